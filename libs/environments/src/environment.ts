@@ -1,0 +1,72 @@
+import type { Json, Split } from '@retrace/trajectory';
+
+/** What the agent sees before it acts. */
+export interface Observation {
+  readonly text: string;
+  /** Identifies the environment's state for GiGPO; null when the environment offers none. Never prompt text or counters. */
+  readonly anchor: string | null;
+  /** Actions that are legal here, in the environment's words, if it can list them. */
+  readonly legalActions: readonly string[] | null;
+}
+
+export interface ResetOptions {
+  /** Task parameters, as drawn by `EnvironmentSpec.sampleTask`. */
+  readonly task: Json;
+  /** Equal seeds and actions give equal episodes. */
+  readonly seed: number;
+}
+
+export interface StepResult {
+  readonly observation: Observation;
+  /** null = missing, which is not zero. */
+  readonly reward: number | null;
+  readonly rewardNames: readonly string[];
+  readonly rewardValues: readonly number[];
+  /** The environment ended the episode: no bootstrap. */
+  readonly terminated: boolean;
+  /** The environment's own step limit cut it: bootstrap. */
+  readonly truncated: boolean;
+  /** The action as understood; null when it could not be parsed. */
+  readonly parsedAction: string | null;
+  readonly actionValid: boolean;
+  /** Known once the episode is over; null before that. */
+  readonly success: boolean | null;
+  readonly info: Json;
+}
+
+/** One running episode's environment. Instances are reused: `reset` starts another episode. */
+export interface Environment {
+  reset(options: ResetOptions): Observation | Promise<Observation>;
+  /** @throws EnvironmentError `EPISODE_OVER` when stepped after the end. */
+  step(action: string): StepResult | Promise<StepResult>;
+  close(): void | Promise<void>;
+}
+
+/** Chooses actions without a learned policy: a baseline or an expert. */
+export interface ScriptedAgent {
+  readonly name: string;
+  /** `environment` is the live instance, so experts may read its hidden state. Random choices come from `random` in [0, 1). */
+  act(environment: Environment, observation: Observation, random: () => number): string;
+}
+
+export interface SampledTask {
+  readonly task: Json;
+  readonly seed: number;
+}
+
+/** What a registry entry says about an environment; registered with `defineEnvironment`. */
+export interface EnvironmentSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Most actions an episode can have. */
+  readonly maxSteps: number;
+  /** Every word that observations and actions can contain: the vocabulary of a word-level tokenizer. */
+  readonly words: readonly string[];
+  /** Words that are actions, where an action is one word; null otherwise. */
+  readonly actionWords: readonly string[] | null;
+  create(): Environment;
+  /** Draws the `index`-th task of a split, deterministically; splits are disjoint (by hash of the task's content). */
+  sampleTask(options: { readonly split: Split; readonly index: number; readonly seed: number }): SampledTask;
+  /** Named scripted agents: at least `random`; `expert` where one is known; baselines worth drawing as lines. */
+  readonly agents: readonly ScriptedAgent[];
+}
