@@ -1,0 +1,25 @@
+export { ConfigError, type ConfigErrorCode } from './config-error.js';
+export { DataDirectory, type Credentials, type ServerAddress } from './data-directory.js';
+export {
+  AdvantageRecipe,
+  CheckpointRecipe,
+  CollectionRecipe,
+  ContextRecipe,
+  EvaluationRecipe,
+  ImitationRecipe,
+  LossRecipe,
+  ModelRecipe,
+  OptimizerRecipe,
+  Recipe,
+  RewardComponentRecipe,
+  RewardRecipe,
+} from './recipe/recipe.js';
+export {
+  listRecipes,
+  parseRecipe,
+  recipeHash,
+  resolveRecipe,
+  type RecipeOverrides,
+} from './recipe/resolve-recipe.js';
+export { readRoleConfig, RoleConfig, roleEnvironment } from './role-config.js';
+export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';

@@ -1,0 +1,158 @@
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import {
+  ArrayNotEmpty,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+
+/** How an episode becomes tokens. */
+export class ContextRecipe {
+  /** `observation`: each prompt is the current observation alone. `history`: the whole episode in one context, with a KV cache. */
+  @IsIn(['observation', 'history']) readonly window!: 'observation' | 'history';
+  @IsIn(['word', 'byte']) readonly tokenizer!: 'word' | 'byte';
+  @IsInt() @Min(1) @Max(4096) readonly maxNewTokens!: number;
+}
+
+/** Decoder-only transformer: pre-norm RMSNorm, rotary, grouped-query attention, SwiGLU. */
+export class ModelRecipe {
+  @IsInt() @Min(1) @Max(128) readonly numLayers!: number;
+  @IsInt() @Min(8) @Max(16384) readonly hiddenSize!: number;
+  @IsInt() @Min(1) @Max(128) readonly numHeads!: number;
+  @IsInt() @Min(1) @Max(128) readonly numKeyValueHeads!: number;
+  @IsInt() @Min(2) @Max(512) readonly headDim!: number;
+  @IsInt() @Min(8) @Max(65536) readonly intermediateSize!: number;
+  @IsInt() @Min(8) @Max(1_000_000) readonly maxPositions!: number;
+  /** Standard deviation of the output head at initialisation; small keeps the first policy near uniform. */
+  @IsNumber() @Min(0) @Max(1) readonly lmHeadInitializerStd!: number;
+}
+
+export class CollectionRecipe {
+  /** Groups collected per round; one policy update consumes one round. */
+  @IsInt() @Min(1) @Max(65536) readonly groupsPerRound!: number;
+  /** Episodes that share task and environment seed. */
+  @IsInt() @Min(1) @Max(1024) readonly groupSize!: number;
+  @IsInt() @Min(1) @Max(8192) readonly concurrentEpisodes!: number;
+  /** Versions that the behavior policy may lag behind the policy being trained; 0 = synchronous. */
+  @IsInt() @Min(0) @Max(64) readonly maxStaleness!: number;
+  @IsNumber() @Min(0.01) @Max(10) readonly temperature!: number;
+}
+
+export class RewardComponentRecipe {
+  @IsString() @IsNotEmpty() readonly name!: string;
+  @IsNumber() readonly weight!: number;
+  @IsOptional() @IsObject() readonly options?: Record<string, unknown>;
+}
+
+export class RewardRecipe {
+  @IsArray()
+  @ArrayNotEmpty()
+  @ValidateNested({ each: true })
+  @Type(() => RewardComponentRecipe)
+  readonly components!: readonly RewardComponentRecipe[];
+  /** How rewards reach tokens (algorithms: reward allocation). */
+  @IsIn(['perStep', 'lastToken', 'uniformPositive', 'discounted', 'discountedLegacy'])
+  readonly allocation!: 'perStep' | 'lastToken' | 'uniformPositive' | 'discounted' | 'discountedLegacy';
+}
+
+export class AdvantageRecipe {
+  @IsIn(['gae', 'grpo']) readonly estimator!: 'gae' | 'grpo';
+  @IsNumber() @Min(0) @Max(1) readonly gamma!: number;
+  @IsNumber() @Min(0) @Max(1) readonly lambda!: number;
+  /** Normalise advantages over the batch's action tokens (masked z-score). */
+  @IsBoolean() readonly whiten!: boolean;
+  /** What a group whose returns are all equal gets: 0, or half of its z-score within the batch. */
+  @IsIn(['zero', 'batch']) readonly zeroVarianceGroups!: 'zero' | 'batch';
+  /** Control experiment: permute advantages inside the batch, which must stop all learning. */
+  @IsBoolean() readonly shuffle!: boolean;
+}
+
+export class LossRecipe {
+  @IsIn(['ppo']) readonly policyLoss!: 'ppo';
+  @IsNumber() @Min(0) @Max(1) readonly clipLow!: number;
+  @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
+  /** Dual clip bound c > 1; null = off. */
+  @IsOptional() @IsNumber() @Min(1) readonly dualClip!: number | null;
+  @IsIn(['tokenMean', 'sequenceMeanTokenSum', 'sequenceMeanTokenMean'])
+  readonly aggregation!: 'tokenMean' | 'sequenceMeanTokenSum' | 'sequenceMeanTokenMean';
+  @IsNumber() @Min(0) readonly entropyCoefficient!: number;
+  @IsNumber() @Min(0) readonly valueCoefficient!: number;
+  @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;
+  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 = off. */
+  @IsNumber() @Min(0) readonly klCoefficient!: number;
+  @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
+}
+
+export class OptimizerRecipe {
+  @IsNumber() @Min(0) @Max(1) readonly learningRate!: number;
+  @IsNumber() @Min(0) @Max(1) readonly beta1!: number;
+  @IsNumber() @Min(0) @Max(1) readonly beta2!: number;
+  @IsNumber() @Min(0) readonly epsilon!: number;
+  @IsNumber() @Min(0) readonly weightDecay!: number;
+  @IsNumber() @Min(0) readonly maxGradientNorm!: number;
+  /** Schedule by updates, never by wall time: linear warm-up, constant, linear decay. */
+  @IsNumber() @Min(0) @Max(1) readonly warmupFraction!: number;
+  @IsNumber() @Min(0) @Max(1) readonly decayStartFraction!: number;
+  @IsNumber() @Min(0) @Max(1) readonly finalFraction!: number;
+  @IsInt() @Min(1) @Max(64) readonly epochs!: number;
+  /** Action tokens per optimizer step. */
+  @IsInt() @Min(1) readonly miniBatchActionTokens!: number;
+  /** Tokens per forward pass; changes memory, never the result. */
+  @IsInt() @Min(1) readonly maxTokensPerMicroBatch!: number;
+}
+
+/** Behavior cloning on expert episodes from the store, before the policy gradient. */
+export class ImitationRecipe {
+  @IsString() @IsNotEmpty() readonly agent!: string;
+  @IsInt() @Min(1) readonly numEpisodes!: number;
+  @IsInt() @Min(1) readonly numUpdates!: number;
+  @IsInt() @Min(1) readonly episodesPerUpdate!: number;
+  @IsNumber() @Min(0) @Max(1) readonly learningRate!: number;
+}
+
+export class EvaluationRecipe {
+  /** Greedy validation episodes each `everyUpdates` policy versions; 0 = never. */
+  @IsInt() @Min(0) readonly everyUpdates!: number;
+  @IsInt() @Min(0) readonly numValidationEpisodes!: number;
+  /** Greedy episodes on the test split after the last update. */
+  @IsInt() @Min(0) readonly numTestEpisodes!: number;
+}
+
+export class CheckpointRecipe {
+  /** Optimizer states kept for replay: the newest ones … */
+  @IsInt() @Min(2) readonly keepLast!: number;
+  /** … and every n-th. Weights of every version are kept. */
+  @IsInt() @Min(1) readonly keepEvery!: number;
+}
+
+/**
+ * Everything that defines a training run, saved with it in `RunStarted`.
+ * Equal recipe, seed and code give equal results in synchronous mode.
+ */
+export class Recipe {
+  @IsString() @IsNotEmpty() readonly name!: string;
+  @IsString() readonly description!: string;
+  @IsString() @IsNotEmpty() readonly environment!: string;
+  @IsInt() @Min(0) @Max(2 ** 31 - 1) readonly seed!: number;
+  @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
+  @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
+  @ValidateNested() @Type(() => ModelRecipe) readonly model!: ModelRecipe;
+  @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
+  @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
+  @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
+  @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
+  @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
+  @IsOptional() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
+  @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
+  @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
+}

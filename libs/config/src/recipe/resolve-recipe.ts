@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import { ConfigError } from '../config-error.js';
+import { recipes } from '../recipes/index.js';
+import { Recipe } from './recipe.js';
+
+type PlainObject = Record<string, unknown>;
+
+export interface RecipeOverrides {
+  readonly seed?: number;
+  readonly numUpdates?: number;
+  /** `path.to.field=value` assignments; values are JSON, or else strings. */
+  readonly assignments?: readonly string[];
+}
+
+export function listRecipes(): readonly { readonly name: string; readonly description: string }[] {
+  return Object.entries(recipes).map(([name, create]) => ({ name, description: create().description }));
+}
+
+/**
+ * The recipe of that name (or in that JSON file) with overrides applied, validated and frozen.
+ *
+ * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name, `RECIPE_INVALID` naming every bad field, its value and its rule.
+ */
+export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
+  const plain = structuredClone(loadPlain(nameOrFile));
+  if (overrides.seed !== undefined) plain.seed = overrides.seed;
+  if (overrides.numUpdates !== undefined) plain.numUpdates = overrides.numUpdates;
+  for (const assignment of overrides.assignments ?? []) assign(plain, assignment);
+  return parseRecipe(plain);
+}
+
+/** Validates a plain object, as read from a file or from `RunStarted`. Unknown fields are refused. */
+export function parseRecipe(plain: unknown): Recipe {
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
+    throw new ConfigError('RECIPE_INVALID', `recipe: got ${JSON.stringify(plain)}, must be an object`);
+  }
+  const recipe = plainToInstance(Recipe, plain);
+  const problems = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) =>
+    describe(error, ''),
+  );
+  if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
+  if (problems.length > 0) throw new ConfigError('RECIPE_INVALID', `recipe: ${problems.join('; ')}`);
+  return recipe;
+}
+
+/** SHA-256 over the recipe's canonical JSON (keys sorted), hex. */
+export function recipeHash(recipe: Recipe): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sortKeys(recipe)))
+    .digest('hex');
+}
+
+function loadPlain(nameOrFile: string): PlainObject {
+  const create = recipes[nameOrFile];
+  if (create) return create() as unknown as PlainObject;
+  if (nameOrFile.endsWith('.json') && existsSync(nameOrFile)) {
+    try {
+      return JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
+    } catch (cause) {
+      throw new ConfigError('RECIPE_INVALID', `recipe file ${nameOrFile}: must be JSON`, { cause });
+    }
+  }
+  throw new ConfigError(
+    'RECIPE_UNKNOWN',
+    `recipe: got "${nameOrFile}", must be one of ${Object.keys(recipes).join(', ')} or an existing .json file`,
+  );
+}
+
+function assign(target: PlainObject, assignment: string): void {
+  const equals = assignment.indexOf('=');
+  if (equals < 1) {
+    throw new ConfigError(
+      'RECIPE_INVALID',
+      `--set: got "${assignment}", must be key=value, as in optimizer.learningRate=0.001`,
+    );
+  }
+  const path = assignment.slice(0, equals).split('.');
+  const text = assignment.slice(equals + 1);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = text;
+  }
+  const last = path.pop() as string;
+  let node: unknown = target;
+  for (const key of path) node = isRecord(node) ? node[key] : undefined;
+  if (!isRecord(node) || !(last in node)) {
+    const known = isRecord(node) ? `; known here: ${Object.keys(node).join(', ')}` : '';
+    throw new ConfigError(
+      'RECIPE_INVALID',
+      `--set ${assignment}: the recipe has no field "${[...path, last].join('.')}"${known}`,
+    );
+  }
+  node[last] = value;
+}
+
+function isRecord(value: unknown): value is PlainObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describe(error: ValidationError, prefix: string): string[] {
+  const path = prefix ? `${prefix}.${error.property}` : error.property;
+  const own = Object.values(error.constraints ?? {}).map(
+    (rule) => `${path}: got ${JSON.stringify(error.value)}, ${rule}`,
+  );
+  return [...own, ...(error.children ?? []).flatMap((child) => describe(child, path))];
+}
+
+/** Rules that need more than one field. */
+function crossFieldProblems(recipe: Recipe): string[] {
+  const problems: string[] = [];
+  const { model, advantage, loss, collection, optimizer, evaluation } = recipe;
+  if (model.numHeads % model.numKeyValueHeads !== 0) {
+    problems.push(
+      `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,
+    );
+  }
+  if (model.headDim % 2 !== 0)
+    problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
+  if (advantage.estimator === 'grpo' && loss.valueCoefficient > 0) {
+    problems.push(
+      `loss.valueCoefficient: got ${loss.valueCoefficient}, must be 0 with the critic-free estimator grpo`,
+    );
+  }
+  if (advantage.estimator === 'grpo' && collection.groupSize < 2) {
+    problems.push(`collection.groupSize: got ${collection.groupSize}, must be at least 2 with grpo`);
+  }
+  if (optimizer.warmupFraction > optimizer.decayStartFraction) {
+    problems.push(
+      `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
+    );
+  }
+  if (evaluation.everyUpdates > 0 && evaluation.numValidationEpisodes === 0) {
+    problems.push('evaluation.numValidationEpisodes: got 0, must be positive when everyUpdates is');
+  }
+  return problems;
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, sortKeys(entry)]),
+  );
+}

@@ -1,0 +1,68 @@
+import type { Recipe } from '../recipe/recipe.js';
+
+/** Random 4×4 lakes, PPO with a critic: the default run. Success baselines are drawn beside it. */
+export function frozenLakePpo(): Recipe {
+  return {
+    name: 'frozen-lake-ppo',
+    description: 'Random 4×4 frozen lakes, current observation as the prompt, PPO with a critic',
+    environment: 'frozen-lake',
+    seed: 1,
+    numUpdates: 360,
+    context: { window: 'observation', tokenizer: 'word', maxNewTokens: 1 },
+    model: {
+      numLayers: 2,
+      hiddenSize: 64,
+      numHeads: 4,
+      numKeyValueHeads: 2,
+      headDim: 16,
+      intermediateSize: 176,
+      maxPositions: 64,
+      lmHeadInitializerStd: 0.01,
+    },
+    collection: {
+      groupsPerRound: 256,
+      groupSize: 1,
+      concurrentEpisodes: 256,
+      maxStaleness: 0,
+      temperature: 1,
+    },
+    reward: { components: [{ name: 'environment', weight: 1 }], allocation: 'perStep' },
+    advantage: {
+      estimator: 'gae',
+      gamma: 0.95,
+      lambda: 0.95,
+      whiten: true,
+      zeroVarianceGroups: 'zero',
+      shuffle: false,
+    },
+    loss: {
+      policyLoss: 'ppo',
+      clipLow: 0.2,
+      clipHigh: 0.2,
+      dualClip: null,
+      aggregation: 'tokenMean',
+      entropyCoefficient: 0.01,
+      valueCoefficient: 0.5,
+      valueClip: null,
+      klCoefficient: 0,
+      klEstimator: 'k3',
+    },
+    optimizer: {
+      learningRate: 1e-3,
+      beta1: 0.9,
+      beta2: 0.99,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      maxGradientNorm: 1,
+      warmupFraction: 0.02,
+      decayStartFraction: 0.3,
+      finalFraction: 0.1,
+      epochs: 2,
+      miniBatchActionTokens: 256,
+      maxTokensPerMicroBatch: 16384,
+    },
+    imitation: null,
+    evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },
+    checkpoint: { keepLast: 3, keepEvery: 50 },
+  };
+}

@@ -1,0 +1,15 @@
+import type { Recipe } from '../recipe/recipe.js';
+import { banditPpo } from './bandit-ppo.js';
+import { frozenLakeGrpo } from './frozen-lake-grpo.js';
+import { frozenLakeImitation } from './frozen-lake-imitation.js';
+import { frozenLakePpo } from './frozen-lake-ppo.js';
+import { memoryBanditGrpo } from './memory-bandit-grpo.js';
+
+/** The built-in recipes by name. A recipe is a function that returns the whole typed configuration. */
+export const recipes: Readonly<Record<string, () => Recipe>> = {
+  'frozen-lake-ppo': frozenLakePpo,
+  'frozen-lake-grpo': frozenLakeGrpo,
+  'frozen-lake-imitation': frozenLakeImitation,
+  'bandit-ppo': banditPpo,
+  'memory-bandit-grpo': memoryBanditGrpo,
+};

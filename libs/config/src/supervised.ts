@@ -1,0 +1,43 @@
+/** The contract between a role's process and its supervisor, over Node's IPC channel. */
+export type RoleMessage =
+  | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
+  | { readonly type: 'heartbeat' }
+  | { readonly type: 'progress'; readonly detail: string };
+
+const heartbeatMs = 1000;
+
+export interface Supervised {
+  /** Aborted by SIGTERM, SIGINT, or when the supervisor is gone. */
+  readonly signal: AbortSignal;
+  send(message: RoleMessage): void;
+}
+
+/**
+ * Ties this process to its supervisor: heartbeats while the event loop turns, and an abort signal when asked to stop.
+ * When the channel closes, the supervisor has died: the role gets `graceMs` to finish and is then ended,
+ * so no child outlives its supervisor. Without a channel only the signals count.
+ */
+export function superviseThisProcess(options: { readonly graceMs?: number } = {}): Supervised {
+  const graceMs = options.graceMs ?? 5000;
+  const controller = new AbortController();
+  const stop = () => {
+    controller.abort();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  const connected = typeof process.send === 'function';
+  const send = (message: RoleMessage) => {
+    if (connected && process.connected) process.send?.(message, undefined, {}, () => undefined);
+  };
+  if (connected) {
+    setInterval(() => {
+      send({ type: 'heartbeat' });
+    }, heartbeatMs).unref();
+    process.once('disconnect', () => {
+      stop();
+      setTimeout(() => process.exit(1), graceMs).unref();
+    });
+    process.channel?.unref();
+  }
+  return { signal: controller.signal, send };
+}
