@@ -33,7 +33,11 @@ export interface EventLog {
   /** Identity of this log: payload of its first control record (`LogOpened`). */
   readonly logId: string;
   numPartitions(stream: Stream): number;
-  append(stream: Stream, partition: number, records: readonly Uint8Array[]): Promise<{ readonly firstOffset: number }>;
+  append(
+    stream: Stream,
+    partition: number,
+    records: readonly Uint8Array[],
+  ): Promise<{ readonly firstOffset: number }>;
   /** Records from `fromOffset` on; empty when nothing is there yet. */
   read(stream: Stream, partition: number, fromOffset: number, options?: ReadOptions): Promise<LogRecord[]>;
   /** Offset that the next record will get at the earliest; 0 for an empty partition. */
@@ -41,7 +45,12 @@ export interface EventLog {
   /** Lowest offset that can still be read (retention moves it). */
   startOffset(stream: Stream, partition: number): Promise<number>;
   /** Batches of new records as they are committed; never an empty batch. */
-  follow(stream: Stream, partition: number, fromOffset: number, options?: FollowOptions): AsyncIterable<LogRecord[]>;
+  follow(
+    stream: Stream,
+    partition: number,
+    fromOffset: number,
+    options?: FollowOptions,
+  ): AsyncIterable<LogRecord[]>;
   /** Next offset the group wants to read; null when it never committed. */
   readCursor(group: string, stream: Stream, partition: number): Promise<number | null>;
   commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void>;

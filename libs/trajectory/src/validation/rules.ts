@@ -1,0 +1,141 @@
+import { isUuid } from '../ids.js';
+import type { Problem } from './problem.js';
+
+/** Checks one value that was found at `field`; null when it is fine. */
+export type Rule = (value: unknown, field: string) => Problem | null;
+
+/** One rule a field: a field without a rule does not compile. */
+export type FieldRules<T> = { readonly [Field in keyof T]-?: Rule };
+
+function rule(isFine: (value: unknown) => boolean, text: string): Rule {
+  return (value, field) => (isFine(value) ? null : { field, value, rule: text });
+}
+
+/** ES2024's method, which Node 20 has and the ES2023 typings don't. */
+type WellFormedString = string & { isWellFormed(): boolean };
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && (value as WellFormedString).isWellFormed();
+
+/** Text that UTF-8 can carry: half a surrogate pair would come back as another character. */
+export const text = rule(isText, 'must be text without lone surrogates');
+export const nonEmptyText = rule((value) => isText(value) && value !== '', 'must be non-empty text');
+export const flag = rule((value) => typeof value === 'boolean', 'must be true or false');
+export const finiteNumber = rule(Number.isFinite, 'must be a finite number');
+export const uuid = rule((value) => typeof value === 'string' && isUuid(value), 'must be a lower-case UUID');
+export const sha256 = rule(
+  (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+  'must be a SHA-256 in 64 lower-case hex digits',
+);
+
+export function numberAtLeast(minimum: number): Rule {
+  return rule(
+    (value) => Number.isFinite(value) && (value as number) >= minimum,
+    `must be a finite number ≥ ${minimum}`,
+  );
+}
+
+export function numberBetween(minimum: number, maximum: number): Rule {
+  return rule(
+    (value) => typeof value === 'number' && value >= minimum && value <= maximum,
+    `must be a number from ${minimum} to ${maximum}`,
+  );
+}
+
+export function integerAtLeast(minimum: number): Rule {
+  return rule(
+    (value) => Number.isSafeInteger(value) && (value as number) >= minimum,
+    `must be an integer ≥ ${minimum}`,
+  );
+}
+
+export function oneOf(...values: readonly string[]): Rule {
+  return rule(
+    (value) => typeof value === 'string' && values.includes(value),
+    `must be one of ${values.join(', ')}`,
+  );
+}
+
+export function nullable(inner: Rule): Rule {
+  return (value, field) => {
+    const problem = value === null ? null : inner(value, field);
+    return problem === null
+      ? null
+      : { ...problem, rule: problem.rule.replace(/^must be/, 'must be null or') };
+  };
+}
+
+type TypedArrayClass = typeof Int32Array | typeof Uint8Array | typeof Float32Array | typeof Float64Array;
+
+/** Exactly this class: a Node `Buffer` is a `Uint8Array` to `instanceof`, but not to the codec. */
+export function typedArray(arrayClass: TypedArrayClass): Rule {
+  return rule(
+    (value) => ArrayBuffer.isView(value) && value.constructor === arrayClass,
+    `must be ${arrayClass.name.startsWith('I') ? 'an' : 'a'} ${arrayClass.name}`,
+  );
+}
+
+export function listOf(element: Rule): Rule {
+  return (value, field) => {
+    if (!Array.isArray(value)) return { field, value, rule: 'must be a list' };
+    for (let i = 0; i < value.length; i += 1) {
+      const problem = element(value[i], `${field}[${i}]`);
+      if (problem !== null) return problem;
+    }
+    return null;
+  };
+}
+
+/** A plain object with exactly these fields: a field more would be a schema change without a new version. */
+export function objectOf<T>(rules: FieldRules<T>): Rule {
+  const fields = Object.entries<Rule>(rules as Record<string, Rule>);
+  return (value, field) => {
+    if (!isPlainObject(value)) return { field, value, rule: 'must be an object' };
+    for (const [name, fieldRule] of fields) {
+      const problem = fieldRule(value[name], `${field}.${name}`);
+      if (problem !== null) return problem;
+    }
+    for (const name of Object.keys(value)) {
+      if (!Object.hasOwn(rules as object, name)) {
+        return {
+          field: `${field}.${name}`,
+          value: value[name],
+          rule: 'must be absent: the schema has no such field',
+        };
+      }
+    }
+    return null;
+  };
+}
+
+const MAX_JSON_DEPTH = 100;
+
+/** What `JSON.stringify` and back would leave as it is. */
+export const json: Rule = (value, field) => findJsonProblem(value, field, 0);
+
+function findJsonProblem(value: unknown, field: string, depth: number): Problem | null {
+  if (depth > MAX_JSON_DEPTH) return { field, value, rule: `must be nested at most ${MAX_JSON_DEPTH} deep` };
+  if (value === null || typeof value === 'boolean') return null;
+  if (typeof value === 'number') return finiteNumber(value, field);
+  if (typeof value === 'string') return text(value, field);
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const problem = findJsonProblem(value[i], `${field}[${i}]`, depth + 1);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+  if (!isPlainObject(value)) return { field, value, rule: 'must be a JSON value' };
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === '__proto__') return { field, value, rule: 'must be without a key "__proto__"' };
+    const problem = text(name, field) ?? findJsonProblem(inner, `${field}.${name}`, depth + 1);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

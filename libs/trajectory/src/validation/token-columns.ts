@@ -1,0 +1,108 @@
+import type { TokenColumns } from '../events.js';
+import type { Problem } from './problem.js';
+
+/** A logprob is ≤ 0; float32 log-softmax of a near-certain token may end a rounding error above it. */
+const LOGPROB_TOLERANCE = 1e-3;
+
+/**
+ * The first broken rule among the token columns of a step, or null:
+ *
+ * - all columns that are there are as long as `tokenIds`, which are ≥ 0;
+ * - `actionMask` is 0 or 1, and no 0 follows a 1 (observation tokens first, then action tokens);
+ * - `tokenLogprobs` are 0 where not sampled; where sampled, finite and ≤ 0, or NaN for missing;
+ * - `tokenRawLogprobs` and `tokenEntropies` likewise, except that NaN may stand anywhere (entropies are ≥ 0);
+ * - `tokenPolicyVersions` are ≥ −1.
+ */
+export function findTokenColumnProblem(columns: TokenColumns, field: string): Problem | null {
+  return (
+    findLengthProblem(columns, field) ??
+    findIntegerProblem(columns.tokenIds, 0, `${field}.tokenIds`) ??
+    findMaskProblem(columns.actionMask, `${field}.actionMask`) ??
+    findLogprobProblem(columns, field) ??
+    findRawLogprobProblem(columns, field) ??
+    findEntropyProblem(columns, field) ??
+    findIntegerProblem(columns.tokenPolicyVersions, -1, `${field}.tokenPolicyVersions`)
+  );
+}
+
+function findLengthProblem(columns: TokenColumns, field: string): Problem | null {
+  const numTokens = columns.tokenIds.length;
+  const names = [
+    'actionMask',
+    'tokenLogprobs',
+    'tokenRawLogprobs',
+    'tokenEntropies',
+    'tokenPolicyVersions',
+  ] as const;
+  for (const name of names) {
+    const column = columns[name];
+    if (column !== null && column.length !== numTokens) {
+      const rule = `must be as long as tokenIds, which has ${numTokens} tokens`;
+      return { field: `${field}.${name}.length`, value: column.length, rule };
+    }
+  }
+  return null;
+}
+
+function findIntegerProblem(values: Int32Array, minimum: number, field: string): Problem | null {
+  const at = values.findIndex((value) => value < minimum);
+  return at < 0 ? null : { field: `${field}[${at}]`, value: values[at], rule: `must be ≥ ${minimum}` };
+}
+
+function findMaskProblem(mask: Uint8Array, field: string): Problem | null {
+  for (let t = 0; t < mask.length; t += 1) {
+    if (mask[t] > 1) return { field: `${field}[${t}]`, value: mask[t], rule: 'must be 0 or 1' };
+    if (t > 0 && mask[t] < mask[t - 1]) {
+      return {
+        field: `${field}[${t}]`,
+        value: 0,
+        rule: 'must be 1: action tokens come after all observation tokens',
+      };
+    }
+  }
+  return null;
+}
+
+function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns, field: string): Problem | null {
+  for (let t = 0; t < tokenLogprobs.length; t += 1) {
+    const value = tokenLogprobs[t];
+    const at = `${field}.tokenLogprobs[${t}]`;
+    if (actionMask[t] === 0) {
+      if (value !== 0) return { field: at, value, rule: 'must be 0 where actionMask is 0' };
+    } else if (!isLogprobOrNaN(value)) {
+      return { field: at, value, rule: 'must be a finite logprob ≤ 0, or NaN for missing' };
+    }
+  }
+  return null;
+}
+
+function findRawLogprobProblem(
+  { tokenRawLogprobs, actionMask }: TokenColumns,
+  field: string,
+): Problem | null {
+  if (tokenRawLogprobs === null) return null;
+  const at = tokenRawLogprobs.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isLogprobOrNaN));
+  if (at < 0) return null;
+  const rule = 'must be NaN, or 0 where actionMask is 0 and a finite logprob ≤ 0 where it is 1';
+  return { field: `${field}.tokenRawLogprobs[${at}]`, value: tokenRawLogprobs[at], rule };
+}
+
+function findEntropyProblem({ tokenEntropies, actionMask }: TokenColumns, field: string): Problem | null {
+  if (tokenEntropies === null) return null;
+  const at = tokenEntropies.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isEntropyOrNaN));
+  if (at < 0) return null;
+  const rule = 'must be NaN, or 0 where actionMask is 0 and a finite entropy ≥ 0 where it is 1';
+  return { field: `${field}.tokenEntropies[${at}]`, value: tokenEntropies[at], rule };
+}
+
+function isAllowedValue(value: number, mask: number, isFine: (value: number) => boolean): boolean {
+  return mask === 1 ? isFine(value) : value === 0 || Number.isNaN(value);
+}
+
+function isLogprobOrNaN(value: number): boolean {
+  return Number.isNaN(value) || (value <= LOGPROB_TOLERANCE && value !== -Infinity);
+}
+
+function isEntropyOrNaN(value: number): boolean {
+  return Number.isNaN(value) || (value >= -LOGPROB_TOLERANCE && value !== Infinity);
+}
