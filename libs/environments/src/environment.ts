@@ -12,8 +12,13 @@ export interface Observation {
 export interface ResetOptions {
   /** Task parameters, as drawn by `EnvironmentSpec.sampleTask`. */
   readonly task: Json;
-  /** Equal seeds and actions give equal episodes. */
+  /** Equal seeds, members and actions give equal episodes. */
   readonly seed: number;
+  /**
+   * Place of the episode in its group (default 0). Task and seed alone decide the start of an episode; what chance
+   * adds later (payouts, slips) is drawn from the member, too, so that the members of a group don't share their luck.
+   */
+  readonly member?: number;
 }
 
 export interface StepResult {
@@ -65,7 +70,9 @@ export interface EnvironmentSpec {
   /** Words that are actions, where an action is one word; null otherwise. */
   readonly actionWords: readonly string[] | null;
   create(): Environment;
-  /** Draws the `index`-th task of a split, deterministically; splits are disjoint (by hash of the task's content). */
+  /** False where all splits share their tasks, so that held-out episodes differ in luck alone. */
+  readonly splitsAreDisjoint: boolean;
+  /** Draws the `index`-th task of a split, deterministically; splits are disjoint by hash of the task's content. */
   sampleTask(options: { readonly split: Split; readonly index: number; readonly seed: number }): SampledTask;
   /** Named scripted agents: at least `random`; `expert` where one is known; baselines worth drawing as lines. */
   readonly agents: readonly ScriptedAgent[];

@@ -1,0 +1,74 @@
+import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
+import { EnvironmentError } from '../errors.js';
+import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
+import { oneWordParser } from '../parse/one-word.js';
+import { deriveSeed } from '../random/derive-seed.js';
+import { Pcg32 } from '../random/pcg32.js';
+import { ARM_NAMES, isHighArm, parseBanditTask } from './arms.js';
+
+const LOW_PAYOUT = 0.1;
+const HIGH_PAYOUT = 1;
+const HIGH_PAYOUT_PROBABILITY = 0.25;
+
+const parseArm = oneWordParser(ARM_NAMES);
+const PAYOUT_NAMES: readonly string[] = ['payout'];
+
+/**
+ * Two named arms, one choice (RAGEN, arXiv:2504.20073). The low arm always pays 0.1; the high arm pays 1 in a
+ * quarter of the cases and else nothing, 0.25 on average. Which arm is which can be told by its name alone, and
+ * success is to have chosen the high one, even when it paid nothing.
+ */
+export class Bandit implements Environment {
+  readonly #random = new Pcg32(0);
+  #arms: readonly string[] | null = null;
+  #over = true;
+
+  reset(options: ResetOptions): Observation {
+    this.#arms = parseBanditTask(options.task);
+    this.#random.seed(deriveSeed('bandit payout', options.seed, options.member ?? 0));
+    this.#over = false;
+    return this.#observe();
+  }
+
+  step(action: string): StepResult {
+    const arms = this.arms;
+    if (this.#over)
+      throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
+    this.#over = true;
+    const { parsedAction } = parseArm(action);
+    const actionValid = parsedAction !== null && arms.includes(parsedAction);
+    const high = parsedAction !== null && isHighArm(parsedAction);
+    const payout = high ? this.#drawHighPayout() : LOW_PAYOUT;
+    return {
+      observation: this.#observe(),
+      reward: actionValid ? payout : INVALID_ACTION_REWARD,
+      rewardNames: actionValid ? PAYOUT_NAMES : INVALID_ACTION_NAMES,
+      rewardValues: actionValid ? [payout] : INVALID_ACTION_VALUES,
+      terminated: true,
+      truncated: false,
+      parsedAction,
+      actionValid,
+      success: actionValid && high,
+      info: null,
+    };
+  }
+
+  close(): void {
+    this.#over = true;
+  }
+
+  /** The two arms on offer, in the order shown. @throws EnvironmentError `NOT_RESET` before the first reset */
+  get arms(): readonly string[] {
+    if (this.#arms === null) throw new EnvironmentError('NOT_RESET', 'bandit: reset before the first step');
+    return this.#arms;
+  }
+
+  #drawHighPayout(): number {
+    return this.#random.nextFloat() < HIGH_PAYOUT_PROBABILITY ? HIGH_PAYOUT : 0;
+  }
+
+  #observe(): Observation {
+    const [first, second] = this.arms;
+    return { text: `choose ${first} or ${second}`, anchor: `${first}|${second}`, legalActions: this.arms };
+  }
+}

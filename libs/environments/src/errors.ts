@@ -1,0 +1,29 @@
+export type EnvironmentErrorCode =
+  /** No environment is registered under that name. */
+  | 'UNKNOWN_ENVIRONMENT'
+  /** The name is taken. */
+  | 'DUPLICATE_ENVIRONMENT'
+  /** A spec that breaks a rule of the registry. */
+  | 'INVALID_SPEC'
+  /** Task parameters that the environment cannot be reset with. */
+  | 'INVALID_TASK'
+  /** A seed, index or bound outside its range. */
+  | 'INVALID_ARGUMENT'
+  /** Stepped before the first reset. */
+  | 'NOT_RESET'
+  /** Stepped after the episode ended. */
+  | 'EPISODE_OVER'
+  /** A scripted agent was given another environment than its own. */
+  | 'WRONG_ENVIRONMENT';
+
+/** Every error that this library throws on purpose. None of them goes away by trying again. */
+export class EnvironmentError extends Error {
+  readonly code: EnvironmentErrorCode;
+  readonly retriable = false;
+
+  constructor(code: EnvironmentErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'EnvironmentError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
+import { EnvironmentError } from '../errors.js';
+import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
+import { oneWordParser } from '../parse/one-word.js';
+import { MOVES, formatLakeMap, neighbour, parseLakeTask, type LakeMap } from './lake-map.js';
+import { describeLake, describePlayer } from './lake-words.js';
+
+/** Most moves of an episode; the one after it would be refused. */
+export const LAKE_MAX_STEPS = 10;
+
+const parseMove = oneWordParser(MOVES);
+const GOAL_NAMES: readonly string[] = ['goal'];
+const GOAL_VALUES: readonly number[] = [1];
+const NO_NAMES: readonly string[] = [];
+const NO_VALUES: readonly number[] = [];
+
+/**
+ * A lake that is not slippery: walk from start to goal in at most ten moves without falling into a hole.
+ *
+ * Reward 1 at the goal, −0.1 for an action that is none (the turn is lost), 0 otherwise. Goal and holes end the
+ * episode (`terminated`); the tenth move cuts it (`truncated`). Success = the goal was reached.
+ */
+export class FrozenLake implements Environment {
+  #map: LakeMap | null = null;
+  #position = 0;
+  #numSteps = 0;
+  #over = true;
+  #lakeText = '';
+  #anchorPrefix = '';
+
+  reset(options: ResetOptions): Observation {
+    const map = parseLakeTask(options.task);
+    this.#map = map;
+    this.#position = map.start;
+    this.#numSteps = 0;
+    this.#over = false;
+    this.#lakeText = `${describeLake(map)} `;
+    // The start is history, not state: two lakes that differ in it alone share their anchors.
+    this.#anchorPrefix = `${formatLakeMap(map).join('/').replace('S', '_')}@`;
+    return this.#observe();
+  }
+
+  step(action: string): StepResult {
+    const map = this.map;
+    if (this.#over)
+      throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
+    const { parsedAction, actionValid } = parseMove(action);
+    this.#numSteps += 1;
+    if (parsedAction !== null) {
+      this.#position = neighbour(this.#position, MOVES.indexOf(parsedAction as (typeof MOVES)[number]));
+    }
+    const atGoal = this.#position === map.goal;
+    const terminated = atGoal || map.holes[this.#position] === 1;
+    const truncated = !terminated && this.#numSteps >= LAKE_MAX_STEPS;
+    this.#over = terminated || truncated;
+    return {
+      observation: this.#observe(),
+      reward: actionValid ? Number(atGoal) : INVALID_ACTION_REWARD,
+      rewardNames: actionValid ? (atGoal ? GOAL_NAMES : NO_NAMES) : INVALID_ACTION_NAMES,
+      rewardValues: actionValid ? (atGoal ? GOAL_VALUES : NO_VALUES) : INVALID_ACTION_VALUES,
+      terminated,
+      truncated,
+      parsedAction,
+      actionValid,
+      success: this.#over ? atGoal : null,
+      info: null,
+    };
+  }
+
+  close(): void {
+    this.#over = true;
+  }
+
+  /** The lake of the running episode, for experts. @throws EnvironmentError `NOT_RESET` before the first reset */
+  get map(): LakeMap {
+    if (this.#map === null)
+      throw new EnvironmentError('NOT_RESET', 'frozen lake: reset before the first step');
+    return this.#map;
+  }
+
+  /** The cell where the player stands. */
+  get position(): number {
+    return this.#position;
+  }
+
+  #observe(): Observation {
+    return {
+      text: this.#lakeText + describePlayer(this.#position),
+      anchor: this.#anchorPrefix + String(this.#position),
+      legalActions: MOVES,
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import type { Environment, ScriptedAgent } from '../environment.js';
+import { EnvironmentError } from '../errors.js';
+import { pick } from '../random/pick.js';
+import { FrozenLake } from './frozen-lake.js';
+import { MOVES, distancesToGoal, manhattanDistance, neighbour } from './lake-map.js';
+
+const ALL_MOVES: readonly number[] = MOVES.map((_, move) => move);
+
+/** Shortest path; a random one of the moves that are equally good. */
+export const lakeExpert: ScriptedAgent = {
+  name: 'expert',
+  act(environment, _observation, random) {
+    const lake = lakeOf(environment);
+    const distances = distancesToGoal(lake.map);
+    const here = distances[lake.position];
+    return MOVES[
+      pick(
+        ALL_MOVES.filter((move) => distances[neighbour(lake.position, move)] < here),
+        random,
+      )
+    ];
+  },
+};
+
+/** Walks toward the goal, whatever lies between: a random one of the moves that come nearer. */
+export const lakeGreedy: ScriptedAgent = {
+  name: 'greedy',
+  act(environment, _observation, random) {
+    return MOVES[pick(movesToward(lakeOf(environment)), random)];
+  },
+};
+
+/**
+ * The same with a look one cell ahead: of the moves that come nearer it takes one that is no hole; where
+ * there is none, any move that is no hole.
+ */
+export const lakeGreedyAvoid: ScriptedAgent = {
+  name: 'greedy-avoid',
+  act(environment, _observation, random) {
+    const lake = lakeOf(environment);
+    const isSafe = (move: number): boolean => lake.map.holes[neighbour(lake.position, move)] === 0;
+    const nearer = movesToward(lake).filter(isSafe);
+    return MOVES[pick(nearer.length > 0 ? nearer : ALL_MOVES.filter(isSafe), random)];
+  },
+};
+
+function movesToward(lake: FrozenLake): number[] {
+  const here = manhattanDistance(lake.position, lake.map.goal);
+  return ALL_MOVES.filter((move) => manhattanDistance(neighbour(lake.position, move), lake.map.goal) < here);
+}
+
+function lakeOf(environment: Environment): FrozenLake {
+  if (environment instanceof FrozenLake) return environment;
+  throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays frozen lake only');
+}

@@ -1,0 +1,20 @@
+export type {
+  Environment,
+  EnvironmentSpec,
+  Observation,
+  ResetOptions,
+  SampledTask,
+  ScriptedAgent,
+  StepResult,
+} from './environment.js';
+export { EnvironmentError, type EnvironmentErrorCode } from './errors.js';
+export { defineEnvironment, getEnvironment, listEnvironments } from './registry.js';
+export { Pcg32 } from './random/pcg32.js';
+export { deriveSeed } from './random/derive-seed.js';
+export { splitOf } from './task-split.js';
+export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';
+export { parseReAct, type ReActOptions, type ReActReply } from './parse/react.js';
+export { randomAgent, randomVocabularyAgent } from './random-agents.js';
+export { bandit } from './bandit/index.js';
+export { fixedLake, frozenLake } from './frozen-lake/index.js';
+export { memoryBandit } from './memory-bandit/index.js';

@@ -1,0 +1,18 @@
+import type { ScriptedAgent } from './environment.js';
+import { pick } from './random/pick.js';
+
+/** Uniform over the actions that are legal where it stands, or over `actions` where the environment lists none. */
+export function randomAgent(actions: readonly string[]): ScriptedAgent {
+  return {
+    name: 'random',
+    act: (_environment, observation, random) => pick(observation.legalActions ?? actions, random),
+  };
+}
+
+/**
+ * Uniform over a whole vocabulary: what an untrained word-level policy does. Its success depends on how many
+ * words there are, so name the count beside it.
+ */
+export function randomVocabularyAgent(vocabulary: readonly string[]): ScriptedAgent {
+  return { name: 'random-vocabulary', act: (_environment, _observation, random) => pick(vocabulary, random) };
+}
