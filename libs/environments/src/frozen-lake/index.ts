@@ -11,7 +11,7 @@ import { LAKE_WORDS } from './lake-words.js';
 
 const FROZEN_PROBABILITY = 0.8;
 
-/** The 4×4 map that FrozenLake is known by: three of its shortest paths are six moves long. */
+/** The 4×4 map that FrozenLake is known by; its shortest paths take six moves. */
 const FIXED_MAP: readonly string[] = ['S___', '_O_O', '___O', 'O__G'];
 
 const shared = {

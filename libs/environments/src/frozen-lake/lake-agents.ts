@@ -30,17 +30,14 @@ export const lakeGreedy: ScriptedAgent = {
   },
 };
 
-/**
- * The same with a look one cell ahead: of the moves that come nearer it takes one that is no hole; where
- * there is none, any move that is no hole.
- */
+/** The same with a look one cell ahead: of the moves that come nearer it takes one that is no hole, if there is one. */
 export const lakeGreedyAvoid: ScriptedAgent = {
   name: 'greedy-avoid',
   act(environment, _observation, random) {
     const lake = lakeOf(environment);
-    const isSafe = (move: number): boolean => lake.map.holes[neighbour(lake.position, move)] === 0;
-    const nearer = movesToward(lake).filter(isSafe);
-    return MOVES[pick(nearer.length > 0 ? nearer : ALL_MOVES.filter(isSafe), random)];
+    const nearer = movesToward(lake);
+    const safe = nearer.filter((move) => lake.map.holes[neighbour(lake.position, move)] === 0);
+    return MOVES[pick(safe.length > 0 ? safe : nearer, random)];
   },
 };
 

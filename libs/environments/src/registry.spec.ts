@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { EnvironmentSpec } from './environment.js';
+import { bandit, defineEnvironment, getEnvironment, listEnvironments } from './index.js';
+
+describe('the registry of environments', () => {
+  it('lists the built-in environments by name', () => {
+    const names = listEnvironments().map((spec) => spec.name);
+    expect(names).toEqual(['bandit', 'fixed-lake', 'frozen-lake', 'memory-bandit']);
+    for (const name of names) expect(getEnvironment(name).name).toBe(name);
+  });
+
+  it('names the nearest environments when it does not know one', () => {
+    expect(() => getEnvironment('frozn-lake')).toThrowError(
+      expect.objectContaining({
+        code: 'UNKNOWN_ENVIRONMENT',
+        retriable: false,
+        message: "no environment is named 'frozn-lake'; did you mean frozen-lake?",
+      }) as Error,
+    );
+    expect(() => getEnvironment('chess')).toThrowError(
+      'known: bandit, fixed-lake, frozen-lake, memory-bandit',
+    );
+  });
+
+  it('refuses a name that is taken', () => {
+    expect(() => defineEnvironment(bandit)).toThrowError(
+      expect.objectContaining({ code: 'DUPLICATE_ENVIRONMENT' }) as Error,
+    );
+  });
+
+  it.each<[string, Partial<EnvironmentSpec>]>([
+    ['kebab-case', { name: 'Two Words' }],
+    ['maxSteps is 0', { maxSteps: 0 }],
+    ['words must not repeat', { words: ['a', 'a'] }],
+    ["word 'a b' must be non-empty", { words: ['a b'] }],
+    ["action word 'north' is not among words", { actionWords: ['north'] }],
+    ['agent names must not repeat', { agents: [...bandit.agents, bandit.agents[0]] }],
+    ["an agent named 'random' is required", { agents: [] }],
+  ])('refuses a spec: %s', (rule, change) => {
+    expect(() => defineEnvironment({ ...bandit, name: 'other', ...change })).toThrowError(
+      expect.objectContaining({
+        code: 'INVALID_SPEC',
+        message: expect.stringContaining(rule) as string,
+      }) as Error,
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import type { Split } from '@retrace/trajectory';
+import { describe, expect, it } from 'vitest';
+import type { Environment, EnvironmentSpec, ResetOptions } from '../environment.js';
+import { Pcg32 } from '../random/pcg32.js';
+import { agentOf, playEpisode, type PlayedEpisode } from './play.js';
+
+const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
+const NUM_EPISODES = 500;
+
+/** What every environment must keep; run it in the spec of each one. */
+export function describeEnvironmentContract(spec: EnvironmentSpec): void {
+  describe(`${spec.name} keeps the contract of an environment`, () => {
+    it('gives equal episodes for equal tasks, seeds, members and actions, also on a reused instance', async () => {
+      const used = spec.create();
+      for (let index = 0; index < 50; index++) {
+        const sampled = spec.sampleTask({ split: 'train', index, seed: 3 });
+        const again = spec.sampleTask({ split: 'train', index, seed: 3 });
+        expect(again).toEqual(sampled);
+        const member = index % 4;
+        const play = (environment = spec.create()): Promise<PlayedEpisode> =>
+          playRandom(spec, { environment, ...sampled, member, agentSeed: index });
+        expect(await play(used)).toEqual(await play());
+      }
+    });
+
+    it('starts the members of a group in the same state', () => {
+      const environment = spec.create();
+      const sampled = spec.sampleTask({ split: 'train', index: 0, seed: 3 });
+      const first = environment.reset({ ...sampled, member: 0 });
+      expect(environment.reset({ ...sampled, member: 1 })).toEqual(first);
+    });
+
+    it('refuses a step before the first reset, after the end and after close', async () => {
+      const environment = spec.create();
+      const act = (): unknown => environment.step('anything');
+      expect(act).toThrowError(expect.objectContaining({ code: 'NOT_RESET' }) as Error);
+      const sampled = spec.sampleTask({ split: 'train', index: 0, seed: 3 });
+      await playRandom(spec, { environment, ...sampled, member: 0, agentSeed: 1 });
+      expect(act).toThrowError(expect.objectContaining({ code: 'EPISODE_OVER' }) as Error);
+      await environment.reset(sampled);
+      await environment.close();
+      expect(act).toThrowError(expect.objectContaining({ code: 'EPISODE_OVER' }) as Error);
+    });
+
+    it('refuses a task that is not one of its own', () => {
+      for (const task of [null, 7, 'x', [], {}]) {
+        const reset = (): unknown => spec.create().reset({ task, seed: 1 });
+        expect(reset).toThrowError(expect.objectContaining({ code: 'INVALID_TASK' }) as Error);
+      }
+    });
+
+    it('counts an action it cannot understand as invalid and takes the turn for it', async () => {
+      const environment = spec.create();
+      await environment.reset(spec.sampleTask({ split: 'train', index: 0, seed: 3 }));
+      const result = await environment.step('no such action');
+      expect(result).toMatchObject({ parsedAction: null, actionValid: false, reward: -0.1 });
+    });
+
+    it(`says only words it lists, ends in time and tells success at the end, in ${String(NUM_EPISODES)} episodes`, async () => {
+      const words = new Set(spec.words);
+      const environment = spec.create();
+      for (const agent of spec.agents) {
+        for (let index = 0; index < NUM_EPISODES / spec.agents.length; index++) {
+          const sampled = spec.sampleTask({ split: SPLITS[index % 3], index, seed: 11 });
+          const random = new Pcg32(index);
+          const episode = await playEpisode(environment, {
+            ...sampled,
+            maxSteps: spec.maxSteps,
+            agent,
+            random: () => random.nextFloat(),
+          });
+          const texts = [
+            episode.first.text,
+            ...episode.actions,
+            ...episode.results.map((r) => r.observation.text),
+          ];
+          const unknown = texts.flatMap((text) => text.split(' ')).filter((word) => !words.has(word));
+          expect(unknown).toEqual([]);
+          for (const [step, result] of episode.results.entries()) {
+            const last = step === episode.results.length - 1;
+            expect(result.success === null).toBe(!last);
+            expect(result.terminated && result.truncated).toBe(false);
+            expect(result.rewardNames).toHaveLength(result.rewardValues.length);
+            // Missing is null; whatever is there is finite and what its parts add up to.
+            if (result.reward !== null) {
+              expect(result.reward).toBeCloseTo(
+                result.rewardValues.reduce((sum, value) => sum + value, 0),
+                12,
+              );
+            }
+          }
+        }
+      }
+    });
+
+    it('lists its action words as legal where it stands', () => {
+      for (let index = 0; index < 50; index++) {
+        const observation = spec.create().reset(spec.sampleTask({ split: 'train', index, seed: 3 }));
+        if (observation instanceof Promise || spec.actionWords === null) continue;
+        expect(spec.actionWords).toEqual(expect.arrayContaining([...(observation.legalActions ?? [])]));
+      }
+    });
+
+    it(
+      spec.splitsAreDisjoint ? 'never shows a task in two splits' : 'draws other seeds for other splits',
+      () => {
+        const seen = new Map<string, Split>();
+        for (const split of SPLITS) {
+          for (let index = 0; index < 1000; index++) {
+            const { task, seed } = spec.sampleTask({ split, index, seed: index % 7 });
+            const content = JSON.stringify(spec.splitsAreDisjoint ? task : seed);
+            expect(seen.get(content) ?? split).toBe(split);
+            seen.set(content, split);
+          }
+        }
+      },
+    );
+  });
+}
+
+interface RandomPlay extends ResetOptions {
+  readonly environment: Environment;
+  readonly agentSeed: number;
+}
+
+/** Plays an episode with the spec's `random` agent. */
+function playRandom(
+  spec: EnvironmentSpec,
+  { environment, agentSeed, ...reset }: RandomPlay,
+): Promise<PlayedEpisode> {
+  const random = new Pcg32(agentSeed);
+  return playEpisode(environment, {
+    ...reset,
+    maxSteps: spec.maxSteps,
+    agent: agentOf(spec, 'random'),
+    random: () => random.nextFloat(),
+  });
+}
