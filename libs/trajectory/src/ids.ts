@@ -1,16 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { TrajectoryError } from './errors.js';
 import type { EpisodeEventKind } from './events.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+import { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
 
 /** Most episodes that ids can tell apart in one run. */
 export const MAX_EPISODE_ORDINAL = 0xffff_ffff;
-
-/** Whether `text` is a UUID in the only form that events carry: 36 characters, lower case. */
-export function isUuid(text: string): boolean {
-  return text.length === 36 && UUID.test(text);
-}
 
 /** Where ids take time and chance from; replaced in tests. */
 export interface IdSource {
@@ -55,12 +49,12 @@ export function episodeIdFor({
     );
   }
   const bytes = hash('sha256', `episode/${runId}/${ordinal}`, 'buffer').subarray(0, 16);
-  bytes.write(runId.replaceAll('-', ''), 0, 6, 'hex');
+  bytes.set(uuidToBytes(runId).subarray(0, 6));
   // Version (4 bits) and variant (2 bits) are constant, so the ordinal may be split around them and still sort.
   bytes.writeUInt16BE(0x8000 | (ordinal >>> 20), 6);
   const lowAndHash = bytes.readUInt32BE(8) & 0x3ff;
   bytes.writeUInt32BE(((0b10 << 30) | ((ordinal & 0xf_ffff) << 10) | lowAndHash) >>> 0, 8);
-  return formatUuid(bytes);
+  return uuidFromBytes(bytes);
 }
 
 /** What identifies an event inside its episode. */
@@ -76,7 +70,7 @@ export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey)
   const bytes = hash('sha256', `event/${runId}/${episodeId}/${seq}/${kind}`, 'buffer').subarray(0, 16);
   bytes[6] = 0x80 | (bytes[6] & 0x0f);
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
-  return formatUuid(bytes);
+  return uuidFromBytes(bytes);
 }
 
 function uuidV7({ nowMs, randomBytes: random }: IdSource): string {
@@ -85,12 +79,7 @@ function uuidV7({ nowMs, randomBytes: random }: IdSource): string {
   bytes.set(random(10), 6);
   bytes[6] = 0x70 | (bytes[6] & 0x0f);
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
-  return formatUuid(bytes);
-}
-
-function formatUuid(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidFromBytes(bytes);
 }
 
 function requireUuid(name: string, value: string): void {

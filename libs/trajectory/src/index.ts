@@ -13,7 +13,6 @@ export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS, streamOf
 export {
   episodeEventId,
   episodeIdFor,
-  isUuid,
   MAX_EPISODE_ORDINAL,
   newControlEventId,
   newRunId,
@@ -29,3 +28,4 @@ export {
 export { partitionOf } from './partitioner.js';
 export { describeProblem, type Problem } from './validation/problem.js';
 export { assertValidEvent, findEventProblem } from './validation/validate-event.js';
+export { isUuid } from './uuid.js';

@@ -1,0 +1,97 @@
+import { isEventKind, SCHEMA_VERSIONS } from '../event-kinds.js';
+import type { AnyEvent } from '../events.js';
+import { uuidFromBytes } from '../uuid.js';
+import { describeProblem } from '../validation/problem.js';
+import { findEventProblem } from '../validation/validate-event.js';
+import { unframe, type FrameFault } from './frame.js';
+import { messagePack } from './messagepack.js';
+import { unpackColumn } from './packed-column.js';
+import { upcast } from './upcast.js';
+
+/**
+ * `NOT_AN_EVENT`: no frame of ours. `CHECKSUM_MISMATCH`: damaged. `UNDECODABLE`: a frame without an event inside.
+ * `UNKNOWN_VERSION` and `UNKNOWN_KIND`: written by newer code. `INVALID_EVENT`: breaks a rule of its kind.
+ */
+export type DeadLetterCode = FrameFault | 'UNDECODABLE' | 'UNKNOWN_KIND' | 'INVALID_EVENT';
+
+export interface DeadLetter {
+  readonly ok: false;
+  readonly code: DeadLetterCode;
+  /** One sentence for people. */
+  readonly reason: string;
+}
+
+export type DecodedEvent = { readonly ok: true; readonly event: AnyEvent } | DeadLetter;
+
+/**
+ * The event in a record, upcast to the current schema version and validated; or a dead letter. Never throws.
+ * The event owns its memory: nothing in it points into `bytes`.
+ */
+export function decodeEvent(bytes: Uint8Array): DecodedEvent {
+  const unframed = unframe(bytes);
+  if (!unframed.ok) return unframed;
+  const body = readBody(unframed.body);
+  if (typeof body === 'string') return deadLetter('UNDECODABLE', body);
+
+  const { kind, schemaVersion } = body;
+  if (!isEventKind(kind))
+    return deadLetter('UNKNOWN_KIND', `event kind is ${String(kind)}; this reader has none such`);
+  const newest = SCHEMA_VERSIONS[kind];
+  if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest) {
+    const reason = `schema version of ${kind} is ${schemaVersion}; this reader knows 1 to ${newest}`;
+    return deadLetter('UNKNOWN_VERSION', reason);
+  }
+  const payload = upcast(kind, schemaVersion, body.payload);
+  const event = { ...body, kind, schemaVersion: newest, payload } as unknown as AnyEvent;
+  const problem = findEventProblem(event);
+  return problem === null ? { ok: true, event } : deadLetter('INVALID_EVENT', describeProblem(problem));
+}
+
+interface Body {
+  readonly eventId: string;
+  readonly kind: unknown;
+  readonly schemaVersion: number;
+  readonly logId: string;
+  readonly runId: string;
+  readonly episodeId: string;
+  readonly seq: number;
+  readonly occurredAtUs: number;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** The body's parts, not yet validated; a sentence when they can't be told apart. */
+function readBody(bytes: Buffer): Body | string {
+  try {
+    const parts: unknown = messagePack.unpack(bytes);
+    if (!Array.isArray(parts) || parts.length !== 9) return 'body is no array of 9 parts';
+    const [kind, schemaVersion, eventId, logId, runId, episodeId, seq, occurredAtUs, packed] =
+      parts as unknown[];
+    if (packed === null || typeof packed !== 'object') return 'payload is no map';
+    const payload: Record<string, unknown> = {};
+    for (const [field, value] of Object.entries(packed)) {
+      payload[field] = value instanceof Uint8Array ? unpackColumn(value) : (value as unknown);
+    }
+    return {
+      eventId: unpackUuid(eventId),
+      kind,
+      schemaVersion: schemaVersion as number,
+      logId: unpackUuid(logId),
+      runId: unpackUuid(runId),
+      episodeId: unpackUuid(episodeId),
+      seq: seq as number,
+      occurredAtUs: occurredAtUs as number,
+      payload,
+    };
+  } catch (error) {
+    return `body can't be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function unpackUuid(packed: unknown): string {
+  if (!(packed instanceof Uint8Array)) throw new TypeError('an id is not binary');
+  return packed.length === 0 ? '' : uuidFromBytes(packed);
+}
+
+function deadLetter(code: DeadLetterCode, reason: string): DeadLetter {
+  return { ok: false, code, reason };
+}

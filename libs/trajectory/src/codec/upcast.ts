@@ -1,0 +1,21 @@
+import type { EventKind } from '../events.js';
+
+/** Turns a payload of one schema version into one of the next. Gets what the wire held, so it trusts no field. */
+export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+
+/** Per kind, from version 1 on: entry i lifts version i + 1 to i + 2. A kind that never changed has none. */
+export type UpcasterTable = { readonly [K in EventKind]?: readonly Upcaster[] };
+
+/** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
+export const UPCASTERS: UpcasterTable = {};
+
+/** The payload lifted from `version` to the current version of its kind. */
+export function upcast(
+  kind: EventKind,
+  version: number,
+  payload: Readonly<Record<string, unknown>>,
+  table: UpcasterTable = UPCASTERS,
+): Readonly<Record<string, unknown>> {
+  const steps = table[kind]?.slice(version - 1) ?? [];
+  return steps.reduce((lifted, step) => step(lifted), payload);
+}
