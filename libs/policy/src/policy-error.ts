@@ -1,0 +1,45 @@
+export type PolicyErrorCode =
+  /** A field of a model, optimizer, loss or generation configuration is out of its range. */
+  | 'INVALID_CONFIG'
+  /** Ragged token columns that contradict each other, or an id outside the vocabulary. */
+  | 'INVALID_BATCH'
+  /** Named tensors that don't fit the model: missing, unknown, or of another shape. */
+  | 'TENSOR_MISMATCH'
+  /** A safetensors or tokenizer file that breaks its format. */
+  | 'INVALID_FILE'
+  /** The tokenizer can't express the text or the id. */
+  | 'INVALID_TOKEN'
+  /** A generation request that contradicts the state of its slot. */
+  | 'INVALID_REQUEST'
+  /** A checkpoint file that is not there. */
+  | 'CHECKPOINT_MISSING'
+  /** A checkpoint file whose content is not what its reference says. */
+  | 'CHECKPOINT_CORRUPT'
+  /** A number that must be finite is not: a loss, a gradient norm, a logit. */
+  | 'NOT_FINITE'
+  /** No backend that was asked for can be opened. */
+  | 'BACKEND_UNAVAILABLE'
+  /** The machine lacks something that the installation needs; the message names it. */
+  | 'BACKEND_NOT_INSTALLABLE'
+  /** The installation was begun and failed, or was cancelled; what was installed before is untouched. */
+  | 'BACKEND_INSTALL_FAILED';
+
+export interface PolicyErrorOptions extends ErrorOptions {
+  /** Whether the same call may succeed later without any change by the caller. */
+  readonly retriable?: boolean;
+}
+
+/** What this library throws. The message names the quantity, the value and the rule. */
+export class PolicyError extends Error {
+  readonly retriable: boolean;
+
+  constructor(
+    readonly code: PolicyErrorCode,
+    message: string,
+    { retriable = false, ...options }: PolicyErrorOptions = {},
+  ) {
+    super(message, options);
+    this.name = 'PolicyError';
+    this.retriable = retriable;
+  }
+}
