@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Transform } from 'node:stream';
+import zlib from 'node:zlib';
+import { ClickHouseException } from './clickhouse-exception.js';
+
+/** A compressor that can be told to give out what it has. */
+export type Compressor = zlib.Gzip | zlib.Deflate | zlib.BrotliCompress;
+
+export interface ResponseCoding {
+  readonly name: string;
+  readonly compressor: Compressor;
+}
+
+interface ContentCoding {
+  readonly compress: () => Compressor;
+  readonly decompress: () => Transform;
+}
+
+/** In the order we prefer them. Levels favour speed: both ends sit on one machine or a fast network. */
+const CODINGS: Readonly<Record<string, ContentCoding>> = {
+  gzip: { compress: () => zlib.createGzip({ level: 1 }), decompress: () => zlib.createGunzip() },
+  deflate: { compress: () => zlib.createDeflate({ level: 1 }), decompress: () => zlib.createInflate() },
+  br: {
+    compress: () => zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
+    decompress: () => zlib.createBrotliDecompress(),
+  },
+};
+
+/**
+ * The transform that undoes a request's Content-Encoding, null where there is none.
+ *
+ * @throws ClickHouseException UNSUPPORTED_MEDIA_TYPE for another coding than gzip, deflate and br
+ */
+export function requestDecompressor(headers: IncomingHttpHeaders): Transform | null {
+  const name = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return null;
+  const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
+  if (coding === undefined) {
+    throw ClickHouseException.of(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Content-Encoding ${name} is not supported; send gzip, deflate, br or none`,
+    );
+  }
+  return coding.decompress();
+}
+
+/** The coding a response is sent in: one that the request accepts, or null for none. */
+export function responseCoding(headers: IncomingHttpHeaders): ResponseCoding | null {
+  const accepted = new Set(
+    String(headers['accept-encoding'] ?? '')
+      .split(',')
+      .filter((entry) => !/;\s*q=0(?:\.0*)?\s*$/.test(entry))
+      .map((entry) => entry.split(';')[0].trim().toLowerCase()),
+  );
+  for (const [name, coding] of Object.entries(CODINGS)) {
+    if (accepted.has(name)) return { name, compressor: coding.compress() };
+  }
+  return null;
+}

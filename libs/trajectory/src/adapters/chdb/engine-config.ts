@@ -1,0 +1,61 @@
+/** The role that statements of a read-only user run under; the engine itself refuses what it doesn't grant. */
+export const READONLY_ROLE = 'retrace_readonly';
+
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * The engine's server configuration: durable inserts, caches that fit beside a training run, few background threads.
+ *
+ * The fsync settings are defaults of every MergeTree table made here: an acknowledged insert survives a power cut.
+ */
+export function engineConfigXml(options: { readonly usersPath: string }): string {
+  return element('clickhouse', [
+    element('users_config', escapeXml(options.usersPath)),
+    element('mark_cache_size', 64 * MEBIBYTE),
+    element('primary_index_cache_size', 64 * MEBIBYTE),
+    element('index_mark_cache_size', 16 * MEBIBYTE),
+    element('uncompressed_cache_size', 0),
+    element('compiled_expression_cache_size', 16 * MEBIBYTE),
+    element('query_condition_cache_size', 16 * MEBIBYTE),
+    element('background_pool_size', 2),
+    element('background_schedule_pool_size', 2),
+    element('merge_tree', [element('fsync_after_insert', 1), element('fsync_part_directory', 1)]),
+  ]);
+}
+
+/**
+ * Users of the engine. Every connection of an embedded engine is the user `default`; what a Retrace user may do is the role
+ * its connection takes before the statement.
+ */
+export function usersConfigXml(): string {
+  const grants = (...statements: string[]) =>
+    element(
+      'grants',
+      statements.map((statement) => element('query', statement)),
+    );
+  return element('clickhouse', [
+    element('profiles', [element('default', '')]),
+    element('quotas', [element('default', '')]),
+    element('roles', [
+      element('retrace_full', [grants('GRANT ALL ON *.*')]),
+      element(READONLY_ROLE, [grants('GRANT SELECT ON default.*', 'GRANT SHOW ON default.*')]),
+    ]),
+    element('users', [
+      element('default', [
+        element('password', ''),
+        element('networks', [element('ip', '::/0')]),
+        element('profile', 'default'),
+        element('quota', 'default'),
+        grants('GRANT retrace_full', `GRANT ${READONLY_ROLE}`),
+      ]),
+    ]),
+  ]);
+}
+
+function element(name: string, content: string | number | readonly string[]): string {
+  return `<${name}>${typeof content === 'object' ? content.join('') : content}</${name}>`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { type Readable, pipeline as pipe } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ClickHouseException } from './clickhouse-exception.js';
+import { requestDecompressor } from './content-coding.js';
+
+export interface RequestBodyOptions {
+  /** Longest statement, and most bytes looked at to find where the data of an INSERT starts. */
+  readonly maxQueryBytes: number;
+  /** Largest body, after decompression. */
+  readonly maxBodyBytes: number;
+  /** Where bodies are kept while they are inserted. */
+  readonly spoolDirectory: string;
+}
+
+/** A body kept in a file of ours, whose name no client chooses. */
+export interface SpooledBody {
+  readonly path: string;
+  readonly sizeBytes: number;
+  remove(): Promise<void>;
+}
+
+/** The body of one request: its head is read to find the statement, the rest goes into a file where it is data. */
+export class RequestBody {
+  private readonly chunks: AsyncIterator<Buffer>;
+  private numBytes = 0;
+
+  constructor(
+    request: IncomingMessage,
+    private readonly options: RequestBodyOptions,
+  ) {
+    const decompressor = requestDecompressor(request.headers);
+    const stream: Readable = decompressor === null ? request : pipe(request, decompressor, ignoreLateErrors);
+    this.chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  /** The first bytes: the whole body where it is no longer than `maxQueryBytes`. */
+  async readHead(): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+    const parts: Buffer[] = [];
+    let sizeBytes = 0;
+    while (sizeBytes <= this.options.maxQueryBytes) {
+      const chunk = await this.next();
+      if (chunk === null) return { bytes: Buffer.concat(parts), isWhole: true };
+      parts.push(chunk);
+      sizeBytes += chunk.length;
+    }
+    return { bytes: Buffer.concat(parts), isWhole: false };
+  }
+
+  /** Writes `head` and everything not read yet into a file. */
+  async spool(head: Buffer): Promise<SpooledBody> {
+    const path = join(this.options.spoolDirectory, `body-${randomUUID()}`);
+    const remove = () => rm(path, { force: true });
+    let sizeBytes = 0;
+    const count = (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      return chunk;
+    };
+    const rest = this.rest.bind(this);
+    try {
+      await pipeline(
+        async function* () {
+          if (head.length > 0) yield count(head);
+          for await (const chunk of rest()) yield count(chunk);
+        },
+        createWriteStream(path, { mode: 0o600, flags: 'wx' }),
+      );
+    } catch (error) {
+      await remove();
+      throw asBodyError(error);
+    }
+    return { path, sizeBytes, remove };
+  }
+
+  private async *rest(): AsyncGenerator<Buffer> {
+    for (let chunk = await this.next(); chunk !== null; chunk = await this.next()) yield chunk;
+  }
+
+  private async next(): Promise<Buffer | null> {
+    let step: IteratorResult<Buffer>;
+    try {
+      step = await this.chunks.next();
+    } catch (error) {
+      throw asBodyError(error);
+    }
+    if (step.done) return null;
+    this.numBytes += step.value.length;
+    if (this.numBytes > this.options.maxBodyBytes) {
+      throw ClickHouseException.of(
+        'QUERY_IS_TOO_LARGE',
+        `The request body is larger than ${this.options.maxBodyBytes} bytes, which is the maximum`,
+      );
+    }
+    return step.value;
+  }
+}
+
+/** The async iterator reports the same error to whoever reads; the pipeline's callback has nothing to add. */
+function ignoreLateErrors(): void {
+  return undefined;
+}
+
+function asBodyError(error: unknown): unknown {
+  if (error instanceof ClickHouseException) return error;
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  if (code === 'ENOSPC')
+    return ClickHouseException.of(
+      'NOT_ENOUGH_SPACE',
+      'No space is left on the store’s disk for the request body',
+      { cause: error },
+    );
+  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT') || code.startsWith('ERR_')) {
+    return ClickHouseException.of(
+      'CANNOT_DECOMPRESS',
+      'The request body is not what its Content-Encoding says, or was cut off',
+      { cause: error },
+    );
+  }
+  return ClickHouseException.of(
+    'ABORTED',
+    'The connection was closed before the whole request body arrived',
+    { cause: error },
+  );
+}

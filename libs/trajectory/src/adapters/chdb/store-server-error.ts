@@ -1,0 +1,13 @@
+import { TrajectoryError } from '../../errors.js';
+
+/** Why a store server could not start; a statement's own failure is an HTTP answer, never one of these. */
+export type StoreServerErrorCode =
+  | 'STORE_DIRECTORY_IN_USE'
+  | 'STORE_DIRECTORY_UNUSABLE'
+  | 'STORE_DISK_FULL'
+  | 'STORE_ADDRESS_IN_USE'
+  | 'STORE_ADDRESS_UNUSABLE'
+  | 'STORE_INVALID_OPTIONS';
+
+/** What starting a store server rejects with; each message is one sentence that says what to do. */
+export class StoreServerError extends TrajectoryError<StoreServerErrorCode> {}
