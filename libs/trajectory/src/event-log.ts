@@ -25,14 +25,23 @@ export interface FollowOptions extends ReadOptions {
  * Duties of an implementer:
  * - `append` resolves only after the records are durable ("acknowledged"); all records of one call land
  *   contiguously, in order, or none does. Rejects with a `LogError`; whether an unacknowledged append landed is unknown.
- * - Reads see exactly the committed records, in offset order, also those of other processes.
+ *   Calls for one partition land in the order they were made.
+ * - Reads see exactly the committed records, in offset order, also those of other processes. Their bytes are the reader's own.
  * - Cursors are advisory positions per group; they never affect what can be read.
  * - Several processes may append and read at once.
+ * - Control record 0 is a `LogOpened`, exactly one however many processes open a new log at once.
+ * - `close` lets appends under way settle, ends every `follow`, and may be called twice; any later call rejects with
+ *   `LOG_CLOSED`.
+ *
+ * `event-log.contract.ts` tests all of this.
  */
 export interface EventLog {
   /** Identity of this log: payload of its first control record (`LogOpened`). */
   readonly logId: string;
+  /** Largest record that `append` takes; a larger one rejects with `LOG_RECORD_TOO_LARGE` and nothing of its call lands. */
+  readonly maxRecordBytes: number;
   numPartitions(stream: Stream): number;
+  /** @param records at least one */
   append(
     stream: Stream,
     partition: number,

@@ -4,7 +4,7 @@ import type { EventKind } from '../events.js';
 export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
 /** Per kind, from version 1 on: entry i lifts version i + 1 to i + 2. A kind that never changed has none. */
-export type UpcasterTable = { readonly [K in EventKind]?: readonly Upcaster[] };
+export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster[]>>>;
 
 /** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
 export const UPCASTERS: UpcasterTable = {};

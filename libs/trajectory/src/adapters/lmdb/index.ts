@@ -1,0 +1,1 @@
+export { openLmdbLog, type LmdbLogOptions } from './open-lmdb-log.js';

@@ -1,0 +1,93 @@
+import type { Database, RootDatabase } from 'lmdb';
+import type { LogRecord } from '../../event-log.js';
+import type { Stream } from '../../events.js';
+
+export type Environment = RootDatabase<Uint8Array, Uint8Array>;
+
+const KEY_BYTES = 6;
+
+/** Largest offset that a key can hold. */
+export const MAX_OFFSET = 2 ** (8 * KEY_BYTES) - 1;
+
+const LAST_KEY = Buffer.alloc(KEY_BYTES, 0xff);
+
+export interface ReadLimits {
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * The records of one stream partition: a database of its own inside the environment, from offset to bytes.
+ *
+ * Keys are offsets as 48-bit big-endian integers, so that key order is offset order. A tree a partition instead of one for
+ * all: every append lands at its right edge, which fills pages (6 % overhead in place of 33 %, 780-byte records).
+ */
+export class PartitionStore {
+  readonly #records: Database<Uint8Array, Uint8Array>;
+
+  constructor(environment: Environment, stream: Stream, partition: number) {
+    this.#records = environment.openDB(`${stream}/${partition}`, {
+      keyEncoding: 'binary',
+      encoding: 'binary',
+    });
+  }
+
+  /** Inside a write transaction only: that is what makes offsets contiguous across processes. */
+  append(records: readonly Uint8Array[]): number {
+    const firstOffset = this.endOffset();
+    for (let i = 0; i < records.length; i += 1) {
+      this.#put(firstOffset + i, records[i]);
+    }
+    return firstOffset;
+  }
+
+  read(fromOffset: number, { maxRecords, maxBytes }: ReadLimits): LogRecord[] {
+    const records: LogRecord[] = [];
+    let numBytes = 0;
+    for (const { key, value } of this.#records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
+      // The driver's buffer may point into the map, which the next write changes.
+      const bytes = new Uint8Array(value);
+      records.push({ offset: offsetOf(key), bytes });
+      numBytes += bytes.length;
+      if (numBytes >= maxBytes) break;
+    }
+    return records;
+  }
+
+  get(offset: number): Uint8Array | undefined {
+    return this.#records.get(keyOf(offset));
+  }
+
+  startOffset(): number {
+    return this.#edge({ limit: 1 }) ?? 0;
+  }
+
+  endOffset(): number {
+    const last = this.#edge({ reverse: true, start: LAST_KEY, limit: 1 });
+    return last === null ? 0 : last + 1;
+  }
+
+  #edge(range: {
+    readonly limit: 1;
+    readonly reverse?: boolean;
+    readonly start?: Uint8Array;
+  }): number | null {
+    for (const key of this.#records.getKeys(range)) return offsetOf(key);
+    return null;
+  }
+
+  #put(offset: number, bytes: Uint8Array): void {
+    // The typings promise a promise; inside a transaction the driver writes at once and throws on failure.
+    void this.#records.put(keyOf(offset), bytes);
+  }
+}
+
+function keyOf(offset: number): Buffer {
+  const key = Buffer.allocUnsafe(KEY_BYTES);
+  key.writeUIntBE(offset, 0, KEY_BYTES);
+  return key;
+}
+
+function offsetOf(key: Uint8Array): number {
+  return Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readUIntBE(0, KEY_BYTES);
+}
