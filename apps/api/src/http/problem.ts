@@ -1,0 +1,119 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Violation } from './violations.js';
+
+/** What went wrong, in words a program can branch on. */
+export type ProblemCode =
+  | 'INVALID_REQUEST'
+  | 'MALFORMED_BODY'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'BODY_TOO_LARGE'
+  | 'HOST_NOT_ALLOWED'
+  | 'NOT_FOUND'
+  | 'SQL_REFUSED'
+  | 'SQL_FAILED'
+  | 'SQL_LIMIT_EXCEEDED'
+  | 'TOO_MANY_CLIENTS'
+  | 'STORE_STARTING'
+  | 'STORE_UNAVAILABLE'
+  | 'INTERNAL';
+
+const STATUS_OF: Record<ProblemCode, number> = {
+  INVALID_REQUEST: 400,
+  MALFORMED_BODY: 400,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  BODY_TOO_LARGE: 413,
+  HOST_NOT_ALLOWED: 403,
+  NOT_FOUND: 404,
+  SQL_REFUSED: 422,
+  SQL_FAILED: 422,
+  SQL_LIMIT_EXCEEDED: 422,
+  TOO_MANY_CLIENTS: 429,
+  STORE_STARTING: 503,
+  STORE_UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+const TITLE_OF: Record<ProblemCode, string> = {
+  INVALID_REQUEST: 'The request breaks a rule',
+  MALFORMED_BODY: 'The body is not valid JSON',
+  UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON',
+  BODY_TOO_LARGE: 'The body is too large',
+  HOST_NOT_ALLOWED: 'This host name is not served here',
+  NOT_FOUND: 'There is no such thing',
+  SQL_REFUSED: 'The query is not allowed',
+  SQL_FAILED: 'The query failed',
+  SQL_LIMIT_EXCEEDED: 'The query exceeds a limit',
+  TOO_MANY_CLIENTS: 'Too many clients',
+  STORE_STARTING: 'The store is starting',
+  STORE_UNAVAILABLE: 'The store does not answer',
+  INTERNAL: 'The server failed',
+};
+
+/** An error that a client is told about, whatever it came from. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+
+  constructor(
+    readonly code: ProblemCode,
+    detail: string,
+    readonly violations: readonly Violation[] = [],
+  ) {
+    super(detail);
+  }
+
+  get status(): number {
+    return STATUS_OF[this.code];
+  }
+
+  /** True where the same request may succeed a moment later. */
+  get retriable(): boolean {
+    return this.status === 503 || this.status === 429;
+  }
+
+  toBody(instance: string): ProblemBody {
+    return {
+      type: `urn:retrace:problem:${this.code.toLowerCase().replaceAll('_', '-')}`,
+      title: TITLE_OF[this.code],
+      status: this.status,
+      code: this.code,
+      detail: this.message,
+      instance,
+      ...(this.violations.length > 0 ? { errors: this.violations } : {}),
+    };
+  }
+}
+
+export class ViolationBody implements Violation {
+  @ApiProperty()
+  readonly field!: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'What was given, shortened' })
+  readonly value!: unknown;
+
+  @ApiProperty()
+  readonly rule!: string;
+}
+
+/** RFC 9457 `application/problem+json`. */
+export class ProblemBody {
+  @ApiProperty()
+  readonly type!: string;
+
+  @ApiProperty()
+  readonly title!: string;
+
+  @ApiProperty()
+  readonly status!: number;
+
+  @ApiProperty({ enum: Object.keys(STATUS_OF) })
+  readonly code!: ProblemCode;
+
+  @ApiProperty()
+  readonly detail!: string;
+
+  @ApiProperty({ description: 'Path that was asked for' })
+  readonly instance!: string;
+
+  @ApiPropertyOptional({ type: [ViolationBody] })
+  readonly errors?: readonly Violation[];
+}

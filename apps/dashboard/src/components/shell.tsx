@@ -1,0 +1,57 @@
+import { Link, NavLink, Outlet, useNavigation } from 'react-router';
+import { useHealth } from '../api/queries';
+import type { Health } from '../api/types';
+import { ThemeSwitch } from './theme-switch';
+import styles from './shell.module.css';
+
+/** What every page has around it: the bar with navigation, state of the server, theme. */
+export function Shell() {
+  const isLoading = useNavigation().state === 'loading';
+  return (
+    <>
+      <a className={styles.skip} href="#content">
+        Skip to content
+      </a>
+      <header className={styles.bar}>
+        <Link className={styles.brand} to="/">
+          <img src="/icon.svg" alt="" width="22" height="22" />
+          Retrace
+        </Link>
+        <nav className={styles.nav} aria-label="Main">
+          <NavLink to="/" end>
+            Runs
+          </NavLink>
+          <NavLink to="/sql">SQL</NavLink>
+        </nav>
+        <span className={styles.spacer} />
+        <ServerState />
+        <ThemeSwitch />
+      </header>
+      <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+function ServerState() {
+  const { data, isError, isPending } = useHealth();
+  if (isPending) return null;
+  const { tone, text } = describeHealth(isError ? null : data);
+  return (
+    <span className={styles.state} data-tone={tone} role="status">
+      <span className={styles.dot} />
+      <span className={styles.stateText}>{text}</span>
+    </span>
+  );
+}
+
+function describeHealth(health: Health | null): {
+  readonly tone: 'good' | 'warn' | 'bad';
+  readonly text: string;
+} {
+  if (!health) return { tone: 'bad', text: 'Server does not answer' };
+  if (health.status === 'ok') return { tone: 'good', text: 'Ready' };
+  if (health.status === 'starting') return { tone: 'warn', text: 'Store is starting' };
+  return { tone: 'bad', text: health.store.state === 'ready' ? 'Sink is behind' : 'Store does not answer' };
+}

@@ -1,0 +1,22 @@
+import { useTheme, type ThemeChoice } from '../theme/use-theme';
+import styles from './controls.module.css';
+
+const NEXT: Record<ThemeChoice, ThemeChoice> = { system: 'light', light: 'dark', dark: 'system' };
+const ICON: Record<ThemeChoice, string> = { system: '◐', light: '☀', dark: '☾' };
+
+export function ThemeSwitch() {
+  const { choice, choose } = useTheme();
+  return (
+    <button
+      type="button"
+      className={styles.iconButton}
+      onClick={() => {
+        choose(NEXT[choice]);
+      }}
+      aria-label={`Theme: ${choice}. Switch to ${NEXT[choice]}`}
+      title={`Theme: ${choice}`}
+    >
+      {ICON[choice]}
+    </button>
+  );
+}

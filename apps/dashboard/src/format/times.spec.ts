@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { formatAgo, formatDuration, formatMoment } from './times';
+
+describe('formatDuration', () => {
+  it('shows the two largest units', () => {
+    expect(formatDuration(250)).toBe('250 ms');
+    expect(formatDuration(1_500)).toBe('1.5 s');
+    expect(formatDuration(95_000)).toBe('1m 35s');
+    expect(formatDuration(3_720_000)).toBe('1h 2m');
+    expect(formatDuration(90_000_000)).toBe('1d 1h');
+  });
+
+  it('shows a dash where there is none', () => {
+    expect(formatDuration(null)).toBe('–');
+    expect(formatDuration(-1)).toBe('–');
+  });
+});
+
+describe('formatAgo', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  it('names the largest unit', () => {
+    expect(formatAgo('2026-01-01T23:59:58Z', now)).toBe('just now');
+    expect(formatAgo('2026-01-01T23:59:30Z', now)).toBe('30 s ago');
+    expect(formatAgo('2026-01-01T22:00:00Z', now)).toBe('2 h ago');
+  });
+});
+
+describe('formatMoment', () => {
+  it('shows a dash for what is no time', () => {
+    expect(formatMoment('not a time')).toBe('–');
+    expect(formatMoment(null)).toBe('–');
+  });
+});

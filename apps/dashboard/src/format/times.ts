@@ -1,0 +1,41 @@
+const NOTHING = '–';
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** 95,000 ms as `1m 35s`; the two largest units. */
+export function formatDuration(durationMs: number | null | undefined): string {
+  if (durationMs === null || durationMs === undefined || !Number.isFinite(durationMs) || durationMs < 0)
+    return NOTHING;
+  if (durationMs < 1) return `${Number(durationMs.toPrecision(2))} ms`;
+  if (durationMs < SECOND_MS) return `${Math.round(durationMs)} ms`;
+  if (durationMs < MINUTE_MS) return `${Number((durationMs / SECOND_MS).toPrecision(3))} s`;
+  if (durationMs < HOUR_MS)
+    return `${Math.floor(durationMs / MINUTE_MS)}m ${Math.floor((durationMs % MINUTE_MS) / SECOND_MS)}s`;
+  if (durationMs < DAY_MS)
+    return `${Math.floor(durationMs / HOUR_MS)}h ${Math.floor((durationMs % HOUR_MS) / MINUTE_MS)}m`;
+  return `${Math.floor(durationMs / DAY_MS)}d ${Math.floor((durationMs % DAY_MS) / HOUR_MS)}h`;
+}
+
+/** How long ago a moment was, in its largest unit. */
+export function formatAgo(moment: string | null | undefined, nowMs: number): string {
+  if (!moment) return NOTHING;
+  const elapsedMs = nowMs - Date.parse(moment);
+  if (!Number.isFinite(elapsedMs)) return NOTHING;
+  if (elapsedMs < 5 * SECOND_MS) return 'just now';
+  if (elapsedMs < MINUTE_MS) return `${Math.floor(elapsedMs / SECOND_MS)} s ago`;
+  if (elapsedMs < HOUR_MS) return `${Math.floor(elapsedMs / MINUTE_MS)} min ago`;
+  if (elapsedMs < DAY_MS) return `${Math.floor(elapsedMs / HOUR_MS)} h ago`;
+  return `${Math.floor(elapsedMs / DAY_MS)} d ago`;
+}
+
+/** Local date and time to the second. */
+export function formatMoment(moment: string | null | undefined): string {
+  if (!moment) return NOTHING;
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return NOTHING;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

@@ -1,0 +1,65 @@
+import { Link, NavLink, Outlet, useOutletContext, useParams } from 'react-router';
+import { useRun } from '../api/queries';
+import type { RunDetail } from '../api/types';
+import { Badge, StatusBadge } from '../components/badge';
+import { ErrorState, Loading } from '../components/notice';
+import { useTitle } from '../components/use-title';
+import { shortId } from '../format/ids';
+import { LiveProvider, useLiveRun, useRefetchMs, type LiveState } from '../live/use-live-run';
+import styles from './run-layout.module.css';
+
+/** The run that the page inside the layout is about. */
+export function useRunOfPage(): RunDetail {
+  return useOutletContext<RunDetail>();
+}
+
+/** Follows one run live and puts its name and tabs above its pages. */
+export function RunLayout() {
+  const { runId = '' } = useParams();
+  const live = useLiveRun(runId);
+  return (
+    <LiveProvider value={live}>
+      <RunFrame runId={runId} live={live} key={runId} />
+    </LiveProvider>
+  );
+}
+
+function RunFrame({ runId, live }: { readonly runId: string; readonly live: LiveState }) {
+  const run = useRun(runId, { refetchMs: useRefetchMs() });
+  useTitle(run.data?.name ?? 'Run');
+
+  if (run.isPending) return <Loading label="Loading the run" rows={9} />;
+  if (!run.data) return <ErrorState error={run.error} onRetry={() => void run.refetch()} />;
+  return (
+    <>
+      <header className={styles.head}>
+        <p className={styles.crumbs}>
+          <Link to="/">Runs</Link> <span aria-hidden>/</span>
+        </p>
+        <h1>{run.data.name}</h1>
+        <StatusBadge status={run.data.status} />
+        <Badge>{run.data.environment}</Badge>
+        <Badge title={`Run ${runId}`}>
+          <span className="mono">{shortId(runId)}</span>
+        </Badge>
+        <span className={styles.grow} />
+        <LiveBadge live={live} isError={run.isError} />
+      </header>
+      <nav className={styles.tabs} aria-label="Run">
+        <NavLink to="." end>
+          Overview
+        </NavLink>
+        <NavLink to="episodes">Episodes</NavLink>
+        <NavLink to="updates">Updates</NavLink>
+        <NavLink to="recipe">Recipe</NavLink>
+      </nav>
+      <Outlet context={run.data} />
+    </>
+  );
+}
+
+function LiveBadge({ live, isError }: { readonly live: LiveState; readonly isError: boolean }) {
+  if (isError) return <Badge tone="bad">not refreshed</Badge>;
+  if (live === 'live') return <Badge tone="good">live</Badge>;
+  return <Badge tone="warn">{live === 'polling' ? 'polling' : 'connecting'}</Badge>;
+}

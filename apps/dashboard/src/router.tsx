@@ -1,0 +1,41 @@
+import { createBrowserRouter } from 'react-router';
+import { Shell } from './components/shell';
+import { EpisodePage } from './pages/episode-page';
+import { EpisodesPage } from './pages/episodes-page';
+import { LatestRunPage } from './pages/latest-run-page';
+import { NotFoundPage, PageCrash } from './pages/not-found-page';
+import { RecipePage } from './pages/recipe-page';
+import { RunLayout } from './pages/run-layout';
+import { RunOverviewPage } from './pages/run-overview-page';
+import { RunsPage } from './pages/runs-page';
+import { UpdatesPage } from './pages/updates-page';
+
+export function createRouter() {
+  return createBrowserRouter([
+    {
+      element: <Shell />,
+      errorElement: <PageCrash />,
+      children: [
+        { index: true, element: <RunsPage /> },
+        { path: 'live', element: <LatestRunPage /> },
+        {
+          path: 'runs/:runId',
+          element: <RunLayout />,
+          children: [
+            { index: true, element: <RunOverviewPage /> },
+            { path: 'episodes', element: <EpisodesPage /> },
+            { path: 'episodes/:episodeId', element: <EpisodePage /> },
+            { path: 'updates', element: <UpdatesPage /> },
+            { path: 'recipe', element: <RecipePage /> },
+          ],
+        },
+        {
+          path: 'sql',
+          // The editor is the largest part of the dashboard and only this page needs it.
+          lazy: async () => ({ Component: (await import('./pages/sql-page')).SqlPage }),
+        },
+        { path: '*', element: <NotFoundPage /> },
+      ],
+    },
+  ]);
+}

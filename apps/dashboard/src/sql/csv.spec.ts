@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { toCsv } from './csv';
+
+describe('toCsv', () => {
+  it('writes a header and quotes what needs quotes', () => {
+    const columns = [
+      { name: 'action', type: 'String' },
+      { name: 'n', type: 'UInt64' },
+    ];
+    expect(
+      toCsv({
+        columns,
+        rows: [
+          ['say "hi", twice', 2],
+          ['two\nlines', null],
+        ],
+      }),
+    ).toBe('action,n\r\n"say ""hi"", twice",2\r\n"two\nlines",\r\n');
+  });
+
+  it('writes arrays as JSON', () => {
+    expect(toCsv({ columns: [{ name: 'ids', type: 'Array(Int32)' }], rows: [[[1, 2]]] })).toBe(
+      'ids\r\n"[1,2]"\r\n',
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { surpriseOf, tokenViews } from './token-view';
+
+const tokens = {
+  ids: [7, 8, 9],
+  texts: ['the', ' map\n', 'left'],
+  actionMask: [0, 0, 1],
+  logprobs: [0, 0, -0.5],
+  entropies: [0, 0, 1.2],
+  policyVersions: [-1, 3, 3],
+};
+
+describe('tokenViews', () => {
+  it('gives logprob and entropy of sampled tokens only', () => {
+    const [observed, , sampled] = tokenViews(tokens);
+    expect(observed).toMatchObject({
+      id: 7,
+      sampled: false,
+      logprob: null,
+      entropy: null,
+      policyVersion: null,
+    });
+    expect(sampled).toMatchObject({ id: 9, sampled: true, logprob: -0.5, entropy: 1.2, policyVersion: 3 });
+  });
+
+  it('makes blanks visible', () => {
+    expect(tokenViews(tokens)[1].text).toBe('·map⏎');
+  });
+
+  it('shows ids where neither texts nor entropies are known', () => {
+    const [first] = tokenViews({ ...tokens, texts: null, entropies: [] });
+    expect(first).toMatchObject({ text: null, entropy: null });
+  });
+});
+
+describe('surpriseOf', () => {
+  it('goes from 0 for a certain token to 1 at a probability of 1 %', () => {
+    expect(surpriseOf(0)).toBe(0);
+    expect(surpriseOf(Math.log(0.1))).toBeCloseTo(0.5);
+    expect(surpriseOf(-50)).toBe(1);
+  });
+});
