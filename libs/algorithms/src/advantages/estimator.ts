@@ -1,0 +1,130 @@
+import { AlgorithmError } from '../errors.js';
+import { checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
+import {
+  NamedRegistry,
+  optionFault,
+  withDefaults,
+  type OptionSchema,
+  type OptionsOf,
+} from '../registry/index.js';
+
+/**
+ * A whole batch as advantage estimators read it: episodes over *action tokens*. Estimators see the batch before it is
+ * cut into micro-batches, so that statistics of groups and of the batch do not depend on the cut.
+ */
+export interface AdvantageBatch {
+  /** Episodes over action tokens `[E + 1]`; an episode's sequences follow one another. */
+  readonly offsets: Int32Array;
+  /** Reward at each action token `[N]`: allocated, penalties and KL in it. The return of an episode is their sum. */
+  readonly rewards: Float32Array;
+  /** Group number of each episode `[E]`, each below E. */
+  readonly groupIds: Int32Array;
+  /** Critic's value of the state in which each token was chosen `[N]`. */
+  readonly values?: Float32Array | null;
+  /** 1 where the episode was cut by us `[E]`; null: none was. */
+  readonly truncated?: Uint8Array | null;
+  /** Critic's value after the last token `[E]`; read for truncated episodes. */
+  readonly finalValues?: Float32Array | null;
+}
+
+/** The inputs that only some estimators need. */
+export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds'>;
+
+export interface AdvantageResult {
+  /** One per action token `[N]`. */
+  readonly advantages: Float32Array;
+  /** What a critic learns from `[N]`; null for estimators without one. */
+  readonly returns: Float32Array | null;
+  /** What to log: group counts and the like. */
+  readonly statistics: Readonly<Record<string, number>>;
+}
+
+export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
+  readonly name: string;
+  /** Paper, equation. */
+  readonly source: string;
+  /** Whether it needs a critic: without one, a value coefficient in the recipe is a mistake. */
+  readonly usesCritic: boolean;
+  /** Whether it compares the episodes of a group: then groups of one teach nothing. */
+  readonly usesGroups: boolean;
+  readonly requires: readonly OptionalInput[];
+  readonly options: S;
+  compute(batch: AdvantageBatch, options: OptionsOf<S>): AdvantageResult;
+}
+
+const registry = new NamedRegistry<AdvantageEstimator>({
+  noun: 'advantage estimator',
+  fault: (code, message) => new AlgorithmError(code, message),
+});
+
+/** Adds an advantage estimator; its name must be free. */
+export function defineAdvantageEstimator<S extends OptionSchema>(
+  estimator: AdvantageEstimator<S>,
+): AdvantageEstimator<S> {
+  registry.define(estimator as unknown as AdvantageEstimator);
+  return estimator;
+}
+
+/** @throws AlgorithmError `UNKNOWN_NAME`, naming the near ones */
+export function getAdvantageEstimator(name: string): AdvantageEstimator {
+  return registry.get(name);
+}
+
+/** Names of all advantage estimators, sorted. */
+export function listAdvantageEstimators(): string[] {
+  return registry.names();
+}
+
+/**
+ * Checks options of an estimator and fills in its defaults.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` naming the option, its value and its rule
+ */
+export function resolveAdvantageOptions<S extends OptionSchema>(
+  estimator: AdvantageEstimator<S>,
+  given: Readonly<Record<string, unknown>> = {},
+): OptionsOf<S> {
+  const fault = optionFault(estimator.options, given);
+  if (fault !== null)
+    throw new AlgorithmError('INVALID_ARGUMENT', `advantage estimator ${estimator.name}: ${fault}`);
+  return withDefaults(estimator.options, given);
+}
+
+/**
+ * Advantages of a batch by the estimator of that name.
+ *
+ * @throws AlgorithmError `UNKNOWN_NAME`; `MISSING_INPUT` for an input that the estimator requires and that is null;
+ * `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite (a missing reward is excluded before, never
+ * passed), options that break their rule
+ */
+export function computeAdvantages(
+  name: string,
+  batch: AdvantageBatch,
+  options: Readonly<Record<string, unknown>> = {},
+): AdvantageResult {
+  const estimator = getAdvantageEstimator(name);
+  const resolved = resolveAdvantageOptions(estimator, options);
+  checkOffsets('offsets', batch.offsets, batch.rewards.length);
+  checkValues('rewards', batch.rewards, batch.rewards.length);
+  checkGroupIds('groupIds', batch.groupIds, batch.offsets.length - 1);
+  for (const input of estimator.requires) {
+    if ((batch[input] ?? null) === null) {
+      throw new AlgorithmError('MISSING_INPUT', `advantage estimator ${name} needs ${input}; it is null`);
+    }
+  }
+  return estimator.compute(batch, resolved);
+}
+
+/**
+ * An input that the estimator declares in `requires`, so that `computeAdvantages` has seen that it is there.
+ *
+ * @throws AlgorithmError `MISSING_INPUT` when an estimator is called directly without it
+ */
+export function requiredInput<K extends OptionalInput>(
+  batch: AdvantageBatch,
+  input: K,
+): NonNullable<AdvantageBatch[K]> {
+  const value = batch[input] ?? null;
+  if (value === null) throw new AlgorithmError('MISSING_INPUT', `${input} is needed; it is null`);
+  return value;
+}

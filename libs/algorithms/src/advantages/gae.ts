@@ -1,0 +1,103 @@
+import { AlgorithmError } from '../errors.js';
+import { checkMask, checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+
+export interface GaeInput {
+  /** Episodes over tokens `[E + 1]`. */
+  readonly offsets: Int32Array;
+  /** Reward at each token `[N]`. */
+  readonly rewards: Float32Array;
+  /** Value of the state in which each token was chosen `[N]`. */
+  readonly values: Float32Array;
+  /** 1 where an episode was cut by us `[E]`, so that its last state is worth `finalValues`; null: none was. */
+  readonly truncated?: Uint8Array | null;
+  /** Value after the last token of each episode `[E]`; read for truncated episodes alone. */
+  readonly finalValues?: Float32Array | null;
+  /** 1 where the policy sampled the token `[N]`; null: everywhere, the layout of a training batch. */
+  readonly mask?: Uint8Array | null;
+  /** Discount per token, in [0, 1]. */
+  readonly gamma: number;
+  /** Decay of the eligibility, in [0, 1]: 0 is one-step TD, 1 is Monte Carlo minus the value. */
+  readonly lambda: number;
+}
+
+export interface GaeResult {
+  /** `[N]`, 0 where the mask is 0. */
+  readonly advantages: Float32Array;
+  /** What the critic learns from: A + V, before any whitening `[N]`, 0 where the mask is 0. */
+  readonly returns: Float32Array;
+}
+
+/**
+ * Generalised advantage estimation (Schulman et al., arXiv:1506.02438, eq. 11–16), backwards over each episode:
+ *
+ *     δ_t = r_t + γ V_{t+1} − V_t
+ *     A_t = δ_t + γλ A_{t+1}
+ *
+ * The recursion runs over the whole episode, across the boundaries of its sequences. After the last token,
+ * V is 0 where the environment ended the episode and `finalValues` where we cut it. Over tokens that the policy
+ * did not sample (mask 0), next value and accumulator are carried unchanged: the same result as leaving them out.
+ * A reward on such a token is not lost either, which differs from verl: it joins the sampled token before it,
+ * undiscounted.
+ *
+ * Empty episodes give nothing. Doubles inside, float32 in and out.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite, offsets that
+ * fall, γ or λ outside [0, 1]; `MISSING_INPUT` when an episode is truncated and there are no `finalValues`
+ */
+export function gae(input: GaeInput): GaeResult {
+  const { offsets, rewards, values, gamma, lambda } = input;
+  checkOffsets('offsets', offsets, rewards.length);
+  checkValues('rewards', rewards, rewards.length);
+  checkValues('values', values, rewards.length);
+  checkUnitInterval('gamma', gamma);
+  checkUnitInterval('lambda', lambda);
+  const mask = input.mask ?? null;
+  if (mask !== null) checkMask('mask', mask, rewards.length);
+  const bootstraps = bootstrapValues(offsets.length - 1, input);
+
+  const advantages = new Float32Array(rewards.length);
+  const returns = new Float32Array(rewards.length);
+  const decay = gamma * lambda;
+  for (let episode = 0; episode + 1 < offsets.length; episode++) {
+    let nextValue = bootstraps === null ? 0 : bootstraps[episode];
+    let advantage = 0;
+    let carriedReward = 0;
+    for (let t = offsets[episode + 1] - 1; t >= offsets[episode]; t--) {
+      if (mask !== null && mask[t] === 0) {
+        carriedReward += rewards[t];
+        continue;
+      }
+      const value = values[t];
+      advantage = rewards[t] + carriedReward + gamma * nextValue - value + decay * advantage;
+      carriedReward = 0;
+      nextValue = value;
+      advantages[t] = advantage;
+      returns[t] = advantage + value;
+    }
+  }
+  return { advantages, returns };
+}
+
+/**
+ * Value of the state after the last token of each episode: `finalValues` where truncated, else 0. Null when no
+ * episode is truncated.
+ *
+ * @throws AlgorithmError as `gae` does
+ */
+export function bootstrapValues(
+  numEpisodes: number,
+  { truncated = null, finalValues = null }: Pick<GaeInput, 'truncated' | 'finalValues'>,
+): Float32Array | null {
+  if (truncated === null) return null;
+  checkMask('truncated', truncated, numEpisodes);
+  const firstTruncated = truncated.indexOf(1);
+  if (firstTruncated === -1) return null;
+  if (finalValues === null) {
+    throw new AlgorithmError(
+      'MISSING_INPUT',
+      `episode ${String(firstTruncated)} is truncated, so finalValues is needed to bootstrap from; it is null`,
+    );
+  }
+  checkValues('finalValues', finalValues, numEpisodes);
+  return finalValues.map((value, episode) => (truncated[episode] === 1 ? value : 0));
+}

@@ -1,0 +1,71 @@
+import { checkGroupIds, checkNonNegative, checkValues, type NumericArray } from '../layout/check.js';
+import { countGroups, groupMoments, type GroupCounts } from '../layout/groups.js';
+import { moments } from '../statistics/moments.js';
+
+/** Keeps a group's deviation away from 0 where it divides. */
+export const GROUP_EPSILON = 1e-6;
+
+/** Input of every estimator that compares the episodes of a group. */
+export interface GroupInput {
+  /** Return of each episode `[E]`. A missing return is excluded before, never passed as 0 or NaN. */
+  readonly returns: NumericArray;
+  /** Group number of each episode `[E]`, each below E; numbers need not be contiguous. */
+  readonly groupIds: Int32Array;
+}
+
+export interface GroupAdvantages extends GroupCounts {
+  /** One advantage per episode `[E]`; `broadcastRows` spreads it over the episode's action tokens. */
+  readonly advantages: Float32Array;
+}
+
+/**
+ * What a group of one gets: 0 (there is nothing to compare with), or its `raw` return, as verl has it.
+ */
+export type SingletonRule = 'zero' | 'raw';
+
+export interface GrpoOptions {
+  readonly singleton?: SingletonRule;
+  /**
+   * What a group gets whose returns are all equal, or that has one member under `singleton: 'zero'`:
+   * c · (R − batch mean)/batch deviation with this c, over all episodes of the batch. Default 0: nothing, as in
+   * the paper. With 0.5, groups that all fail still learn which tasks are worse than others, where plain GRPO
+   * stalls once most groups agree; the price is a bias toward easy tasks.
+   */
+  readonly equalGroupCoefficient?: number;
+}
+
+/**
+ * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + 1e-6), μ and σ
+ * (sample, n − 1) over the episodes of one group.
+ *
+ * Returns that differ by rounding alone (1e-6 relative) count as equal, so a vanishing σ cannot blow up noise.
+ * Both kinds of groups without a signal are counted in the result.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, returns that are not finite, bad group numbers
+ */
+export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvantages {
+  const { singleton = 'zero', equalGroupCoefficient = 0 } = options;
+  checkNonNegative('equalGroupCoefficient', equalGroupCoefficient);
+  const { returns, groupIds } = input;
+  checkGroupInput(input);
+  const groups = groupMoments(returns, groupIds);
+  const batch = moments(returns);
+  const batchScale =
+    batch.variance > 0 ? equalGroupCoefficient / (Math.sqrt(batch.variance) + GROUP_EPSILON) : 0;
+  const advantages = new Float32Array(returns.length);
+  for (let i = 0; i < advantages.length; i++) {
+    const group = groupIds[i];
+    const isSingleton = groups.counts[group] === 1;
+    if (isSingleton && singleton === 'raw') advantages[i] = returns[i];
+    else if (isSingleton || groups.allEqual[group] === 1)
+      advantages[i] = (returns[i] - batch.mean) * batchScale;
+    else advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + GROUP_EPSILON);
+  }
+  return { advantages, ...countGroups(groups) };
+}
+
+/** @throws AlgorithmError unless returns are finite and group numbers fit them */
+export function checkGroupInput({ returns, groupIds }: GroupInput): void {
+  checkValues('returns', returns, returns.length);
+  checkGroupIds('groupIds', groupIds, returns.length);
+}

@@ -1,0 +1,25 @@
+export type AlgorithmErrorCode =
+  /** A number, array or option that breaks its rule. */
+  | 'INVALID_ARGUMENT'
+  /** Nothing is registered under that name. */
+  | 'UNKNOWN_NAME'
+  /** The name is taken. */
+  | 'DUPLICATE_NAME'
+  /** An input that this estimator or loss cannot do without. */
+  | 'MISSING_INPUT'
+  /** A combination that has no sound meaning, e.g. one correction counted twice. */
+  | 'UNSUPPORTED'
+  /** Data that cannot carry the estimate that was asked for. */
+  | 'INSUFFICIENT_DATA';
+
+/** Every error that this library throws on purpose. The library is pure, so none of them goes away by trying again. */
+export class AlgorithmError extends Error {
+  readonly code: AlgorithmErrorCode;
+  readonly retriable = false;
+
+  constructor(code: AlgorithmErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'AlgorithmError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,88 @@
+import { AlgorithmError } from '../errors.js';
+import { checkValues } from '../layout/check.js';
+
+/**
+ * Estimators of KL(π‖π_ref) from one sampled token, d = logπ − logπ_ref (Schulman, "Approximating KL divergence",
+ * 2020):
+ *
+ * - `k1` = d: unbiased, may be negative. Its gradient ∇logπ has mean 0 under π: it regularises nothing in a loss.
+ * - `abs` = |d|: biased.
+ * - `k2` = ½d²: biased, its gradient d·∇logπ is the gradient of KL on policy.
+ * - `k3` = e^{−d} + d − 1: unbiased, never negative; d clamped to ±20, the result to ±10.
+ */
+export const KL_ESTIMATORS = ['k1', 'abs', 'k2', 'k3'] as const;
+export type KlEstimator = (typeof KL_ESTIMATORS)[number];
+
+const LOG_RATIO_LIMIT = 20;
+const K3_LIMIT = 10;
+
+export interface KlOptions {
+  readonly estimator: KlEstimator;
+  /** Keeps the value of the estimator but gives it the gradient of k2. Default false. */
+  readonly straightThrough?: boolean;
+}
+
+export interface KlTerms {
+  /** KL estimate at each token `[N]`, nats. */
+  readonly values: Float32Array;
+  /** Derivative of each value with respect to logπ of its token `[N]`; 0 where a clamp holds it. */
+  readonly gradients: Float32Array;
+}
+
+/**
+ * The estimator at each token, with its derivative. `logprobs [N]`, `referenceLogprobs [N]`, nats.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, logprobs that are not finite, an unknown estimator
+ */
+export function estimateKl(
+  logprobs: Float32Array,
+  referenceLogprobs: Float32Array,
+  options: KlOptions,
+): KlTerms {
+  const { estimator, straightThrough = false } = options;
+  if (!KL_ESTIMATORS.includes(estimator)) {
+    throw new AlgorithmError(
+      'UNKNOWN_NAME',
+      `no KL estimator is named '${String(estimator)}'; known: ${KL_ESTIMATORS.join(', ')}`,
+    );
+  }
+  checkValues('logprobs', logprobs, logprobs.length);
+  checkValues('referenceLogprobs', referenceLogprobs, logprobs.length);
+  const values = new Float32Array(logprobs.length);
+  const gradients = new Float32Array(logprobs.length);
+  for (let t = 0; t < values.length; t++) {
+    const d = logprobs[t] - referenceLogprobs[t];
+    values[t] = klValue(estimator, d);
+    gradients[t] = straightThrough ? d : klGradient(estimator, d);
+  }
+  return { values, gradients };
+}
+
+/** The estimate for one log ratio d = logπ − logπ_ref. */
+export function klValue(estimator: KlEstimator, d: number): number {
+  switch (estimator) {
+    case 'k1':
+      return d;
+    case 'abs':
+      return Math.abs(d);
+    case 'k2':
+      return 0.5 * d * d;
+    case 'k3': {
+      const clamped = Math.min(LOG_RATIO_LIMIT, Math.max(-LOG_RATIO_LIMIT, d));
+      return Math.min(K3_LIMIT, Math.expm1(-clamped) + clamped);
+    }
+  }
+}
+
+function klGradient(estimator: KlEstimator, d: number): number {
+  switch (estimator) {
+    case 'k1':
+      return 1;
+    case 'abs':
+      return Math.sign(d);
+    case 'k2':
+      return d;
+    case 'k3':
+      return Math.abs(d) > LOG_RATIO_LIMIT || klValue('k3', d) >= K3_LIMIT ? 0 : -Math.expm1(-d);
+  }
+}

@@ -1,0 +1,88 @@
+import { AlgorithmError } from '../errors.js';
+
+/*
+ * Checks at the boundary: everything public checks its arguments once with these, then trusts them in its loops.
+ * Messages name the argument, the index and the value.
+ */
+
+function refuse(message: string): never {
+  throw new AlgorithmError('INVALID_ARGUMENT', message);
+}
+
+/** Numeric arrays that results and inputs are stored in. */
+export type NumericArray = Float32Array | Float64Array;
+
+/** @throws AlgorithmError unless `offsets` starts at 0, never falls and ends at `length` */
+export function checkOffsets(name: string, offsets: Int32Array, length: number): void {
+  if (offsets.length === 0) refuse(`${name} is empty, must hold at least the 0 it starts with`);
+  if (offsets[0] !== 0) refuse(`${name}[0] is ${String(offsets[0])}, must be 0`);
+  for (let i = 1; i < offsets.length; i++) {
+    if (offsets[i] < offsets[i - 1]) {
+      refuse(
+        `${name}[${String(i)}] is ${String(offsets[i])}, must not be less than the ${String(offsets[i - 1])} before it`,
+      );
+    }
+  }
+  const end = offsets[offsets.length - 1];
+  if (end !== length)
+    refuse(`${name} ends at ${String(end)}, must end at the number of values, ${String(length)}`);
+}
+
+/** @throws AlgorithmError unless the array has `length` entries */
+export function checkLength(name: string, array: { readonly length: number }, length: number): void {
+  if (array.length !== length)
+    refuse(`${name} has ${String(array.length)} entries, must have ${String(length)}`);
+}
+
+/**
+ * @throws AlgorithmError when an entry is NaN or infinite. A missing reward is not a number either: episodes
+ * without one are excluded before, never passed.
+ */
+export function checkFinite(name: string, array: NumericArray): void {
+  // x − x is 0 for finite x and NaN otherwise: one pass finds whether there is a fault at all.
+  let poison = 0;
+  for (const value of array) poison += value - value;
+  if (poison === 0) return;
+  const index = array.findIndex((value) => !Number.isFinite(value));
+  refuse(`${name}[${String(index)}] is ${String(array[index])}, must be finite`);
+}
+
+/** Length and finiteness in one. */
+export function checkValues(name: string, array: NumericArray, length: number): void {
+  checkLength(name, array, length);
+  checkFinite(name, array);
+}
+
+/** @throws AlgorithmError unless every entry is a group number in 0 … length − 1 */
+export function checkGroupIds(name: string, groupIds: Int32Array, length: number): void {
+  checkLength(name, groupIds, length);
+  for (let i = 0; i < length; i++) {
+    if (groupIds[i] < 0 || groupIds[i] >= length) {
+      refuse(
+        `${name}[${String(i)}] is ${String(groupIds[i])}, must be a group number in [0, ${String(length)})`,
+      );
+    }
+  }
+}
+
+/** @throws AlgorithmError unless every entry is 0 or 1 */
+export function checkMask(name: string, mask: Uint8Array, length: number): void {
+  checkLength(name, mask, length);
+  for (let i = 0; i < length; i++) {
+    if (mask[i] > 1) refuse(`${name}[${String(i)}] is ${String(mask[i])}, must be 0 or 1`);
+  }
+}
+
+export function checkUnitInterval(name: string, value: number): void {
+  if (!(value >= 0 && value <= 1)) refuse(`${name} is ${String(value)}, must be in [0, 1]`);
+}
+
+export function checkPositive(name: string, value: number): void {
+  if (!(value > 0 && Number.isFinite(value)))
+    refuse(`${name} is ${String(value)}, must be a finite number > 0`);
+}
+
+export function checkNonNegative(name: string, value: number): void {
+  if (!(value >= 0 && Number.isFinite(value)))
+    refuse(`${name} is ${String(value)}, must be a finite number ≥ 0`);
+}

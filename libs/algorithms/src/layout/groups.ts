@@ -1,0 +1,84 @@
+import type { NumericArray } from './check.js';
+
+/** Numbers group names 0, 1, 2 … in order of first appearance: `names [E]` → `groupIds [E]`. */
+export function numberGroups(names: readonly string[]): { groupIds: Int32Array; numGroups: number } {
+  const numbers = new Map<string, number>();
+  const groupIds = new Int32Array(names.length);
+  for (let i = 0; i < names.length; i++) {
+    let number = numbers.get(names[i]);
+    if (number === undefined) {
+      number = numbers.size;
+      numbers.set(names[i], number);
+    }
+    groupIds[i] = number;
+  }
+  return { groupIds, numGroups: numbers.size };
+}
+
+/** Returns closer together than this, relative to their size (but at least 1), count as equal. */
+const EQUALITY_TOLERANCE = 1e-6;
+
+/** Statistics of the values of each group; the arrays are indexed by group number. */
+export interface GroupMoments {
+  readonly counts: Int32Array;
+  /** NaN for a number that no member has. */
+  readonly means: Float64Array;
+  /** Sample (n − 1) standard deviation; 0 for a group of one. */
+  readonly stds: Float64Array;
+  /** 1 where two or more members all have the same value, up to rounding. */
+  readonly allEqual: Uint8Array;
+}
+
+/**
+ * Mean and sample standard deviation of each group, in two passes of doubles, so that a large common offset
+ * does not eat the differences. `values [E]`, `groupIds [E]` with numbers below E.
+ */
+export function groupMoments(values: NumericArray, groupIds: Int32Array): GroupMoments {
+  const numGroups = groupIds.length;
+  const counts = new Int32Array(numGroups);
+  const means = new Float64Array(numGroups);
+  const stds = new Float64Array(numGroups);
+  const allEqual = new Uint8Array(numGroups);
+  const least = new Float64Array(numGroups).fill(Infinity);
+  const most = new Float64Array(numGroups).fill(-Infinity);
+  for (let i = 0; i < values.length; i++) {
+    const group = groupIds[i];
+    const value = values[i];
+    counts[group] += 1;
+    means[group] += value;
+    if (value < least[group]) least[group] = value;
+    if (value > most[group]) most[group] = value;
+  }
+  for (let group = 0; group < numGroups; group++) means[group] /= counts[group];
+  for (let i = 0; i < values.length; i++) {
+    const group = groupIds[i];
+    const difference = values[i] - means[group];
+    stds[group] += difference * difference;
+  }
+  for (let group = 0; group < numGroups; group++) {
+    stds[group] = counts[group] > 1 ? Math.sqrt(stds[group] / (counts[group] - 1)) : 0;
+    const tolerance = EQUALITY_TOLERANCE * Math.max(1, Math.abs(means[group]));
+    allEqual[group] = Number(counts[group] > 1 && most[group] - least[group] <= tolerance);
+  }
+  return { counts, means, stds, allEqual };
+}
+
+/** How many groups there are, and how many of them carry no signal of their own. */
+export interface GroupCounts {
+  readonly numGroups: number;
+  readonly numSingletonGroups: number;
+  /** Groups of two or more whose values are all equal. */
+  readonly numEqualGroups: number;
+}
+
+export function countGroups({ counts, allEqual }: GroupMoments): GroupCounts {
+  let numGroups = 0;
+  let numSingletonGroups = 0;
+  let numEqualGroups = 0;
+  for (let group = 0; group < counts.length; group++) {
+    if (counts[group] > 0) numGroups += 1;
+    if (counts[group] === 1) numSingletonGroups += 1;
+    numEqualGroups += allEqual[group];
+  }
+  return { numGroups, numSingletonGroups, numEqualGroups };
+}

@@ -1,0 +1,39 @@
+import { checkLength, checkOffsets, checkValues, type NumericArray } from './check.js';
+
+/*
+ * Ragged rows are one flat array plus shared offsets: row s = [offsets[s], offsets[s + 1]). Rows may be empty.
+ * Float32 in storage, doubles in sums.
+ */
+
+/** Repeats one value per row over the entries of the row. `perRow [S]`, `offsets [S + 1]` → `[N]`. */
+export function broadcastRows(perRow: NumericArray, offsets: Int32Array): Float32Array {
+  checkLength('perRow', perRow, offsets.length - 1);
+  const flat = new Float32Array(offsets[offsets.length - 1]);
+  for (let row = 0; row < perRow.length; row++) flat.fill(perRow[row], offsets[row], offsets[row + 1]);
+  return flat;
+}
+
+/** Sum of each row. `values [N]`, `offsets [S + 1]` → `[S]`; an empty row sums to 0. */
+export function rowSums(values: NumericArray, offsets: Int32Array): Float64Array {
+  checkOffsets('offsets', offsets, values.length);
+  checkValues('values', values, values.length);
+  const sums = new Float64Array(offsets.length - 1);
+  for (let row = 0; row < sums.length; row++) {
+    let sum = 0;
+    for (let i = offsets[row]; i < offsets[row + 1]; i++) sum += values[i];
+    sums[row] = sum;
+  }
+  return sums;
+}
+
+/** Lengths of the rows. `offsets [S + 1]` → `[S]`. */
+export function rowLengths(offsets: Int32Array): Int32Array {
+  return Int32Array.from({ length: offsets.length - 1 }, (_, row) => offsets[row + 1] - offsets[row]);
+}
+
+/** Offsets of rows with these lengths: `[S]` → `[S + 1]`. */
+export function offsetsOf(lengths: ArrayLike<number>): Int32Array {
+  const offsets = new Int32Array(lengths.length + 1);
+  for (let row = 0; row < lengths.length; row++) offsets[row + 1] = offsets[row] + lengths[row];
+  return offsets;
+}

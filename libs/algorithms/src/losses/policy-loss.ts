@@ -1,0 +1,120 @@
+import { AlgorithmError, type AlgorithmErrorCode } from '../errors.js';
+import { checkOffsets, checkValues } from '../layout/check.js';
+import {
+  NamedRegistry,
+  optionFault,
+  withDefaults,
+  type OptionSchema,
+  type OptionsOf,
+} from '../registry/index.js';
+
+/** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
+export interface PolicyLossInput {
+  /** Sequences over action tokens `[S + 1]`. */
+  readonly offsets: Int32Array;
+  /** logπ of the current policy: what the gradient is with respect to. */
+  readonly logprobs: Float32Array;
+  /** logπ of the policy at the start of this update. */
+  readonly proximalLogprobs: Float32Array;
+  readonly advantages: Float32Array;
+  /**
+   * Weight of each token's loss: aggregation times rollout correction, both fixed. 0 leaves a token out. The loss is
+   * Σ w ℓ, so micro-batches add up.
+   */
+  readonly weights: Float32Array;
+  /** logπ of the policy that sampled, for the losses that correct for it; else null. */
+  readonly behaviorLogprobs?: Float32Array | null;
+}
+
+export interface PolicyLossTerms {
+  /** Σ_t w_t ℓ_t. */
+  readonly loss: number;
+  /** ℓ_t of each token `[N]`, before weighting. A sequence's loss stands at each of its tokens. */
+  readonly tokenLosses: Float32Array;
+  /** Derivative of `loss` with respect to each logprob `[N]`. */
+  readonly gradients: Float32Array;
+  /** What to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
+  readonly statistics: Readonly<Record<string, number>>;
+}
+
+export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
+  readonly name: string;
+  /** Paper, equation. */
+  readonly source: string;
+  /**
+   * What the loss of a token depends on: `token` itself, its `sequence` (never cut by a micro-batch), or a rank in the
+   * whole `batch` (prepared over the batch first, so that micro-batches do not change it).
+   */
+  readonly scope: 'token' | 'sequence' | 'batch';
+  /** True when the behavior policy's ratio is part of the loss: importance weights on top are refused. */
+  readonly correctsForBehavior: boolean;
+  readonly options: S;
+  compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
+}
+
+const registry = new NamedRegistry<PolicyLoss>({
+  noun: 'policy loss',
+  fault: (code, message) => new AlgorithmError(code satisfies AlgorithmErrorCode, message),
+});
+
+/** Adds a policy loss; its name must be free. */
+export function definePolicyLoss<S extends OptionSchema>(loss: PolicyLoss<S>): PolicyLoss<S> {
+  registry.define(loss as unknown as PolicyLoss);
+  return loss;
+}
+
+/** @throws AlgorithmError `UNKNOWN_NAME`, naming the near ones */
+export function getPolicyLoss(name: string): PolicyLoss {
+  return registry.get(name);
+}
+
+/** Names of all policy losses, sorted. */
+export function listPolicyLosses(): string[] {
+  return registry.names();
+}
+
+/**
+ * Checks options of a loss and fills in its defaults.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` naming the option, its value and its rule
+ */
+export function resolvePolicyLossOptions<S extends OptionSchema>(
+  loss: PolicyLoss<S>,
+  given: Readonly<Record<string, unknown>> = {},
+): OptionsOf<S> {
+  const fault = optionFault(loss.options, given);
+  if (fault !== null) throw new AlgorithmError('INVALID_ARGUMENT', `policy loss ${loss.name}: ${fault}`);
+  return withDefaults(loss.options, given);
+}
+
+/**
+ * Value and gradient of a policy loss.
+ *
+ * @throws AlgorithmError `UNKNOWN_NAME`; `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite
+ * (also where the weight is 0), options that break their rule; `MISSING_INPUT` when the loss corrects for the behavior policy
+ * and `behaviorLogprobs` is null
+ */
+export function computePolicyLoss(
+  name: string,
+  input: PolicyLossInput,
+  options: Readonly<Record<string, unknown>> = {},
+): PolicyLossTerms {
+  const loss = getPolicyLoss(name);
+  const resolved = resolvePolicyLossOptions(loss, options);
+  checkInput(loss, input);
+  return loss.compute(input, resolved);
+}
+
+function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
+  const numTokens = input.logprobs.length;
+  checkOffsets('offsets', input.offsets, numTokens);
+  checkValues('logprobs', input.logprobs, numTokens);
+  checkValues('proximalLogprobs', input.proximalLogprobs, numTokens);
+  checkValues('advantages', input.advantages, numTokens);
+  checkValues('weights', input.weights, numTokens);
+  const behavior = input.behaviorLogprobs ?? null;
+  if (behavior !== null) checkValues('behaviorLogprobs', behavior, numTokens);
+  else if (loss.correctsForBehavior) {
+    throw new AlgorithmError('MISSING_INPUT', `policy loss ${loss.name} needs behaviorLogprobs; it is null`);
+  }
+}

@@ -1,0 +1,56 @@
+import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
+
+/** Δ = logπ − logπ_prox is held inside ±this, so that no ratio overflows. */
+export const LOG_RATIO_LIMIT = 20;
+
+/** Where a token's loss writes what it found. Reused from token to token: nothing is allocated in the loop. */
+export interface TokenTerm {
+  /** ℓ_t. */
+  loss: number;
+  /** dℓ_t/dlogπ_t. */
+  gradient: number;
+  /** 1 when the token's gradient was clipped away or its ratio was held. */
+  clipped: number;
+}
+
+/** ℓ_t from one token alone. `difference` is Δ before clamping. */
+export type TokenLossFunction = (term: TokenTerm, t: number, difference: number, advantage: number) => void;
+
+/**
+ * Runs a per-token loss over all tokens, with the statistics every loss logs: `clipFraction` and `approximateKl`
+ * (mean of logπ_prox − logπ, k1 of the step taken).
+ */
+export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): PolicyLossTerms {
+  const { logprobs, proximalLogprobs, advantages, weights } = input;
+  const tokenLosses = new Float32Array(logprobs.length);
+  const gradients = new Float32Array(logprobs.length);
+  const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
+  let loss = 0;
+  let numTokens = 0;
+  let numClipped = 0;
+  let sumOfDifferences = 0;
+  for (let t = 0; t < logprobs.length; t++) {
+    const difference = logprobs[t] - proximalLogprobs[t];
+    lossOf(term, t, difference, advantages[t]);
+    tokenLosses[t] = term.loss;
+    gradients[t] = weights[t] * term.gradient;
+    loss += weights[t] * term.loss;
+    if (weights[t] !== 0) {
+      numTokens += 1;
+      numClipped += term.clipped;
+      sumOfDifferences += difference;
+    }
+  }
+  const denominator = Math.max(1, numTokens);
+  return {
+    loss,
+    tokenLosses,
+    gradients,
+    statistics: { clipFraction: numClipped / denominator, approximateKl: -sumOfDifferences / denominator },
+  };
+}
+
+/** x held inside [least, most]. */
+export function clamp(x: number, least: number, most: number): number {
+  return x < least ? least : x > most ? most : x;
+}
