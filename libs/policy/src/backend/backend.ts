@@ -1,0 +1,25 @@
+/**
+ * What computes, in the order in which it is chosen:
+ * `tensorflow-cuda` and `tensorflow`: the addon that `installBackend` builds against a current TensorFlow;
+ * `tfjs-node-gpu` and `tfjs-node`: an official package whose own binary is there and loads;
+ * `wasm`: what every machine has; `cpu`: plain JavaScript, an oracle for tests that is never chosen by itself.
+ */
+export type BackendName = 'tensorflow-cuda' | 'tfjs-node-gpu' | 'tensorflow' | 'tfjs-node' | 'wasm' | 'cpu';
+
+/** The backend that runs in this process. */
+export interface Backend {
+  readonly name: BackendName;
+  /** Of TensorFlow, or of the npm package that computes. */
+  readonly version: string;
+  /** One sentence a person can read: why this one, and why none of those before it. */
+  readonly reason: string;
+}
+
+/** Order of choice when the caller names none. */
+export const orderOfChoice: readonly BackendName[] = [
+  'tensorflow-cuda',
+  'tfjs-node-gpu',
+  'tensorflow',
+  'tfjs-node',
+  'wasm',
+];

@@ -1,0 +1,183 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { PolicyError } from '../../policy-error.js';
+import { addonVersion } from './addon-sources.js';
+import { compileAddon, testAddon, unpackNvidia, unpackTensorflow } from './build-addon.js';
+import { findBuildTools } from './build-tools.js';
+import type { BuildTools } from './build-tools.js';
+import { downloadRequirements, downloadWheel } from './download-wheel.js';
+import { withInstallLock } from './install-lock.js';
+import type { Installation, InstallationManifest, InstalledFile, Variant } from './installation.js';
+import {
+  defaultCacheDirectory,
+  findInstallation,
+  installationDirectory,
+  manifestFile,
+  platformName,
+  sha256OfFile,
+} from './installation.js';
+import { nvidiaDownloadBytes, nvidiaPlatforms, nvidiaRequirements } from './nvidia-requirements.js';
+import type { OnInstallProgress } from './progress.js';
+import { ProgressScale } from './progress.js';
+import { tensorflowVersion, wheelPinFor } from './wheel-pins.js';
+import type { WheelPin } from './wheel-pins.js';
+
+export interface InstallOptions {
+  /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of 274 MB. */
+  readonly cuda?: boolean;
+  readonly cacheDirectory?: string;
+  readonly onProgress?: OnInstallProgress;
+  readonly signal?: AbortSignal;
+  /** Where the tools are looked for; the process's own environment unless a test says otherwise. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** Most that an installation occupies while it is built. */
+const neededBytes: Readonly<Record<Variant, number>> = { cpu: 2e9, cuda: 12e9 };
+const aside = '.building-';
+
+/**
+ * Installs TensorFlow and the addon built against it into the cache directory, or finds that it is installed.
+ *
+ * It is built aside and renamed when it has computed: an installation is there whole or not at all. Of several
+ * processes one installs and the others wait for it. A download that is complete outlives a failure after it.
+ *
+ * @throws PolicyError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
+ *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence.
+ */
+export async function installBackend(options: InstallOptions = {}): Promise<Installation> {
+  const { cuda = false, cacheDirectory = defaultCacheDirectory(), onProgress, signal } = options;
+  const variant: Variant = cuda ? 'cuda' : 'cpu';
+  const scale = new ProgressScale(onProgress ?? (() => undefined));
+  const installed = await findInstallation(cacheDirectory, variant);
+  if (installed !== null) return finish(installed, scale);
+
+  scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
+  const pin = wheelPinFor(platformName(), variant);
+  if (pin === null) throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
+  const tools = await findBuildTools(options.environment);
+  const backends = join(cacheDirectory, 'backends');
+  await mkdir(backends, { recursive: true }).catch((error: unknown) => {
+    throw notInstallable(`the cache directory can't be made (${(error as Error).message})`);
+  });
+  await requireSpace(backends, variant);
+  return withInstallLock(
+    join(backends, 'install.lock'),
+    {
+      signal,
+      onWait: (pid) => {
+        scale.report('waiting', 0, `another process (${pid}) is installing`);
+      },
+    },
+    async () => {
+      const meanwhile = await findInstallation(cacheDirectory, variant);
+      if (meanwhile !== null) return finish(meanwhile, scale);
+      return install({ variant, pin, tools, cacheDirectory, scale, signal });
+    },
+  );
+}
+
+interface InstallJob {
+  readonly variant: Variant;
+  readonly pin: WheelPin;
+  readonly tools: BuildTools;
+  readonly cacheDirectory: string;
+  readonly scale: ProgressScale;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function install({ variant, pin, tools, cacheDirectory, scale, signal }: InstallJob): Promise<Installation> {
+  const backends = join(cacheDirectory, 'backends');
+  const downloads = join(cacheDirectory, 'downloads');
+  await removeLeftovers(backends);
+  await mkdir(downloads, { recursive: true });
+  const download = { python: tools.python, directory: downloads, signal };
+  const wheelMessage = `TensorFlow ${tensorflowVersion}, ${Math.round(pin.sizeBytes / 1e6)} MB`;
+  const cudaShare = variant === 'cuda' ? pin.sizeBytes / (pin.sizeBytes + nvidiaDownloadBytes) : 1;
+  scale.report('downloading', 0, wheelMessage);
+  const wheel = await downloadWheel(pin, {
+    ...download,
+    onFraction: (fraction) => {
+      scale.report('downloading', fraction * cudaShare, wheelMessage);
+    },
+  });
+  const directory = await mkdtemp(join(backends, aside));
+  try {
+    if (variant === 'cuda') {
+      const nvidiaMessage = 'CUDA libraries of TensorFlow, 2.8 GB';
+      const wheels = await downloadRequirements(await nvidiaRequirements(wheel), nvidiaPlatforms, nvidiaDownloadBytes, {
+        ...download,
+        onFraction: (fraction) => {
+          scale.report('downloading', cudaShare + fraction * (1 - cudaShare), nvidiaMessage);
+        },
+      });
+      await unpackNvidia(wheels, directory, (fraction) => {
+        scale.report('unpacking', fraction / 2, nvidiaMessage);
+      });
+    }
+    const unpacked = variant === 'cuda' ? 0.5 : 0;
+    await unpackTensorflow(wheel, directory, (fraction) => {
+      scale.report('unpacking', unpacked + fraction * (1 - unpacked), 'TensorFlow libraries and headers');
+    });
+    scale.report('compiling', 0, 'the addon that joins Node and TensorFlow');
+    await compileAddon(directory, tools, signal);
+    scale.report('testing', 0, 'a first computation in a process of its own');
+    await testAddon(directory);
+    await writeManifest(directory, variant);
+    const target = installationDirectory(cacheDirectory, variant);
+    await rm(target, { recursive: true, force: true });
+    await rename(directory, target);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  const installation = await findInstallation(cacheDirectory, variant);
+  if (installation === null) throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
+  await rm(downloads, { recursive: true, force: true });
+  return finish(installation, scale);
+}
+
+function finish(installation: Installation, scale: ProgressScale): Installation {
+  scale.report('installed', 1, `TensorFlow ${installation.manifest.tensorflowVersion} (${installation.manifest.variant})`);
+  return installation;
+}
+
+async function writeManifest(directory: string, variant: Variant): Promise<void> {
+  const files: InstalledFile[] = [];
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    files.push({
+      path: relative(directory, path).split(sep).join('/'),
+      sizeBytes: (await stat(path)).size,
+      sha256: await sha256OfFile(path),
+    });
+  }
+  const manifest: InstallationManifest = {
+    tensorflowVersion,
+    addonVersion: addonVersion(),
+    variant,
+    platform: platformName(),
+    installedAt: new Date().toISOString(),
+    files,
+  };
+  await writeFile(join(directory, manifestFile), JSON.stringify(manifest, null, 2));
+}
+
+/** What builders left that were killed: under the lock nobody else builds. */
+async function removeLeftovers(backends: string): Promise<void> {
+  for (const name of await readdir(backends)) {
+    if (name.startsWith(aside)) await rm(join(backends, name), { recursive: true, force: true });
+  }
+}
+
+async function requireSpace(directory: string, variant: Variant): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (free < neededBytes[variant]) {
+    throw notInstallable(`it needs ${neededBytes[variant] / 1e9} GB of disk space and ${(free / 1e9).toFixed(1)} GB are free`);
+  }
+}
+
+function notInstallable(why: string): PolicyError {
+  return new PolicyError('BACKEND_NOT_INSTALLABLE', `The fast backend can't be installed: ${why}.`);
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { addonVersion } from './addon-sources.js';
+import { tensorflowVersion } from './wheel-pins.js';
+
+/** `cuda` runs on NVIDIA GPUs and on processors, `cpu` on processors only. */
+export type Variant = 'cpu' | 'cuda';
+
+/** One file of an installation, as it was when the installation was finished. */
+export interface InstalledFile {
+  /** Relative to the installation's directory, with `/` between its parts. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export interface InstallationManifest {
+  readonly tensorflowVersion: string;
+  readonly addonVersion: string;
+  readonly variant: Variant;
+  readonly platform: string;
+  readonly installedAt: string;
+  readonly files: readonly InstalledFile[];
+}
+
+export interface Installation {
+  readonly directory: string;
+  readonly bindingPath: string;
+  readonly sizeBytes: number;
+  readonly manifest: InstallationManifest;
+}
+
+/** Written last into an installation; a directory without it is not one. */
+export const manifestFile = 'installation.json';
+/** Two levels below the installation: the addon's RUNPATH is `$ORIGIN/../../deps/lib`. */
+export const bindingFile = 'lib/napi-v8/tfjs_binding.node';
+export const libraryDirectory = 'deps/lib';
+
+/** `$XDG_CACHE_HOME/retrace`, or `~/.cache/retrace`. */
+export function defaultCacheDirectory(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = environment['XDG_CACHE_HOME'];
+  return join(base !== undefined && base !== '' ? base : join(homedir(), '.cache'), 'retrace');
+}
+
+/** `linux-x64`: what a binary depends on besides its versions. */
+export function platformName(): string {
+  return `${process.platform}-${process.arch}`;
+}
+
+/** Where an installation of this variant lies; it changes with every version that it depends on. */
+export function installationDirectory(cacheDirectory: string, variant: Variant): string {
+  return join(
+    cacheDirectory,
+    'backends',
+    `tensorflow-${tensorflowVersion}-${variant}-${platformName()}-tfjs-${addonVersion()}`,
+  );
+}
+
+/**
+ * The finished installation of a variant, or null. Each file must be there with its recorded size; contents are
+ * compared by `findDamage`, which reads everything.
+ */
+export async function findInstallation(cacheDirectory: string, variant: Variant): Promise<Installation | null> {
+  const directory = installationDirectory(cacheDirectory, variant);
+  const manifest = await readManifest(directory);
+  if (manifest === null) return null;
+  for (const file of manifest.files) {
+    const stats = await lstat(join(directory, file.path)).catch(() => null);
+    if (stats?.size !== file.sizeBytes) return null;
+  }
+  return {
+    directory,
+    bindingPath: join(directory, bindingFile),
+    sizeBytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+    manifest,
+  };
+}
+
+/** Compares every file with its recorded checksum: a sentence on the first that differs, null if all are whole. */
+export async function findDamage({ directory, manifest }: Installation): Promise<string | null> {
+  for (const file of manifest.files) {
+    const sha256 = await sha256OfFile(join(directory, file.path)).catch(() => 'no readable file');
+    if (sha256 !== file.sha256) return `${file.path} has checksum ${sha256}; installed was ${file.sha256}`;
+  }
+  return null;
+}
+
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash);
+  return hash.digest('hex');
+}
+
+async function readManifest(directory: string): Promise<InstallationManifest | null> {
+  try {
+    return JSON.parse(await readFile(join(directory, manifestFile), 'utf8')) as InstallationManifest;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import util from 'node:util';
+import * as tf from '@tensorflow/tfjs-core';
+import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js';
+import type { TFJSBinding } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
+
+const require = createRequire(import.meta.url);
+
+/** Name under which tfjs knows every backend that runs through the addon. */
+export const addonBackend = 'tensorflow';
+
+/**
+ * Loads an addon by its path and makes it the running backend. tfjs-node's own entry point would look for its binary
+ * with node-pre-gyp, so its kernels and backend class are registered here instead. Returns TensorFlow's version.
+ *
+ * A process can load one addon. Throws what the dynamic linker says.
+ */
+export async function activateAddon(bindingPath: string, packageName: string): Promise<string> {
+  // Once the libraries are loaded these are no longer read. What the user has set stays.
+  process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
+  process.env['TF_FORCE_GPU_ALLOW_GROWTH'] ??= 'true';
+  restoreRemovedUtilities();
+  const binding = require(realpathSync(bindingPath)) as TFJSBinding & { readonly TF_Version: string };
+  require('@tensorflow/tfjs-node/dist/register_all_kernels.js');
+  const { NodeJSKernelBackend: Backend } =
+    require('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js') as typeof import('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js');
+  if (tf.findBackend(addonBackend) === null) {
+    tf.registerBackend(addonBackend, (): NodeJSKernelBackend => new Backend(binding, packageName));
+  }
+  await tf.setBackend(addonBackend);
+  return binding.TF_Version;
+}
+
+/** The binary of an official package that is installed where Node resolves packages from, or null. */
+export function findOfficialBinding(packageName: string): string | null {
+  let directory: string;
+  try {
+    directory = dirname(require.resolve(`${packageName}/package.json`, { paths: [import.meta.dirname, process.cwd()] }));
+  } catch {
+    return null;
+  }
+  const builds = join(directory, 'lib');
+  const names = existsSync(builds) ? readdirSync(builds) : [];
+  const paths = names.map((name) => join(builds, name, 'tfjs_binding.node'));
+  return paths.find((path) => existsSync(path)) ?? null;
+}
+
+/** Node 23 took two functions out of `util` that tfjs-node 4.22 calls. */
+function restoreRemovedUtilities(): void {
+  const legacy = util as unknown as Record<string, unknown>;
+  legacy['isNullOrUndefined'] ??= (value: unknown): boolean => value === null || value === undefined;
+  legacy['isArray'] ??= Array.isArray;
+}

@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module';
+import * as tf from '@tensorflow/tfjs-core';
+import { PolicyError } from '../policy-error.js';
+import type { Backend, BackendName } from './backend.js';
+import { orderOfChoice } from './backend.js';
+import './gradients.js';
+import { gpuIsVisible } from './gpu.js';
+import type { Variant } from './installer/installation.js';
+import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
+import { activateAddon, findOfficialBinding } from './node-addon.js';
+import { registerMissingWasmKernels } from './wasm-kernels.js';
+
+const require = createRequire(import.meta.url);
+
+export interface OpenBackendOptions {
+  /** Tried in this order; by default `orderOfChoice`. */
+  readonly prefer?: readonly BackendName[];
+  readonly cacheDirectory?: string;
+}
+
+/** A backend that can't be opened says why in a few words. */
+type Attempt = { readonly version: string } | { readonly refusal: string };
+
+/**
+ * Makes the first backend that works the one that all tensors of this process live on.
+ *
+ * @throws PolicyError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
+ *   that can't happen: `wasm` needs nothing.
+ */
+export async function openBackend({
+  prefer = orderOfChoice,
+  cacheDirectory = defaultCacheDirectory(),
+}: OpenBackendOptions = {}): Promise<Backend> {
+  const refusals: string[] = [];
+  for (const name of prefer) {
+    const attempt = await tryBackend(name, cacheDirectory);
+    if ('version' in attempt) {
+      const before = refusals.length === 0 ? 'the first choice' : `not ${refusals.join('; not ')}`;
+      return { name, version: attempt.version, reason: `${name} ${attempt.version}: ${before}.` };
+    }
+    refusals.push(`${name}, because ${attempt.refusal}`);
+  }
+  throw new PolicyError('BACKEND_UNAVAILABLE', `No backend works: not ${refusals.join('; not ')}.`);
+}
+
+/** Why a backend would not be chosen, in a few words, or null if all it needs is there. Loads nothing. */
+export async function backendObstacle(name: BackendName, cacheDirectory: string): Promise<string | null> {
+  switch (name) {
+    case 'tensorflow-cuda':
+      return gpuIsVisible() ? notInstalled(cacheDirectory, 'cuda') : 'no NVIDIA GPU is visible';
+    case 'tfjs-node-gpu':
+      if (!gpuIsVisible()) return 'no NVIDIA GPU is visible';
+      return officialObstacle('@tensorflow/tfjs-node-gpu');
+    case 'tensorflow':
+      return notInstalled(cacheDirectory, 'cpu');
+    case 'tfjs-node':
+      return officialObstacle('@tensorflow/tfjs-node');
+    case 'wasm':
+    case 'cpu':
+      return null;
+  }
+}
+
+async function tryBackend(name: BackendName, cacheDirectory: string): Promise<Attempt> {
+  const obstacle = await backendObstacle(name, cacheDirectory);
+  if (obstacle !== null) return { refusal: obstacle };
+  try {
+    return { version: await activate(name, cacheDirectory) };
+  } catch (error) {
+    return { refusal: `it does not load (${(error as Error).message.split('\n')[0]})` };
+  }
+}
+
+async function activate(name: BackendName, cacheDirectory: string): Promise<string> {
+  switch (name) {
+    case 'tensorflow-cuda':
+      return activateInstalled(cacheDirectory, 'cuda', '@tensorflow/tfjs-node-gpu');
+    case 'tfjs-node-gpu':
+      return activateOfficial('@tensorflow/tfjs-node-gpu');
+    case 'tensorflow':
+      return activateInstalled(cacheDirectory, 'cpu', '@tensorflow/tfjs-node');
+    case 'tfjs-node':
+      return activateOfficial('@tensorflow/tfjs-node');
+    case 'wasm':
+      await import('@tensorflow/tfjs-backend-wasm');
+      registerMissingWasmKernels();
+      return activatePackaged('wasm', '@tensorflow/tfjs-backend-wasm');
+    case 'cpu':
+      await import('@tensorflow/tfjs-backend-cpu');
+      return activatePackaged('cpu', '@tensorflow/tfjs-backend-cpu');
+  }
+}
+
+async function activateInstalled(cacheDirectory: string, variant: Variant, packageName: string): Promise<string> {
+  const installation = await findInstallation(cacheDirectory, variant);
+  if (installation === null) throw new Error('it was removed just now');
+  return activateAddon(installation.bindingPath, packageName);
+}
+
+async function activateOfficial(packageName: string): Promise<string> {
+  const binding = findOfficialBinding(packageName);
+  if (binding === null) throw new Error('it was removed just now');
+  return activateAddon(binding, packageName);
+}
+
+async function activatePackaged(backend: string, packageName: string): Promise<string> {
+  if (!(await tf.setBackend(backend))) throw new Error('tfjs refuses it');
+  return (require(`${packageName}/package.json`) as { version: string }).version;
+}
+
+async function notInstalled(cacheDirectory: string, variant: Variant): Promise<string | null> {
+  if ((await findInstallation(cacheDirectory, variant)) !== null) return null;
+  return `it is not installed (\`retrace backend install${variant === 'cuda' ? ' --cuda' : ''}\`)`;
+}
+
+function officialObstacle(packageName: string): string | null {
+  return findOfficialBinding(packageName) === null ? `${packageName} has no binary here` : null;
+}

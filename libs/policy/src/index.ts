@@ -1,0 +1,10 @@
+export { PolicyError } from './policy-error.js';
+export type { PolicyErrorCode, PolicyErrorOptions } from './policy-error.js';
+export { orderOfChoice } from './backend/backend.js';
+export type { Backend, BackendName } from './backend/backend.js';
+export { openBackend } from './backend/open-backend.js';
+export type { OpenBackendOptions } from './backend/open-backend.js';
+export { installBackend } from './backend/installer/install-backend.js';
+export type { InstallOptions } from './backend/installer/install-backend.js';
+export type { InstallProgress, InstallStage, OnInstallProgress } from './backend/installer/progress.js';
+export { removeBackend } from './backend/installer/remove-backend.js';
