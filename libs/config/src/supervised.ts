@@ -2,7 +2,7 @@
 export type RoleMessage =
   | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
   | { readonly type: 'heartbeat' }
-  | { readonly type: 'progress'; readonly detail: string };
+  | { readonly type: 'progress'; readonly detail: string; readonly fraction?: number };
 
 const heartbeatMs = 1000;
 

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { AGGREGATIONS, type Aggregation } from '@retrace/algorithms';
 import { Type } from 'class-transformer';
 import {
   ArrayNotEmpty,
@@ -66,13 +67,10 @@ export class RewardRecipe {
 }
 
 export class AdvantageRecipe {
-  @IsIn(['gae', 'grpo']) readonly estimator!: 'gae' | 'grpo';
-  @IsNumber() @Min(0) @Max(1) readonly gamma!: number;
-  @IsNumber() @Min(0) @Max(1) readonly lambda!: number;
-  /** Normalise advantages over the batch's action tokens (masked z-score). */
-  @IsBoolean() readonly whiten!: boolean;
-  /** What a group whose returns are all equal gets: 0, or half of its z-score within the batch. */
-  @IsIn(['zero', 'batch']) readonly zeroVarianceGroups!: 'zero' | 'batch';
+  /** Name of an advantage estimator of `@retrace/algorithms`. */
+  @IsString() @IsNotEmpty() readonly estimator!: string;
+  /** The estimator's options; those left out take its defaults. */
+  @IsObject() readonly options!: Readonly<Record<string, unknown>>;
   /** Control experiment: permute advantages inside the batch, which must stop all learning. */
   @IsBoolean() readonly shuffle!: boolean;
 }
@@ -83,8 +81,7 @@ export class LossRecipe {
   @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
   /** Dual clip bound c > 1; null = off. */
   @IsOptional() @IsNumber() @Min(1) readonly dualClip!: number | null;
-  @IsIn(['tokenMean', 'sequenceMeanTokenSum', 'sequenceMeanTokenMean'])
-  readonly aggregation!: 'tokenMean' | 'sequenceMeanTokenSum' | 'sequenceMeanTokenMean';
+  @IsIn(AGGREGATIONS) readonly aggregation!: Aggregation;
   @IsNumber() @Min(0) readonly entropyCoefficient!: number;
   @IsNumber() @Min(0) readonly valueCoefficient!: number;
   @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { getAdvantageEstimator, resolveAdvantageOptions } from '@retrace/algorithms';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
@@ -113,7 +114,7 @@ function describe(error: ValidationError, prefix: string): string[] {
 /** Rules that need more than one field. */
 function crossFieldProblems(recipe: Recipe): string[] {
   const problems: string[] = [];
-  const { model, advantage, loss, collection, optimizer, evaluation } = recipe;
+  const { model, optimizer, evaluation } = recipe;
   if (model.numHeads % model.numKeyValueHeads !== 0) {
     problems.push(
       `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,
@@ -121,14 +122,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
   }
   if (model.headDim % 2 !== 0)
     problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
-  if (advantage.estimator === 'grpo' && loss.valueCoefficient > 0) {
-    problems.push(
-      `loss.valueCoefficient: got ${loss.valueCoefficient}, must be 0 with the critic-free estimator grpo`,
-    );
-  }
-  if (advantage.estimator === 'grpo' && collection.groupSize < 2) {
-    problems.push(`collection.groupSize: got ${collection.groupSize}, must be at least 2 with grpo`);
-  }
+  problems.push(...advantageProblems(recipe));
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
@@ -138,6 +132,33 @@ function crossFieldProblems(recipe: Recipe): string[] {
     problems.push('evaluation.numValidationEpisodes: got 0, must be positive when everyUpdates is');
   }
   return problems;
+}
+
+/** The estimator must exist, take these options, and fit the critic and the groups that the recipe has. */
+function advantageProblems({ advantage, loss, collection }: Recipe): string[] {
+  try {
+    const estimator = getAdvantageEstimator(advantage.estimator);
+    resolveAdvantageOptions(estimator, advantage.options);
+    const problems: string[] = [];
+    if (!estimator.usesCritic && loss.valueCoefficient > 0) {
+      problems.push(
+        `loss.valueCoefficient: got ${loss.valueCoefficient}, must be 0 with the critic-free estimator ${estimator.name}`,
+      );
+    }
+    if (estimator.usesCritic && loss.valueCoefficient === 0) {
+      problems.push(
+        `loss.valueCoefficient: got 0, must be positive: ${estimator.name} needs a critic that learns`,
+      );
+    }
+    if (estimator.usesGroups && collection.groupSize < 2) {
+      problems.push(
+        `collection.groupSize: got ${collection.groupSize}, must be at least 2 with ${estimator.name}`,
+      );
+    }
+    return problems;
+  } catch (error) {
+    return [`advantage: ${(error as Error).message}`];
+  }
 }
 
 function sortKeys(value: unknown): unknown {

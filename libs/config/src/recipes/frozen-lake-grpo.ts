@@ -10,14 +10,8 @@ export function frozenLakeGrpo(): Recipe {
     description: 'Random 4×4 frozen lakes, GRPO with groups of four, no critic',
     numUpdates: 450,
     collection: { ...base.collection, groupsPerRound: 64, groupSize: 4 },
-    advantage: {
-      ...base.advantage,
-      estimator: 'grpo',
-      gamma: 1,
-      lambda: 1,
-      whiten: false,
-      zeroVarianceGroups: 'batch',
-    },
+    // Groups that agree get half of their z-score within the batch, or most groups would teach nothing after a while.
+    advantage: { estimator: 'grpo', options: { equalGroupCoefficient: 0.5 }, shuffle: false },
     loss: { ...base.loss, valueCoefficient: 0 },
   };
 }

@@ -27,14 +27,7 @@ export function frozenLakePpo(): Recipe {
       temperature: 1,
     },
     reward: { components: [{ name: 'environment', weight: 1 }], allocation: 'perStep' },
-    advantage: {
-      estimator: 'gae',
-      gamma: 0.95,
-      lambda: 0.95,
-      whiten: true,
-      zeroVarianceGroups: 'zero',
-      shuffle: false,
-    },
+    advantage: { estimator: 'gae', options: { gamma: 0.95, lambda: 0.95, whiten: true }, shuffle: false },
     loss: {
       policyLoss: 'ppo',
       clipLow: 0.2,
