@@ -1,0 +1,115 @@
+import { Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct, type Data } from 'apache-arrow';
+import { contentChecksum } from '../../content-checksum.js';
+import type { AnyEvent, EventKind, Stream } from '../../events.js';
+import { newData, type ColumnBuilder } from './column-builder.js';
+import { controlEventFields } from './control-event-fields.js';
+import { episodeEventFields } from './episode-event-fields.js';
+import { newEventColumns, type EventColumns } from './event-columns.js';
+import type { PayloadFields } from './event-fields.js';
+import type { EventRowReader } from './event-row-reader.js';
+import { uuidFromBytes } from '../../uuid.js';
+
+/** Kind of the row that stands for a record which is no valid event. */
+export const DEAD_LETTER_KIND = '_dead_letter';
+/** Kind of the row that says: every offset up to this one is in the store. */
+export const WATERMARK_KIND = '_watermark';
+/** In place of an episode id, so that a watermark never shares a key with the record at its offset. */
+export const WATERMARK_EPISODE_ID = '_watermark';
+
+/** One row of table `events`. */
+export type EventRow =
+  | { readonly offset: number; readonly event: AnyEvent }
+  | { readonly offset: number; readonly deadLetter: DeadLetterRow }
+  | { readonly offset: number; readonly watermark: true };
+
+export interface DeadLetterRow {
+  readonly code: string;
+  readonly reason: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface StreamPartition {
+  readonly logId: string;
+  readonly stream: Stream;
+  readonly partition: number;
+}
+
+export interface EncodedRows {
+  /** The columns that the body holds; the others have their default in every row. */
+  readonly columns: readonly string[];
+  /** Arrow's streaming format, one record batch. */
+  readonly body: Uint8Array;
+}
+
+const FIELDS = { ...episodeEventFields, ...controlEventFields };
+
+/** Rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
+export function encodeEventRows(rows: readonly EventRow[], position: StreamPartition): EncodedRows {
+  const columns = newEventColumns(rows.length);
+  rows.forEach((row, i) => {
+    columns.log_id.set(i, position.logId);
+    columns.log_stream.set(i, position.stream);
+    columns.log_partition.set(i, position.partition);
+    columns.log_offset.set(i, row.offset);
+    if ('event' in row) writeEvent(columns, i, row.event);
+    else if ('deadLetter' in row) writeDeadLetter(columns, i, row.deadLetter);
+    else writeWatermark(columns, i);
+  });
+  return encodeColumns(columns, rows.length);
+}
+
+/** The event in the row that the reader stands at, which must be of an event kind. */
+export function readEventRow(row: EventRowReader): AnyEvent {
+  const kind = row.text('kind') as EventKind;
+  return {
+    eventId: uuidFromBytes(Buffer.from(row.hex16('event_id'), 'hex')),
+    kind,
+    schemaVersion: row.number('schema_version'),
+    logId: row.text('log_id'),
+    runId: row.text('run_id'),
+    episodeId: row.text('episode_id'),
+    seq: row.number('seq'),
+    occurredAtUs: row.number('occurred_at'),
+    payload: FIELDS[kind].read(row),
+  } as AnyEvent;
+}
+
+function writeEvent(columns: EventColumns, row: number, event: AnyEvent): void {
+  columns.run_id.set(row, event.runId);
+  columns.episode_id.set(row, event.episodeId);
+  columns.seq.set(row, event.seq);
+  columns.kind.set(row, event.kind);
+  columns.schema_version.set(row, event.schemaVersion);
+  columns.event_id.set(row, event.eventId.replaceAll('-', ''));
+  columns.content_checksum.set(row, contentChecksum(event));
+  columns.occurred_at.set(row, event.occurredAtUs);
+  const fields = FIELDS[event.kind] as PayloadFields<EventKind>;
+  fields.write(columns, row, event.payload);
+}
+
+function writeDeadLetter(columns: EventColumns, row: number, { code, reason, bytes }: DeadLetterRow): void {
+  columns.kind.set(row, DEAD_LETTER_KIND);
+  columns.payload.set(row, JSON.stringify({ code, reason }));
+  columns.raw.set(row, bytes);
+}
+
+function writeWatermark(columns: EventColumns, row: number): void {
+  columns.kind.set(row, WATERMARK_KIND);
+  columns.episode_id.set(row, WATERMARK_EPISODE_ID);
+}
+
+function encodeColumns(columns: EventColumns, numRows: number): EncodedRows {
+  const used = Object.entries<ColumnBuilder>(columns).filter(([, builder]) => builder.isUsed);
+  const children = used.map(([, builder]) => builder.finish());
+  const schema = new Schema(
+    used.map(([name, builder], i) => new Field(name, children[i].type, builder.isNullable)),
+  );
+  const struct = newData(new Struct(schema.fields), {
+    length: numRows,
+    nullCount: 0,
+    children,
+  }) as Data<Struct>;
+  const batch = new RecordBatch(schema, struct);
+  const body = RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
+  return { columns: used.map(([name]) => name), body };
+}

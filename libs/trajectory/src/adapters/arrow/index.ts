@@ -1,0 +1,20 @@
+export {
+  ArrowColumns,
+  assertCompleteArrowStream,
+  type FlatLists,
+  type FlatNumbers,
+  type NullableNumbers,
+} from './arrow-columns.js';
+export { ArrowError, type ArrowErrorCode } from './arrow-error.js';
+export { EventRowReader } from './event-row-reader.js';
+export {
+  DEAD_LETTER_KIND,
+  encodeEventRows,
+  readEventRow,
+  WATERMARK_EPISODE_ID,
+  WATERMARK_KIND,
+  type DeadLetterRow,
+  type EncodedRows,
+  type EventRow,
+  type StreamPartition,
+} from './event-rows.js';

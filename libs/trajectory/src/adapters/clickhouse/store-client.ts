@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  ClickHouseLogLevel,
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseSettings,
+} from '@clickhouse/client';
+import { assertCompleteArrowStream } from '../arrow/index.js';
+import { asStoreError } from './store-error.js';
+
+export interface StoreClientOptions {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Must exist (default `default`). */
+  readonly database?: string;
+  /** Longest wait for an answer (default 120,000). */
+  readonly requestTimeoutMs?: number;
+}
+
+export interface StatementOptions {
+  /** Values of the statement's `{name:Type}` placeholders. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly settings?: ClickHouseSettings;
+  readonly signal?: AbortSignal;
+}
+
+export interface ArrowInsert {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Rows in Arrow's streaming format. */
+  readonly body: Uint8Array;
+  readonly settings?: ClickHouseSettings;
+  readonly signal?: AbortSignal;
+}
+
+/** The store as the rest of Retrace sees it. All methods reject with a `StoreError`. */
+export interface StoreClient {
+  readonly database: string;
+  /** One object a row; 64-bit integers as numbers, NaN and infinities as null. For small results. */
+  queryRows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>;
+  /** The whole result in Arrow's streaming format, uncompressed: read in bounded slices. `sql` without FORMAT. */
+  queryArrow(sql: string, options?: StatementOptions): Promise<Uint8Array>;
+  /** A statement without a result. */
+  command(sql: string, options?: StatementOptions): Promise<void>;
+  /** Resolves once the rows are durable; a rejection leaves open whether they are. */
+  insertArrow(insert: ArrowInsert): Promise<void>;
+  /** Resolves when the store answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const JSON_SETTINGS: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_denormals: 0,
+};
+
+const ARROW_SETTINGS: ClickHouseSettings = {
+  // apache-arrow for JavaScript reads no compressed buffers.
+  output_format_arrow_compression_method: 'none',
+};
+
+/** A client for a ClickHouse server, or for `retrace store`, which speaks the same protocol. */
+export function createStoreClient({
+  url,
+  username,
+  password,
+  database = 'default',
+  requestTimeoutMs = 120_000,
+}: StoreClientOptions): StoreClient {
+  const client = createClient({
+    url,
+    username,
+    password,
+    database,
+    request_timeout: requestTimeoutMs,
+    application: 'retrace',
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  return new HttpStoreClient(client, database);
+}
+
+class HttpStoreClient implements StoreClient {
+  constructor(
+    private readonly client: ClickHouseClient,
+    readonly database: string,
+  ) {}
+
+  async queryRows<Row>(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Row[]> {
+    return attempt('a query', async () => {
+      const result = await this.client.query({
+        query: sql,
+        format: 'JSONEachRow',
+        query_params: params,
+        clickhouse_settings: { ...JSON_SETTINGS, ...settings },
+        abort_signal: signal,
+      });
+      return result.json<Row>();
+    });
+  }
+
+  async queryArrow(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Uint8Array> {
+    return attempt('a query', async () => {
+      const { stream } = await this.client.exec({
+        query: `${sql}\nFORMAT ArrowStream`,
+        query_params: params,
+        clickhouse_settings: { ...ARROW_SETTINGS, ...settings },
+        abort_signal: signal,
+      });
+      const bytes = await buffer(stream);
+      assertCompleteArrowStream(bytes);
+      return bytes;
+    });
+  }
+
+  async command(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<void> {
+    await attempt('a statement', () =>
+      this.client.command({
+        query: sql,
+        query_params: params,
+        clickhouse_settings: { wait_end_of_query: 1, ...settings },
+        abort_signal: signal,
+      }),
+    );
+  }
+
+  async insertArrow({ table, columns, body, settings, signal }: ArrowInsert): Promise<void> {
+    await attempt(`an insert of ${body.length} bytes into ${table}`, async () => {
+      const { stream } = await this.client.exec({
+        query: `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(', ')}) FORMAT ArrowStream`,
+        values: Readable.from([body]),
+        clickhouse_settings: { wait_end_of_query: 1, ...settings },
+        abort_signal: signal,
+      });
+      await buffer(stream);
+    });
+  }
+
+  async ping(): Promise<void> {
+    await attempt('a ping', async () => {
+      const result = await this.client.ping();
+      if (!result.success) throw result.error;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+}
+
+async function attempt<T>(what: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw asStoreError(error, what);
+  }
+}

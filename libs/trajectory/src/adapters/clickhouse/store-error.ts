@@ -1,0 +1,67 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { TrajectoryError } from '../../errors.js';
+
+export type StoreErrorCode =
+  /** Nothing answers, or the answer broke off: whether a statement took effect is unknown. */
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_AUTHENTICATION_FAILED'
+  /** The engine refused a statement; `cause` is its exception. */
+  | 'STORE_EXCEPTION'
+  /** The store lacks what the log holds already: the sink has not come that far. */
+  | 'NOT_YET_VISIBLE'
+  /** An applied migration's text is not the one on disk. */
+  | 'MIGRATION_EDITED'
+  /** The store has migrations that this code doesn't know: it was written by newer code. */
+  | 'MIGRATION_UNKNOWN'
+  | 'MIGRATION_INVALID'
+  | 'MIGRATION_FAILED'
+  /** The log no longer holds offsets that the store never got. */
+  | 'LOG_TRUNCATED'
+  /** One insert became several parts, so a kill between them could tear a batch. */
+  | 'INSERT_NOT_ATOMIC';
+
+/** What the ClickHouse adapter rejects with. */
+export class StoreError extends TrajectoryError<StoreErrorCode> {}
+
+/** Exceptions of the engine after which the same statement may succeed later. */
+const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
+  '159', // TIMEOUT_EXCEEDED
+  '164', // READONLY, while a table recovers
+  '202', // TOO_MANY_SIMULTANEOUS_QUERIES
+  '209', // SOCKET_TIMEOUT
+  '210', // NETWORK_ERROR
+  '236', // ABORTED
+  '241', // MEMORY_LIMIT_EXCEEDED
+  '243', // NOT_ENOUGH_SPACE
+  '252', // TOO_MANY_PARTS
+  '319', // UNKNOWN_STATUS_OF_INSERT
+  '394', // QUERY_WAS_CANCELLED
+  '999', // KEEPER_EXCEPTION
+]);
+
+const AUTHENTICATION_FAILED: ReadonlySet<string> = new Set(['192', '193', '194', '516']);
+
+/** The error of a request to the store; `what` names the request in the message. */
+export function asStoreError(error: unknown, what: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ClickHouseError)) {
+    return new StoreError('STORE_UNAVAILABLE', `The store did not answer ${what}: ${reason}`, {
+      retriable: true,
+      cause: error,
+    });
+  }
+  if (AUTHENTICATION_FAILED.has(error.code)) {
+    return new StoreError(
+      'STORE_AUTHENTICATION_FAILED',
+      `The store refused the user or password: ${reason}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return new StoreError('STORE_EXCEPTION', `The store refused ${what}: ${reason} (exception ${error.code})`, {
+    retriable: RETRIABLE_EXCEPTIONS.has(error.code),
+    cause: error,
+  });
+}

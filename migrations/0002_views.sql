@@ -1,0 +1,292 @@
+-- What people and services query. Every view reads the first record in log order under one key, so that what a retry,
+-- a second sink or a second writer added never shows twice; `conflicts` lists what it hides.
+
+CREATE OR REPLACE VIEW runs AS
+SELECT
+    started.run_id AS run_id,
+    JSONExtractString(started.payload, 'name') AS name,
+    JSONExtractString(started.payload, 'recipeHash') AS recipe_hash,
+    JSONExtractInt(started.payload, 'seed') AS seed,
+    started.environment AS environment,
+    JSONExtractString(started.payload, 'codeVersion') AS code_version,
+    started.occurred_at AS started_at,
+    ended.ended_at AS ended_at,
+    ended.end_reason AS end_reason,
+    ended.end_detail AS end_detail,
+    JSONExtractRaw(started.payload, 'recipe') AS recipe,
+    JSONExtractRaw(started.payload, 'baselines') AS baselines
+FROM
+(
+    SELECT run_id, environment, occurred_at, payload
+    FROM events
+    WHERE episode_id = '' AND kind = 'RunStarted'
+    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+    LIMIT 1 BY run_id
+) AS started
+LEFT JOIN
+(
+    -- A run that was stopped and goes on has several ends, or a last one that a later claim made void.
+    SELECT
+        e.run_id AS run_id,
+        if(is_open, NULL, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded')) AS ended_at,
+        if(is_open, NULL, toString(argMaxIf(e.end_reason, e.log_offset, e.kind = 'RunEnded'))) AS end_reason,
+        if(is_open, NULL, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded')) AS end_detail,
+        argMax(e.kind, e.log_offset) != 'RunEnded' AS is_open
+    FROM events AS e
+    WHERE e.episode_id = '' AND e.kind IN ('RunEnded', 'TrainerClaimed')
+    GROUP BY e.run_id
+) AS ended ON started.run_id = ended.run_id;
+
+CREATE OR REPLACE VIEW episodes AS
+SELECT
+    e.run_id AS run_id,
+    e.episode_id AS episode_id,
+    argMinIf(e.group_id, e.log_offset, e.kind = 'EpisodeStarted') AS group_id,
+    argMinIf(e.group_size, e.log_offset, e.kind = 'EpisodeStarted') AS group_size,
+    argMinIf(e.group_member, e.log_offset, e.kind = 'EpisodeStarted') AS group_member,
+    argMinIf(e.environment, e.log_offset, e.kind = 'EpisodeStarted') AS environment,
+    argMinIf(e.environment_seed, e.log_offset, e.kind = 'EpisodeStarted') AS environment_seed,
+    argMinIf(e.sampling_seed, e.log_offset, e.kind = 'EpisodeStarted') AS sampling_seed,
+    argMinIf(e.split, e.log_offset, e.kind = 'EpisodeStarted') AS split,
+    argMinIf(e.agent, e.log_offset, e.kind = 'EpisodeStarted') AS agent,
+    JSONExtractRaw(argMinIf(e.payload, e.log_offset, e.kind = 'EpisodeStarted'), 'task') AS task,
+    argMinIf(e.occurred_at, e.log_offset, e.kind = 'EpisodeStarted') AS started_at,
+    argMinOrNullIf(e.occurred_at, e.log_offset, e.kind = 'EpisodeEnded') AS ended_at,
+    toBool(countIf(e.kind = 'EpisodeEnded') > 0) AS sealed,
+    argMinOrNullIf(toString(e.end_reason), e.log_offset, e.kind = 'EpisodeEnded') AS end_reason,
+    JSONExtractString(argMinIf(e.payload, e.log_offset, e.kind = 'EpisodeEnded'), 'endDetail') AS end_detail,
+    -- In a tuple because argMin skips nulls, and the first record's null must win.
+    tupleElement(argMinIf(tuple(e.success), e.log_offset, e.kind = 'EpisodeEnded'), 1) AS success,
+    tupleElement(argMinIf(tuple(e.return), e.log_offset, e.kind = 'EpisodeEnded'), 1) AS return,
+    argMinOrNullIf(e.num_steps, e.log_offset, e.kind = 'EpisodeEnded') AS num_steps,
+    argMinOrNullIf(e.num_tokens, e.log_offset, e.kind = 'EpisodeEnded') AS num_tokens,
+    argMinOrNullIf(e.num_action_tokens, e.log_offset, e.kind = 'EpisodeEnded') AS num_action_tokens,
+    argMinOrNullIf(e.policy_version_min, e.log_offset, e.kind = 'EpisodeEnded') AS policy_version_min,
+    argMinOrNullIf(e.policy_version_max, e.log_offset, e.kind = 'EpisodeEnded') AS policy_version_max,
+    argMinIf(e.observation, e.log_offset, e.kind = 'EpisodeEnded') AS final_observation,
+    argMinIf(e.token_ids, e.log_offset, e.kind = 'EpisodeEnded') AS final_token_ids
+FROM events AS e
+WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'EpisodeEnded')
+GROUP BY e.run_id, e.episode_id;
+
+CREATE OR REPLACE VIEW steps AS
+SELECT
+    run_id,
+    episode_id,
+    toUInt64(seq - 1) AS step,
+    occurred_at,
+    observation,
+    action,
+    parsed_action,
+    action_valid,
+    anchor,
+    reward,
+    reward_names,
+    reward_values,
+    terminated,
+    truncated,
+    payload AS info,
+    kept_prefix_tokens,
+    token_ids,
+    action_mask,
+    token_logprobs,
+    token_raw_logprobs,
+    token_entropies,
+    token_policy_versions,
+    temperature,
+    top_k,
+    top_p,
+    greedy,
+    max_new_tokens,
+    engine,
+    model,
+    tokenizer_hash,
+    logprob_mode,
+    generation_ms,
+    environment_ms,
+    snapshot
+FROM
+(
+    -- All kinds that share the episode's numbering: a step under a number that was taken is a conflict.
+    SELECT *
+    FROM events
+    WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
+    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+    LIMIT 1 BY run_id, episode_id, seq
+)
+WHERE kind = 'StepRecorded';
+
+CREATE OR REPLACE VIEW reward_assignments AS
+SELECT
+    run_id,
+    episode_id,
+    seq,
+    reward_step AS step,
+    reward_name AS name,
+    reward AS value,
+    source,
+    JSONExtractString(payload, 'rationale') AS rationale,
+    occurred_at AS assigned_at
+FROM events
+WHERE episode_id != '' AND kind = 'RewardAssigned'
+ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+LIMIT 1 BY run_id, episode_id, seq;
+
+CREATE OR REPLACE VIEW groups AS
+SELECT
+    run_id,
+    group_id,
+    JSONExtractUInt(payload, 'round') AS round,
+    split,
+    end_reason AS reason,
+    group_size,
+    JSONExtract(payload, 'episodeIds', 'Array(String)') AS episode_ids,
+    JSONExtract(payload, 'numSteps', 'Array(UInt64)') AS num_steps,
+    policy_version_min,
+    policy_version_max,
+    toBool(JSONExtractBool(payload, 'trainable')) AS trainable,
+    occurred_at AS closed_at
+FROM events
+WHERE episode_id = '' AND kind = 'GroupClosed'
+ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+LIMIT 1 BY run_id, group_id;
+
+-- Plans, commits and publications in log order, less those of trainers that had lost their claim when they wrote.
+CREATE OR REPLACE VIEW current_trainer_events AS
+SELECT * EXCEPT (current_epoch)
+FROM
+(
+    SELECT
+        *,
+        max(if(kind = 'TrainerClaimed', epoch, 0)) OVER (
+            PARTITION BY run_id
+            ORDER BY log_id, log_partition, log_offset
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS current_epoch
+    FROM
+    (
+        SELECT *
+        FROM events
+        WHERE episode_id = '' AND kind IN ('TrainerClaimed', 'BatchPlanned', 'UpdateApplied', 'PolicyPublished')
+        ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+        LIMIT 1 BY run_id, event_id
+    )
+)
+WHERE epoch = current_epoch;
+
+CREATE OR REPLACE VIEW updates AS
+SELECT
+    e.run_id AS run_id,
+    argMinIf(e.update_number, e.log_offset, e.kind = 'BatchPlanned') AS update_number,
+    argMinIf(JSONExtractString(e.payload, 'stage'), e.log_offset, e.kind = 'BatchPlanned') AS stage,
+    e.plan_id AS plan_id,
+    argMinIf(e.epoch, e.log_offset, e.kind = 'BatchPlanned') AS epoch,
+    argMinIf(e.policy_version, e.log_offset, e.kind = 'BatchPlanned') AS policy_version_in,
+    argMinOrNullIf(e.policy_version, e.log_offset, e.kind = 'UpdateApplied') AS policy_version_out,
+    argMinIf(JSONExtractString(e.payload, 'rewardVersion'), e.log_offset, e.kind = 'BatchPlanned') AS reward_version,
+    argMinIf(JSONExtractString(e.payload, 'recipeHash'), e.log_offset, e.kind = 'BatchPlanned') AS recipe_hash,
+    argMinIf(JSONExtractUInt(e.payload, 'seed'), e.log_offset, e.kind = 'BatchPlanned') AS seed,
+    argMinIf(JSONExtract(e.payload, 'groupIds', 'Array(String)'), e.log_offset, e.kind = 'BatchPlanned') AS group_ids,
+    argMinIf(JSONExtract(e.payload, 'episodeIds', 'Array(String)'), e.log_offset, e.kind = 'BatchPlanned') AS episode_ids,
+    argMinIf(JSONLength(e.payload, 'episodeIds'), e.log_offset, e.kind = 'BatchPlanned') AS num_episodes,
+    argMinIf(e.occurred_at, e.log_offset, e.kind = 'BatchPlanned') AS planned_at,
+    argMinOrNullIf(e.occurred_at, e.log_offset, e.kind = 'UpdateApplied') AS applied_at,
+    argMinIf(
+        mapFromArrays(CAST(e.metric_names, 'Array(String)'), e.metric_values),
+        e.log_offset,
+        e.kind = 'UpdateApplied') AS metrics,
+    argMinOrNullIf(
+        JSONExtractString(e.payload, 'weights', 'sha256'), e.log_offset, e.kind = 'UpdateApplied') AS weights_sha256,
+    argMinOrNullIf(
+        JSONExtractString(e.payload, 'optimizer', 'sha256'), e.log_offset, e.kind = 'UpdateApplied') AS optimizer_sha256
+FROM current_trainer_events AS e
+WHERE e.kind IN ('BatchPlanned', 'UpdateApplied')
+GROUP BY e.run_id, e.plan_id
+HAVING countIf(e.kind = 'BatchPlanned') > 0;
+
+CREATE OR REPLACE VIEW policies AS
+SELECT
+    run_id,
+    policy_version,
+    JSONExtract(payload, 'parentVersion', 'Nullable(Int64)') AS parent_version,
+    update_number,
+    JSONExtractString(payload, 'weights', 'sha256') AS weights_sha256,
+    JSONExtractUInt(payload, 'weights', 'sizeBytes') AS weights_size_bytes,
+    JSONExtractString(payload, 'modelHash') AS model_hash,
+    occurred_at AS published_at
+FROM current_trainer_events
+WHERE kind = 'PolicyPublished'
+ORDER BY run_id, log_id, log_partition, log_offset
+LIMIT 1 BY run_id, policy_version;
+
+CREATE OR REPLACE VIEW metrics AS
+SELECT
+    run_id,
+    source,
+    metric_step AS step,
+    name,
+    value,
+    occurred_at
+FROM
+(
+    SELECT *
+    FROM events
+    WHERE episode_id = '' AND kind = 'MetricsLogged'
+    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+    LIMIT 1 BY run_id, event_id
+)
+ARRAY JOIN metric_names AS name, metric_values AS value;
+
+-- Records that the other views hide: under a key that an earlier record holds, with other content.
+CREATE OR REPLACE VIEW conflicts AS
+SELECT
+    run_id,
+    episode_id,
+    seq,
+    kind,
+    event_id,
+    log_id,
+    log_stream,
+    log_partition,
+    log_offset,
+    occurred_at,
+    hex(content_checksum) AS content_checksum,
+    first_log_offset,
+    hex(first_checksum) AS first_content_checksum
+FROM
+(
+    SELECT
+        *,
+        first_value(e.content_checksum) OVER earlier AS first_checksum,
+        first_value(e.log_offset) OVER earlier AS first_log_offset
+    FROM events AS e
+    WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
+        AND (e.run_id, e.episode_id, e.seq) IN
+        (
+            SELECT run_id, episode_id, seq
+            FROM events
+            WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
+            GROUP BY run_id, episode_id, seq, kind = 'RewardAssigned'
+            HAVING min(content_checksum) != max(content_checksum)
+        )
+    WINDOW earlier AS (
+        PARTITION BY e.run_id, e.episode_id, e.seq, e.kind = 'RewardAssigned'
+        ORDER BY e.log_id, e.log_stream, e.log_partition, e.log_offset
+    )
+)
+WHERE content_checksum != first_checksum;
+
+CREATE OR REPLACE VIEW dead_letters AS
+SELECT
+    log_id,
+    log_stream,
+    log_partition,
+    log_offset,
+    JSONExtractString(payload, 'code') AS code,
+    JSONExtractString(payload, 'reason') AS reason,
+    length(raw) AS size_bytes,
+    raw
+FROM events
+WHERE run_id = '' AND episode_id = '' AND kind = '_dead_letter'
+ORDER BY log_id, log_stream, log_partition, log_offset
+LIMIT 1 BY log_id, log_stream, log_partition, log_offset;
