@@ -1,6 +1,7 @@
 export type * from './events.js';
 export type * from './event-log.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
+export { buildTokenBatch, type FinalSequences, type TokenBatch } from './batch/token-batch.js';
 export {
   LogError,
   TrajectoryError,

@@ -77,8 +77,8 @@ export class PartitionStore {
   }
 
   #put(offset: number, bytes: Uint8Array): void {
-    // The typings promise a promise; inside a transaction the driver writes at once and throws on failure.
-    void this.#records.put(keyOf(offset), bytes);
+    // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
+    this.#records.putSync(keyOf(offset), bytes, { append: true });
   }
 }
 
