@@ -1,0 +1,64 @@
+import { PolicyError } from '../policy-error.js';
+
+/** Estimator of KL(π‖π_ref) from one sampled token. */
+export type KlEstimator = 'k1' | 'k2' | 'k3' | 'abs';
+
+export interface LossOptions {
+  /** `ppo`: clipped surrogate against the proximal policy; `crossEntropy`: −log π of the recorded token (imitation). */
+  readonly policyLoss: 'ppo' | 'crossEntropy';
+  /** The ratio is clipped to [1 − clipLow, 1 + clipHigh]. */
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  /** Where the advantage A is negative the loss is at most −dualClip·A; null for no such bound. */
+  readonly dualClip: number | null;
+  /** Weight of the value loss; 0 leaves the value head out. */
+  readonly valueCoefficient: number;
+  /** Values are clipped to ± this around the proximal values; null for no clip. */
+  readonly valueClip: number | null;
+  readonly entropyCoefficient: number;
+  /** Weight of the KL to the reference policy; 0 leaves it out. */
+  readonly klCoefficient: number;
+  readonly klEstimator: KlEstimator;
+  /** The logits are divided by this, as they were when the tokens were sampled. */
+  readonly temperature: number;
+  /** Most cells (tokens with padding) in one forward pass; results don't depend on it. */
+  readonly maxTokensPerMicroBatch: number;
+}
+
+/** Throws `PolicyError` (`INVALID_CONFIG`) that names the first option at fault, its value and the rule. */
+export function validateLossOptions(options: LossOptions): void {
+  const { clipLow, clipHigh, dualClip, valueClip, temperature, maxTokensPerMicroBatch } = options;
+  check(clipLow > 0 && clipLow <= 1, 'clipLow', clipLow, 'must be above 0 and at most 1');
+  check(isPositive(clipHigh), 'clipHigh', clipHigh, 'must be a positive number');
+  check(
+    dualClip === null || (Number.isFinite(dualClip) && dualClip > 1),
+    'dualClip',
+    dualClip,
+    'must be above 1, or null',
+  );
+  check(
+    valueClip === null || isPositive(valueClip),
+    'valueClip',
+    valueClip,
+    'must be a positive number, or null',
+  );
+  for (const name of ['valueCoefficient', 'entropyCoefficient', 'klCoefficient'] as const) {
+    check(Number.isFinite(options[name]) && options[name] >= 0, name, options[name], 'must not be negative');
+  }
+  check(isPositive(temperature), 'temperature', temperature, 'must be a positive number');
+  check(
+    isPositive(maxTokensPerMicroBatch),
+    'maxTokensPerMicroBatch',
+    maxTokensPerMicroBatch,
+    'must be positive',
+  );
+}
+
+function isPositive(value: number): boolean {
+  return Number.isFinite(value) && value > 0;
+}
+
+function check(holds: boolean, option: keyof LossOptions, value: unknown, rule: string): void {
+  if (!holds)
+    throw new PolicyError('INVALID_CONFIG', `loss option ${option} is ${String(value)}; it ${rule}`);
+}

@@ -1,0 +1,134 @@
+/**
+ * The forward pass over rows.
+ *
+ * Legend: B rows · T columns · N = B·T cells · Q query columns in the last layer · M reads · h hidden size.
+ */
+import * as tf from '@tensorflow/tfjs-core';
+import type { RowBatch } from '../packing/row-batch.js';
+import { attend, attentionBias } from './attention.js';
+import type { AttentionPlan } from './attention.js';
+import { embed, linear, rmsNorm, swiGlu } from './layers.js';
+import { embeddingKey, finalNormKey, layerKeys } from './parameter-layout.js';
+import type { Transformer } from './transformer.js';
+
+/** A row batch on the device: indices, rotary angles and attention biases, the same for every layer. */
+export interface DeviceRows {
+  readonly tokenIds: Int32Array;
+  readonly plan: AttentionPlan;
+  /** The plan of the last layer: only the query columns that are read. */
+  readonly lastPlan: AttentionPlan;
+  /** [M] queries of the last layer that are reads; null if all are. */
+  readonly readQueries: tf.Tensor | null;
+  /** [M] cells that are reads; null if all are, in order. */
+  readonly readCells: tf.Tensor | null;
+}
+
+/** Make it outside of what is differentiated (a gradient outlives the tidy of its forward pass); freed by the caller's tidy. */
+export function toDevice(model: Transformer, rows: RowBatch): DeviceRows {
+  const plan = fullPlan(model, rows);
+  return {
+    tokenIds: rows.tokenIds,
+    plan,
+    lastPlan: queryPlan(rows, plan),
+    readQueries: rows.readQueries === null ? null : tf.tensor1d(rows.readQueries, 'int32'),
+    readCells: readCells(rows),
+  };
+}
+
+/**
+ * Final hidden states (after the last norm) at the positions a row batch reads, [M, h] in the order of its
+ * `readPositions`. The last layer computes queries, output projection and feed-forward for those alone.
+ */
+export function hiddenAtReads(model: Transformer, rows: DeviceRows): tf.Tensor {
+  const { numLayers } = model.config;
+  let x_NH = embed(rows.tokenIds, model.matrix(embeddingKey));
+  for (let layer = 0; layer < numLayers; layer++) {
+    const isLast = layer === numLayers - 1;
+    const plan = isLast ? rows.lastPlan : rows.plan;
+    let context_NH = attend(projectQkv(model, layer, x_NH), plan, model.config, model.rotary);
+    if (isLast && rows.readQueries !== null) context_NH = tf.gather(context_NH, rows.readQueries);
+    if (isLast && rows.readCells !== null) x_NH = tf.gather(x_NH, rows.readCells);
+    x_NH = finishLayer(model, layer, x_NH, context_NH);
+  }
+  return rmsNorm(x_NH, model.vector(finalNormKey), model.config.rmsNormEps);
+}
+
+/** Joined query, key and value projections of the normed input, [N, W], before rotation. */
+export function projectQkv(model: Transformer, layer: number, x_NH: tf.Tensor): tf.Tensor {
+  const keys = layerKeys(layer);
+  const normed = rmsNorm(x_NH, model.vector(keys.inputNorm), model.config.rmsNormEps);
+  const bias = model.config.attentionBias ? model.vector(keys.qkvBias) : null;
+  return linear(normed, model.matrix(keys.qkvWeight), bias);
+}
+
+/** Output projection and feed-forward of a layer, both added to the residual stream. */
+export function finishLayer(
+  model: Transformer,
+  layer: number,
+  x_NH: tf.Tensor,
+  context_NH: tf.Tensor,
+): tf.Tensor {
+  const keys = layerKeys(layer);
+  const attended = tf.add(x_NH, linear(context_NH, model.matrix(keys.outputWeight), null));
+  const normed = rmsNorm(attended, model.vector(keys.feedForwardNorm), model.config.rmsNormEps);
+  const activated = swiGlu(linear(normed, model.matrix(keys.gateUpWeight), null));
+  return tf.add(attended, linear(activated, model.matrix(keys.downWeight), null));
+}
+
+function fullPlan(model: Transformer, rows: RowBatch): AttentionPlan {
+  const { numRows, rowLength, segmentIds } = rows;
+  const segments = segmentIds === null ? null : tf.tensor2d(segmentIds, [numRows, rowLength], 'int32');
+  const queryColumns = tf.expandDims(tf.range(0, rowLength, 1, 'int32'), 0);
+  return {
+    numRows,
+    rowLength,
+    rotary: model.rotary.upTo(rowLength),
+    queryCells: null,
+    numQueries: rowLength,
+    bias: attentionBias({
+      queryColumns,
+      numKeys: rowLength,
+      segments: segments === null ? null : { queries: segments, keys: segments },
+    }),
+  };
+}
+
+function queryPlan(rows: RowBatch, plan: AttentionPlan): AttentionPlan {
+  const { numRows, rowLength, numQueries, queryColumns, segmentIds } = rows;
+  if (queryColumns === null) return plan;
+  const queryCells = queryColumns.map((column, query) => Math.floor(query / numQueries) * rowLength + column);
+  const shape: [number, number] = [numRows, numQueries];
+  const seesEveryKey = segmentIds === null && queryColumns.every((column) => column === rowLength - 1);
+  const segments =
+    segmentIds === null
+      ? null
+      : {
+          queries: tf.tensor2d(
+            Int32Array.from(queryCells, (cell) => segmentIds[cell]),
+            shape,
+            'int32',
+          ),
+          keys: tf.tensor2d(segmentIds, [numRows, rowLength], 'int32'),
+        };
+  return {
+    ...plan,
+    numQueries,
+    queryCells: tf.tensor1d(queryCells, 'int32'),
+    bias: seesEveryKey
+      ? null
+      : attentionBias({
+          queryColumns: tf.tensor2d(queryColumns, shape, 'int32'),
+          numKeys: rowLength,
+          segments,
+        }),
+  };
+}
+
+function readCells(rows: RowBatch): tf.Tensor | null {
+  const { rowLength, numQueries, queryColumns, readQueries } = rows;
+  if (queryColumns === null) return readQueries === null ? null : tf.tensor1d(readQueries, 'int32');
+  const cellOf = (query: number) => Math.floor(query / numQueries) * rowLength + queryColumns[query];
+  const cells =
+    readQueries === null ? queryColumns.map((_, query) => cellOf(query)) : readQueries.map(cellOf);
+  return tf.tensor1d(cells, 'int32');
+}

@@ -1,0 +1,145 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { combineStatistics } from '../losses/loss-terms.js';
+import type { LossTerms } from '../losses/loss-terms.js';
+import { validateLossOptions } from '../losses/loss-options.js';
+import type { LossOptions } from '../losses/loss-options.js';
+import { validateTrainingBatch } from '../losses/training-batch.js';
+import type { TrainingBatch } from '../losses/training-batch.js';
+import { trainingLoss } from '../losses/training-loss.js';
+import type { LossStatistics } from '../losses/training-loss.js';
+import { hiddenAtReads, toDevice } from '../model/forward.js';
+import { valueHeadKey } from '../model/parameter-layout.js';
+import type { Transformer } from '../model/transformer.js';
+import { predictingPositions } from '../packing/read-mask.js';
+import { packRows } from '../packing/row-batch.js';
+import type { RowBatch } from '../packing/row-batch.js';
+import { PolicyError } from '../policy-error.js';
+import { tokenDistribution } from '../scoring/token-distribution.js';
+import { valuesOf } from '../scoring/value-head.js';
+import { AdamW } from './adamw.js';
+import type { AdamWOptions, AdamWState } from './adamw.js';
+
+export interface ApplyOptions {
+  readonly learningRate: number;
+  /** Gradients are scaled down to this global L2 norm. */
+  readonly maxGradientNorm: number;
+}
+
+/**
+ * Gradient accumulation over micro-batches, then one AdamW step.
+ *
+ * The optimizer owns its moments and the accumulated gradients; the model's weights are replaced by `apply` alone.
+ */
+export class PolicyOptimizer {
+  private readonly adamW: AdamW;
+  private readonly gradients = new Map<string, tf.Tensor>();
+
+  constructor(
+    private readonly model: Transformer,
+    options: AdamWOptions,
+  ) {
+    this.adamW = new AdamW(model.parameters.specs, options);
+  }
+
+  /**
+   * Adds the gradient of the batch's loss to what is accumulated, in forward and backward passes of at most
+   * `maxTokensPerMicroBatch` cells; loss and gradient don't depend on that number beyond rounding.
+   * A batch without a trained token adds nothing.
+   * Throws `PolicyError` (`INVALID_BATCH`, `INVALID_CONFIG`) before anything is computed.
+   */
+  async accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms> {
+    validateLossOptions(options);
+    validateTrainingBatch(batch, options, this.model.config);
+    if (options.valueCoefficient !== 0 && !this.model.config.valueHead) {
+      throw new PolicyError(
+        'INVALID_CONFIG',
+        `valueCoefficient is ${options.valueCoefficient}; the model has no value head, so it must be 0`,
+      );
+    }
+    const readMask = predictingPositions(batch, (n) => batch.lossWeights[n] !== 0);
+    const rowBatches = packRows(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
+    const statistics = rowBatches.map((rows) => this.accumulateRows(rows, batch, options));
+    const numTokens = rowBatches.reduce((sum, rows) => sum + rows.readPositions.length, 0);
+    const values = await Promise.all(statistics.map((tensor) => tensor.data()));
+    tf.dispose(statistics);
+    return combineStatistics(values, numTokens);
+  }
+
+  /**
+   * One AdamW step with the accumulated gradients, which are cleared. A parameter without a gradient stays as it is.
+   * Throws `PolicyError` (`NOT_FINITE`), with the gradients dropped and the weights untouched, when the norm isn't finite.
+   */
+  async apply({ learningRate, maxGradientNorm }: ApplyOptions): Promise<{ gradientNorm: number }> {
+    try {
+      const gradientNorm = await this.gradientNorm();
+      if (!Number.isFinite(gradientNorm)) {
+        throw new PolicyError(
+          'NOT_FINITE',
+          `the gradient norm is ${gradientNorm}; the weights were left as they are`,
+        );
+      }
+      const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
+      this.adamW.step(this.model.parameters, this.gradients, { learningRate, gradientScale: scale });
+      return { gradientNorm };
+    } finally {
+      tf.dispose([...this.gradients.values()]);
+      this.gradients.clear();
+    }
+  }
+
+  exportState(): Promise<AdamWState> {
+    return this.adamW.exportState();
+  }
+
+  /** Throws `PolicyError` (`TENSOR_MISMATCH`) when the state is of another model. */
+  importState(state: AdamWState): void {
+    this.adamW.importState(state);
+  }
+
+  dispose(): void {
+    tf.dispose([...this.gradients.values()]);
+    this.gradients.clear();
+    this.adamW.dispose();
+  }
+
+  private accumulateRows(rows: RowBatch, batch: TrainingBatch, options: LossOptions): LossStatistics {
+    return tf.tidy(() => {
+      const usesValues = options.valueCoefficient !== 0;
+      const keys = this.model.parameters.specs
+        .map((spec) => spec.key)
+        .filter((key) => usesValues || key !== valueHeadKey);
+      const deviceRows = toDevice(this.model, rows);
+      let statistics: LossStatistics | undefined;
+      const lossOf = () => {
+        const hidden = hiddenAtReads(this.model, deviceRows);
+        const positions = rows.readPositions.map((position) => position + 1);
+        const targets = positions.map((position) => batch.tokenIds[position]);
+        const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options.temperature);
+        const values = usesValues ? valuesOf(this.model, hidden) : null;
+        return trainingLoss({ distribution, values }, batch, positions, options, (sums) => {
+          statistics = tf.keep(sums);
+        });
+      };
+      const { grads } = tf.valueAndGrads(lossOf)(keys.map((key) => this.model.parameters.get(key)));
+      keys.forEach((key, i) => {
+        const accumulated = this.gradients.get(key);
+        this.gradients.set(
+          key,
+          tf.keep(accumulated === undefined ? grads[i] : tf.add(accumulated, grads[i])),
+        );
+        accumulated?.dispose();
+      });
+      return statistics as unknown as LossStatistics;
+    });
+  }
+
+  private async gradientNorm(): Promise<number> {
+    if (this.gradients.size === 0) return 0;
+    const squares = tf.tidy(() =>
+      tf.addN(Array.from(this.gradients.values(), (gradient) => tf.sum(tf.square(gradient)))),
+    );
+    const [sum] = await squares.data();
+    squares.dispose();
+    return Math.sqrt(sum);
+  }
+}

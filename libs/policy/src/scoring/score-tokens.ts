@@ -1,0 +1,74 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { hiddenAtReads, toDevice } from '../model/forward.js';
+import type { Transformer } from '../model/transformer.js';
+import { predictingPositions } from '../packing/read-mask.js';
+import { packRows } from '../packing/row-batch.js';
+import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
+import type { SequenceBatch } from '../packing/sequence-batch.js';
+import { PolicyError } from '../policy-error.js';
+import { tokenDistribution } from './token-distribution.js';
+import { valuesOf } from './value-head.js';
+
+export interface ScoreOptions {
+  /** The logits are divided by this, as they were when the tokens were sampled. */
+  readonly temperature: number;
+  /** Most cells (tokens with padding) in one forward pass. */
+  readonly maxTokensPerMicroBatch: number;
+  /** [N] 1 for the tokens to score; absent: all. The others cost next to nothing, and nothing after the last one of a sequence. */
+  readonly actionMask?: Uint8Array;
+}
+
+/** All [N]; 0 for tokens that were not asked for, and for the first token of a sequence, which nothing predicts. */
+export interface TokenScores {
+  /** log π of each token given its prefix, in nats. */
+  readonly logprobs: Float32Array;
+  /** Entropy of the distribution each token was chosen from, in nats. */
+  readonly entropies: Float32Array;
+  /** V of the state in which each token was chosen; null when the model has no value head. */
+  readonly values: Float32Array | null;
+}
+
+/**
+ * The current policy's view of recorded tokens. Sequences don't see each other.
+ * Throws `PolicyError` (`INVALID_BATCH`, `INVALID_CONFIG`).
+ */
+export async function scoreTokens(
+  model: Transformer,
+  batch: SequenceBatch,
+  { temperature, maxTokensPerMicroBatch, actionMask }: ScoreOptions,
+): Promise<TokenScores> {
+  validateSequenceBatch(batch, model.config);
+  if (actionMask) requireTokenColumn('actionMask', actionMask, batch.tokenIds.length);
+  requirePositive('temperature', temperature);
+  requirePositive('maxTokensPerMicroBatch', maxTokensPerMicroBatch);
+  const readMask = predictingPositions(batch, (n) => actionMask === undefined || actionMask[n] !== 0);
+  const numTokens = batch.tokenIds.length;
+  const logprobs = new Float32Array(numTokens);
+  const entropies = new Float32Array(numTokens);
+  const values = model.config.valueHead ? new Float32Array(numTokens) : null;
+  for (const rows of packRows(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
+    const tokens = rows.readPositions.map((position) => position + 1);
+    const scores = tf.tidy(() => {
+      const hidden = hiddenAtReads(model, toDevice(model, rows));
+      const targets = tokens.map((n) => batch.tokenIds[n]);
+      const distribution = tokenDistribution(hidden, model.lmHead, targets, temperature);
+      return values === null
+        ? distribution
+        : tf.concat([distribution, tf.expandDims(valuesOf(model, hidden), 0)]);
+    });
+    const read = await scores.data();
+    scores.dispose();
+    tokens.forEach((n, m) => {
+      logprobs[n] = read[m];
+      entropies[n] = read[tokens.length + m];
+      if (values !== null) values[n] = read[2 * tokens.length + m];
+    });
+  }
+  return { logprobs, entropies, values };
+}
+
+function requirePositive(name: string, value: number): void {
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new PolicyError('INVALID_CONFIG', `${name} is ${value}; it must be a positive number`);
+  }
+}

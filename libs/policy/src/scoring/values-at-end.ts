@@ -1,0 +1,41 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { hiddenAtReads, toDevice } from '../model/forward.js';
+import type { Transformer } from '../model/transformer.js';
+import { lastPositions } from '../packing/read-mask.js';
+import { packRows } from '../packing/row-batch.js';
+import { validateSequenceBatch } from '../packing/sequence-batch.js';
+import type { SequenceBatch } from '../packing/sequence-batch.js';
+import { PolicyError } from '../policy-error.js';
+import { valuesOf } from './value-head.js';
+
+/** Cells in one forward pass. */
+const defaultMaxTokens = 8192;
+
+/**
+ * V after the last token of each sequence, [S]: what a truncated episode is bootstrapped with. 0 for an empty sequence.
+ * Throws `PolicyError` (`INVALID_BATCH`; `INVALID_CONFIG` when the model has no value head).
+ */
+export async function valuesAtEnd(
+  model: Transformer,
+  batch: SequenceBatch,
+  { maxTokensPerMicroBatch = defaultMaxTokens }: { readonly maxTokensPerMicroBatch?: number } = {},
+): Promise<Float32Array> {
+  validateSequenceBatch(batch, model.config);
+  if (!model.config.valueHead)
+    throw new PolicyError('INVALID_CONFIG', 'the model has no value head, so it has no values');
+  const values = new Float32Array(batch.sequenceOffsets.length - 1);
+  const valueAt = new Float32Array(batch.tokenIds.length);
+  for (const rows of packRows(batch, { readMask: lastPositions(batch), maxTokens: maxTokensPerMicroBatch })) {
+    const rowValues = tf.tidy(() => valuesOf(model, hiddenAtReads(model, toDevice(model, rows))));
+    const read = await rowValues.data();
+    rowValues.dispose();
+    rows.readPositions.forEach((n, m) => {
+      valueAt[n] = read[m];
+    });
+  }
+  for (let s = 0; s < values.length; s++) {
+    const end = batch.sequenceOffsets[s + 1];
+    if (end > batch.sequenceOffsets[s]) values[s] = valueAt[end - 1];
+  }
+  return values;
+}
