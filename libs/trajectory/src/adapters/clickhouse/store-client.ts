@@ -26,6 +26,13 @@ export interface StatementOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A result with its columns in order: names may repeat, types are the store's own. */
+export interface ResultTable {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** 64-bit integers, NaN and infinities as text, since JSON has no exact form for them. */
+  readonly rows: readonly (readonly unknown[])[];
+}
+
 export interface ArrowInsert {
   readonly table: string;
   readonly columns: readonly string[];
@@ -40,6 +47,8 @@ export interface StoreClient {
   readonly database: string;
   /** One object a row; 64-bit integers as numbers, NaN and infinities as null. For small results. */
   queryRows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>;
+  /** A result of unknown shape, as a person's SQL gives it. For small results. */
+  queryTable(sql: string, options?: StatementOptions): Promise<ResultTable>;
   /** The whole result in Arrow's streaming format, uncompressed: read in bounded slices. `sql` without FORMAT. */
   queryArrow(sql: string, options?: StatementOptions): Promise<Uint8Array>;
   /** A statement without a result. */
@@ -54,6 +63,11 @@ export interface StoreClient {
 const JSON_SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 0,
+};
+
+const TABLE_SETTINGS: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
 };
 
 const ARROW_SETTINGS: ClickHouseSettings = {
@@ -97,6 +111,20 @@ class HttpStoreClient implements StoreClient {
         abort_signal: signal,
       });
       return result.json<Row>();
+    });
+  }
+
+  async queryTable(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<ResultTable> {
+    return attempt('a query', async () => {
+      const result = await this.client.query({
+        query: sql,
+        format: 'JSONCompact',
+        query_params: params,
+        clickhouse_settings: { ...TABLE_SETTINGS, ...settings },
+        abort_signal: signal,
+      });
+      const { meta = [], data } = await result.json<unknown[]>();
+      return { columns: meta, rows: data };
     });
   }
 
