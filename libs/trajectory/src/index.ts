@@ -30,3 +30,30 @@ export { partitionOf } from './partitioner.js';
 export { describeProblem, type Problem } from './validation/problem.js';
 export { assertValidEvent, findEventProblem } from './validation/validate-event.js';
 export { isUuid } from './uuid.js';
+export { contentChecksum } from './content-checksum.js';
+export { ControlFold } from './fold/control-fold.js';
+export { EpisodeFold, type Conflict, type EpisodeState, type StepRange } from './fold/episode-fold.js';
+export { GroupPool, type GroupCounts, type GroupState } from './fold/group-pool.js';
+export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
+export {
+  RunState,
+  type Applied,
+  type LatestMetric,
+  type Refusal,
+  type RunStateOptions,
+} from './fold/run-state.js';
+export {
+  sealEpisode,
+  summarizeEpisode,
+  summarizeStep,
+  type EpisodeEnd,
+  type EpisodeSummary,
+  type StepSummary,
+} from './fold/seal-episode.js';
+export {
+  UpdateLedger,
+  type LastUpdate,
+  type LedgerRefusal,
+  type PendingPlan,
+  type TrainerClaim,
+} from './fold/update-ledger.js';

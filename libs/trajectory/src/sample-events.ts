@@ -193,6 +193,7 @@ export function sampleControlEvent<K extends ControlEventKind>(
   return newControlEvent<K>({
     ...envelope,
     kind,
+    runId: kind === 'LogOpened' ? '' : RUN_ID,
     eventId: CONTROL_EVENT_ID,
     payload: { ...payloads[kind], ...payload } as PayloadOf<K>,
   });

@@ -1,0 +1,132 @@
+import type { AnyEvent, GroupClosed, MetricsLogged, RetraceEvent, RunEnded, RunStarted } from '../events.js';
+import { GroupPool } from './group-pool.js';
+import { PolicyLineage } from './policy-lineage.js';
+import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
+
+/** The last value of one metric. */
+export interface LatestMetric {
+  readonly source: MetricsLogged['source'];
+  readonly name: string;
+  readonly step: number;
+  /** NaN = not available at that step. */
+  readonly value: number;
+  readonly occurredAtUs: number;
+}
+
+export type Refusal = LedgerRefusal | 'unknownRun';
+
+/** Whether an event changed the state; if not, why. */
+export type Applied = { readonly applied: true } | { readonly applied: false; readonly reason: Refusal };
+
+export interface RunStateOptions {
+  /** After how many plans a group is used up (default 1). */
+  readonly maxTimesSampled?: (group: GroupClosed) => number;
+}
+
+/** A run as its control events tell it; see `ControlFold`. */
+export class RunState {
+  readonly runId: string;
+  readonly started: RunStarted;
+  readonly startedAtUs: number;
+  readonly policies = new PolicyLineage();
+  readonly updates = new UpdateLedger();
+  readonly groups: GroupPool;
+  readonly #metrics = new Map<string, LatestMetric>();
+  #ended: RunEnded | null = null;
+  #endedAtUs: number | null = null;
+
+  constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
+    this.runId = event.runId;
+    this.started = event.payload;
+    this.startedAtUs = event.occurredAtUs;
+    this.groups = new GroupPool(maxTimesSampled);
+  }
+
+  /** Null while the run goes on. A claim after the end resumes the run. */
+  get ended(): RunEnded | null {
+    return this.#ended;
+  }
+
+  get endedAtUs(): number | null {
+    return this.#endedAtUs;
+  }
+
+  /** The last value of every (source, name). */
+  get metrics(): readonly LatestMetric[] {
+    return [...this.#metrics.values()];
+  }
+
+  metric(source: MetricsLogged['source'], name: string): LatestMetric | undefined {
+    return this.#metrics.get(`${source} ${name}`);
+  }
+
+  /** Staleness of tokens that `behaviorVersion` sampled against the latest policy; null as in `PolicyLineage.staleness`. */
+  stalenessOf(behaviorVersion: number): number | null {
+    const latest = this.policies.latest;
+    return latest === null ? null : this.policies.staleness(behaviorVersion, latest.policyVersion);
+  }
+
+  apply(event: AnyEvent, offset: number): Applied {
+    switch (event.kind) {
+      case 'RunStarted':
+        return refused('duplicate');
+      case 'RunEnded':
+        this.#end(event.payload, event.occurredAtUs);
+        return APPLIED;
+      case 'GroupClosed':
+        return this.groups.close(event.payload, offset, event.occurredAtUs) ? APPLIED : refused('duplicate');
+      case 'TrainerClaimed':
+        return this.#claim(event, offset);
+      case 'BatchPlanned':
+        return this.#plan(event, offset);
+      case 'UpdateApplied':
+        return outcome(this.updates.acceptCommit(event.payload, offset));
+      case 'PolicyPublished':
+        return this.#publish(event);
+      case 'MetricsLogged':
+        this.#logMetrics(event);
+        return APPLIED;
+      default:
+        return APPLIED;
+    }
+  }
+
+  #end(ended: RunEnded | null, occurredAtUs: number | null): void {
+    this.#ended = ended;
+    this.#endedAtUs = occurredAtUs;
+  }
+
+  #claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>, offset: number): Applied {
+    const refusal = this.updates.acceptClaim({ ...payload, eventId, offset });
+    if (refusal === null) this.#end(null, null);
+    return outcome(refusal);
+  }
+
+  #plan({ payload, occurredAtUs }: RetraceEvent<'BatchPlanned'>, offset: number): Applied {
+    const refusal = this.updates.acceptPlan({ plan: payload, offset, plannedAtUs: occurredAtUs });
+    if (refusal === null) this.groups.sample(payload.groupIds);
+    return outcome(refusal);
+  }
+
+  #publish({ payload, occurredAtUs }: RetraceEvent<'PolicyPublished'>): Applied {
+    if (!this.updates.holdsEpoch(payload.epoch)) return refused('staleEpoch');
+    return this.policies.add(payload, occurredAtUs) ? APPLIED : refused('duplicate');
+  }
+
+  #logMetrics({ payload, occurredAtUs }: RetraceEvent<'MetricsLogged'>): void {
+    const { source, step, names, values } = payload;
+    names.forEach((name, i) => {
+      this.#metrics.set(`${source} ${name}`, { source, name, step, value: values[i], occurredAtUs });
+    });
+  }
+}
+
+const APPLIED: Applied = { applied: true };
+
+function refused(reason: Refusal): Applied {
+  return { applied: false, reason };
+}
+
+function outcome(refusal: LedgerRefusal | null): Applied {
+  return refusal === null ? APPLIED : refused(refusal);
+}
