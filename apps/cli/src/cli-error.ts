@@ -1,0 +1,26 @@
+export type CliErrorCode =
+  | 'BACKEND_UNAVAILABLE'
+  | 'CHECK_FAILED'
+  | 'DATA_DIRECTORY_IN_USE'
+  | 'DATA_DIRECTORY_UNUSABLE'
+  | 'INVALID_ARGUMENT'
+  | 'PORT_TAKEN'
+  | 'QUERY_FAILED'
+  | 'ROLE_FAILED'
+  | 'RUN_FAILED'
+  | 'RUN_UNKNOWN'
+  | 'STORE_FAULTY';
+
+/** What stops a command. The message is one sentence for the person at the terminal: what is wrong, what to do. */
+export class CliError extends Error {
+  readonly retriable: boolean;
+  constructor(
+    readonly code: CliErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly retriable?: boolean } = {},
+  ) {
+    super(message, options);
+    this.name = 'CliError';
+    this.retriable = options.retriable ?? false;
+  }
+}

@@ -1,0 +1,41 @@
+import { Command } from '@commander-js/extra-typings';
+import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
+
+export const doctorCommand = () =>
+  new Command('doctor')
+    .description('check this machine and a data directory; exit code 1 where Retrace can’t work')
+    .option('--port <number>', 'port that the API would get', wholeNumber(0, 65_535), 8787)
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addOption(verboseOption())
+    .action(async ({ dataDir, port, json }) => {
+      const [machine, { checkBackend }, { checkDataDirectory }, { findServer }, { loopback }, { CliError }] =
+        await Promise.all([
+          import('../doctor/machine-checks.js'),
+          import('../doctor/backend-check.js'),
+          import('../doctor/data-checks.js'),
+          import('../data-directory/hold-data-directory.js'),
+          import('../server/role-definitions.js'),
+          import('../cli-error.js'),
+        ]);
+      const server = await findServer(dataDir);
+      const results = [
+        await machine.checkNode(),
+        await machine.checkMemory(),
+        await machine.checkDisk(dataDir),
+        await machine.checkPort(loopback, port, server?.apiUrl || null),
+        await checkBackend(),
+        await checkDataDirectory(dataDir),
+      ];
+      if (json) {
+        console.log(JSON.stringify(results, null, 2));
+      } else {
+        const width = Math.max(...results.map(({ check }) => check.length));
+        for (const { check, verdict, detail } of results) {
+          console.log(`${verdict.padEnd(4)}  ${check.padEnd(width)}  ${detail}`);
+        }
+      }
+      const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ check }) => check);
+      if (failed.length > 0)
+        throw new CliError('CHECK_FAILED', `doctor: ${failed.join(', ')} must be put right first`);
+    });

@@ -1,0 +1,45 @@
+import { Command } from '@commander-js/extra-typings';
+import { backendOption, collect, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
+
+export const trainCommand = () =>
+  new Command('train')
+    .description(
+      'run a recipe to its end without API or dashboard; goes on with an unfinished run of the same recipe',
+    )
+    .requiredOption('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file')
+    .option('--updates <number>', 'policy updates instead of the recipe’s number', wholeNumber(1))
+    .option('--seed <number>', 'seed instead of the recipe’s', wholeNumber(0))
+    .option('--set <key=value>', 'another value for a recipe field; may be repeated', collect)
+    .addOption(backendOption())
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addOption(verboseOption())
+    .action(async (options) => {
+      const [{ resolveRecipe }, { CliError }, { createLogStream }, { serve }, { printSummary }] =
+        await Promise.all([
+          import('@retrace/config'),
+          import('../cli-error.js'),
+          import('../supervisor/log-stream.js'),
+          import('../server/serve.js'),
+          import('../output/print-summary.js'),
+        ]);
+      const recipe = resolveRecipe(options.recipe, {
+        seed: options.seed,
+        numUpdates: options.updates,
+        assignments: options.set,
+      });
+      const isJson = options.json === true;
+      await serve({
+        dataDirectory: options.dataDir,
+        log: createLogStream({ json: isJson, out: process.stderr }),
+        apiPort: null,
+        work: async (server, stopped) => {
+          const summary = await server.train(recipe, options.backend);
+          if (stopped.aborted) return;
+          printSummary(summary, isJson);
+          if (summary.reason !== 'finished') {
+            throw new CliError('RUN_FAILED', `run ${summary.runId} ${summary.reason}: ${summary.detail}`);
+          }
+        },
+      });
+    });

@@ -1,0 +1,18 @@
+import { runCheck, type CheckResult } from './check.js';
+
+/** Which backend would compute; slow ones are a warning that says what is missing for a fast one. */
+export function checkBackend(): Promise<CheckResult> {
+  return runCheck('backend', async () => {
+    const { listBackends } = await import('@retrace/policy');
+    const backends = await listBackends();
+    const chosen = backends.find(({ obstacle }) => obstacle === null);
+    const reasons = backends
+      .slice(0, chosen === undefined ? undefined : backends.indexOf(chosen))
+      .map(({ name, obstacle }) => `${name}: ${obstacle ?? ''}`)
+      .join('; ');
+    const isFast = chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'cpu';
+    return isFast
+      ? { verdict: 'ok', detail: chosen.name }
+      : { verdict: 'warn', detail: `${chosen?.name ?? 'none'}, which is slow (${reasons})` };
+  });
+}

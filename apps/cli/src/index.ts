@@ -1,0 +1,2 @@
+export { runCli } from './main.js';
+export { CliError, type CliErrorCode } from './cli-error.js';

@@ -1,0 +1,50 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly dataDir: string;
+  readonly json?: true;
+  readonly verbose?: true;
+}
+
+export const dataDirOption = () =>
+  new Option('--data-dir <directory>', 'where log, store and checkpoints lie')
+    .env('RETRACE_DATA_DIR')
+    .default('./.retrace');
+
+export const jsonOption = () => new Option('--json', 'machine-readable output');
+
+export const verboseOption = () => new Option('--verbose', 'stack traces with errors');
+
+export const recipeOption = () =>
+  new Option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file').default(
+    'frozen-lake-ppo',
+  );
+
+export const backendOption = () =>
+  new Option('--backend <name>', 'compute backend instead of the best one found').choices([
+    'tensorflow-cuda',
+    'tensorflow',
+    'webgpu',
+    'wasm',
+  ] as const);
+
+/** A parser for whole numbers in [min, max], for commander. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
+      const range =
+        max === Number.MAX_SAFE_INTEGER
+          ? `of at least ${String(min)}`
+          : `from ${String(min)} to ${String(max)}`;
+      throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+    }
+    return value;
+  };
+}
+
+/** Collects a repeatable option, for commander. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}

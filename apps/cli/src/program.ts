@@ -1,0 +1,28 @@
+import { Command } from '@commander-js/extra-typings';
+import { backendCommand } from './commands/backend.js';
+import { doctorCommand } from './commands/doctor.js';
+import { recipesCommand } from './commands/recipes.js';
+import { runsCommand } from './commands/runs.js';
+import { sqlCommand } from './commands/sql.js';
+import { storeCommand } from './commands/store.js';
+import { trainCommand } from './commands/train.js';
+import { upCommand } from './commands/up.js';
+import { verifyCommand } from './commands/verify.js';
+import { readVersion } from './installation.js';
+
+/** The whole command line. Commands load what they need when they run, so that help costs nothing. */
+export function createProgram() {
+  return new Command('retrace')
+    .description('Event-sourced trajectory store and off-policy-aware trainer for LLM agents')
+    .version(readVersion())
+    .showHelpAfterError('(see --help)')
+    .addCommand(upCommand())
+    .addCommand(trainCommand())
+    .addCommand(sqlCommand())
+    .addCommand(verifyCommand())
+    .addCommand(runsCommand())
+    .addCommand(recipesCommand())
+    .addCommand(backendCommand())
+    .addCommand(storeCommand())
+    .addCommand(doctorCommand());
+}

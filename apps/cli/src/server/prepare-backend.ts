@@ -1,0 +1,46 @@
+import { installation } from '../installation.js';
+import type { LogStream } from '../supervisor/log-stream.js';
+import { RoleProcess } from '../supervisor/role-process.js';
+
+export interface PrepareBackendOptions {
+  readonly log: LogStream;
+  readonly lockFileDescriptor: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Installs the fast compute backend where there is none yet, in a process of its own, with a progress bar.
+ * Never rejects: without it the roles take the next best backend and say which.
+ */
+export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBackendOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const installer = new RoleProcess({
+      role: 'backend',
+      script: installation.scripts.backend,
+      nodeArguments: [],
+      environment: {},
+      lockFileDescriptor,
+      log,
+      onMessage: (message) => {
+        if (message.type === 'progress') log.progress('backend', message.detail, message.fraction ?? null);
+      },
+      onExit: ({ code, signal: endedBy, lastSentence }) => {
+        signal.removeEventListener('abort', stop);
+        if (code !== 0 && !signal.aborted) {
+          const why =
+            lastSentence === '' ? `the installer ended with ${endedBy ?? String(code)}` : lastSentence;
+          log.write({
+            role: 'backend',
+            level: 'warn',
+            message: `no fast backend could be installed: ${why}; going on without it`,
+          });
+        }
+        resolve();
+      },
+    });
+    const stop = () => {
+      installer.signal('SIGTERM');
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

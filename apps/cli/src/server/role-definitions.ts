@@ -1,0 +1,127 @@
+import { roleEnvironment, type DataDirectory, type RoleConfig } from '@retrace/config';
+import { installation } from '../installation.js';
+import type { RoleDefinition } from '../supervisor/role.js';
+import type { ReadyMessage } from '../supervisor/role-process.js';
+
+/** The host that every part of the embedded pair listens on. */
+export const loopback = '127.0.0.1';
+
+export type BackendName = NonNullable<RoleConfig['backend']>;
+
+/** The chDB child: the embedded store behind ClickHouse's HTTP protocol. */
+export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
+  const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
+  return {
+    name: 'store',
+    script: installation.scripts.store,
+    // A port that was free at the first start is kept through restarts: the other roles know it.
+    environment: (firstReady) => ({
+      RETRACE_STORE_DIRECTORY: directory.store,
+      // Each running statement holds a thread of this pool.
+      UV_THREADPOOL_SIZE: '8',
+      RETRACE_STORE_HOST: loopback,
+      RETRACE_STORE_PORT: portOf(firstReady) ?? String(port),
+      RETRACE_STORE_USER: user,
+      RETRACE_STORE_PASSWORD: password,
+      RETRACE_STORE_READONLY_USER: readonlyUser,
+      RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
+    }),
+    readyTimeoutMs: 60_000,
+    heartbeatTimeoutMs: 60_000,
+    stopTimeoutMs: 30_000,
+    healthUrl: ({ url }) => `${url ?? ''}/ping`,
+  };
+}
+
+export interface ApiRoleOptions {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+  readonly port: number;
+}
+
+/** The API, which serves the dashboard and hosts the sink. */
+export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
+  const { readonlyUser, readonlyPassword } = directory.credentials();
+  return {
+    name: 'api',
+    script: installation.scripts.api,
+    environment: (firstReady) => ({
+      ...roleEnvironment(roleConfig(directory, storeUrl)),
+      RETRACE_STORE_READONLY_USER: readonlyUser,
+      RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
+      RETRACE_API_HOST: loopback,
+      RETRACE_API_PORT: portOf(firstReady) ?? String(port),
+      RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+      RETRACE_SINK: 'on',
+    }),
+    readyTimeoutMs: 60_000,
+    heartbeatTimeoutMs: 30_000,
+    stopTimeoutMs: 30_000,
+    healthUrl: ({ url }) => `${url ?? ''}/api/health`,
+  };
+}
+
+/** The sink alone, where no API runs. */
+export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefinition {
+  return {
+    name: 'sink',
+    script: installation.scripts.sink,
+    environment: () => ({
+      ...roleEnvironment(roleConfig(directory, storeUrl)),
+      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+    }),
+    readyTimeoutMs: 60_000,
+    heartbeatTimeoutMs: 30_000,
+    stopTimeoutMs: 60_000,
+  };
+}
+
+export interface RunRoleOptions {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+  readonly runId: string;
+  readonly backend: BackendName | undefined;
+  /** Whether the run's `RunEnded` is in the log: only then is a role that exits finished. */
+  readonly hasRunEnded: () => boolean;
+}
+
+export function trainerRole(options: RunRoleOptions): RoleDefinition {
+  return runRole('trainer', installation.scripts.trainer, options);
+}
+
+export function collectorRole(options: RunRoleOptions): RoleDefinition {
+  return runRole('collector', installation.scripts.collector, options);
+}
+
+/** Compute roles: a first step may take long, so they get more time before silence counts as death. */
+function runRole(name: string, script: string, options: RunRoleOptions): RoleDefinition {
+  const { directory, storeUrl, runId, backend, hasRunEnded } = options;
+  return {
+    name,
+    script,
+    environment: () => roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
+    readyTimeoutMs: 120_000,
+    heartbeatTimeoutMs: 120_000,
+    stopTimeoutMs: 30_000,
+    mayFinish: hasRunEnded,
+  };
+}
+
+function roleConfig(directory: DataDirectory, storeUrl: string): RoleConfig {
+  const { user, password } = directory.credentials();
+  return {
+    logDirectory: directory.log,
+    storeUrl,
+    storeUser: user,
+    storePassword: password,
+    checkpointDirectory: directory.checkpoints,
+    tokenizerDirectory: directory.tokenizers,
+    supervisorPid: process.pid,
+  };
+}
+
+/** Port of the address in the first ready message; undefined before there was one. */
+function portOf(firstReady: ReadyMessage | null): string | undefined {
+  return firstReady?.url === undefined ? undefined : new URL(firstReady.url).port;
+}

@@ -1,0 +1,48 @@
+import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
+import { installation } from '../installation.js';
+import { storeRole } from '../server/role-definitions.js';
+import type { LogStream } from '../supervisor/log-stream.js';
+import { Supervisor } from '../supervisor/supervisor.js';
+import { withConnection, type StoreSession } from './store-session.js';
+
+export interface OwnStoreOptions {
+  readonly dataDir: string;
+  readonly log: LogStream;
+  /** Default: any free one. */
+  readonly port?: number;
+}
+
+/** Starts the store on a data directory that nobody holds, brings it up to date with the log, works, and stops it. */
+export async function withOwnStore<T>(
+  { dataDir, log: logStream, port = 0 }: OwnStoreOptions,
+  work: (session: StoreSession) => Promise<T>,
+): Promise<T> {
+  const { directory, lock } = await holdDataDirectory(dataDir, (message) => {
+    logStream.write({ role: 'retrace', level: 'info', message });
+  });
+  const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
+  try {
+    const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
+    return await withConnection(directory, storeUrl, async ({ client, log }) => {
+      const [{ migrate }, { catchUp }] = await Promise.all([
+        import('@retrace/trajectory/clickhouse'),
+        import('./catch-up.js'),
+      ]);
+      await migrate(client, { directory: installation.migrations });
+      const session: StoreSession = {
+        directory,
+        storeUrl,
+        isLive: false,
+        client,
+        log,
+        catchUp: () => catchUp(log, client),
+      };
+      await session.catchUp();
+      return work(session);
+    });
+  } finally {
+    await supervisor.stop();
+    directory.withdrawServer();
+    lock.release();
+  }
+}

@@ -1,0 +1,43 @@
+import type { DataDirectory } from '@retrace/config';
+import { CliError } from '../cli-error.js';
+
+export interface Query {
+  readonly sql: string;
+  /** ClickHouse's name of the output format. */
+  readonly format: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs one statement as the store's read-only user, with its limits, and gives the result's bytes as they come.
+ *
+ * @throws CliError `QUERY_FAILED` with the engine's reason
+ */
+export async function* runQuery(
+  { directory, storeUrl }: { readonly directory: DataDirectory; readonly storeUrl: string },
+  { sql, format, signal }: Query,
+): AsyncGenerator<Uint8Array> {
+  const { readonlyUser, readonlyPassword } = directory.credentials();
+  const response = await fetch(`${storeUrl}/?default_format=${encodeURIComponent(format)}`, {
+    method: 'POST',
+    headers: { 'X-ClickHouse-User': readonlyUser, 'X-ClickHouse-Key': readonlyPassword },
+    body: sql,
+    signal,
+  });
+  if (!response.ok || response.body === null) {
+    throw new CliError('QUERY_FAILED', `query: ${readableReason(await response.text())}`);
+  }
+  try {
+    yield* response.body;
+  } catch (cause) {
+    throw new CliError('QUERY_FAILED', 'query: the store broke off in the middle of the result', { cause });
+  }
+}
+
+/** The engine's message without its stack and version. */
+function readableReason(text: string): string {
+  return text
+    .replace(/^Code: \d+\. DB::Exception: /, '')
+    .replace(/\s*\(version [^)]*\)\s*$/, '')
+    .trim();
+}

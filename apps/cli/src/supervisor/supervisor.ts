@@ -1,0 +1,62 @@
+import type { CliError } from '../cli-error.js';
+import type { LogStream } from './log-stream.js';
+import { Role, type RoleDefinition } from './role.js';
+import type { ReadyMessage } from './role-process.js';
+
+export interface SupervisorOptions {
+  readonly log: LogStream;
+  /** Inherited by every child, see `DataDirectoryLock`. */
+  readonly lockFileDescriptor: number | null;
+}
+
+/** The process tree of one data directory. Roles are started in order of dependency and stopped in the reverse order. */
+export class Supervisor {
+  /** Resolves with the reason when a role has failed for good. */
+  readonly failure: Promise<CliError>;
+  private readonly roles: Role[] = [];
+  private settleFailure!: (error: CliError) => void;
+  private isStopping = false;
+
+  constructor(private readonly options: SupervisorOptions) {
+    this.failure = new Promise((resolve) => {
+      this.settleFailure = resolve;
+    });
+  }
+
+  /** Starts a role and waits until it is ready. @throws CliError `ROLE_FAILED`. */
+  start(
+    definition: RoleDefinition,
+    { onProgress }: { readonly onProgress?: (detail: string) => void } = {},
+  ): Promise<ReadyMessage> {
+    const role = new Role(definition, {
+      ...this.options,
+      onProgress,
+      onFailed: (error) => {
+        this.settleFailure(error);
+      },
+    });
+    this.roles.push(role);
+    return role.start();
+  }
+
+  /** Resolves when that role's last process is gone. */
+  async whenEnded(name: string): Promise<void> {
+    await this.roles.find((role) => role.name === name)?.whenEnded();
+  }
+
+  pids(): Readonly<Record<string, number | undefined>> {
+    return Object.fromEntries(this.roles.map((role) => [role.name, role.pid]));
+  }
+
+  /** Stops one role after the other, the last started first, each given its time to drain. */
+  async stop(): Promise<void> {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    for (const role of this.roles.toReversed()) await role.stop();
+  }
+
+  /** Ends everything at once. What was acknowledged is in the log; the next start recovers the rest. */
+  killAll(): void {
+    for (const role of this.roles) role.kill();
+  }
+}
