@@ -15,6 +15,8 @@ export type PolicyErrorCode =
   | 'CHECKPOINT_MISSING'
   /** A checkpoint file whose content is not what its reference says. */
   | 'CHECKPOINT_CORRUPT'
+  /** The disk refused a checkpoint file; nothing of it is left. */
+  | 'CHECKPOINT_NOT_WRITTEN'
   /** A number that must be finite is not: a loss, a gradient norm, a logit. */
   | 'NOT_FINITE'
   /** No backend that was asked for can be opened. */

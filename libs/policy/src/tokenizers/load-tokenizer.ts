@@ -1,0 +1,31 @@
+import { PolicyError } from '../policy-error.js';
+import { byteLevelTokenizer, isByteTokenizerJson } from './byte-tokenizer.js';
+import { HuggingFaceTokenizer } from './hugging-face-tokenizer.js';
+import type { SpecialTokens } from './hugging-face-tokenizer.js';
+import { endOfTurnToken, padToken } from './tokenizer.js';
+import type { Tokenizer, TokenizerJson } from './tokenizer.js';
+import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
+
+/**
+ * A tokenizer from the parsed content of a `tokenizer.json`. The special tokens of a foreign file are named by the
+ * caller (its `tokenizer_config.json` has them); those of the tokenizers built here are the default.
+ * Throws `PolicyError` (`INVALID_FILE`) when the content isn't a tokenizer or lacks a special token.
+ */
+export function loadTokenizer(
+  json: unknown,
+  specialTokens: SpecialTokens = { padToken, endOfTurnToken },
+): Tokenizer {
+  requireTokenizerJson(json);
+  const hasOwnSpecialTokens =
+    specialTokens.padToken === padToken && specialTokens.endOfTurnToken === endOfTurnToken;
+  if (hasOwnSpecialTokens && isWordTokenizerJson(json)) return new WordTokenizer(json);
+  if (hasOwnSpecialTokens && isByteTokenizerJson(json)) return byteLevelTokenizer();
+  return new HuggingFaceTokenizer(json, specialTokens);
+}
+
+function requireTokenizerJson(json: unknown): asserts json is TokenizerJson {
+  const { model, added_tokens: addedTokens } = (json ?? {}) as Partial<TokenizerJson>;
+  if (typeof model?.type !== 'string' || typeof model.vocab !== 'object' || !Array.isArray(addedTokens)) {
+    throw new PolicyError('INVALID_FILE', 'the tokenizer file lacks model.type, model.vocab or added_tokens');
+  }
+}

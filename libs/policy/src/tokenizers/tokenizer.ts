@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+
+export interface DecodeOptions {
+  /** Leave special tokens out of the text (default false). */
+  readonly skipSpecialTokens?: boolean;
+}
+
+/** Text ⇄ token ids, with a file format that other tools read (Hugging Face `tokenizer.json`). */
+export interface Tokenizer {
+  /** Ids are 0 … vocabSize − 1. */
+  readonly vocabSize: number;
+  /** SHA-256 (hex) of the tokenizer file: equal hashes encode and decode alike. */
+  readonly hash: string;
+  readonly padTokenId: number;
+  /** Ends an action that may have several tokens. */
+  readonly endOfTurnTokenId: number;
+  /**
+   * Ids of a text; special tokens written out in it are recognised. Nothing is added at its ends.
+   * Throws `PolicyError` (`INVALID_TOKEN`) when the text can't be expressed.
+   */
+  encode(text: string): Int32Array;
+  /** Throws `PolicyError` (`INVALID_TOKEN`) at an id outside the vocabulary. */
+  decode(tokenIds: ArrayLike<number>, options?: DecodeOptions): string;
+  /** The content of `tokenizer.json`; `loadTokenizer` reads it back. */
+  toJSON(): TokenizerJson;
+}
+
+/** The parts of `tokenizer.json` that are looked at here; a file has more. */
+export interface TokenizerJson {
+  readonly added_tokens: readonly AddedTokenJson[];
+  readonly model: TokenizerModelJson;
+  readonly [field: string]: unknown;
+}
+
+export interface TokenizerModelJson {
+  readonly type: string;
+  readonly vocab: Readonly<Record<string, number>>;
+  readonly [field: string]: unknown;
+}
+
+export interface AddedTokenJson {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+/** The special tokens of the tokenizers built here. */
+export const padToken = '<pad>';
+export const endOfTurnToken = '<end>';
+
+export function hashTokenizer(json: TokenizerJson): string {
+  return createHash('sha256').update(JSON.stringify(json)).digest('hex');
+}
+
+export function specialToken(id: number, content: string): AddedTokenJson {
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
+  return { id, content, ...flags, special: true };
+}
