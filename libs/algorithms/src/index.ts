@@ -12,8 +12,11 @@ export {
   type AdvantageBatch,
   type AdvantageEstimator,
   type AdvantageResult,
+  type OptionalInput,
 } from './advantages/estimator.js';
-import './advantages/builtin.js';
+import './advantages/estimators/critic-estimators.js';
+import './advantages/estimators/group-estimators.js';
+import './advantages/estimators/return-estimators.js';
 export { gae, type GaeInput, type GaeResult } from './advantages/gae.js';
 export { monteCarloReturns, nStepReturns, tdLambdaReturns, type ReturnsInput } from './advantages/returns.js';
 export {
@@ -33,6 +36,23 @@ export {
   type GpgOptions,
   type OpoInput,
 } from './advantages/group-baselines.js';
+export { biLevelGae, type BiLevelGaeInput } from './advantages/bi-level-gae.js';
+export { gdpo, type GdpoInput } from './advantages/gdpo.js';
+export { gigpo, type GigpoInput, type GigpoOptions, type GigpoResult } from './advantages/gigpo.js';
+export {
+  optimalTokenBaseline,
+  type OptimalTokenBaselineInput,
+  type OptimalTokenBaselineOptions,
+} from './advantages/optimal-token-baseline.js';
+export { rae, type RaeInput, type RaeResult } from './advantages/rae.js';
+export {
+  reinforcePlusPlus,
+  reinforcePlusPlusBaseline,
+  remax,
+  type RemaxInput,
+} from './advantages/reinforce.js';
+export { retrace, type RetraceInput } from './advantages/retrace.js';
+export { vtrace, type VtraceInput, type VtraceResult } from './advantages/vtrace.js';
 export { whiten } from './advantages/whiten.js';
 
 export {

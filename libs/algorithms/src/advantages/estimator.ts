@@ -25,10 +25,59 @@ export interface AdvantageBatch {
   readonly truncated?: Uint8Array | null;
   /** Critic's value after the last token `[E]`; read for truncated episodes. */
   readonly finalValues?: Float32Array | null;
+  /** Q of each token `[N]`. */
+  readonly qValues?: Float32Array | null;
+  /** E_π Q in the state in which each token was chosen `[N]`. */
+  readonly expectedQValues?: Float32Array | null;
+  /** logπ of each token at the start of the update `[N]`. */
+  readonly proximalLogprobs?: Float32Array | null;
+  /** logπ of each token when it was sampled `[N]`. */
+  readonly behaviorLogprobs?: Float32Array | null;
+  /** Σ_v π_v² over the vocabulary at each token `[N]`. */
+  readonly sumSquaredProbabilities?: Float32Array | null;
+  /** Truncated importance weight of each token, where the update uses them `[N]`. */
+  readonly rolloutWeights?: Float32Array | null;
+  /** Episodes over steps `[E + 1]`. */
+  readonly episodeSteps?: Int32Array | null;
+  /** Steps over action tokens `[K + 1]`. */
+  readonly stepOffsets?: Int32Array | null;
+  /** Number of the state that each step stood in, −1 for none `[K]`. */
+  readonly anchors?: Int32Array | null;
+  /** Return of the greedy episode of each episode's group `[E]`. */
+  readonly greedyReturns?: Float32Array | null;
+  /** Return of each episode in each reward component, C arrays `[E]`. */
+  readonly rewardComponents?: readonly Float32Array[] | null;
+  /** Weight of each reward component `[C]`. */
+  readonly componentWeights?: Float32Array | null;
+  /** Role or environment of each episode `[E]`. */
+  readonly roleIds?: Int32Array | null;
+  /** Running mean return of each role, from the checkpoint. */
+  readonly roleBaselines?: Float64Array | null;
 }
 
 /** The inputs that only some estimators need. */
 export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds'>;
+
+/** Where an input comes from, for the message when it is missing. */
+const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
+  values: 'a critic',
+  truncated: 'the end reasons of the episodes',
+  finalValues: 'a critic',
+  qValues: 'a Q head; with a value critic alone its traces are those of V-trace with λ: use vtrace',
+  expectedQValues: 'a Q head',
+  proximalLogprobs: 'the policy at the start of the update',
+  behaviorLogprobs: 'the logprobs recorded at sampling',
+  sumSquaredProbabilities: 'recording at sampling, or recomputing',
+  rolloutWeights: 'rollout correction',
+  episodeSteps: 'the recorded steps',
+  stepOffsets: 'the recorded steps',
+  anchors: 'an environment that offers anchors',
+  greedyReturns: 'a greedy episode in each group, which the collector adds',
+  rewardComponents: 'the breakdown of the reward composer',
+  componentWeights: 'the recipe',
+  roleIds: 'the roles or environments of the episodes',
+  roleBaselines: 'the trainer state',
+};
 
 export interface AdvantageResult {
   /** One per action token `[N]`. */
@@ -37,6 +86,10 @@ export interface AdvantageResult {
   readonly returns: Float32Array | null;
   /** What to log: group counts and the like. */
   readonly statistics: Readonly<Record<string, number>>;
+  /** What the user should know about this batch; mostly empty. */
+  readonly warnings?: readonly string[];
+  /** State to keep for the next batch: the new `roleBaselines`. */
+  readonly roleBaselines?: Float64Array;
 }
 
 export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
@@ -47,6 +100,8 @@ export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
   readonly usesCritic: boolean;
   /** Whether it compares the episodes of a group: then groups of one teach nothing. */
   readonly usesGroups: boolean;
+  /** Whether the advantages hold the ratio to the behavior policy: importance weights on top are refused. */
+  readonly correctsForBehavior: boolean;
   readonly requires: readonly OptionalInput[];
   readonly options: S;
   compute(batch: AdvantageBatch, options: OptionsOf<S>): AdvantageResult;
@@ -109,7 +164,10 @@ export function computeAdvantages(
   checkGroupIds('groupIds', batch.groupIds, batch.offsets.length - 1);
   for (const input of estimator.requires) {
     if ((batch[input] ?? null) === null) {
-      throw new AlgorithmError('MISSING_INPUT', `advantage estimator ${name} needs ${input}; it is null`);
+      throw new AlgorithmError(
+        'MISSING_INPUT',
+        `advantage estimator ${name} needs ${input} (from ${INPUT_SOURCES[input]}); it is null`,
+      );
     }
   }
   return estimator.compute(batch, resolved);

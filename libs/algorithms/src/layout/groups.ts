@@ -31,10 +31,13 @@ export interface GroupMoments {
 
 /**
  * Mean and sample standard deviation of each group, in two passes of doubles, so that a large common offset
- * does not eat the differences. `values [E]`, `groupIds [E]` with numbers below E.
+ * does not eat the differences. `values [E]`, `groupIds [E]` with numbers below `numGroups` (default E).
  */
-export function groupMoments(values: NumericArray, groupIds: Int32Array): GroupMoments {
-  const numGroups = groupIds.length;
+export function groupMoments(
+  values: NumericArray,
+  groupIds: Int32Array,
+  numGroups = groupIds.length,
+): GroupMoments {
   const counts = new Int32Array(numGroups);
   const means = new Float64Array(numGroups);
   const stds = new Float64Array(numGroups);

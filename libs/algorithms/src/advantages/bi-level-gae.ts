@@ -1,0 +1,64 @@
+import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import { bootstrapValues, type GaeInput } from './gae.js';
+
+export interface BiLevelGaeInput extends Pick<GaeInput, 'truncated' | 'finalValues'> {
+  /** Episodes over steps (turns) `[E + 1]`. */
+  readonly episodeSteps: Int32Array;
+  /** Steps over action tokens `[K + 1]`, from the recorded step boundaries, never guessed from rewards. */
+  readonly stepOffsets: Int32Array;
+  readonly rewards: Float32Array;
+  readonly values: Float32Array;
+  /** Discount per turn, in [0, 1]. */
+  readonly turnGamma: number;
+  /** Discount per token inside a turn, in [0, 1]. */
+  readonly gamma: number;
+  readonly lambda: number;
+}
+
+/**
+ * Bi-level GAE (RAGEN, arXiv:2504.20073). First GAE over turns, each turn k standing at its last action token e_k:
+ *
+ *     δ_k = r_{e_k} + γ_turn V_{e_{k+1}} − V_{e_k},   A_k = δ_k + γ_turn λ A_{k+1}
+ *
+ * then GAE over the tokens inside each turn, where A_k + V_{e_k} takes the place of the reward at e_k and nothing
+ * reaches across the end of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated.
+ * Rewards inside a turn count inside it alone. Turns without action tokens are skipped.
+ *
+ * @returns advantages and critic targets `[N]`
+ */
+export function biLevelGae(input: BiLevelGaeInput): { advantages: Float32Array; returns: Float32Array } {
+  const { episodeSteps, stepOffsets, rewards, values, turnGamma, gamma, lambda } = input;
+  checkOffsets('stepOffsets', stepOffsets, rewards.length);
+  checkOffsets('episodeSteps', episodeSteps, stepOffsets.length - 1);
+  checkValues('rewards', rewards, rewards.length);
+  checkValues('values', values, rewards.length);
+  checkUnitInterval('turnGamma', turnGamma);
+  checkUnitInterval('gamma', gamma);
+  checkUnitInterval('lambda', lambda);
+  const bootstraps = bootstrapValues(episodeSteps.length - 1, input);
+  const advantages = new Float32Array(rewards.length);
+  const returns = new Float32Array(rewards.length);
+  for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
+    let nextTurnValue = bootstraps === null ? 0 : bootstraps[episode];
+    let turnAdvantage = 0;
+    for (let step = episodeSteps[episode + 1] - 1; step >= episodeSteps[episode]; step--) {
+      const last = stepOffsets[step + 1] - 1;
+      if (last < stepOffsets[step]) continue;
+      const delta = rewards[last] + turnGamma * nextTurnValue - values[last];
+      turnAdvantage = delta + turnGamma * lambda * turnAdvantage;
+      nextTurnValue = values[last];
+
+      let advantage = turnAdvantage;
+      let nextValue = values[last];
+      advantages[last] = advantage;
+      returns[last] = advantage + values[last];
+      for (let t = last - 1; t >= stepOffsets[step]; t--) {
+        advantage = rewards[t] + gamma * nextValue - values[t] + gamma * lambda * advantage;
+        nextValue = values[t];
+        advantages[t] = advantage;
+        returns[t] = advantage + values[t];
+      }
+    }
+  }
+  return { advantages, returns };
+}

@@ -1,0 +1,159 @@
+import { broadcastRows, rowLengths, rowSums } from '../../layout/ragged.js';
+import {
+  choice,
+  flag,
+  fraction,
+  nonNegative,
+  type OptionSchema,
+  type OptionsOf,
+} from '../../registry/index.js';
+import {
+  defineAdvantageEstimator,
+  requiredInput,
+  type AdvantageBatch,
+  type AdvantageEstimator,
+} from '../estimator.js';
+import { gdpo } from '../gdpo.js';
+import { gigpo } from '../gigpo.js';
+import { drGrpo, gpg, grpoPassK, maxRl, opo, rloo } from '../group-baselines.js';
+import { grpo, type GroupAdvantages, type GroupInput } from '../grpo.js';
+import { optimalTokenBaseline } from '../optimal-token-baseline.js';
+
+/** Estimators that compare the episodes of a group, without a critic. Importing this file registers them. */
+
+const singleton = choice('zero', 'raw');
+const overGroups = { usesCritic: false, usesGroups: true, correctsForBehavior: false } as const;
+
+/** Below this share of steps with a shared anchor GiGPO's step level is as good as absent. */
+const HARDLY_ANY_SHARED_ANCHORS = 0.05;
+
+defineEpisodeEstimator({
+  name: 'grpo',
+  source: 'Shao et al., arXiv:2402.03300, §4.1.2',
+  options: { singleton, equalGroupCoefficient: nonNegative(0) },
+  estimate: grpo,
+});
+
+defineEpisodeEstimator({
+  name: 'drGrpo',
+  source: 'Liu et al., arXiv:2503.20783',
+  options: { singleton },
+  estimate: drGrpo,
+});
+
+defineEpisodeEstimator({
+  name: 'rloo',
+  source: 'Ahmadian et al., arXiv:2402.14740',
+  options: { singleton },
+  estimate: rloo,
+});
+
+defineEpisodeEstimator({
+  name: 'grpoPassK',
+  source: 'arXiv:2503.19595',
+  options: { divideByStd: flag(true) },
+  estimate: grpoPassK,
+});
+
+defineEpisodeEstimator({
+  name: 'opo',
+  source: 'Hao et al., arXiv:2505.23585',
+  options: { singleton },
+  estimate: (input, options, batch) => opo({ ...input, lengths: rowLengths(batch.offsets) }, options),
+});
+
+defineEpisodeEstimator({
+  name: 'gpg',
+  source: 'Chu et al., arXiv:2504.02546',
+  options: { singleton, alpha: choice('equalGroups', 'zeroReturns') },
+  estimate: gpg,
+});
+
+defineEpisodeEstimator({
+  name: 'maxRl',
+  source: '(R − μ)/μ over a group',
+  options: { singleton },
+  estimate: maxRl,
+});
+
+defineAdvantageEstimator({
+  ...overGroups,
+  name: 'gdpo',
+  source: 'arXiv:2601.05242',
+  requires: ['rewardComponents', 'componentWeights'],
+  options: { singleton },
+  compute(batch, options) {
+    const components = requiredInput(batch, 'rewardComponents');
+    const weights = requiredInput(batch, 'componentWeights');
+    return { advantages: gdpo({ ...batch, components, weights }, options), returns: null, statistics: {} };
+  },
+});
+
+defineAdvantageEstimator({
+  ...overGroups,
+  name: 'optimalTokenBaseline',
+  source: "verl's multi-turn optimal token baseline",
+  requires: ['proximalLogprobs', 'sumSquaredProbabilities'],
+  options: { singleton, loneTail: choice('raw', 'zero') },
+  compute(batch, options) {
+    const proximalLogprobs = requiredInput(batch, 'proximalLogprobs');
+    const sumSquaredProbabilities = requiredInput(batch, 'sumSquaredProbabilities');
+    const advantages = optimalTokenBaseline({ ...batch, proximalLogprobs, sumSquaredProbabilities }, options);
+    return { advantages, returns: null, statistics: {} };
+  },
+});
+
+defineAdvantageEstimator({
+  ...overGroups,
+  name: 'gigpo',
+  source: 'Feng et al., arXiv:2505.10978',
+  requires: ['episodeSteps', 'stepOffsets', 'anchors'],
+  options: {
+    normalization: choice('meanStd', 'mean'),
+    stepGamma: fraction(0.95),
+    stepWeight: nonNegative(1),
+    weighting: choice('episodes', 'stepRows'),
+  },
+  compute(batch, options) {
+    const { advantages, sharedAnchorFraction } = gigpo(
+      {
+        ...batch,
+        episodeSteps: requiredInput(batch, 'episodeSteps'),
+        stepOffsets: requiredInput(batch, 'stepOffsets'),
+        anchors: requiredInput(batch, 'anchors'),
+      },
+      options,
+    );
+    const warnings =
+      sharedAnchorFraction < HARDLY_ANY_SHARED_ANCHORS
+        ? [
+            `only ${(100 * sharedAnchorFraction).toFixed(1)} % of the steps share an anchor: GiGPO is hardly more than GRPO here`,
+          ]
+        : [];
+    return { advantages, returns: null, statistics: { sharedAnchorFraction }, warnings };
+  },
+});
+
+interface EpisodeEstimatorSpec<S extends OptionSchema> extends Pick<
+  AdvantageEstimator<S>,
+  'name' | 'source' | 'options'
+> {
+  readonly estimate: (input: GroupInput, options: OptionsOf<S>, batch: AdvantageBatch) => GroupAdvantages;
+}
+
+/** An estimator that gives one advantage per episode, from the returns of its group. */
+function defineEpisodeEstimator<S extends OptionSchema>({
+  estimate,
+  ...spec
+}: EpisodeEstimatorSpec<S>): void {
+  defineAdvantageEstimator({
+    ...overGroups,
+    ...spec,
+    requires: [],
+    compute(batch, options) {
+      const returns = rowSums(batch.rewards, batch.offsets);
+      const { advantages, ...statistics } = estimate({ returns, groupIds: batch.groupIds }, options, batch);
+      return { advantages: broadcastRows(advantages, batch.offsets), returns: null, statistics };
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import { AlgorithmError } from '../errors.js';
+import { checkFinite, checkLength } from '../layout/check.js';
+import { broadcastRows } from '../layout/ragged.js';
+import { grpo, type SingletonRule } from './grpo.js';
+import { whiten } from './whiten.js';
+
+export interface GdpoInput {
+  /** Episodes over action tokens `[E + 1]`. */
+  readonly offsets: Int32Array;
+  readonly groupIds: Int32Array;
+  /** Return of each episode in each reward component, C arrays `[E]`. */
+  readonly components: readonly Float32Array[];
+  /** Weight of each component `[C]`. */
+  readonly weights: Float32Array;
+}
+
+/**
+ * GDPO (arXiv:2601.05242): GRPO in each reward component by itself, weighted sum, whitened over the tokens of the batch:
+ * A = whiten(Σ_c w_c (R_c − μ_c)/(σ_c + 1e-6)) `[N]`. So a component with large numbers does not drown the others.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` without a component or when weights and components differ in number
+ */
+export function gdpo(input: GdpoInput, options: { readonly singleton?: SingletonRule } = {}): Float32Array {
+  const { offsets, groupIds, components, weights } = input;
+  if (components.length === 0) {
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      'components is empty, must hold at least one reward component',
+    );
+  }
+  checkLength('weights', weights, components.length);
+  checkFinite('weights', weights);
+  const sums = new Float64Array(groupIds.length);
+  components.forEach((returns, component) => {
+    checkLength(`components[${String(component)}]`, returns, groupIds.length);
+    const { advantages } = grpo({ returns, groupIds }, options);
+    for (let episode = 0; episode < sums.length; episode++)
+      sums[episode] += weights[component] * advantages[episode];
+  });
+  return whiten(broadcastRows(sums, offsets));
+}

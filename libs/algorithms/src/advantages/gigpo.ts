@@ -1,0 +1,169 @@
+import {
+  checkGroupIds,
+  checkLength,
+  checkNonNegative,
+  checkOffsets,
+  checkUnitInterval,
+} from '../layout/check.js';
+import { AlgorithmError } from '../errors.js';
+import { groupMoments } from '../layout/groups.js';
+import { broadcastRows, rowSums } from '../layout/ragged.js';
+import { GROUP_EPSILON } from './grpo.js';
+
+export interface GigpoInput {
+  /** Episodes over steps `[E + 1]`. */
+  readonly episodeSteps: Int32Array;
+  /** Steps over action tokens `[K + 1]`. */
+  readonly stepOffsets: Int32Array;
+  /** Reward at each action token `[N]`, penalties in it; a step's reward is their sum over the step. */
+  readonly rewards: Float32Array;
+  /** Group number of each episode `[E]`. */
+  readonly groupIds: Int32Array;
+  /** Number of the state that each step stood in, equal for equal states `[K]`; −1 where the environment offers none. */
+  readonly anchors: Int32Array;
+}
+
+export interface GigpoOptions {
+  /** `mean`: differences from the mean; `meanStd`: also divided by σ + 1e-6. At both levels. Default `meanStd`. */
+  readonly normalization?: 'meanStd' | 'mean';
+  /** Discount per step in G_k, in [0, 1]. Default 0.95. */
+  readonly stepGamma?: number;
+  /** ω, weight of the step level. Default 1. */
+  readonly stepWeight?: number;
+  /**
+   * What episode statistics count: each `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
+   * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
+   */
+  readonly weighting?: 'episodes' | 'stepRows';
+}
+
+export interface GigpoResult {
+  /** `[N]`. */
+  readonly advantages: Float32Array;
+  /** Share of the steps that stand in a state which another step of their group stands in, too. */
+  readonly sharedAnchorFraction: number;
+}
+
+/**
+ * Group-in-group policy optimisation (Feng et al., arXiv:2505.10978): A = A_episode + ω·A_step on every action token of
+ * a step.
+ *
+ * - A_episode: the episode's return among the episodes of its group, each counted once.
+ * - A_step: G_k = r_k + γ G_{k+1} among the steps of the group that stood in the same state (equal anchors).
+ *
+ * A group of one gives 0 at either level, and so does a step without an anchor. Returns are taken from `rewards` as they
+ * are: penalties belong in before. With hardly any shared anchors GiGPO is GRPO; look at `sharedAnchorFraction`.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit or options outside their range; `UNSUPPORTED` when
+ * no step has an anchor
+ */
+export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResult {
+  const { normalization = 'meanStd', stepGamma = 0.95, stepWeight = 1, weighting = 'episodes' } = options;
+  checkGigpo(input);
+  checkUnitInterval('stepGamma', stepGamma);
+  checkNonNegative('stepWeight', stepWeight);
+  const { episodeSteps, stepOffsets, rewards, groupIds } = input;
+  const stepRewards = rowSums(rewards, stepOffsets);
+  const numSteps = stepRewards.length;
+  const episodeReturns = rowSums(stepRewards, episodeSteps);
+  const groupOfStep = stepGroups(input);
+  const stepReturns = stepReturnsToGo(stepRewards, episodeSteps, stepGamma);
+
+  const episodeLevel =
+    weighting === 'episodes'
+      ? broadcastRows(normalizeInGroups(episodeReturns, groupIds, normalization, 'zero'), episodeSteps)
+      : normalizeInGroups(
+          broadcastRows(episodeReturns, episodeSteps),
+          Int32Array.from(broadcastRows(Float64Array.from(groupIds), episodeSteps)),
+          normalization,
+          'raw',
+        );
+  const stepLevel = normalizeInGroups(stepReturns, groupOfStep, normalization, 'zero');
+
+  const groupSizes = new Int32Array(numSteps);
+  for (const group of groupOfStep) groupSizes[group] += 1;
+  const perStep = new Float64Array(numSteps);
+  let numSharing = 0;
+  for (let step = 0; step < numSteps; step++) {
+    perStep[step] = episodeLevel[step] + stepWeight * stepLevel[step];
+    numSharing += Number(groupSizes[groupOfStep[step]] > 1);
+  }
+  return {
+    advantages: broadcastRows(perStep, stepOffsets),
+    sharedAnchorFraction: numSteps === 0 ? 0 : numSharing / numSteps,
+  };
+}
+
+/** Discounted return from each step on, per episode `[K]`. */
+function stepReturnsToGo(stepRewards: Float64Array, episodeSteps: Int32Array, gamma: number): Float64Array {
+  const returns = new Float64Array(stepRewards.length);
+  for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
+    let toGo = 0;
+    for (let step = episodeSteps[episode + 1] - 1; step >= episodeSteps[episode]; step--) {
+      toGo = stepRewards[step] + gamma * toGo;
+      returns[step] = toGo;
+    }
+  }
+  return returns;
+}
+
+/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
+function stepGroups({ episodeSteps, groupIds, anchors }: GigpoInput): Int32Array {
+  const numAnchors = anchors.reduce((most, anchor) => Math.max(most, anchor), -1) + 1;
+  const numbers = new Map<number, number>();
+  const groupOfStep = new Int32Array(anchors.length);
+  let numGroups = 0;
+  for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
+    for (let step = episodeSteps[episode]; step < episodeSteps[episode + 1]; step++) {
+      const key = groupIds[episode] * numAnchors + anchors[step];
+      let number = anchors[step] === -1 ? undefined : numbers.get(key);
+      if (number === undefined) {
+        number = numGroups++;
+        if (anchors[step] !== -1) numbers.set(key, number);
+      }
+      groupOfStep[step] = number;
+    }
+  }
+  return groupOfStep;
+}
+
+function normalizeInGroups(
+  values: Float32Array | Float64Array,
+  groupIds: Int32Array,
+  normalization: 'meanStd' | 'mean',
+  singleton: 'zero' | 'raw',
+): Float64Array {
+  const numGroups = groupIds.reduce((most, group) => Math.max(most, group), -1) + 1;
+  const { counts, means, stds, allEqual } = groupMoments(values, groupIds, numGroups);
+  const normalized = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const group = groupIds[i];
+    if (counts[group] === 1) normalized[i] = singleton === 'raw' ? values[i] : 0;
+    else if (allEqual[group] === 0) {
+      normalized[i] =
+        (values[i] - means[group]) / (normalization === 'mean' ? 1 : stds[group] + GROUP_EPSILON);
+    }
+  }
+  return normalized;
+}
+
+function checkGigpo({ episodeSteps, stepOffsets, rewards, groupIds, anchors }: GigpoInput): void {
+  checkOffsets('stepOffsets', stepOffsets, rewards.length);
+  checkOffsets('episodeSteps', episodeSteps, stepOffsets.length - 1);
+  checkGroupIds('groupIds', groupIds, episodeSteps.length - 1);
+  checkLength('anchors', anchors, stepOffsets.length - 1);
+  const wrong = anchors.findIndex((anchor) => anchor < -1);
+  if (wrong !== -1) {
+    const value = String(anchors[wrong]);
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      `anchors[${String(wrong)}] is ${value}, must be ≥ 0, or −1 for none`,
+    );
+  }
+  if (anchors.length > 0 && anchors.every((anchor) => anchor === -1)) {
+    throw new AlgorithmError(
+      'UNSUPPORTED',
+      'no step has an anchor: this environment offers none, so GiGPO would be GRPO',
+    );
+  }
+}

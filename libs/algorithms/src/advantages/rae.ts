@@ -1,0 +1,61 @@
+import { checkLength, checkUnitInterval, checkValues, type NumericArray } from '../layout/check.js';
+import { AlgorithmError } from '../errors.js';
+
+export interface RaeInput {
+  /** Return of each episode `[E]`. */
+  readonly returns: NumericArray;
+  /** Role (or environment) of each episode `[E]`, 0 … number of baselines − 1. */
+  readonly roleIds: Int32Array;
+  /** Running mean of each role; all 0 at the start of a run. Part of what a checkpoint holds. */
+  readonly baselines: Float64Array;
+  /** Share of the running mean that one batch leaves standing, in [0, 1]. */
+  readonly decay: number;
+}
+
+export interface RaeResult {
+  /** `[E]`. */
+  readonly advantages: Float32Array;
+  /** The running means for the next batch. */
+  readonly baselines: Float64Array;
+}
+
+/**
+ * Role-conditioned advantage estimation (SPIRAL, arXiv:2506.24119): A_i = R_i − b_role, then
+ * b_role ← decay·b_role + (1 − decay)·(mean return of the role in this batch).
+ *
+ * The baseline is the one from before the batch: it does not depend on the episodes it is subtracted from, so it adds no
+ * bias, and the order of episodes does not matter (the paper updates it episode by episode). Roles that the batch
+ * does not have keep theirs.
+ */
+export function rae({ returns, roleIds, baselines, decay }: RaeInput): RaeResult {
+  checkValues('returns', returns, returns.length);
+  checkValues('baselines', baselines, baselines.length);
+  checkUnitInterval('decay', decay);
+  checkRoles(roleIds, returns.length, baselines.length);
+  const advantages = new Float32Array(returns.length);
+  const sums = new Float64Array(baselines.length);
+  const counts = new Int32Array(baselines.length);
+  for (let i = 0; i < returns.length; i++) {
+    const role = roleIds[i];
+    advantages[i] = returns[i] - baselines[role];
+    sums[role] += returns[i];
+    counts[role] += 1;
+  }
+  return {
+    advantages,
+    baselines: baselines.map((baseline, role) =>
+      counts[role] === 0 ? baseline : decay * baseline + (1 - decay) * (sums[role] / counts[role]),
+    ),
+  };
+}
+
+function checkRoles(roleIds: Int32Array, numEpisodes: number, numRoles: number): void {
+  checkLength('roleIds', roleIds, numEpisodes);
+  const outside = roleIds.findIndex((role) => role < 0 || role >= numRoles);
+  if (outside !== -1) {
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      `roleIds[${String(outside)}] is ${String(roleIds[outside])}, must be in [0, ${String(numRoles)}), the number of baselines`,
+    );
+  }
+}
