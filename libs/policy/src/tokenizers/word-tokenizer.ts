@@ -91,15 +91,11 @@ export class WordTokenizer implements Tokenizer {
 
   decode(tokenIds: ArrayLike<number>, { skipSpecialTokens = false }: DecodeOptions = {}): string {
     const words: string[] = [];
-    for (let i = 0; i < tokenIds.length; i++) {
-      const word = this.wordById.at(tokenIds[i]);
-      if (word === undefined || tokenIds[i] < 0) {
-        throw new PolicyError(
-          'INVALID_TOKEN',
-          `token id is ${tokenIds[i]}; ids are 0 … ${this.vocabSize - 1}`,
-        );
+    for (const id of Array.from(tokenIds)) {
+      if (!(id in this.wordById)) {
+        throw new PolicyError('INVALID_TOKEN', `token id is ${id}; ids are 0 … ${this.vocabSize - 1}`);
       }
-      if (!skipSpecialTokens || !this.specialIds.has(tokenIds[i])) words.push(word);
+      if (!skipSpecialTokens || !this.specialIds.has(id)) words.push(this.wordById[id]);
     }
     return words.join(' ');
   }
