@@ -20,21 +20,21 @@ export class Admission {
   constructor(private readonly options: AdmissionOptions) {}
 
   /**
-   * Waits for a place; the returned function gives it back.
+   * Runs a task once there is a place for it.
    *
    * @throws ClickHouseException TOO_MANY_SIMULTANEOUS_QUERIES when the queue is full or the wait too long, ABORTED when `signal` aborts first
    */
-  async acquire(signal: AbortSignal): Promise<() => void> {
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.numRunning >= this.options.maxRunning) await this.wait(signal);
     else this.numRunning++;
-    let released = false;
-    return () => {
-      if (released) return;
-      released = true;
+    try {
+      return await task();
+    } finally {
+      // A waiter takes the place over, so that nobody can slip in between.
       const next = this.waiters.values().next();
       if (next.done) this.numRunning--;
       else next.value.admit();
-    };
+    }
   }
 
   private async wait(signal: AbortSignal): Promise<void> {

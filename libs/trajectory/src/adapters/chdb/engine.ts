@@ -31,6 +31,8 @@ export interface RunningStatement {
   cancel(): Promise<void>;
 }
 
+const MARKER_PREFIX = 'retrace-statement-';
+
 /** The engine over one data directory, which belongs to this process while it is open. */
 export class Engine {
   private numStatements = 0;
@@ -39,6 +41,7 @@ export class Engine {
     private readonly directory: string,
     private readonly root: Session,
     readonly version: string,
+    readonly timezone: string,
   ) {}
 
   /** @throws StoreServerError STORE_DIRECTORY_IN_USE, STORE_DIRECTORY_UNUSABLE or STORE_DISK_FULL */
@@ -51,8 +54,9 @@ export class Engine {
       await writeFile(usersPath, usersConfigXml());
       await writeFile(configPath, engineConfigXml({ usersPath }));
       const root = new Session(directory, { connectionArgs: [`--config-file=${configPath}`] });
-      const version = await root.queryAsync('SELECT version()', { format: 'TSV' });
-      return new Engine(directory, root, version.text().trim());
+      const answer = await root.queryAsync('SELECT version(), timezone()', { format: 'TSV' });
+      const [version, timezone] = answer.text().trim().split('\t');
+      return new Engine(directory, root, version, timezone);
     } catch (error) {
       throw asOpenError(error, dataDirectory);
     }
@@ -61,7 +65,7 @@ export class Engine {
   /** Starts a statement on a fresh connection (0.3 ms). The caller bounds how many run at once: each holds a libuv thread. */
   run(sql: string, context: StatementContext, options: { readonly format?: string } = {}): RunningStatement {
     const connection = new Session(this.directory);
-    const marker = `retrace-statement-${++this.numStatements}`;
+    const marker = `${MARKER_PREFIX}${++this.numStatements}`;
     const statement = `${prelude(context, marker)}${sql}`;
     const result = connection
       .queryAsync(statement, { format: options.format ?? 'TabSeparated' })
@@ -77,7 +81,12 @@ export class Engine {
         },
       )
       .finally(() => connection.close());
-    return { result, cancel: () => this.kill(marker) };
+    return { result, cancel: () => this.kill(`${marker} `) };
+  }
+
+  /** Asks the engine to stop whatever runs. */
+  async cancelAll(): Promise<void> {
+    await this.kill(MARKER_PREFIX);
   }
 
   /** Closes once every statement has come to its end. */
@@ -87,11 +96,9 @@ export class Engine {
     await drainPending();
   }
 
-  private async kill(marker: string): Promise<void> {
-    await this.root.queryAsync(
-      `KILL QUERY WHERE startsWith(Settings['log_comment'], ${quoteString(`${marker} `)}) ASYNC`,
-      { format: 'Null' },
-    );
+  private async kill(commentPrefix: string): Promise<void> {
+    const sql = `KILL QUERY WHERE startsWith(Settings['log_comment'], ${quoteString(commentPrefix)}) ASYNC`;
+    await this.root.queryAsync(sql, { format: 'Null' });
   }
 }
 

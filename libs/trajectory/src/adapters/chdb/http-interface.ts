@@ -6,8 +6,8 @@ import type { QueryHandler } from './query-handler.js';
 export interface HttpInterfaceOptions {
   readonly authentication: Authentication;
   readonly handler: QueryHandler;
-  /** The engine's version, which ClickHouse adds to its messages. */
-  readonly version: string;
+  /** Messages carry the engine's version, and every answer its time zone. */
+  readonly engine: { readonly version: string; readonly timezone: string };
 }
 
 /** The routes of ClickHouse's HTTP interface: GET /ping and /replicas_status for health checks, / for statements. */
@@ -17,7 +17,7 @@ export function createRequestListener(options: HttpInterfaceOptions): RequestLis
     request.on('error', ignore);
     response.on('error', ignore);
     route(request, response, options).catch((error: unknown) =>
-      sendException(request, response, error, options.version),
+      sendException(request, response, error, options.engine.version),
     );
   };
 }
@@ -28,6 +28,7 @@ async function route(
   options: HttpInterfaceOptions,
 ): Promise<void> {
   response.setHeader('X-ClickHouse-Server-Display-Name', 'retrace');
+  response.setHeader('X-ClickHouse-Timezone', options.engine.timezone);
   const url = new URL(request.url ?? '/', 'http://store');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (url.pathname === '/ping' || url.pathname === '/replicas_status'))
@@ -38,8 +39,8 @@ async function route(
     response.setHeader('Allow', 'GET, POST');
     return sendText(response, 405, 'Use GET or POST.\n');
   }
-  const user = options.authentication.authenticate(request.headers, url.searchParams);
   if (request.method === 'GET' && !url.searchParams.has('query')) return sendText(response, 200, 'Ok.\n');
+  const user = options.authentication.authenticate(request.headers, url.searchParams);
   return options.handler.handle(request, response, url.searchParams, user);
 }
 

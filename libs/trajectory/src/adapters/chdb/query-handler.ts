@@ -1,29 +1,44 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Admission } from './admission.js';
 import type { StoreUser } from './authentication.js';
-import { ClickHouseException } from './clickhouse-exception.js';
 import { responseCoding } from './content-coding.js';
-import type { Engine, RunningStatement, StatementContext } from './engine.js';
-import { readQueryRequest, type QueryRequest } from './query-request.js';
-import { RequestBody } from './request-body.js';
+import { ClickHouseException } from './clickhouse-exception.js';
+import type { Engine, RunningStatement, StatementContext, StatementResult } from './engine.js';
+import type { QueryRequest } from './query-request.js';
+import { checkReadonlyStatement, readonlySettings } from './readonly-access.js';
+import type { SpooledBody } from './request-body.js';
 import { contentTypeOf, formatSummary, sendResult } from './result-response.js';
 import type { ResultPipes } from './result-pipe.js';
 import { quoteString } from './sql-literals.js';
-import {
-  parseStatement,
-  type CommandStatement,
-  type InsertStatement,
-  type RowsStatement,
-} from './statement.js';
+import type { CommandStatement, InsertStatement, RowsStatement } from './statement.js';
+import { readStatementRequest } from './statement-request.js';
 
 export interface QueryHandlerOptions {
   readonly engine: Engine;
   readonly pipes: ResultPipes;
-  /** Where request bodies are spooled. */
+  /** Where request bodies are kept while they are inserted. */
   readonly spoolDirectory: string;
-  readonly numThreads: number;
+  /** How many statements run at once, at least 3. */
+  readonly maxRunning: number;
   readonly maxBodyBytes: number;
 }
+
+/** One request under way. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: QueryRequest;
+  readonly context: StatementContext;
+  /** Aborts when the client goes away before it has its answer. */
+  readonly gone: AbortSignal;
+}
+
+const MAX_QUERY_BYTES = 1024 * 1024;
+const HOLD_BYTES = 64 * 1024;
+const HOLD_BYTES_UNTIL_END = 64 * 1024 * 1024;
+const STALL_MS = 60_000;
+const CANCEL_RETRY_MS = 200;
+const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
 
 /** Settings of every statement that the request doesn't set itself. */
 const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -31,24 +46,26 @@ const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['output_format_arrow_compression_method', 'none'],
 ];
 
-const MAX_QUERY_BYTES = 1024 * 1024;
-const HOLD_BYTES = 64 * 1024;
-const HOLD_BYTES_UNTIL_END = 64 * 1024 * 1024;
-const STALL_MS = 60_000;
-const CANCEL_RETRY_MS = 200;
-
-/** Runs the statements of requests on the engine. */
+/**
+ * Runs the statements of requests.
+ *
+ * Inserts, other statements and read-only users have lanes of their own: neither a long analysis nor many readers hold up an insert.
+ */
 export class QueryHandler {
-  private readonly writes: Admission;
-  private readonly reads: Admission;
-  private readonly readonlyReads: Admission;
+  private readonly inserts: Admission;
+  private readonly statements: Admission;
+  private readonly readonlyStatements: Admission;
 
   constructor(private readonly options: QueryHandlerOptions) {
-    const share = Math.max(1, Math.floor(options.numThreads / 4));
-    const bounds = { maxQueued: 256, maxQueueMs: 60_000 };
-    this.writes = new Admission({ name: 'writes', maxRunning: share, ...bounds });
-    this.readonlyReads = new Admission({ name: 'read-only users', maxRunning: share, ...bounds });
-    this.reads = new Admission({ name: 'reads', maxRunning: options.numThreads - 2 * share, ...bounds });
+    const share = Math.max(1, Math.floor(options.maxRunning / 4));
+    const queue = { maxQueued: 256, maxQueueMs: 60_000 };
+    this.inserts = new Admission({ name: 'inserts', maxRunning: share, ...queue });
+    this.readonlyStatements = new Admission({ name: 'read-only users', maxRunning: share, ...queue });
+    this.statements = new Admission({
+      name: 'statements',
+      maxRunning: options.maxRunning - 2 * share,
+      ...queue,
+    });
   }
 
   /** @throws ClickHouseException where nothing was sent yet; the caller answers with its status */
@@ -58,183 +75,154 @@ export class QueryHandler {
     parameters: URLSearchParams,
     user: StoreUser,
   ): Promise<void> {
-    const query = readQueryRequest(parameters, request.headers);
-    response.setHeader('X-ClickHouse-Query-Id', query.queryId);
-    const aborted = new AbortController();
+    const gone = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) aborted.abort();
+      if (!response.writableFinished) gone.abort();
     });
-    const body = new RequestBody(request, { ...this.options, maxQueryBytes: MAX_QUERY_BYTES });
-    const urlStatement = query.urlQuery === '' ? null : `${query.urlQuery}\n`;
-    let head: { bytes: Buffer; isWhole: boolean } = { bytes: Buffer.alloc(0), isWhole: false };
-    let text = urlStatement ?? '';
-    let statement = urlStatement === null ? null : parseStatement(urlStatement);
-    if (statement?.kind !== 'insert') {
-      head = await body.readHead();
-      text += head.bytes.toString();
-      statement = parseStatement(text);
+    const { query, statement, spoolData } = await readStatementRequest(request, parameters, {
+      maxQueryBytes: MAX_QUERY_BYTES,
+      maxBodyBytes: this.options.maxBodyBytes,
+      spoolDirectory: this.options.spoolDirectory,
+    });
+    response.setHeader('X-ClickHouse-Query-Id', query.queryId);
+    const exchange: Exchange = {
+      request,
+      response,
+      query,
+      context: contextOf(query, request, user),
+      gone: gone.signal,
+    };
+    if (user.access === 'readonly') {
+      await checkReadonlyStatement(statement, (sql) => this.explainAst(sql, exchange));
     }
-    const context = this.contextOf(query, request, user);
-    if (statement.kind === 'insert') {
-      const dataStart = Buffer.byteLength(text.slice(0, statement.dataOffset));
-      const inline = Buffer.concat([Buffer.from(urlStatement ?? ''), head.bytes]).subarray(dataStart);
-      await this.insert(response, query, context, statement, body, skipToData(inline), aborted.signal);
-      return;
+    switch (statement.kind) {
+      case 'rows':
+        return this.rows(statement, exchange);
+      case 'insert':
+        return this.insert(statement, spoolData, exchange);
+      case 'command':
+        return this.command(statement, exchange);
     }
-    if (!head.isWhole)
-      throw ClickHouseException.of(
-        'QUERY_IS_TOO_LARGE',
-        `The statement is longer than ${MAX_QUERY_BYTES} bytes, which is the maximum`,
-      );
-    if (statement.kind === 'rows')
-      await this.rows(request, response, query, context, statement, aborted.signal);
-    else await this.command(response, query, context, statement, aborted.signal);
   }
 
-  private async rows(
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: QueryRequest,
-    context: StatementContext,
-    statement: RowsStatement,
-    signal: AbortSignal,
-  ) {
+  private async rows(statement: RowsStatement, exchange: Exchange): Promise<void> {
+    const { query, gone } = exchange;
     const format = statement.format ?? query.defaultFormat;
-    const release = await (context.access === 'readonly' ? this.readonlyReads : this.reads).acquire(signal);
-    try {
+    await this.laneOf(exchange).run(gone, async () => {
       const pipe = this.options.pipes.open();
       const running = this.options.engine.run(
         `${statement.body}\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}${statement.tail}`,
-        context,
+        exchange.context,
       );
-      running.result.catch(() => undefined).finally(() => pipe.finish());
-      const stopCancelling = cancelOnAbort(running, signal);
-      try {
-        await sendResult(response, pipe.bytes, running.result, {
-          queryId: query.queryId,
-          format,
-          coding: query.compressResponse ? responseCoding(request.headers) : null,
-          holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
-          stallMs: STALL_MS,
-        });
-      } finally {
-        stopCancelling();
-      }
-    } finally {
-      release();
-    }
+      void running.result.then(pipe.finish, pipe.finish);
+      const stopCancelling = cancelWhenGone(running, gone);
+      await sendResult(exchange.response, pipe.bytes, running.result, {
+        queryId: query.queryId,
+        format,
+        coding: query.compressResponse ? responseCoding(exchange.request.headers) : null,
+        holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
+        stallMs: STALL_MS,
+      }).finally(stopCancelling);
+    });
   }
 
   private async insert(
-    response: ServerResponse,
-    query: QueryRequest,
-    context: StatementContext,
     statement: InsertStatement,
-    body: RequestBody,
-    head: Buffer,
-    signal: AbortSignal,
-  ) {
-    const spooled = await body.spool(head);
+    spoolData: () => Promise<SpooledBody>,
+    exchange: Exchange,
+  ): Promise<void> {
+    const data = await spoolData();
     try {
-      if (spooled.sizeBytes === 0) {
-        endEmpty(response, query, formatSummary({ elapsedSeconds: 0 }));
-        return;
-      }
-      const release = await this.writes.acquire(signal);
-      try {
-        const { numRows, numBytes, elapsedSeconds } = await this.options.engine.run(
-          `${statement.target}\nFROM INFILE ${quoteString(spooled.path)} COMPRESSION 'none' ${statement.tail}\nFORMAT ${statement.format}`,
-          context,
-        ).result;
-        endEmpty(
-          response,
-          query,
-          formatSummary({
-            readRows: numRows,
-            readBytes: numBytes,
-            writtenRows: numRows,
-            writtenBytes: numBytes,
-            elapsedSeconds,
-          }),
-        );
-      } finally {
-        release();
-      }
-    } finally {
-      await spooled.remove();
-    }
-  }
-
-  private async command(
-    response: ServerResponse,
-    query: QueryRequest,
-    context: StatementContext,
-    statement: CommandStatement,
-    signal: AbortSignal,
-  ) {
-    const release = await this.writes.acquire(signal);
-    try {
-      const { bytes, numRows, numBytes, elapsedSeconds } = await this.options.engine.run(
-        statement.text,
-        context,
-        { format: query.defaultFormat },
-      ).result;
-      response.writeHead(200, {
-        'Content-Type': contentTypeOf(query.defaultFormat),
-        'X-ClickHouse-Format': query.defaultFormat,
+      // An engine that is asked to read an empty file in a format with a header fails; inserting nothing succeeds.
+      const written =
+        data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data.path, exchange);
+      exchange.response.writeHead(200, {
+        'Content-Type': 'text/plain; charset=UTF-8',
         'X-ClickHouse-Summary': formatSummary({
-          readRows: numRows,
-          readBytes: numBytes,
-          resultBytes: bytes.length,
-          elapsedSeconds,
+          readRows: written.numRows,
+          readBytes: written.numBytes,
+          writtenRows: written.numRows,
+          writtenBytes: written.numBytes,
+          elapsedSeconds: written.elapsedSeconds,
         }),
       });
-      response.end(bytes);
+      exchange.response.end();
     } finally {
-      release();
+      await data.remove();
     }
   }
 
-  private contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUser): StatementContext {
-    return {
-      database: query.database,
-      parameters: query.parameters,
-      access: user.access,
-      settings: new Map([...DEFAULT_SETTINGS, ...query.settings]),
-      readonlyLevel: user.access === 'readonly' ? 1 : request.method === 'GET' ? 2 : 0,
-    };
+  /** FROM INFILE reads a file as the body of an INSERT is read: with the table's own structure, in any format. */
+  private insertFile(
+    statement: InsertStatement,
+    path: string,
+    { context, gone }: Exchange,
+  ): Promise<StatementResult> {
+    const sql = `${statement.target}\nFROM INFILE ${quoteString(path)} COMPRESSION 'none'\n${statement.tail}\nFORMAT ${statement.format}`;
+    return this.inserts.run(gone, () => this.options.engine.run(sql, context).result);
+  }
+
+  private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {
+    const { query, response } = exchange;
+    const format = query.defaultFormat;
+    const result = await this.laneOf(exchange).run(exchange.gone, async () => {
+      const running = this.options.engine.run(statement.text, exchange.context, { format });
+      return running.result;
+    });
+    response.writeHead(200, {
+      'Content-Type': contentTypeOf(format),
+      'X-ClickHouse-Format': format,
+      'X-ClickHouse-Summary': formatSummary({
+        readRows: result.numRows,
+        readBytes: result.numBytes,
+        resultBytes: result.bytes.length,
+        elapsedSeconds: result.elapsedSeconds,
+      }),
+    });
+    response.end(result.bytes);
+  }
+
+  private async explainAst(sql: string, exchange: Exchange): Promise<string> {
+    const result = await this.laneOf(exchange).run(
+      exchange.gone,
+      () => this.options.engine.run(`EXPLAIN AST ${sql}`, exchange.context).result,
+    );
+    return Buffer.from(result.bytes).toString();
+  }
+
+  private laneOf({ context }: Exchange): Admission {
+    return context.access === 'readonly' ? this.readonlyStatements : this.statements;
   }
 }
 
-function endEmpty(response: ServerResponse, query: QueryRequest, summary: string): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/plain; charset=UTF-8',
-    'X-ClickHouse-Query-Id': query.queryId,
-    'X-ClickHouse-Summary': summary,
-  });
-  response.end();
+function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUser): StatementContext {
+  const { database, parameters } = query;
+  const settings = new Map(DEFAULT_SETTINGS);
+  if (user.access === 'readonly') {
+    if (database !== 'default')
+      throw ClickHouseException.of(
+        'ACCESS_DENIED',
+        `${user.name}: Not enough privileges for the database ${database}`,
+      );
+    for (const [name, value] of readonlySettings(query.settings)) settings.set(name, value);
+    return { database, parameters, settings, access: 'readonly', readonlyLevel: 1 };
+  }
+  for (const [name, value] of query.settings) settings.set(name, value);
+  // As on a server, GET never writes: a link that somebody is led to click can't.
+  return { database, parameters, settings, access: 'full', readonlyLevel: request.method === 'GET' ? 2 : 0 };
 }
 
-/** Data starts behind the first line break that follows the format's name, or behind the blanks where there is none. */
-function skipToData(bytes: Buffer): Buffer {
-  let start = 0;
-  while (bytes[start] === 0x20 || bytes[start] === 0x09 || bytes[start] === 0x0c) start++;
-  if (bytes[start] === 0x0d) start++;
-  if (bytes[start] === 0x0a) start++;
-  return bytes.subarray(start);
-}
-
-/** Stops a statement whose client went away. Asked again until it has settled: it may not have reached the engine yet. */
-function cancelOnAbort(running: RunningStatement, signal: AbortSignal): () => void {
+/** Stops a statement whose client went away; asked again until it has settled, since it may not have reached the engine yet. */
+function cancelWhenGone(running: RunningStatement, gone: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const cancel = () => {
-    void running.cancel().catch(() => undefined);
+    running.cancel().catch(() => undefined);
     timer = setTimeout(cancel, CANCEL_RETRY_MS);
   };
-  signal.addEventListener('abort', cancel, { once: true });
-  if (signal.aborted) cancel();
+  gone.addEventListener('abort', cancel, { once: true });
+  if (gone.aborted) cancel();
   return () => {
-    signal.removeEventListener('abort', cancel);
+    gone.removeEventListener('abort', cancel);
     clearTimeout(timer);
   };
 }

@@ -20,10 +20,11 @@ export interface InsertStatement {
   readonly dataOffset: number;
 }
 
-/** Everything else: DDL, INSERT … SELECT, OPTIMIZE, SYSTEM, KILL … */
+/** Everything else: DDL, INSERT … SELECT, OPTIMIZE, SYSTEM, KILL, EXPLAIN … What it answers is small. */
 export interface CommandStatement {
   readonly kind: 'command';
   readonly text: string;
+  readonly keyword: string;
 }
 
 export type Statement = RowsStatement | InsertStatement | CommandStatement;
@@ -34,7 +35,6 @@ const ROWS_KEYWORDS: ReadonlySet<string> = new Set([
   'DESC',
   'DESCRIBE',
   'EXISTS',
-  'EXPLAIN',
   'FROM',
   'SELECT',
   'SHOW',
@@ -57,7 +57,8 @@ export function parseStatement(text: string): Statement {
   }
 }
 
-function parseInsertWithData(text: string): InsertStatement | null {
+/** The head of an INSERT whose data follows, null for any other statement (INSERT … SELECT too). */
+export function parseInsertWithData(text: string): InsertStatement | null {
   const head = new StatementHead();
   let settings: SqlToken | null = null;
   for (const token of sqlTokens(text)) {
@@ -105,7 +106,8 @@ function parseWhole(text: string): RowsStatement | CommandStatement {
   }
   if (head.first === null) throw ClickHouseException.of('SYNTAX_ERROR', 'Empty query');
   const start = head.first.start;
-  if (!ROWS_KEYWORDS.has(head.first.upper)) return { kind: 'command', text: text.slice(start, end) };
+  if (!ROWS_KEYWORDS.has(head.first.upper))
+    return { kind: 'command', text: text.slice(start, end), keyword: head.first.upper };
   return {
     kind: 'rows',
     body: text.slice(start, format?.clause.start ?? end),

@@ -19,18 +19,25 @@ export interface StoreServerOptions {
   readonly users: readonly StoreUser[];
   /** Largest request body after decompression (default 2 GiB). */
   readonly maxBodyBytes?: number;
+  /** How long running statements may go on when the server closes (default 10 s). */
+  readonly drainMs?: number;
 }
 
 export interface StoreServer {
   readonly url: string;
   /** Version of the ClickHouse engine. */
   readonly version: string;
-  /** Takes no more requests, lets running statements finish, and gives the data directory back. */
+  /**
+   * Takes no more requests, lets running statements finish (for `drainMs`, then they are cancelled), and gives the data directory
+   * back. Calling it again waits for the same end.
+   */
   close(): Promise<void>;
 }
 
 const MAX_HEADER_BYTES = 128 * 1024;
 const DEFAULT_MAX_BODY_BYTES = 2 * 1024 ** 3;
+const DEFAULT_DRAIN_MS = 10_000;
+const CLOSE_IDLE_MS = 50;
 
 /**
  * Serves a data directory over ClickHouse's HTTP protocol.
@@ -40,45 +47,49 @@ const DEFAULT_MAX_BODY_BYTES = 2 * 1024 ** 3;
  * @throws StoreServerError when the data directory or the address can't be had
  */
 export async function startStoreServer(options: StoreServerOptions): Promise<StoreServer> {
+  checkDirectoryName(options.dataDirectory);
   const engine = await Engine.open(options.dataDirectory);
   try {
     const exchangeDirectory = join(options.dataDirectory, 'exchange');
     // Holds what a killed server left behind; the engine's lock says that no other server is using it.
     await rm(exchangeDirectory, { recursive: true, force: true });
     await mkdir(exchangeDirectory, { mode: 0o700 });
-    const numThreads = numStatementThreads();
+    const maxRunning = maxRunningStatements();
     const handler = new QueryHandler({
       engine,
-      pipes: await ResultPipes.create(exchangeDirectory, numThreads),
+      pipes: await ResultPipes.create(exchangeDirectory, maxRunning),
       spoolDirectory: exchangeDirectory,
-      numThreads,
+      maxRunning,
       maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     });
     const server = createServer(
       { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 30_000, requestTimeout: 0 },
-      createRequestListener({
-        authentication: new Authentication(options.users),
-        handler,
-        version: engine.version,
-      }),
+      createRequestListener({ authentication: new Authentication(options.users), handler, engine }),
     );
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
-    return {
-      url,
-      version: engine.version,
-      close: async () => {
-        await closeServer(server);
-        await engine.close();
-      },
+    let closed: Promise<void> | null = null;
+    const close = async () => {
+      await drain(server, engine, options.drainMs ?? DEFAULT_DRAIN_MS);
+      await engine.close();
     };
+    return { url, version: engine.version, close: () => (closed ??= close()) };
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
+/** The engine reads spooled bodies by a pattern, in which these characters don't mean themselves. */
+function checkDirectoryName(dataDirectory: string): void {
+  if (!/[*?{}]/.test(dataDirectory)) return;
+  throw new StoreServerError(
+    'STORE_DIRECTORY_UNUSABLE',
+    `The store's data directory ${dataDirectory} has one of the characters * ? { } in its path; choose another directory.`,
+  );
+}
+
 /** Two threads of libuv's pool stay free for files and compression; below three there would be a lane without one. */
-function numStatementThreads(): number {
+function maxRunningStatements(): number {
   const poolSize = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
   return Math.max(3, poolSize - 2);
 }
@@ -92,11 +103,17 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${boundPort}`;
 }
 
-async function closeServer(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+/** Resolves when the last request has been answered; those that take too long are cancelled and answer with that. */
+async function drain(server: Server, engine: Engine, drainMs: number): Promise<void> {
+  const deadline = setTimeout(
+    () => void engine.cancelAll().catch(() => server.closeAllConnections()),
+    drainMs,
+  );
+  // A connection that was busy a moment ago is kept alive by its client, and would keep the server open.
+  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearTimeout(deadline);
+  clearInterval(idle);
 }
 
 function asListenError(error: NodeJS.ErrnoException, host: string, port: number): StoreServerError {
