@@ -25,16 +25,18 @@ FROM
 ) AS started
 LEFT JOIN
 (
-    -- A run that was stopped and goes on has several ends, or a last one that a later claim made void.
+    -- A run that was stopped has ended until a trainer claims it anew: the first claim of the highest epoch.
     SELECT
         e.run_id AS run_id,
-        if(is_open, NULL, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded')) AS ended_at,
-        if(is_open, NULL, toString(argMaxIf(e.end_reason, e.log_offset, e.kind = 'RunEnded'))) AS end_reason,
-        if(is_open, NULL, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded')) AS end_detail,
-        argMax(e.kind, e.log_offset) != 'RunEnded' AS is_open
+        argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
+            > maxIf(e.log_offset, e.kind = 'RunEnded') AS is_resumed,
+        if(is_resumed, NULL, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded')) AS ended_at,
+        if(is_resumed, NULL, argMaxIf(toString(e.end_reason), e.log_offset, e.kind = 'RunEnded')) AS end_reason,
+        if(is_resumed, NULL, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded')) AS end_detail
     FROM events AS e
     WHERE e.episode_id = '' AND e.kind IN ('RunEnded', 'TrainerClaimed')
     GROUP BY e.run_id
+    HAVING countIf(e.kind = 'RunEnded') > 0
 ) AS ended ON started.run_id = ended.run_id;
 
 CREATE OR REPLACE VIEW episodes AS
@@ -151,28 +153,29 @@ WHERE episode_id = '' AND kind = 'GroupClosed'
 ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
 LIMIT 1 BY run_id, group_id;
 
--- Plans, commits and publications in log order, less those of trainers that had lost their claim when they wrote.
+-- Claims, plans, commits and publications as the fold of the control stream accepts them: under the epoch claimed when they
+-- were written, the first in log order per update, plan or version.
 CREATE OR REPLACE VIEW current_trainer_events AS
 SELECT * EXCEPT (current_epoch)
 FROM
 (
     SELECT
         *,
-        max(if(kind = 'TrainerClaimed', epoch, 0)) OVER (
+        max(if(kind = 'TrainerClaimed', toInt64(epoch), -1)) OVER (
             PARTITION BY run_id
             ORDER BY log_id, log_partition, log_offset
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         ) AS current_epoch
-    FROM
-    (
-        SELECT *
-        FROM events
-        WHERE episode_id = '' AND kind IN ('TrainerClaimed', 'BatchPlanned', 'UpdateApplied', 'PolicyPublished')
-        ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
-        LIMIT 1 BY run_id, event_id
-    )
+    FROM events
+    WHERE episode_id = '' AND kind IN ('TrainerClaimed', 'BatchPlanned', 'UpdateApplied', 'PolicyPublished')
 )
-WHERE epoch = current_epoch;
+WHERE toInt64(epoch) = current_epoch
+ORDER BY run_id, log_id, log_partition, log_offset
+LIMIT 1 BY run_id, kind, multiIf(
+    kind = 'BatchPlanned', toString(update_number),
+    kind = 'UpdateApplied', plan_id,
+    kind = 'PolicyPublished', toString(policy_version),
+    toString(epoch));
 
 CREATE OR REPLACE VIEW updates AS
 SELECT
@@ -215,9 +218,7 @@ SELECT
     JSONExtractString(payload, 'modelHash') AS model_hash,
     occurred_at AS published_at
 FROM current_trainer_events
-WHERE kind = 'PolicyPublished'
-ORDER BY run_id, log_id, log_partition, log_offset
-LIMIT 1 BY run_id, policy_version;
+WHERE kind = 'PolicyPublished';
 
 CREATE OR REPLACE VIEW metrics AS
 SELECT

@@ -43,19 +43,39 @@ export interface EncodedRows {
 
 const FIELDS = { ...episodeEventFields, ...controlEventFields };
 
-/** Rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
-export function encodeEventRows(rows: readonly EventRow[], position: StreamPartition): EncodedRows {
-  const columns = newEventColumns(rows.length);
-  rows.forEach((row, i) => {
-    columns.log_id.set(i, position.logId);
-    columns.log_stream.set(i, position.stream);
-    columns.log_partition.set(i, position.partition);
-    columns.log_offset.set(i, row.offset);
-    if ('event' in row) writeEvent(columns, i, row.event);
-    else if ('deadLetter' in row) writeDeadLetter(columns, i, row.deadLetter);
-    else writeWatermark(columns, i);
-  });
-  return encodeColumns(columns, rows.length);
+/** Collects rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
+export class EventRowsEncoder {
+  private readonly columns: EventColumns;
+  private numAppended = 0;
+
+  constructor(
+    private readonly position: StreamPartition,
+    private readonly numRows: number,
+  ) {
+    this.columns = newEventColumns(numRows);
+  }
+
+  /** Exactly `numRows` times, in the order of offsets. */
+  append(row: EventRow): void {
+    const { columns, position } = this;
+    const at = this.numAppended++;
+    columns.log_id.set(at, position.logId);
+    columns.log_stream.set(at, position.stream);
+    columns.log_partition.set(at, position.partition);
+    columns.log_offset.set(at, row.offset);
+    if ('event' in row) writeEvent(columns, at, row.event);
+    else if ('deadLetter' in row) writeDeadLetter(columns, at, row.deadLetter);
+    else writeWatermark(columns, at);
+  }
+
+  finish(): EncodedRows {
+    if (this.numAppended !== this.numRows) {
+      throw new RangeError(
+        `encoder got ${this.numAppended} rows; must get the ${this.numRows} it was made for`,
+      );
+    }
+    return encodeColumns(this.columns, this.numRows);
+  }
 }
 
 /** The event in the row that the reader stands at, which must be of an event kind. */

@@ -17,6 +17,8 @@ export type StoreErrorCode =
   | 'MIGRATION_FAILED'
   /** The log no longer holds offsets that the store never got. */
   | 'LOG_TRUNCATED'
+  /** The store holds offsets that the log never reached: the log lost records, or is another under the same id. */
+  | 'LOG_BEHIND_STORE'
   /** One insert became several parts, so a kill between them could tear a batch. */
   | 'INSERT_NOT_ATOMIC';
 

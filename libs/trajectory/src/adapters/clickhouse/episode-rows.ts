@@ -1,0 +1,164 @@
+import { END_REASONS, type EpisodeColumns } from '../../batch/episode-columns.js';
+import type { ArrowColumns, FlatLists, FlatNumbers } from '../arrow/index.js';
+import { StoreError } from './store-error.js';
+
+/** Kinds as numbers, so that rows need no text compared. */
+const KINDS = ['EpisodeStarted', 'StepRecorded', 'EpisodeEnded'] as const;
+const [STARTED, STEP, ENDED] = [0, 1, 2];
+
+/** The events of episodes, first in log order a place, by episode and seq: what `EpisodeRows` reads. */
+export function selectEpisodeRows(episodeIds: readonly string[]): string {
+  return `
+    SELECT
+      episode_id, seq, log_offset, toUInt8(indexOf([${KINDS.map((kind) => `'${kind}'`).join(', ')}], toString(kind)) - 1) AS kind_number,
+      group_id, end_reason, success, num_steps, reward, anchor, action_valid, kept_prefix_tokens,
+      temperature, greedy, token_ids, action_mask, token_logprobs, token_policy_versions
+    FROM events
+    WHERE run_id = {runId:String}
+      AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
+      AND kind IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})
+    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+    LIMIT 1 BY run_id, episode_id, seq`;
+}
+
+/** Where the rows of one episode lie in a result. Its steps are rows firstStep … firstStep + numSteps − 1. */
+interface EpisodePlace {
+  readonly started: number;
+  readonly firstStep: number;
+  readonly numSteps: number;
+  readonly ended: number;
+}
+
+/** One result of `selectEpisodeRows` as columns; `appendTo` copies whole episodes out of it. */
+export class EpisodeRows {
+  private readonly seqs: FlatNumbers;
+  private readonly kinds: FlatNumbers;
+  private readonly ranges = new Map<string, { readonly first: number; readonly end: number }>();
+
+  constructor(private readonly columns: ArrowColumns) {
+    this.seqs = columns.numbers('seq');
+    this.kinds = columns.numbers('kind_number');
+    const episodeIds = columns.texts('episode_id');
+    let first = 0;
+    for (let row = 1; row <= episodeIds.length; row++) {
+      if (row < episodeIds.length && episodeIds[row] === episodeIds[first]) continue;
+      this.ranges.set(episodeIds[first], { first, end: row });
+      first = row;
+    }
+  }
+
+  /**
+   * The columns of these episodes, in this order.
+   *
+   * @throws StoreError `NOT_YET_VISIBLE` naming the first episode that lacks its start, its end or a step
+   */
+  toColumns(episodeIds: readonly string[]): EpisodeColumns {
+    const places = episodeIds.map((episodeId) => this.locate(episodeId));
+    const startedRows = places.map(({ started }) => started);
+    const endedRows = places.map(({ ended }) => ended);
+    const stepOffsets = offsetsOf(places.map(({ numSteps }) => numSteps));
+    const stepRows = new Int32Array(stepOffsets[places.length]);
+    places.forEach(({ firstStep, numSteps }, episode) => {
+      for (let step = 0; step < numSteps; step++) stepRows[stepOffsets[episode] + step] = firstStep + step;
+    });
+
+    const { columns } = this;
+    const groupIds = columns.texts('group_id');
+    const endReasons = columns.texts('end_reason');
+    const success = columns.nullableNumbers('success');
+    const reward = columns.nullableNumbers('reward');
+    const anchors = columns.nullableTexts('anchor');
+    const actionValid = columns.flags('action_valid');
+    const keptPrefixTokens = columns.numbers('kept_prefix_tokens');
+    const temperature = columns.nullableNumbers('temperature');
+    const greedy = columns.flags('greedy');
+    const tokenIds = columns.lists('token_ids');
+    const steps = takeRagged(tokenIds, stepRows, Int32Array);
+    const finals = takeRagged(tokenIds, endedRows, Int32Array);
+    return {
+      episodeIds,
+      groupIds: startedRows.map((row) => groupIds[row]),
+      endReasons: Uint8Array.from(endedRows, (row) => END_REASONS.indexOf(endReasons[row] as never)),
+      successes: Int8Array.from(endedRows, (row) => (success.isValid[row] === 1 ? success.values[row] : -1)),
+      stepOffsets,
+      steps: Int32Array.from(stepRows, (row) => this.seqs[row] - 1),
+      rewards: Float64Array.from(stepRows, (row) => (reward.isValid[row] === 1 ? reward.values[row] : NaN)),
+      anchors: Array.from(stepRows, (row) => anchors[row]),
+      actionValid: Uint8Array.from(stepRows, (row) => actionValid[row]),
+      keptPrefixTokens: Int32Array.from(stepRows, (row) => keptPrefixTokens[row]),
+      temperatures: Float32Array.from(stepRows, (row) =>
+        temperature.isValid[row] === 1 ? temperature.values[row] : NaN,
+      ),
+      greedy: Uint8Array.from(stepRows, (row) => greedy[row]),
+      tokenOffsets: steps.offsets,
+      tokenIds: steps.values,
+      actionMask: takeRagged(columns.lists('action_mask'), stepRows, Uint8Array).values,
+      tokenLogprobs: takeRagged(columns.lists('token_logprobs'), stepRows, Float32Array).values,
+      tokenPolicyVersions: takeRagged(columns.lists('token_policy_versions'), stepRows, Int32Array).values,
+      finalTokenOffsets: finals.offsets,
+      finalTokenIds: finals.values,
+      finalKeptPrefixTokens: Int32Array.from(endedRows, (row) => keptPrefixTokens[row]),
+    };
+  }
+
+  private locate(episodeId: string): EpisodePlace {
+    const range = this.ranges.get(episodeId);
+    if (range === undefined) throw notYetVisible(episodeId, 'no event of it is there');
+    const { first } = range;
+    if (this.kinds[first] !== STARTED) throw notYetVisible(episodeId, 'its start is missing');
+    const ended = this.firstEnd(range);
+    if (ended === null) throw notYetVisible(episodeId, 'its end is missing');
+    const numSteps = this.columns.numbers('num_steps')[ended];
+    for (let step = 0; step < numSteps; step++) {
+      const row = first + 1 + step;
+      if (row >= range.end || this.seqs[row] !== step + 1 || this.kinds[row] !== STEP) {
+        throw notYetVisible(episodeId, `step ${step} of ${numSteps} is missing`);
+      }
+    }
+    return { started: first, firstStep: first + 1, numSteps, ended };
+  }
+
+  /** The end that came first into the log: what lies after it is none of the episode's. */
+  private firstEnd({ first, end }: { readonly first: number; readonly end: number }): number | null {
+    const offsets = this.columns.numbers('log_offset');
+    let firstEnd: number | null = null;
+    for (let row = first; row < end; row++) {
+      if (this.kinds[row] !== ENDED) continue;
+      if (firstEnd === null || offsets[row] < offsets[firstEnd]) firstEnd = row;
+    }
+    return firstEnd;
+  }
+}
+
+function notYetVisible(episodeId: string, what: string): StoreError {
+  const message = `Episode ${episodeId} is not whole in the store: ${what}; the sink has yet to bring it`;
+  return new StoreError('NOT_YET_VISIBLE', message, { retriable: true });
+}
+
+function offsetsOf(lengths: readonly number[]): Int32Array {
+  const offsets = new Int32Array(lengths.length + 1);
+  lengths.forEach((length, i) => {
+    offsets[i + 1] = offsets[i] + length;
+  });
+  return offsets;
+}
+
+/** The rows of a ragged column, one after the other. Rows that are neighbours in the source are copied at once. */
+function takeRagged<A extends Int32Array | Uint8Array | Float32Array>(
+  { offsets, values }: FlatLists,
+  rows: ArrayLike<number>,
+  arrayType: new (length: number) => A,
+): { readonly offsets: Int32Array; readonly values: A } {
+  const taken = new Int32Array(rows.length + 1);
+  for (let i = 0; i < rows.length; i++) {
+    taken[i + 1] = taken[i] + offsets[rows[i] + 1] - offsets[rows[i]];
+  }
+  const all = new arrayType(taken[rows.length]);
+  for (let from = 0; from < rows.length;) {
+    let to = from + 1;
+    while (to < rows.length && rows[to] === rows[to - 1] + 1) to++;
+    all.set(values.subarray(offsets[rows[from]], offsets[rows[to - 1] + 1]), taken[from]);
+    from = to;
+  }
+  return { offsets: taken, values: all };
+}

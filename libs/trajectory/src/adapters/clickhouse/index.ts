@@ -1,0 +1,21 @@
+export { migrate, MIGRATIONS_DIRECTORY, type MigrateOptions, type MigrateResult } from './migrate.js';
+export {
+  createStoreClient,
+  type ArrowInsert,
+  type ResultTable,
+  type StatementOptions,
+  type StoreClient,
+  type StoreClientOptions,
+} from './store-client.js';
+export { StoreError, type StoreErrorCode } from './store-error.js';
+export {
+  checkUserSql,
+  limitRows,
+  UserSqlError,
+  type UserSqlErrorCode,
+  type UserSqlPolicy,
+} from './user-sql.js';
+export { Sink, type SinkRun } from './sink/sink.js';
+export type { SinkOptions } from './sink/sink-options.js';
+export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
+export { TrajectoryReader, type AssignedReward, type TrajectoryReaderOptions } from './trajectory-reader.js';

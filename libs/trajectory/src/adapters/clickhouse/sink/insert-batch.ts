@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ClickHouseSettings } from '@clickhouse/client';
+import { decodeEvent } from '../../../codec/index.js';
+import type { LogRecord } from '../../../event-log.js';
+import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
+import type { StoreClient } from '../store-client.js';
+
+/**
+ * What makes one insert one part: the rows reach the table as one block, however many there are. The engine would split
+ * them at these sizes otherwise, and a kill between two parts would leave a batch torn.
+ */
+const ONE_PART: ClickHouseSettings = {
+  max_insert_threads: '1',
+  max_insert_block_size: '1000000000',
+  min_insert_block_size_rows: '1000000000',
+  min_insert_block_size_bytes: '1000000000000',
+  // Rows under one key stay apart until they are read: the first in log order counts, not the last inserted.
+  optimize_on_insert: 0,
+  // Deduplication by token or block loses rows when a kill comes between its mark and the part.
+  insert_deduplicate: 0,
+  async_insert: 0,
+};
+
+/** How long the encoder may hold the thread, which others share. */
+const MAX_SLICE_MS = 8;
+
+export interface EncodedBatch extends EncodedRows {
+  readonly numDeadLetters: number;
+  readonly occurredAtMs: readonly number[];
+}
+
+/** The records as rows; those that hold no valid event become dead letters. Lets other work in every few milliseconds. */
+export async function encodeBatch(
+  records: readonly LogRecord[],
+  position: StreamPartition,
+  { withWatermark }: { readonly withWatermark: boolean },
+): Promise<EncodedBatch> {
+  const encoder = new EventRowsEncoder(position, records.length + (withWatermark ? 1 : 0));
+  const occurredAtMs: number[] = [];
+  let numDeadLetters = 0;
+  let sliceEndMs = performance.now() + MAX_SLICE_MS;
+  for (const { offset, bytes } of records) {
+    const decoded = decodeEvent(bytes);
+    if (decoded.ok) {
+      encoder.append({ offset, event: decoded.event });
+      occurredAtMs.push(decoded.event.occurredAtUs / 1000);
+    } else {
+      encoder.append({ offset, deadLetter: { code: decoded.code, reason: decoded.reason, bytes } });
+      numDeadLetters++;
+    }
+    if (performance.now() > sliceEndMs) {
+      await setImmediate();
+      sliceEndMs = performance.now() + MAX_SLICE_MS;
+    }
+  }
+  if (withWatermark) encoder.append({ offset: records[records.length - 1].offset, watermark: true });
+  return { ...encoder.finish(), numDeadLetters, occurredAtMs };
+}
+
+/** Resolves once the batch is one durable part; after a rejection that is unknown. */
+export async function insertBatch(client: StoreClient, { columns, body }: EncodedRows): Promise<void> {
+  await client.insertArrow({ table: 'events', columns, body, settings: ONE_PART });
+}

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TrajectoryError } from '../../../errors.js';
+import type { EventLog, LogRecord } from '../../../event-log.js';
+import type { StreamPartition } from '../../arrow/index.js';
+import type { StoreClient } from '../store-client.js';
+import { StoreError } from '../store-error.js';
+import { encodeBatch, insertBatch } from './insert-batch.js';
+import { RecordBuffer } from './record-buffer.js';
+import type { ResolvedSinkOptions } from './sink-options.js';
+import type { PartitionTracker } from './sink-progress.js';
+import { readNextOffset, readOtherLogIds, readPartsOfRange } from './store-position.js';
+
+export interface PartitionSinkParts {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly tracker: PartitionTracker;
+  readonly options: ResolvedSinkOptions;
+  readonly onProgress: () => void;
+}
+
+/**
+ * Carries one stream partition from the log into the store.
+ *
+ * The store itself says how far it is. So every (re)start reads the last offset there and goes on after it, and a failed
+ * insert is never sent again: whether it took effect shows in the next reading.
+ */
+export class PartitionSink {
+  private readonly position: StreamPartition;
+  private readonly where: string;
+  private backoffMs: number;
+  /** The next batch carries a watermark when it ends this far. */
+  private nextWatermark = 0;
+  /** Batches up to this many records were seen to become one part. */
+  private numRecordsProven = 0;
+
+  constructor(private readonly parts: PartitionSinkParts) {
+    const { stream, partition } = parts.tracker;
+    this.position = { logId: parts.log.logId, stream, partition };
+    this.where = `partition ${partition} of stream ${stream}`;
+    this.backoffMs = parts.options.minBackoffMs;
+  }
+
+  /**
+   * Resolves when `signal` aborts.
+   *
+   * @throws StoreError or LogError that no retry can mend
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { tracker, options, onProgress } = this.parts;
+    while (!signal.aborted) {
+      try {
+        await this.follow(await this.assign(), signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof TrajectoryError) || !error.retriable) throw error;
+        tracker.failed(error);
+        onProgress();
+        await sleep(this.backoffMs, undefined, { signal }).catch(() => undefined);
+        this.backoffMs = Math.min(2 * this.backoffMs, options.maxBackoffMs);
+      }
+    }
+  }
+
+  private async assign(): Promise<number> {
+    const { log, client, tracker } = this.parts;
+    const { stream, partition } = tracker;
+    const nextOffset = await readNextOffset(client, this.position);
+    const startOffset = await log.startOffset(stream, partition);
+    const endOffset = await log.endOffset(stream, partition);
+    if (nextOffset < startOffset) {
+      const message = `the log starts at ${startOffset}, the store needs ${nextOffset}: what lay between is lost`;
+      throw new StoreError('LOG_TRUNCATED', `In ${this.where} ${message}`);
+    }
+    if (nextOffset > endOffset) {
+      const message = `the log ends at ${endOffset}, the store holds records up to ${nextOffset}: the log lost some`;
+      throw new StoreError('LOG_BEHIND_STORE', `In ${this.where} ${message}`);
+    }
+    tracker.sawEnd(endOffset);
+    tracker.assigned(nextOffset, nextOffset === 0 ? await readOtherLogIds(client, log.logId) : []);
+    this.nextWatermark = nextOffset;
+    return nextOffset;
+  }
+
+  private async follow(fromOffset: number, signal: AbortSignal): Promise<void> {
+    const { log, tracker, options } = this.parts;
+    const { maxBatchRecords, maxBatchBytes, lingerMs, minInsertIntervalMs } = options;
+    const stop = new AbortController();
+    const buffer = new RecordBuffer(maxBatchBytes);
+    const source = log.follow(tracker.stream, tracker.partition, fromOffset, {
+      signal: AbortSignal.any([signal, stop.signal]),
+      maxRecords: maxBatchRecords,
+      maxBytes: Math.min(maxBatchBytes, 4 * 1024 * 1024),
+    });
+    const filled = buffer.fill(source);
+    try {
+      let notBeforeMs = 0;
+      let nextOffset = fromOffset;
+      while (!signal.aborted) {
+        const records = await buffer.take({
+          maxRecords: maxBatchRecords,
+          maxBytes: maxBatchBytes,
+          lingerMs,
+          notBeforeMs,
+        });
+        if (records.length === 0) break;
+        notBeforeMs = performance.now() + minInsertIntervalMs;
+        nextOffset = await this.insert(records, nextOffset);
+      }
+    } finally {
+      stop.abort();
+      buffer.discard();
+      await filled;
+    }
+  }
+
+  private async insert(records: readonly LogRecord[], expectedOffset: number): Promise<number> {
+    const { log, client, tracker, options, onProgress } = this.parts;
+    const first = records[0].offset;
+    const last = records[records.length - 1].offset;
+    const nextOffset = last + 1;
+    const withWatermark = nextOffset >= this.nextWatermark;
+    const batch = await encodeBatch(records, this.position, { withWatermark });
+    await insertBatch(client, batch);
+    await this.proveOnePart({ first, last, numRecords: records.length });
+    if (withWatermark) this.nextWatermark = nextOffset + options.watermarkInterval;
+    this.backoffMs = options.minBackoffMs;
+    tracker.sawEnd(await log.endOffset(tracker.stream, tracker.partition));
+    tracker.inserted({
+      nextOffset,
+      numRows: records.length,
+      numDeadLetters: batch.numDeadLetters,
+      numBytes: records.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      numMissingOffsets: nextOffset - expectedOffset - records.length,
+      occurredAtMs: batch.occurredAtMs,
+    });
+    onProgress();
+    return nextOffset;
+  }
+
+  /**
+   * Looks whether the batch became one part: for the first one, and again when one is twice as large as any seen. A few
+   * queries in the life of a sink, each bound by the index on offsets.
+   */
+  private async proveOnePart(range: {
+    readonly first: number;
+    readonly last: number;
+    readonly numRecords: number;
+  }): Promise<void> {
+    if (range.numRecords < 2 * this.numRecordsProven || range.numRecords < 2) return;
+    const { numRows, numParts } = await readPartsOfRange(this.parts.client, this.position, range);
+    // More rows than records: another sink inserted some of them too, so its parts count along.
+    if (numRows === range.numRecords && numParts > 1) {
+      const what = `offsets ${range.first} to ${range.last} of ${this.where} became ${numParts} parts`;
+      const rule = 'must become one; check the insert block sizes in the settings of the store';
+      throw new StoreError('INSERT_NOT_ATOMIC', `One insert of ${what}; ${rule}`);
+    }
+    this.numRecordsProven = range.numRecords;
+  }
+}

@@ -1,0 +1,91 @@
+import type { EventLog } from '../../../event-log.js';
+import type { Stream } from '../../../events.js';
+import type { StoreClient } from '../store-client.js';
+import { StoreError } from '../store-error.js';
+import { PartitionSink } from './partition-sink.js';
+import { resolveSinkOptions, type ResolvedSinkOptions, type SinkOptions } from './sink-options.js';
+import { PartitionTracker, type SinkProgress } from './sink-progress.js';
+
+export interface SinkRun {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  /** Ends the run; the insert under way is finished first. */
+  readonly signal: AbortSignal;
+  /** Called after every insert and every failure; cheap, because it may come often. */
+  readonly onProgress?: (progress: SinkProgress) => void;
+}
+
+const STREAMS: readonly Stream[] = ['control', 'trajectories'];
+
+/**
+ * Carries the event log into the store's table `events`, each record once under the read path.
+ *
+ * One insert holds contiguous offsets of one stream partition and becomes one part, so a batch is there whole or not at all;
+ * the store's own last offset is where it goes on. Any number of sinks may run over one log: what two of them insert twice
+ * has equal keys, and reads take the first.
+ */
+export class Sink {
+  private readonly options: ResolvedSinkOptions;
+  private trackers: readonly PartitionTracker[] = [];
+
+  constructor(options: SinkOptions = {}) {
+    this.options = resolveSinkOptions(options);
+  }
+
+  /**
+   * Resolves when `signal` aborts; waits out a store that is away.
+   *
+   * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
+   *   `STORE_EXCEPTION` that no retry can mend; or LogError. All partitions have stopped then.
+   */
+  async run({ log, client, signal, onProgress }: SinkRun): Promise<void> {
+    this.trackers = STREAMS.flatMap((stream) =>
+      Array.from(
+        { length: log.numPartitions(stream) },
+        (_, partition) => new PartitionTracker(stream, partition),
+      ),
+    );
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const report = (): void => onProgress?.(this.progress());
+    const runs = this.trackers.map(async (tracker) => {
+      try {
+        const parts = { log, client, tracker, options: this.options, onProgress: report };
+        await new PartitionSink(parts).run(stop);
+      } catch (error) {
+        failed.abort();
+        throw error;
+      } finally {
+        tracker.ended(new StoreError('NOT_YET_VISIBLE', 'The sink has stopped', { retriable: true }));
+      }
+    });
+    await Promise.allSettled(runs);
+    await Promise.all(runs);
+  }
+
+  /** Where every partition is; empty before `run`. */
+  progress(): SinkProgress {
+    return { partitions: this.trackers.map((tracker) => tracker.snapshot()) };
+  }
+
+  /**
+   * Resolves when the record at `offset` of a stream partition can be read from the store.
+   *
+   * @throws the reason of `signal` when it aborts first; StoreError `NOT_YET_VISIBLE` when the sink stops first
+   * @throws RangeError when the running sink has no such partition
+   */
+  async caughtUpTo(
+    stream: Stream,
+    partition: number,
+    offset: number,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const tracker = this.trackers.find((each) => each.stream === stream && each.partition === partition);
+    if (tracker === undefined) {
+      throw new RangeError(
+        `partition of stream ${stream} is ${partition}; the sink runs over no such partition`,
+      );
+    }
+    await tracker.reached(offset, signal);
+  }
+}

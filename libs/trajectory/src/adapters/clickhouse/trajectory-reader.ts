@@ -1,0 +1,77 @@
+import type { EpisodeColumns } from '../../batch/episode-columns.js';
+import { TrajectoryError } from '../../errors.js';
+import { isUuid } from '../../uuid.js';
+import { ArrowColumns } from '../arrow/index.js';
+import { concatEpisodeColumns } from './concat-episode-columns.js';
+import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
+import type { StoreClient } from './store-client.js';
+
+/** A reward that was given to a step or an episode after the fact. */
+export interface AssignedReward {
+  readonly episodeId: string;
+  /** Order among the assignments of the episode. */
+  readonly seq: number;
+  /** null = the whole episode. */
+  readonly step: number | null;
+  readonly name: string;
+  /** null retracts an earlier value. */
+  readonly value: number | null;
+  readonly source: string;
+}
+
+export interface TrajectoryReaderOptions {
+  /** Episodes a query asks for: bounds the memory of an answer on both sides (default 256). */
+  readonly maxEpisodesPerQuery?: number;
+}
+
+/** Reads trajectories out of the store by key, for training. */
+export class TrajectoryReader {
+  private readonly maxEpisodesPerQuery: number;
+
+  constructor(
+    private readonly client: StoreClient,
+    { maxEpisodesPerQuery = 256 }: TrajectoryReaderOptions = {},
+  ) {
+    this.maxEpisodesPerQuery = maxEpisodesPerQuery;
+  }
+
+  /**
+   * Whole episodes, in the order asked for; an id may come more than once.
+   *
+   * Neighbouring ids cost least: episode ids are time-ordered and so are the rows.
+   *
+   * @throws StoreError `NOT_YET_VISIBLE` (retriable) while the store lacks the start, the end or a step of one of them
+   * @throws TrajectoryError `INVALID_ID` for an id that is no UUID
+   */
+  async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
+    requireUuids(episodeIds);
+    const slices: EpisodeColumns[] = [];
+    for (let from = 0; from === 0 || from < episodeIds.length; from += this.maxEpisodesPerQuery) {
+      const slice = episodeIds.slice(from, from + this.maxEpisodesPerQuery);
+      const bytes = await this.client.queryArrow(selectEpisodeRows(slice), { params: { runId } });
+      slices.push(new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice));
+    }
+    return concatEpisodeColumns(slices);
+  }
+
+  /** The rewards that were assigned to these episodes, by episode and order of assignment. */
+  async readAssignedRewards(runId: string, episodeIds: readonly string[]): Promise<AssignedReward[]> {
+    requireUuids(episodeIds);
+    if (episodeIds.length === 0) return [];
+    return this.client.queryRows<AssignedReward>(
+      `SELECT episode_id AS episodeId, seq, step, name, value, source
+       FROM reward_assignments
+       WHERE run_id = {runId:String} AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
+       ORDER BY episode_id, seq`,
+      { params: { runId } },
+    );
+  }
+}
+
+/** Ids go into the statement's text, because as parameters they would exceed the length of a URL. */
+function requireUuids(ids: readonly string[]): void {
+  const bad = ids.find((id) => !isUuid(id));
+  if (bad !== undefined) {
+    throw new TrajectoryError('INVALID_ID', `episode id is '${bad}'; must be a lower-case UUID`);
+  }
+}
