@@ -5,6 +5,9 @@ import { ConfigError } from './config-error.js';
 
 const localUrl = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
+/** The compute backends by name, as `@retrace/policy` knows them. */
+const backendNames = ['tensorflow-cuda', 'tfjs-node-gpu', 'tensorflow', 'tfjs-node', 'wasm', 'cpu'] as const;
+
 /** What every role is told by its environment; `retrace up` sets it for its children. */
 export class RoleConfig {
   /** Directory of the embedded log (LMDB). */
@@ -17,8 +20,8 @@ export class RoleConfig {
   /** The run that a collector or trainer works for. */
   @IsOptional() @IsUUID() readonly runId?: string;
   @IsOptional()
-  @IsIn(['tensorflow-cuda', 'tensorflow', 'webgpu', 'wasm'])
-  readonly backend?: 'tensorflow-cuda' | 'tensorflow' | 'webgpu' | 'wasm';
+  @IsIn(backendNames)
+  readonly backend?: (typeof backendNames)[number];
   @IsOptional() @IsInt() readonly supervisorPid?: number;
 }
 

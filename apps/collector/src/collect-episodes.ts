@@ -1,0 +1,146 @@
+import { parseRecipe, type ContextRecipe } from '@retrace/config';
+import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import { createTokenizer, Generator, type CheckpointFiles } from '@retrace/policy';
+import { newRunId, type EventLog, type RunState } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/trajectory/control-tail';
+import type { Actor } from './actor.js';
+import { CollectorError } from './collector-error.js';
+import { PolicyActor } from './policy-actor.js';
+import { PolicySource } from './policy-source.js';
+import { playRound } from './play-round.js';
+import { planRound } from './round-plan.js';
+import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
+
+export interface CollectOptions {
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly checkpoints: CheckpointFiles;
+  readonly environment: string;
+  /** `latest`: the newest policy of the newest run in this environment; else a scripted agent of the environment. */
+  readonly policy: string;
+  readonly numEpisodes: number;
+  readonly seed: number;
+  readonly engine: string;
+  readonly codeVersion: string;
+  readonly signal: AbortSignal;
+}
+
+export interface CollectResult {
+  readonly runId: string;
+  readonly numEpisodes: number;
+  /** NaN when no episode knows. */
+  readonly success: number;
+  readonly meanReturn: number;
+}
+
+const maxConcurrentEpisodes = 256;
+
+/**
+ * Collects episodes of one environment outside any training run, as a run of its own.
+ *
+ * @throws EnvironmentError for an unknown environment or agent; CollectorError `NO_POLICY` when there is no latest policy
+ */
+export async function collectEpisodes(options: CollectOptions): Promise<CollectResult> {
+  const { control, numEpisodes, seed, log } = options;
+  const spec = getEnvironment(options.environment);
+  await control.catchUp();
+  const source = options.policy === 'latest' ? latestRun(control, spec) : null;
+  const context: ContextRecipe = source
+    ? parseRecipe(source.started.recipe).context
+    : { window: 'observation', tokenizer: 'word', maxNewTokens: 1 };
+  const tokenizer = createTokenizer(context.tokenizer, spec.words);
+  const concurrentEpisodes = Math.min(numEpisodes, maxConcurrentEpisodes);
+  const actor: Actor = source
+    ? await latestPolicyActor(options, source, concurrentEpisodes)
+    : new ScriptedActor(scriptedAgent(spec, options.policy), tokenizer);
+  const runId = newRunId();
+  await control.append(runId, {
+    kind: 'RunStarted',
+    payload: {
+      name: `collect-${spec.name}-${options.policy}`,
+      recipe: {
+        environment: spec.name,
+        policy: options.policy,
+        numEpisodes,
+        seed,
+        fromRun: source?.runId ?? null,
+        policyVersion: source?.policies.latest?.policyVersion ?? null,
+      },
+      recipeHash: '',
+      seed,
+      environment: spec.name,
+      codeVersion: options.codeVersion,
+      baselines: [],
+    },
+  });
+  const episodes = planRound({
+    runId,
+    seed,
+    spec,
+    split: 'train',
+    agent: source ? 'policy' : options.policy,
+    trainable: false,
+    round: 0,
+    numGroups: numEpisodes,
+    groupSize: 1,
+    firstTask: 0,
+    firstOrdinal: 0,
+  });
+  const metrics = await playRound(
+    {
+      runId,
+      log,
+      control,
+      spec,
+      tokenizer,
+      context,
+      concurrentEpisodes,
+      engine: options.engine,
+      model: options.policy,
+      signal: options.signal,
+    },
+    { episodes, actor, idleSeconds: 0 },
+  );
+  await control.append(runId, {
+    kind: 'RunEnded',
+    payload: { reason: metrics ? 'finished' : 'stopped', detail: '', numUpdates: 0 },
+  });
+  return {
+    runId,
+    numEpisodes: metrics ? numEpisodes : 0,
+    success: metrics?.success ?? Number.NaN,
+    meanReturn: metrics?.meanReturn ?? Number.NaN,
+  };
+}
+
+function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {
+  const candidates = control.state.runs.filter(
+    (run) => run.started.environment === spec.name && run.policies.latest !== null,
+  );
+  const latest = candidates.at(-1);
+  if (!latest) {
+    throw new CollectorError(
+      'NO_POLICY',
+      `no run has published a policy for ${spec.name}; train one, or name another --policy`,
+    );
+  }
+  return latest;
+}
+
+async function latestPolicyActor(options: CollectOptions, run: RunState, maxSlots: number): Promise<Actor> {
+  const recipe = parseRecipe(run.started.recipe);
+  const policy = run.policies.latest;
+  if (!policy) throw new CollectorError('NO_POLICY', `run ${run.runId} has published no policy`);
+  const model = await new PolicySource(options.checkpoints).load(policy);
+  const { maxNewTokens } = recipe.context;
+  const maxTokens = recipe.model.maxPositions;
+  const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens });
+  // The versions of another run mean nothing in this one.
+  generator.setPolicyVersion(-1);
+  return new PolicyActor({
+    generator,
+    tokenizer: createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words),
+    maxTokens,
+    sampling: { temperature: recipe.collection.temperature, topK: 0, topP: 1, greedy: false, maxNewTokens },
+  });
+}

@@ -1,0 +1,16 @@
+export type CollectorErrorCode =
+  /** No policy is published that could act. */
+  | 'NO_POLICY'
+  /** A setting of the recipe that only the running process can judge. */
+  | 'INVALID_SETTING';
+
+export class CollectorError extends Error {
+  readonly retriable = false;
+  constructor(
+    readonly code: CollectorErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CollectorError';
+  }
+}

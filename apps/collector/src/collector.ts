@@ -1,0 +1,259 @@
+import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import type { Recipe } from '@retrace/config';
+import { Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
+import type { EventLog, PolicyState, RunState, Split } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { abandonUnfinished } from './abandon-unfinished.js';
+import type { Actor } from './actor.js';
+import { CollectorError } from './collector-error.js';
+import { demonstrationRound, nextTask, type CollectorTask } from './next-task.js';
+import { PolicyActor } from './policy-actor.js';
+import { PolicySource } from './policy-source.js';
+import { planRound, type RoundPlanOptions } from './round-plan.js';
+import type { RoundMetrics } from './round-metrics.js';
+import { playRound, type RoundSetting } from './play-round.js';
+import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
+
+export interface CollectorOptions {
+  readonly runId: string;
+  readonly recipe: Recipe;
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly checkpoints: CheckpointFiles;
+  readonly tokenizer: Tokenizer;
+  /** Recorded with each step: what generated it. */
+  readonly engine: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (detail: string) => void;
+}
+
+/** Validation and test rounds are numbered apart from training rounds: they never move `lastClosedRound`. */
+const evaluationRound = -2;
+
+/**
+ * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
+ * that was killed goes on where the log says the run is.
+ */
+export class Collector {
+  private readonly spec: EnvironmentSpec;
+  private readonly policies: PolicySource;
+  private generator: Generator | null = null;
+
+  constructor(private readonly options: CollectorOptions) {
+    this.spec = getEnvironment(options.recipe.environment);
+    this.policies = new PolicySource(options.checkpoints);
+  }
+
+  /** Resolves when the run has ended or the signal aborts. */
+  async run(): Promise<void> {
+    const { log, control, signal, recipe } = this.options;
+    await control.catchUp();
+    const abandoned = await abandonUnfinished(log, this.view, nowUs);
+    await control.append(
+      this.options.runId,
+      ...abandoned.map((payload) => ({ kind: 'GroupClosed' as const, payload })),
+    );
+    let waitedSince = performance.now();
+    while (!signal.aborted) {
+      await control.catchUp();
+      const task = nextTask(this.view, recipe);
+      if (task.kind === 'finished') return;
+      if (task.kind === 'wait') {
+        await control.changed(signal);
+        continue;
+      }
+      const idleSeconds = (performance.now() - waitedSince) / 1000;
+      await this.perform(task, idleSeconds);
+      waitedSince = performance.now();
+    }
+  }
+
+  private get view(): RunState {
+    return this.options.control.run(this.options.runId);
+  }
+
+  private async perform(task: CollectorTask, idleSeconds: number): Promise<void> {
+    const { recipe } = this.options;
+    switch (task.kind) {
+      case 'rollOut': {
+        const { groupsPerRound, groupSize } = recipe.collection;
+        const metrics = await this.playRound(
+          {
+            split: 'train',
+            agent: 'policy',
+            trainable: true,
+            round: task.round,
+            numGroups: groupsPerRound,
+            groupSize,
+            firstTask: task.round * groupsPerRound,
+          },
+          idleSeconds,
+        );
+        if (metrics) await this.logMetrics('collector', task.round, metrics.entries());
+        return;
+      }
+      case 'demonstrate': {
+        const { numEpisodes, agent } = this.imitation();
+        await this.playRound(
+          {
+            split: 'train',
+            agent,
+            trainable: false,
+            round: demonstrationRound,
+            numGroups: numEpisodes,
+            groupSize: 1,
+            firstTask: 0,
+          },
+          idleSeconds,
+        );
+        return;
+      }
+      case 'validate':
+        return this.evaluate('validation', recipe.evaluation.numValidationEpisodes, task.policyVersion);
+      case 'test':
+        return this.evaluate('test', recipe.evaluation.numTestEpisodes, task.policyVersion);
+      case 'endRun':
+        await this.options.control.append(this.options.runId, {
+          kind: 'RunEnded',
+          payload: { reason: 'finished', detail: '', numUpdates: this.view.updates.numUpdates },
+        });
+        return;
+      case 'finished':
+      case 'wait':
+        return;
+    }
+  }
+
+  private async evaluate(split: Split, numGroups: number, policyVersion: number): Promise<void> {
+    const metrics = await this.playRound(
+      {
+        split,
+        agent: 'policy',
+        trainable: false,
+        round: evaluationRound,
+        numGroups,
+        groupSize: 1,
+        firstTask: 0,
+      },
+      0,
+    );
+    if (!metrics) return;
+    this.options.onProgress(
+      `${split} success ${metrics.success.toFixed(3)} at policy version ${policyVersion}`,
+    );
+    await this.logMetrics('evaluation', policyVersion, [
+      [`${split}/success`, metrics.success],
+      [`${split}/return`, metrics.meanReturn],
+    ]);
+  }
+
+  private async playRound(
+    plan: Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal'>,
+    idleSeconds: number,
+  ): Promise<RoundMetrics | null> {
+    const { recipe, runId } = this.options;
+    const episodes = planRound({
+      ...plan,
+      runId,
+      seed: recipe.seed,
+      spec: this.spec,
+      firstOrdinal: this.view.groups.counts.numEpisodes,
+    });
+    const actor =
+      plan.agent === 'policy' ? await this.policyActor(plan.trainable) : this.scriptedActor(plan.agent);
+    const swaps = plan.trainable && recipe.collection.maxStaleness > 0;
+    return playRound(this.setting(), {
+      episodes,
+      actor,
+      idleSeconds,
+      beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
+    });
+  }
+
+  private async policyActor(sampled: boolean): Promise<Actor> {
+    const { recipe, tokenizer } = this.options;
+    const policy = this.currentPolicy();
+    const model = await this.policies.load(policy);
+    const { maxPositions } = recipe.model;
+    this.generator ??= new Generator(model, {
+      maxSlots: recipe.collection.concurrentEpisodes,
+      maxTokens: maxPositions,
+      maxNewTokens: recipe.context.maxNewTokens,
+    });
+    this.generator.setPolicyVersion(policy.policyVersion);
+    return new PolicyActor({
+      generator: this.generator,
+      tokenizer,
+      maxTokens: maxPositions,
+      sampling: {
+        temperature: recipe.collection.temperature,
+        topK: 0,
+        topP: 1,
+        greedy: !sampled,
+        maxNewTokens: recipe.context.maxNewTokens,
+      },
+    });
+  }
+
+  private scriptedActor(name: string): Actor {
+    return new ScriptedActor(scriptedAgent(this.spec, name), this.options.tokenizer);
+  }
+
+  /** Hot swap: the weights change under the live episodes, whose tokens record the version that sampled them. */
+  private async swapIfNewer(): Promise<void> {
+    await this.options.control.catchUp();
+    const policy = this.currentPolicy();
+    if (policy.policyVersion === this.policies.version) return;
+    await this.policies.load(policy);
+    this.generator?.setPolicyVersion(policy.policyVersion);
+  }
+
+  private currentPolicy(): PolicyState {
+    const policy = this.view.policies.latest;
+    if (!policy) throw new CollectorError('NO_POLICY', 'no policy is published yet');
+    return policy;
+  }
+
+  private imitation(): NonNullable<Recipe['imitation']> {
+    const { imitation } = this.options.recipe;
+    if (!imitation)
+      throw new CollectorError('INVALID_SETTING', 'imitation: null, must be set for a demonstration round');
+    return imitation;
+  }
+
+  private setting(): RoundSetting {
+    const { runId, log, control, recipe, engine, tokenizer, signal } = this.options;
+    return {
+      runId,
+      log,
+      control,
+      spec: this.spec,
+      tokenizer,
+      context: recipe.context,
+      concurrentEpisodes: recipe.collection.concurrentEpisodes,
+      engine,
+      model: recipe.name,
+      signal,
+    };
+  }
+
+  private async logMetrics(
+    source: 'collector' | 'evaluation',
+    step: number,
+    entries: readonly (readonly [string, number])[],
+  ): Promise<void> {
+    await this.options.control.append(this.options.runId, {
+      kind: 'MetricsLogged',
+      payload: {
+        source,
+        step,
+        names: entries.map(([name]) => name),
+        values: Float64Array.from(entries, ([, value]) => value),
+      },
+    });
+  }
+}
+
+function nowUs(): number {
+  return Date.now() * 1000;
+}

@@ -1,0 +1,130 @@
+import { deriveSeed, type Environment, type Observation, type StepResult } from '@retrace/environments';
+import type { Tokenizer } from '@retrace/policy';
+import type { AnyEvent, EndReason } from '@retrace/trajectory';
+import type { Actor } from './actor.js';
+import {
+  EpisodeRecorder,
+  type EpisodeSummary,
+  type Prompt,
+  type RecorderContext,
+  type Turn,
+} from './episode-recorder.js';
+import type { PlannedEpisode } from './round-plan.js';
+
+export interface SlotContext {
+  readonly actor: Actor;
+  readonly tokenizer: Tokenizer;
+  readonly window: 'observation' | 'history';
+  readonly maxNewTokens: number;
+  readonly recorder: RecorderContext;
+  /** Receives each event as it happens, in order. */
+  readonly emit: (event: AnyEvent) => void;
+  readonly ended: (summary: EpisodeSummary) => void;
+  readonly onEnvironmentMs: (ms: number) => void;
+}
+
+/** One of the concurrent episodes: its environment, its context so far, and its recorder. Reused from episode to episode. */
+export class EpisodeSlot {
+  private plan!: PlannedEpisode;
+  private recorder!: EpisodeRecorder;
+  private prompt!: Prompt;
+  private contextTokens = 0;
+  private numTurns = 0;
+  private active = false;
+
+  constructor(
+    readonly slot: number,
+    private readonly environment: Environment,
+    private readonly context: SlotContext,
+  ) {}
+
+  get isActive(): boolean {
+    return this.active;
+  }
+
+  /** Starts an episode and asks the actor for its first action. */
+  start(plan: PlannedEpisode): void | Promise<void> {
+    this.plan = plan;
+    this.recorder = new EpisodeRecorder(this.context.recorder, plan);
+    this.contextTokens = 0;
+    this.numTurns = 0;
+    this.active = true;
+    this.context.emit(this.recorder.started());
+    const { task, seed } = plan.group.sampled;
+    const observation = this.environment.reset({ task, seed });
+    if (observation instanceof Promise)
+      return observation.then((value) => {
+        this.ask(value);
+      });
+    this.ask(observation);
+  }
+
+  /** Takes the actor's turn into the environment; records the step; ends the episode or asks for the next action. */
+  act(turn: Turn): void | Promise<void> {
+    const started = performance.now();
+    const result = this.environment.step(turn.action);
+    if (result instanceof Promise) {
+      return result.then((value) => {
+        this.afterStep(turn, value, performance.now() - started);
+      });
+    }
+    this.afterStep(turn, result, performance.now() - started);
+  }
+
+  private afterStep(turn: Turn, result: StepResult, environmentMs: number): void {
+    this.context.onEnvironmentMs(environmentMs);
+    this.context.emit(
+      this.recorder.step(this.prompt, turn, result, this.context.actor.sampling, environmentMs),
+    );
+    this.contextTokens = this.prompt.keptPrefixTokens + this.prompt.tokenIds.length + turn.tokenIds.length;
+    if (result.terminated) this.end('terminated', '', result);
+    else if (result.truncated) this.end('truncated', 'step limit of the environment', result);
+    else if (!this.fits(result.observation)) this.end('truncated', 'context full', result);
+    else this.ask(result.observation);
+  }
+
+  private ask(observation: Observation): void {
+    this.prompt = this.promptFor(observation);
+    this.context.actor.request({
+      slot: this.slot,
+      environment: this.environment,
+      observation,
+      prompt: this.prompt,
+      // A seed per turn: with a fresh context each turn, all turns sample at the same place of theirs.
+      samplingSeed: deriveSeed(this.plan.samplingSeed, this.numTurns++),
+    });
+  }
+
+  private end(endReason: EndReason, endDetail: string, result: StepResult): void {
+    // A context that is full has no room for the final observation: it is read as a sequence of its own.
+    const final = this.fits(result.observation)
+      ? this.promptFor(result.observation)
+      : { ...this.promptFor(result.observation), keptPrefixTokens: 0 };
+    const { event, summary } = this.recorder.ended({ endReason, endDetail, final, success: result.success });
+    this.context.emit(event);
+    this.active = false;
+    this.context.actor.release(this.slot);
+    this.context.ended(summary);
+  }
+
+  /** The observation, closed by the end-of-turn token after which the agent speaks. */
+  private promptFor(observation: Observation): Prompt {
+    const words = this.context.tokenizer.encode(observation.text);
+    const tokenIds = new Int32Array(words.length + 1);
+    tokenIds.set(words);
+    tokenIds[words.length] = this.context.tokenizer.endOfTurnTokenId;
+    return {
+      observation,
+      tokenIds,
+      keptPrefixTokens: this.context.window === 'history' ? this.contextTokens : 0,
+    };
+  }
+
+  private fits(observation: Observation): boolean {
+    const prompt = this.promptFor(observation);
+    return (
+      prompt.keptPrefixTokens + prompt.tokenIds.length + this.context.maxNewTokens <=
+      this.context.actor.maxTokens
+    );
+  }
+}

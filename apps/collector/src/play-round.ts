@@ -1,0 +1,97 @@
+import type { ContextRecipe } from '@retrace/config';
+import type { EnvironmentSpec } from '@retrace/environments';
+import type { Tokenizer } from '@retrace/policy';
+import type { EventLog } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { markRoundStart } from './abandon-unfinished.js';
+import type { Actor } from './actor.js';
+import type { SlotContext } from './episode-slot.js';
+import { GroupCloser } from './group-closer.js';
+import { createSlots, playEpisodes } from './play-episodes.js';
+import { RoundMetrics } from './round-metrics.js';
+import type { PlannedEpisode } from './round-plan.js';
+import { TrajectoryWriter } from './trajectory-writer.js';
+
+/** What stays the same from round to round of a run. */
+export interface RoundSetting {
+  readonly runId: string;
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly spec: EnvironmentSpec;
+  readonly tokenizer: Tokenizer;
+  readonly context: ContextRecipe;
+  readonly concurrentEpisodes: number;
+  /** Recorded with each step: what generated it, and under which name the model goes. */
+  readonly engine: string;
+  readonly model: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Round {
+  readonly episodes: readonly PlannedEpisode[];
+  readonly actor: Actor;
+  readonly idleSeconds: number;
+  /** Called between turns; may swap the policy. */
+  readonly beforeTurns?: () => Promise<void>;
+}
+
+/**
+ * Plays one round into the log and closes its groups, all in one append, once every episode event is acknowledged: a round
+ * is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
+ */
+export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
+  const { runId, log, control, spec, tokenizer, signal } = setting;
+  await markRoundStart(log, runId);
+  const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
+  const writer = new TrajectoryWriter(log);
+  const metrics = new RoundMetrics(round.idleSeconds);
+  const context: SlotContext = {
+    actor: round.actor,
+    tokenizer,
+    window: setting.context.window,
+    maxNewTokens: setting.context.maxNewTokens,
+    recorder: {
+      runId,
+      logId: log.logId,
+      environment: spec.name,
+      engine: setting.engine,
+      model: setting.model,
+      tokenizerHash: tokenizer.hash,
+      nowUs,
+    },
+    emit: (event) => {
+      writer.write(event);
+    },
+    ended: (summary) => {
+      closer.add(summary);
+      metrics.add(summary);
+    },
+    onEnvironmentMs: (ms) => {
+      metrics.environmentMs += ms;
+    },
+  };
+  await playEpisodes({
+    slots: createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context),
+    context,
+    episodes: round.episodes,
+    signal,
+    onGenerationMs: (ms) => {
+      metrics.generationMs += ms;
+    },
+    beforeTurns: async () => {
+      writer.push();
+      await writer.backPressure();
+      await round.beforeTurns?.();
+    },
+  });
+  await writer.flush();
+  metrics.logSeconds = writer.waitedSeconds;
+  if (!closer.isComplete) return null;
+  const groups = closer.closings().map((payload) => ({ kind: 'GroupClosed' as const, payload }));
+  await control.append(runId, ...groups);
+  return metrics;
+}
+
+function nowUs(): number {
+  return Date.now() * 1000;
+}

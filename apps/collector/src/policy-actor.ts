@@ -1,0 +1,73 @@
+import type { FinishedTurn, Generator, Tokenizer } from '@retrace/policy';
+import type { SamplingParameters } from '@retrace/trajectory';
+import type { ActRequest, Actor, FinishedAct } from './actor.js';
+
+export interface PolicyActorOptions {
+  readonly generator: Generator;
+  readonly tokenizer: Tokenizer;
+  readonly maxTokens: number;
+  readonly sampling: SamplingParameters;
+}
+
+/** The learned policy: batches whatever waits into the generator's steps. */
+export class PolicyActor implements Actor {
+  readonly sampling: SamplingParameters;
+  readonly maxTokens: number;
+  private readonly stopTokenIds: readonly number[];
+  private readonly requestedAt = new Map<number, number>();
+
+  constructor(private readonly options: PolicyActorOptions) {
+    this.sampling = options.sampling;
+    this.maxTokens = options.maxTokens;
+    // One-token actions need no stop token: the first token is the whole action.
+    this.stopTokenIds = options.sampling.maxNewTokens > 1 ? [options.tokenizer.endOfTurnTokenId] : [];
+  }
+
+  request({ slot, prompt, samplingSeed }: ActRequest): void {
+    this.requestedAt.set(slot, performance.now());
+    this.options.generator.add({
+      slot,
+      keptPrefixTokens: prompt.keptPrefixTokens,
+      tokenIds: prompt.tokenIds,
+      temperature: this.sampling.temperature,
+      greedy: this.sampling.greedy,
+      maxNewTokens: this.sampling.maxNewTokens,
+      stopTokenIds: this.stopTokenIds,
+      samplingSeed,
+    });
+  }
+
+  get numPending(): number {
+    return this.requestedAt.size;
+  }
+
+  async step(): Promise<readonly FinishedAct[]> {
+    const finished = await this.options.generator.step();
+    return finished.map((turn) => this.finish(turn));
+  }
+
+  release(slot: number): void {
+    this.options.generator.release(slot);
+  }
+
+  private finish(turn: FinishedTurn): FinishedAct {
+    const requestedAt = this.requestedAt.get(turn.slot) ?? performance.now();
+    this.requestedAt.delete(turn.slot);
+    const numTokens = turn.tokenIds.length;
+    const stopped = turn.stopReason === 'stop' && numTokens > 0;
+    const actionIds = stopped ? turn.tokenIds.subarray(0, numTokens - 1) : turn.tokenIds;
+    return {
+      slot: turn.slot,
+      turn: {
+        action: this.options.tokenizer.decode(actionIds),
+        tokenIds: turn.tokenIds,
+        logprobs: turn.logprobs,
+        rawLogprobs: turn.rawLogprobs,
+        entropies: turn.entropies,
+        policyVersions: turn.policyVersions,
+        logprobMode: 'processed',
+        generationMs: performance.now() - requestedAt,
+      },
+    };
+  }
+}

@@ -1,0 +1,30 @@
+import {
+  decodeSafetensors,
+  Transformer,
+  type CheckpointFiles,
+  type TransformerConfig,
+} from '@retrace/policy';
+import type { PolicyState } from '@retrace/trajectory';
+
+/** The current policy's weights on this process's device: one model, swapped in place from version to version. */
+export class PolicySource {
+  private model: Transformer | null = null;
+  private loadedVersion = -1;
+
+  constructor(private readonly checkpoints: CheckpointFiles) {}
+
+  get version(): number {
+    return this.loadedVersion;
+  }
+
+  /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
+  async load(policy: PolicyState): Promise<Transformer> {
+    if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
+    const checkpoint = decodeSafetensors(await this.checkpoints.read(policy.weights));
+    if (this.model) this.model.assignTensors(checkpoint.tensors);
+    const config = JSON.parse(checkpoint.metadata.config) as TransformerConfig;
+    const model = (this.model ??= Transformer.fromTensors(config, checkpoint.tensors));
+    this.loadedVersion = policy.policyVersion;
+    return model;
+  }
+}

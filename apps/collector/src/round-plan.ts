@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
+import { episodeIdFor, newControlEventId, type Split } from '@retrace/trajectory';
+
+/** One episode to play: everything that decides its content, apart from the policy. */
+export interface PlannedEpisode {
+  readonly episodeId: string;
+  readonly group: PlannedGroup;
+  readonly groupMember: number;
+  readonly samplingSeed: number;
+}
+
+export interface PlannedGroup {
+  readonly groupId: string;
+  readonly groupSize: number;
+  readonly round: number;
+  readonly split: Split;
+  readonly agent: string;
+  readonly trainable: boolean;
+  readonly sampled: SampledTask;
+}
+
+export interface RoundPlanOptions {
+  readonly runId: string;
+  readonly seed: number;
+  readonly spec: EnvironmentSpec;
+  readonly split: Split;
+  readonly agent: string;
+  readonly trainable: boolean;
+  readonly round: number;
+  readonly numGroups: number;
+  readonly groupSize: number;
+  /** Index of the first task in its split. */
+  readonly firstTask: number;
+  /** Ordinal of the first episode; decides ids alone. */
+  readonly firstOrdinal: number;
+}
+
+/**
+ * The episodes of one round, in group order. Tasks and sampling seeds follow from (seed, split, round, place), never from
+ * ids, so a round that is collected again after a crash has the same content under new ids.
+ */
+export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
+  const { runId, seed, spec, split, agent, trainable, round, numGroups, groupSize } = options;
+  const episodes: PlannedEpisode[] = [];
+  for (let g = 0; g < numGroups; g++) {
+    const group: PlannedGroup = {
+      groupId: newControlEventId(),
+      groupSize,
+      round,
+      split,
+      agent,
+      trainable,
+      sampled: spec.sampleTask({ split, index: options.firstTask + g, seed }),
+    };
+    for (let member = 0; member < groupSize; member++) {
+      const place = g * groupSize + member;
+      episodes.push({
+        episodeId: episodeIdFor({ runId, ordinal: options.firstOrdinal + place }),
+        group,
+        groupMember: member,
+        samplingSeed: seedOf(`${seed}/${split}/${agent}/${round}/${place}`),
+      });
+    }
+  }
+  return episodes;
+}
+
+/** 32 bits of SHA-256: independent streams for places that differ in anything. */
+function seedOf(place: string): number {
+  return createHash('sha256').update(place).digest().readUInt32LE(0);
+}

@@ -1,0 +1,83 @@
+import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
+import type { Tokenizer } from '@retrace/policy';
+import type { ActRequest, Actor, FinishedAct } from './actor.js';
+
+/**
+ * A scripted agent (expert or baseline). Its action is tokenised, so that imitation can train on it; its logprobs are
+ * missing (NaN) and its policy version is −1, so that no policy gradient ever will.
+ */
+export class ScriptedActor implements Actor {
+  readonly sampling = null;
+  readonly maxTokens = Number.POSITIVE_INFINITY;
+  private readonly pending: ActRequest[] = [];
+  private readonly actionTokens = new Map<string, Int32Array>();
+  private readonly randoms = new Map<number, () => number>();
+
+  constructor(
+    private readonly agent: ScriptedAgent,
+    private readonly tokenizer: Tokenizer,
+  ) {}
+
+  request(request: ActRequest): void {
+    this.pending.push(request);
+  }
+
+  get numPending(): number {
+    return this.pending.length;
+  }
+
+  step(): Promise<readonly FinishedAct[]> {
+    const finished = this.pending.map((request): FinishedAct => {
+      const started = performance.now();
+      const action = this.agent.act(request.environment, request.observation, this.randomOf(request));
+      const tokenIds = this.tokensOf(action);
+      return {
+        slot: request.slot,
+        turn: {
+          action,
+          tokenIds,
+          logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
+          rawLogprobs: null,
+          entropies: null,
+          policyVersions: new Int32Array(tokenIds.length).fill(-1),
+          logprobMode: 'none',
+          generationMs: performance.now() - started,
+        },
+      };
+    });
+    this.pending.length = 0;
+    return Promise.resolve(finished);
+  }
+
+  release(slot: number): void {
+    this.randoms.delete(slot);
+  }
+
+  private randomOf(request: ActRequest): () => number {
+    const known = this.randoms.get(request.slot);
+    if (known) return known;
+    const generator = new Pcg32(request.samplingSeed);
+    const random = () => generator.nextFloat();
+    this.randoms.set(request.slot, random);
+    return random;
+  }
+
+  private tokensOf(action: string): Int32Array {
+    const known = this.actionTokens.get(action);
+    if (known) return known;
+    const tokens = this.tokenizer.encode(action);
+    this.actionTokens.set(action, tokens);
+    return tokens;
+  }
+}
+
+/** @throws EnvironmentError `INVALID_ARGUMENT` naming the agents that the environment has */
+export function scriptedAgent(spec: EnvironmentSpec, name: string): ScriptedAgent {
+  const agent = spec.agents.find((candidate) => candidate.name === name);
+  if (agent) return agent;
+  const known = spec.agents.map((candidate) => candidate.name).join(', ');
+  throw new EnvironmentError(
+    'INVALID_ARGUMENT',
+    `agent: got "${name}", must be one of ${known} in ${spec.name}`,
+  );
+}

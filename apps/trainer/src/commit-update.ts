@@ -1,0 +1,67 @@
+import type { BatchPlanned } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/trajectory/control-tail';
+import type { PolicyState, StateFiles } from './policy-state.js';
+
+export type MetricEntries = readonly (readonly [string, number])[];
+
+export interface CommitOptions {
+  readonly runId: string;
+  readonly control: ControlTail;
+  readonly epoch: number;
+  readonly plan: BatchPlanned;
+  readonly policy: PolicyState;
+  /** What a replay must reproduce; recorded with the commit. */
+  readonly metrics: MetricEntries;
+  /** What only this process can know. */
+  readonly timings: MetricEntries;
+}
+
+/**
+ * Commits an update: first the files are durable, then one append carries `UpdateApplied` (the commit) and
+ * `PolicyPublished`, so no crash can part them.
+ */
+export async function commitUpdate(options: CommitOptions): Promise<StateFiles> {
+  const { runId, control, epoch, plan, policy, metrics } = options;
+  const started = performance.now();
+  const files = { weights: await policy.saveWeights(), optimizer: await policy.saveOptimizer() };
+  const checkpointSeconds = (performance.now() - started) / 1000;
+  const policyVersionOut = plan.policyVersionIn + 1;
+  const logged = [...metrics, ...options.timings, ['time/checkpoint', checkpointSeconds] as const];
+  await control.append(
+    runId,
+    {
+      kind: 'UpdateApplied',
+      payload: {
+        planId: plan.planId,
+        epoch,
+        updateNumber: plan.updateNumber,
+        policyVersionOut,
+        ...files,
+        trainerState: null,
+        metricNames: metrics.map(([name]) => name),
+        metricValues: Float64Array.from(metrics, ([, value]) => value),
+      },
+    },
+    {
+      kind: 'PolicyPublished',
+      payload: {
+        policyVersion: policyVersionOut,
+        parentVersion: plan.policyVersionIn,
+        updateNumber: plan.updateNumber,
+        epoch,
+        weights: files.weights,
+        modelHash: policy.modelHash,
+      },
+    },
+    {
+      kind: 'MetricsLogged',
+      payload: {
+        source: 'trainer',
+        step: plan.updateNumber,
+        names: logged.map(([name]) => name),
+        values: Float64Array.from(logged, ([, value]) => value),
+      },
+    },
+  );
+  return files;
+}

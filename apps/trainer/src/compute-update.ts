@@ -1,0 +1,97 @@
+import type { Recipe } from '@retrace/config';
+import type { LossOptions } from '@retrace/policy';
+import type { BatchPlanned, EpisodeColumns, FileRef } from '@retrace/trajectory';
+import { applyUpdate, type UpdateOutcome } from './apply-update.js';
+import { imitationColumns } from './imitation.js';
+import { learningRateAt } from './learning-rate.js';
+import type { PolicyState } from './policy-state.js';
+import { preparePolicyUpdate } from './prepare-policy-update.js';
+
+export interface UpdateResult {
+  readonly outcome: UpdateOutcome;
+  /** Names and values that follow from the batch, the same in a replay. */
+  readonly metrics: readonly (readonly [string, number])[];
+}
+
+/** What an update needs; the same for the update itself and for its replay. */
+export interface UpdateInputs {
+  readonly plan: BatchPlanned;
+  readonly columns: EpisodeColumns;
+  readonly recipe: Recipe;
+  /** Holds the weights and optimizer state that the plan starts from; changed by the update. */
+  readonly policy: PolicyState;
+  /** Weights of the reference policy; null when the recipe has no KL term. */
+  readonly referenceWeights: FileRef | null;
+}
+
+/** One planned update on its batch: a pure function of plan, batch, recipe and the policy state that goes in. */
+export function computeUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
+  return inputs.plan.stage === 'imitation' ? imitationUpdate(inputs) : policyUpdate(inputs);
+}
+
+async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
+  const { plan, recipe, policy } = inputs;
+  const imitationUpdates = recipe.imitation?.numUpdates ?? 0;
+  const learningRate = learningRateAt(
+    recipe.optimizer,
+    plan.updateNumber - 1 - imitationUpdates,
+    recipe.numUpdates,
+  );
+  const prepared = await preparePolicyUpdate(inputs);
+  const outcome = await applyUpdate(policy.optimizer, prepared.columns, {
+    learningRate,
+    seed: plan.seed,
+    loss: lossOptions(recipe),
+    optimizer: recipe.optimizer,
+    aggregation: recipe.loss.aggregation,
+  });
+  return { outcome, metrics: [...outcomeMetrics(outcome, learningRate), ...prepared.metrics] };
+}
+
+async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs): Promise<UpdateResult> {
+  const learningRate = recipe.imitation?.learningRate ?? recipe.optimizer.learningRate;
+  const outcome = await applyUpdate(policy.optimizer, imitationColumns(columns), {
+    learningRate,
+    seed: plan.seed,
+    loss: {
+      ...lossOptions(recipe),
+      policyLoss: 'crossEntropy',
+      valueCoefficient: 0,
+      entropyCoefficient: 0,
+      klCoefficient: 0,
+    },
+    optimizer: { ...recipe.optimizer, epochs: 1 },
+    aggregation: 'tokenMean',
+  });
+  return { outcome, metrics: outcomeMetrics(outcome, learningRate) };
+}
+
+function outcomeMetrics(outcome: UpdateOutcome, learningRate: number) {
+  return [
+    ['train/loss', outcome.loss],
+    ['train/policyLoss', outcome.policyLoss],
+    ['train/valueLoss', outcome.valueLoss],
+    ['train/entropy', outcome.entropy],
+    ['train/kl', outcome.kl],
+    ['train/clipFraction', outcome.clipFraction],
+    ['train/gradientNorm', outcome.gradientNorm],
+    ['train/learningRate', learningRate],
+  ] as const;
+}
+
+function lossOptions(recipe: Recipe): LossOptions {
+  const { loss, collection, optimizer } = recipe;
+  return {
+    policyLoss: loss.policyLoss,
+    clipLow: loss.clipLow,
+    clipHigh: loss.clipHigh,
+    dualClip: loss.dualClip,
+    valueCoefficient: loss.valueCoefficient,
+    valueClip: loss.valueClip,
+    entropyCoefficient: loss.entropyCoefficient,
+    klCoefficient: loss.klCoefficient,
+    klEstimator: loss.klEstimator,
+    temperature: collection.temperature,
+    maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
+  };
+}

@@ -1,0 +1,18 @@
+import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
+import type { UpdateColumns } from './mini-batches.js';
+
+/** Behavior cloning trains every action token of the demonstrations; no logprob of the demonstrator is needed. */
+export function imitationColumns(columns: EpisodeColumns): UpdateColumns {
+  const batch = buildTokenBatch(columns);
+  const numTokens = batch.tokenIds.length;
+  return {
+    tokenIds: batch.tokenIds,
+    sequenceOffsets: batch.sequenceOffsets,
+    trainedMask: batch.actionMask,
+    advantages: new Float32Array(numTokens),
+    anchorLogprobs: new Float32Array(numTokens),
+    referenceLogprobs: null,
+    returns: null,
+    proximalValues: null,
+  };
+}

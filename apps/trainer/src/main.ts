@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { parseRecipe, readRoleConfig, superviseThisProcess } from '@retrace/config';
+import { getEnvironment } from '@retrace/environments';
+import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
+import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { ControlTail } from '@retrace/trajectory/control-tail';
+import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { saveTokenizer } from './save-tokenizer.js';
+import { rewardVersionOf } from './token-rewards.js';
+import { Trainer } from './trainer.js';
+
+/** The trainer as a process: `node apps/trainer/dist/main.js`, configured by its environment. */
+async function main(): Promise<void> {
+  const config = readRoleConfig(process.env);
+  const { runId } = config;
+  if (runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the trainer works for one run');
+  const supervised = superviseThisProcess();
+  const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
+  const log = await openLmdbLog({ path: config.logDirectory, createdBy: 'trainer' });
+  const control = new ControlTail(log);
+  await control.catchUp();
+  const recipe = parseRecipe(control.run(runId).started.recipe);
+  const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
+  await saveTokenizer(config.tokenizerDirectory, tokenizer);
+  const client = createStoreClient({
+    url: config.storeUrl,
+    username: config.storeUser,
+    password: config.storePassword,
+  });
+  const reader = new TrajectoryReader(client);
+  const trainer = await Trainer.start({
+    runId,
+    trainerId: randomUUID(),
+    recipe,
+    rewardVersion: rewardVersionOf(recipe.reward),
+    control,
+    checkpoints: new CheckpointFiles(config.checkpointDirectory),
+    vocabSize: tokenizer.vocabSize,
+    tokenizerHash: tokenizer.hash,
+    readEpisodes: (run, episodeIds) => reader.readEpisodes(run, episodeIds),
+    signal: supervised.signal,
+    onProgress: (detail) => {
+      supervised.send({ type: 'progress', detail });
+    },
+  });
+  supervised.send({ type: 'ready', detail: backend.reason });
+  await trainer.run();
+  control.close();
+  await client.close();
+  await log.close();
+}
+
+await main();

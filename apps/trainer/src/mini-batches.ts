@@ -1,0 +1,97 @@
+import type { Aggregation } from '@retrace/algorithms';
+import type { Pcg32 } from '@retrace/environments';
+import type { TrainingBatch } from '@retrace/policy';
+import { lossWeights } from './loss-weights.js';
+
+type Column = Int32Array | Float32Array | Uint8Array;
+
+/** What every sequence of an update brings to training, flat over its N tokens. */
+export interface UpdateColumns {
+  readonly tokenIds: Int32Array;
+  readonly sequenceOffsets: Int32Array;
+  /** 1 = an action token that this update trains. */
+  readonly trainedMask: Uint8Array;
+  readonly advantages: Float32Array;
+  /** What the probability ratio is taken against. */
+  readonly anchorLogprobs: Float32Array;
+  readonly referenceLogprobs: Float32Array | null;
+  readonly returns: Float32Array | null;
+  readonly proximalValues: Float32Array | null;
+}
+
+/** A random order of the sequences that train anything (Fisher–Yates). */
+export function shuffledSequences(columns: UpdateColumns, random: Pcg32): Int32Array {
+  const { sequenceOffsets, trainedMask } = columns;
+  const kept: number[] = [];
+  for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
+    if (trainedMask.subarray(sequenceOffsets[s], sequenceOffsets[s + 1]).includes(1)) kept.push(s);
+  }
+  const order = Int32Array.from(kept);
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = random.nextBelow(i + 1);
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
+}
+
+/**
+ * Cuts an order of sequences into mini-batches of about `actionTokens` trained tokens each: their number is the rounded
+ * quotient (at least one) and they are as even as whole sequences allow, so none is a small remainder.
+ */
+export function splitByActionTokens(
+  columns: UpdateColumns,
+  order: Int32Array,
+  actionTokens: number,
+): Int32Array[] {
+  const { sequenceOffsets, trainedMask } = columns;
+  const counts = Array.from(order, (s) => {
+    let count = 0;
+    for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++) count += trainedMask[n];
+    return count;
+  });
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const numBatches = Math.max(1, Math.round(total / actionTokens));
+  const batches: Int32Array[] = [];
+  let start = 0;
+  let seen = 0;
+  for (let i = 0; i < order.length; i++) {
+    seen += counts[i];
+    if (seen >= ((batches.length + 1) * total) / numBatches) {
+      batches.push(order.subarray(start, i + 1));
+      start = i + 1;
+    }
+  }
+  if (start < order.length) batches.push(order.subarray(start));
+  return batches;
+}
+
+/** Gathers sequences into a training batch, with the weights of the aggregation over just these sequences. */
+export function gatherSequences(
+  columns: UpdateColumns,
+  sequences: Int32Array,
+  aggregation: Aggregation,
+): TrainingBatch {
+  const offsets = new Int32Array(sequences.length + 1);
+  sequences.forEach((s, i) => {
+    offsets[i + 1] = offsets[i] + columns.sequenceOffsets[s + 1] - columns.sequenceOffsets[s];
+  });
+  const numTokens = offsets[sequences.length];
+  const gather = <T extends Column>(source: T, target: T): T => {
+    sequences.forEach((s, i) => {
+      target.set(source.subarray(columns.sequenceOffsets[s], columns.sequenceOffsets[s + 1]), offsets[i]);
+    });
+    return target;
+  };
+  const gatherFloats = (source: Float32Array) => gather(source, new Float32Array(numTokens));
+  const trainedMask = gather(columns.trainedMask, new Uint8Array(numTokens));
+  return {
+    tokenIds: gather(columns.tokenIds, new Int32Array(numTokens)),
+    sequenceOffsets: offsets,
+    lossWeights: lossWeights(trainedMask, offsets, aggregation),
+    advantages: gatherFloats(columns.advantages),
+    proximalLogprobs: gatherFloats(columns.anchorLogprobs),
+    referenceLogprobs: columns.referenceLogprobs && gatherFloats(columns.referenceLogprobs),
+    returns: columns.returns && gatherFloats(columns.returns),
+    proximalValues: columns.proximalValues && gatherFloats(columns.proximalValues),
+  };
+}

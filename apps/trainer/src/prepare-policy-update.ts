@@ -1,0 +1,182 @@
+import { computeAdvantages, explainedVariance, numberGroups } from '@retrace/algorithms';
+import { Pcg32 } from '@retrace/environments';
+import { scoreTokens, valuesAtEnd } from '@retrace/policy';
+import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
+import { assertAccountedLogprobs, compareOnPolicy } from './behavior-check.js';
+import type { UpdateColumns } from './mini-batches.js';
+import type { UpdateInputs } from './compute-update.js';
+import { tokenRewards } from './token-rewards.js';
+import { TrainerError } from './trainer-error.js';
+
+export interface PreparedUpdate {
+  readonly columns: UpdateColumns;
+  readonly metrics: readonly (readonly [string, number])[];
+}
+
+/** Largest |ratio − 1| between trainer and collector on tokens that the current policy sampled. */
+const onPolicyTolerance = 1e-3;
+/** Critic-free updates compare the logprobs of this many action tokens only: the rest of the batch needs no scoring. */
+const numTokensCompared = 256;
+
+/**
+ * From the stored episodes of a plan to the columns that the update trains on: sequences rebuilt from their deltas,
+ * rewards allocated, values of the current critic, advantages, reference logprobs.
+ *
+ * @throws TrainerError `UNACCOUNTED_LOGPROBS` or `NOT_ON_POLICY`: such data is never trained on
+ */
+export async function preparePolicyUpdate(options: UpdateInputs): Promise<PreparedUpdate> {
+  const { plan, columns, recipe } = options;
+  const batch = buildTokenBatch(columns);
+  assertAccountedLogprobs(columns, batch, recipe.collection.temperature);
+  const usesCritic = recipe.loss.valueCoefficient > 0;
+  const scored = await scoreBatch(
+    options,
+    batch,
+    usesCritic ? batch.actionMask : firstActions(batch, numTokensCompared),
+  );
+  const ratio = compareOnPolicy(batch, scored.logprobs, plan.policyVersionIn, scored.mask);
+  if (ratio.maxDeviation > onPolicyTolerance) {
+    throw new TrainerError(
+      'NOT_ON_POLICY',
+      `update ${plan.updateNumber}: the trainer's probability of a token that policy version ${plan.policyVersionIn} ` +
+        `sampled differs from the collector's by ${ratio.maxDeviation.toExponential(2)}; must be within ${onPolicyTolerance}`,
+    );
+  }
+  const truncated = columns.endReasons.map((reason) => Number(reason === 1));
+  const { rewards, numMissing, trainedEpisodes } = tokenRewards(columns, batch, recipe.reward);
+  const values = scored.values && gather(scored.values, batch.actionTokens);
+  const result = computeAdvantages(
+    recipe.advantage.estimator,
+    {
+      offsets: batch.episodeActionOffsets,
+      rewards,
+      groupIds: numberGroups(columns.groupIds).groupIds,
+      values,
+      truncated,
+      finalValues: usesCritic ? await finalValues(options, batch, truncated) : null,
+    },
+    recipe.advantage.options,
+  );
+  const advantages = recipe.advantage.shuffle ? shuffled(result.advantages, plan.seed) : result.advantages;
+  const numTokens = batch.tokenIds.length;
+  const scatterToTokens = (actionValues: Float32Array) =>
+    scatter(actionValues, batch.actionTokens, numTokens);
+  return {
+    columns: {
+      tokenIds: batch.tokenIds,
+      sequenceOffsets: batch.sequenceOffsets,
+      trainedMask: trainedMask(batch, trainedEpisodes),
+      advantages: scatterToTokens(advantages),
+      anchorLogprobs: batch.behaviorLogprobs,
+      referenceLogprobs: await referenceLogprobs(options, batch),
+      returns: result.returns && scatterToTokens(result.returns),
+      proximalValues: scored.values,
+    },
+    metrics: [
+      ['train/ratioMaxDeviation', ratio.maxDeviation],
+      ['train/stalenessMax', maxStaleness(batch, plan.policyVersionIn)],
+      [
+        'train/explainedVariance',
+        values && result.returns ? explainedVariance(values, result.returns) : Number.NaN,
+      ],
+      ['train/numEpisodes', columns.episodeIds.length],
+      ['train/numActionTokens', batch.actionTokens.length],
+      ['train/numMissingRewards', numMissing],
+      ...Object.entries(result.statistics).map(([name, value]) => [`train/${name}`, value] as const),
+    ],
+  };
+}
+
+async function scoreBatch({ recipe, policy }: UpdateInputs, batch: TokenBatch, mask: Uint8Array) {
+  const scores = await scoreTokens(policy.model, batch, {
+    temperature: recipe.collection.temperature,
+    maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
+    actionMask: mask,
+  });
+  return { ...scores, mask };
+}
+
+/** V(s_T) of truncated episodes, from their stored final observation; 0 for the others, which are not read. */
+function finalValues(
+  { policy, recipe }: UpdateInputs,
+  batch: TokenBatch,
+  truncated: Uint8Array,
+): Promise<Float32Array> {
+  const { tokenIds, sequenceOffsets } = batch.finalSequences;
+  const kept = new Int32Array(sequenceOffsets.length);
+  const parts: Int32Array[] = [];
+  for (let e = 0; e < truncated.length; e++) {
+    const part = truncated[e]
+      ? tokenIds.subarray(sequenceOffsets[e], sequenceOffsets[e + 1])
+      : new Int32Array(0);
+    parts.push(part);
+    kept[e + 1] = kept[e] + part.length;
+  }
+  const joined = new Int32Array(kept[truncated.length]);
+  parts.forEach((part, e) => {
+    joined.set(part, kept[e]);
+  });
+  return valuesAtEnd(
+    policy.model,
+    { tokenIds: joined, sequenceOffsets: kept },
+    { maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch },
+  );
+}
+
+async function referenceLogprobs(options: UpdateInputs, batch: TokenBatch): Promise<Float32Array | null> {
+  const { recipe, policy, referenceWeights } = options;
+  if (!referenceWeights) return null;
+  const scores = await scoreTokens(await policy.reference(referenceWeights), batch, {
+    temperature: recipe.collection.temperature,
+    maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
+    actionMask: batch.actionMask,
+  });
+  return scores.logprobs;
+}
+
+/** Mask [N] of the first `count` action tokens. */
+function firstActions(batch: TokenBatch, count: number): Uint8Array {
+  const mask = new Uint8Array(batch.tokenIds.length);
+  for (const n of batch.actionTokens.subarray(0, count)) mask[n] = 1;
+  return mask;
+}
+
+/** [N] 1 at the action tokens of episodes whose reward is complete. */
+function trainedMask(batch: TokenBatch, trainedEpisodes: Uint8Array): Uint8Array {
+  const mask = new Uint8Array(batch.tokenIds.length);
+  for (let e = 0; e < trainedEpisodes.length; e++) {
+    if (trainedEpisodes[e] === 0) continue;
+    for (let a = batch.episodeActionOffsets[e]; a < batch.episodeActionOffsets[e + 1]; a++)
+      mask[batch.actionTokens[a]] = 1;
+  }
+  return mask;
+}
+
+function maxStaleness(batch: TokenBatch, policyVersionIn: number): number {
+  let staleness = 0;
+  for (const n of batch.actionTokens)
+    staleness = Math.max(staleness, policyVersionIn - batch.policyVersions[n]);
+  return staleness;
+}
+
+function shuffled(values: Float32Array, seed: number): Float32Array {
+  const random = new Pcg32(seed, 1);
+  const result = values.slice();
+  for (let i = result.length - 1; i > 0; i--) {
+    const j = random.nextBelow(i + 1);
+    [result[i], result[j]] = [result[j], result[i]];
+  }
+  return result;
+}
+
+function gather(values: Float32Array, positions: Int32Array): Float32Array {
+  return Float32Array.from(positions, (n) => values[n]);
+}
+
+function scatter(values: Float32Array, positions: Int32Array, length: number): Float32Array {
+  const result = new Float32Array(length);
+  positions.forEach((n, a) => {
+    result[n] = values[a];
+  });
+  return result;
+}

@@ -1,0 +1,52 @@
+import type { GroupState } from '@retrace/trajectory';
+
+export interface SamplerOptions {
+  readonly groupsPerUpdate: number;
+  /** Versions that a group's oldest token may lag behind the current policy. */
+  readonly maxStaleness: number;
+  /** Versions between a behavior policy and the current one; null for unrelated policies. */
+  readonly stalenessOf: (behaviorVersion: number) => number | null;
+}
+
+export type SampleResult =
+  | { readonly ok: true; readonly groups: readonly GroupState[] }
+  /** Why the trainer waits, in words a person can act on. */
+  | { readonly ok: false; readonly waitingFor: string };
+
+/**
+ * First in, first out over whole groups: closed, trainable, not consumed, not too stale. Never half a group.
+ *
+ * @param groups closed and unconsumed groups in log order
+ */
+export function sampleGroups(groups: Iterable<GroupState>, options: SamplerOptions): SampleResult {
+  const picked: GroupState[] = [];
+  let numStale = 0;
+  for (const group of groups) {
+    if (!isTrainable(group)) continue;
+    if (isTooStale(group, options)) numStale++;
+    else if (picked.push(group) === options.groupsPerUpdate) return { ok: true, groups: picked };
+  }
+  const stale = numStale > 0 ? `, ${numStale} too stale` : '';
+  return {
+    ok: false,
+    waitingFor: `groups: ${picked.length} of ${options.groupsPerUpdate} are there${stale}`,
+  };
+}
+
+function isTrainable(group: GroupState): boolean {
+  return group.trainable && group.reason !== 'abandoned' && group.episodeIds.length > 0;
+}
+
+function isTooStale(group: GroupState, { maxStaleness, stalenessOf }: SamplerOptions): boolean {
+  const staleness = stalenessOf(group.policyVersionMin);
+  return staleness === null || staleness > maxStaleness;
+}
+
+/** Demonstrations: sealed training episodes that no policy of the run sampled. */
+export function demonstrations(groups: Iterable<GroupState>): GroupState[] {
+  const found: GroupState[] = [];
+  for (const group of groups) {
+    if (!group.trainable && group.split === 'train' && group.reason === 'complete') found.push(group);
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+export type TrainerErrorCode =
+  /** The batch holds tokens whose behavior logprob can't be accounted for. */
+  | 'UNACCOUNTED_LOGPROBS'
+  /** The trainer's logprobs of fresh tokens differ from the collector's. */
+  | 'NOT_ON_POLICY'
+  /** Another trainer claimed the run. */
+  | 'CLAIM_LOST'
+  | 'RUN_UNKNOWN'
+  | 'UPDATE_UNKNOWN'
+  /** A file that the replay needs was removed by the checkpoint policy. */
+  | 'NOT_REPLAYABLE'
+  | 'NON_FINITE_LOSS';
+
+export class TrainerError extends Error {
+  readonly retriable = false;
+  constructor(
+    readonly code: TrainerErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'TrainerError';
+  }
+}

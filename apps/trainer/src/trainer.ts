@@ -1,0 +1,173 @@
+import type { BatchPlanned, EpisodeColumns, FileRef, RunState } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CheckpointRetention } from './checkpoint-retention.js';
+import { commitUpdate } from './commit-update.js';
+import { computeUpdate } from './compute-update.js';
+import { nextPlan } from './next-plan.js';
+import { PolicyState, type PolicyStateOptions } from './policy-state.js';
+import { referenceVersion } from './reference-policy.js';
+import { TrainerError } from './trainer-error.js';
+
+export interface TrainerOptions extends PolicyStateOptions {
+  readonly runId: string;
+  /** Unique to this process. */
+  readonly trainerId: string;
+  readonly rewardVersion: string;
+  readonly control: ControlTail;
+  /** Reads complete episodes from the store; rejects with a retriable error while they are not visible yet. */
+  readonly readEpisodes: (runId: string, episodeIds: readonly string[]) => Promise<EpisodeColumns>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (detail: string) => void;
+}
+
+const firstRetryMs = 4;
+const longestRetryMs = 100;
+
+/**
+ * Trains one run: claims it, restores the last commit, and makes one update after the other, each a transaction in the log
+ * (`BatchPlanned` → files → `UpdateApplied` with `PolicyPublished`). The log and the checkpoint files decide everything,
+ * so a killed trainer resumes to the result of one that was never killed.
+ */
+export class Trainer {
+  private readonly retention: CheckpointRetention;
+  private waitedSince = performance.now();
+
+  private constructor(
+    private readonly options: TrainerOptions,
+    private readonly policy: PolicyState,
+    private readonly epoch: number,
+  ) {
+    this.retention = new CheckpointRetention(options.checkpoints, options.recipe.checkpoint);
+  }
+
+  /** Claims the run, restores its last commit, and makes sure that a policy is published. */
+  static async start(options: TrainerOptions): Promise<Trainer> {
+    const { control, runId, trainerId } = options;
+    await control.catchUp();
+    const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
+    await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
+    await control.catchUp();
+    const trainer = new Trainer(options, new PolicyState(options), epoch);
+    trainer.requireClaim();
+    await trainer.restore();
+    return trainer;
+  }
+
+  /** Resolves when the run has ended or the signal aborts. */
+  async run(): Promise<void> {
+    const { control, runId, recipe, rewardVersion, signal } = this.options;
+    while (!signal.aborted) {
+      await control.catchUp();
+      this.requireClaim();
+      if (this.view.ended) return;
+      const next = nextPlan(this.view, { recipe, epoch: this.epoch, rewardVersion });
+      if (next.kind === 'wait') {
+        await control.changed(signal);
+        continue;
+      }
+      if (next.isNew) await control.append(runId, { kind: 'BatchPlanned', payload: next.plan });
+      await this.perform(next.plan);
+    }
+  }
+
+  private get view(): RunState {
+    return this.options.control.run(this.options.runId);
+  }
+
+  /** @throws TrainerError `CLAIM_LOST` when another trainer's claim owns the run */
+  private requireClaim(): void {
+    const claim = this.view.updates.claim;
+    if (claim?.epoch !== this.epoch || claim.trainerId !== this.options.trainerId) {
+      throw new TrainerError(
+        'CLAIM_LOST',
+        `run ${this.options.runId} is claimed by trainer ${claim?.trainerId ?? 'none'} at epoch ${claim?.epoch ?? -1}; ` +
+          `this trainer held epoch ${this.epoch}`,
+      );
+    }
+  }
+
+  private async restore(): Promise<void> {
+    const { updates, policies } = this.view;
+    if (updates.lastUpdate) await this.policy.load(updates.lastUpdate);
+    if (policies.latest) return;
+    await this.options.control.append(this.options.runId, {
+      kind: 'PolicyPublished',
+      payload: {
+        policyVersion: 0,
+        parentVersion: null,
+        updateNumber: 0,
+        epoch: this.epoch,
+        weights: await this.policy.saveWeights(),
+        modelHash: this.policy.modelHash,
+      },
+    });
+  }
+
+  /** Makes the planned update and commits it. */
+  private async perform(plan: BatchPlanned): Promise<void> {
+    const { runId, control, recipe, onProgress } = this.options;
+    const waitSeconds = secondsSince(this.waitedSince);
+    const readStarted = performance.now();
+    const columns = await this.readWhenVisible(plan);
+    if (!columns) return;
+    const readSeconds = secondsSince(readStarted);
+    const updateStarted = performance.now();
+    const { metrics, outcome } = await computeUpdate({
+      plan,
+      columns,
+      recipe,
+      policy: this.policy,
+      referenceWeights: this.referenceWeights(),
+    });
+    const updateSeconds = secondsSince(updateStarted);
+    const files = await commitUpdate({
+      runId,
+      control,
+      epoch: this.epoch,
+      plan,
+      policy: this.policy,
+      metrics,
+      timings: [
+        ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
+        ['time/wait', waitSeconds],
+        ['time/read', readSeconds],
+        ['time/update', updateSeconds],
+      ],
+    });
+    await this.retention.committed(plan.updateNumber, files.optimizer.sha256);
+    onProgress(
+      `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
+        `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,
+    );
+    this.waitedSince = performance.now();
+  }
+
+  private referenceWeights(): FileRef | null {
+    const { recipe } = this.options;
+    if (recipe.loss.klCoefficient === 0) return null;
+    return this.view.policies.get(referenceVersion(recipe))?.weights ?? null;
+  }
+
+  /** The plan's episodes, once the sink has made them visible; null when the signal aborts first. */
+  private async readWhenVisible(plan: BatchPlanned): Promise<EpisodeColumns | null> {
+    const { readEpisodes, runId, signal } = this.options;
+    for (let delayMs = firstRetryMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
+      try {
+        return await readEpisodes(runId, plan.episodeIds);
+      } catch (error) {
+        if (!isRetriable(error)) throw error;
+        await sleep(delayMs);
+      }
+    }
+    return null;
+  }
+}
+
+function isRetriable(error: unknown): boolean {
+  return error instanceof Error && 'retriable' in error && error.retriable === true;
+}
+
+function secondsSince(startedMs: number): number {
+  return (performance.now() - startedMs) / 1000;
+}

@@ -1,0 +1,174 @@
+/**
+ * The main job's loop in one process, without log and store: the peer that the pipeline is measured against, and the
+ * quickest way to try a recipe.
+ *
+ *   node bench/in-memory-loop.mjs <recipe> [--updates N] [--seed S] [--backend NAME] [--set key=value]… [--test]
+ */
+import { parseArgs } from 'node:util';
+import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
+import { resolveRecipe } from '@retrace/config';
+import { getEnvironment } from '@retrace/environments';
+import { createTokenizer, Generator, openBackend } from '@retrace/policy';
+import { computeUpdate, PolicyState } from '@retrace/trainer';
+import { columnsFromEvents } from './columns-from-events.mjs';
+
+const runId = '00000000-0000-7000-8000-000000000000';
+
+export class InMemoryLoop {
+  constructor(recipe) {
+    this.recipe = recipe;
+    this.spec = getEnvironment(recipe.environment);
+    this.tokenizer = createTokenizer(recipe.context.tokenizer, this.spec.words);
+    this.policy = new PolicyState({
+      recipe,
+      checkpoints: null,
+      vocabSize: this.tokenizer.vocabSize,
+      tokenizerHash: this.tokenizer.hash,
+    });
+    this.generator = new Generator(this.policy.model, {
+      maxSlots: recipe.collection.concurrentEpisodes,
+      maxTokens: recipe.model.maxPositions,
+      maxNewTokens: recipe.context.maxNewTokens,
+    });
+    this.version = 0;
+  }
+
+  async play({ split = 'train', numGroups, groupSize, round, greedy = false }) {
+    const { recipe, spec, tokenizer } = this;
+    const trainable = split === 'train';
+    const episodes = planRound({
+      runId,
+      seed: recipe.seed,
+      spec,
+      split,
+      agent: 'policy',
+      trainable,
+      round,
+      numGroups,
+      groupSize,
+      firstTask: Math.max(0, round) * numGroups,
+      firstOrdinal: 0,
+    });
+    const { temperature } = recipe.collection;
+    const { maxNewTokens, window } = recipe.context;
+    const maxTokens = recipe.model.maxPositions;
+    const actor = new PolicyActor({
+      generator: this.generator,
+      tokenizer,
+      maxTokens,
+      sampling: { temperature, topK: 0, topP: 1, greedy, maxNewTokens },
+    });
+    const events = new Map();
+    let numSuccesses = 0;
+    const context = {
+      actor,
+      tokenizer,
+      window,
+      maxNewTokens,
+      recorder: {
+        runId,
+        logId: '',
+        environment: spec.name,
+        engine: '',
+        model: '',
+        tokenizerHash: '',
+        nowUs: () => 0,
+      },
+      emit: (event) => {
+        const known = events.get(event.episodeId);
+        if (known) known.push(event);
+        else events.set(event.episodeId, [event]);
+      },
+      ended: (summary) => (numSuccesses += Number(summary.success)),
+      onEnvironmentMs: () => undefined,
+    };
+    await playEpisodes({
+      slots: createSlots(spec, Math.min(recipe.collection.concurrentEpisodes, episodes.length), context),
+      context,
+      episodes,
+      signal: new AbortController().signal,
+      beforeTurns: async () => undefined,
+      onGenerationMs: () => undefined,
+    });
+    return {
+      success: numSuccesses / episodes.length,
+      columns: columnsFromEvents(
+        episodes.map((episode) => episode.episodeId),
+        events,
+      ),
+    };
+  }
+
+  async update(columns, updateNumber) {
+    const plan = { stage: 'policy', updateNumber, policyVersionIn: this.version, seed: updateNumber };
+    const result = await computeUpdate({
+      plan,
+      columns,
+      recipe: this.recipe,
+      policy: this.policy,
+      referenceWeights: null,
+    });
+    this.version += 1;
+    this.generator.setPolicyVersion(this.version);
+    return result;
+  }
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      updates: { type: 'string' },
+      seed: { type: 'string' },
+      backend: { type: 'string' },
+      set: { type: 'string', multiple: true },
+      test: { type: 'boolean' },
+    },
+  });
+  const recipe = resolveRecipe(positionals[0] ?? 'frozen-lake-ppo', {
+    numUpdates: values.updates && Number(values.updates),
+    seed: values.seed && Number(values.seed),
+    assignments: values.set,
+  });
+  const backend = await openBackend(values.backend ? { prefer: [values.backend] } : {});
+  console.log(backend.reason);
+  const loop = new InMemoryLoop(recipe);
+  const { groupsPerRound, groupSize } = recipe.collection;
+  const started = performance.now();
+  let generateMs = 0;
+  let trainMs = 0;
+  let numSteps = 0;
+  for (let u = 0; u < recipe.numUpdates; u++) {
+    const t0 = performance.now();
+    const { success, columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: u });
+    const t1 = performance.now();
+    const { outcome } = await loop.update(columns, u + 1);
+    const t2 = performance.now();
+    generateMs += t1 - t0;
+    trainMs += t2 - t1;
+    numSteps += columns.steps.length;
+    if (u % 20 === 19 || u === recipe.numUpdates - 1) {
+      const validation = await loop.play({
+        split: 'validation',
+        numGroups: 200,
+        groupSize: 1,
+        round: -2,
+        greedy: true,
+      });
+      const seconds = (performance.now() - started) / 1000;
+      console.log(
+        `${u + 1} ${seconds.toFixed(0)}s rollout ${success.toFixed(3)} validation ${validation.success.toFixed(3)} entropy ${outcome.entropy.toFixed(3)} ` +
+          `clip ${outcome.clipFraction.toFixed(3)} | generate ${Math.round((1000 * numSteps) / generateMs)} steps/s, train ${Math.round(outcome.numTrainedTokens / ((t2 - t1) / 1000))} tokens/s, ` +
+          `${Math.round(numSteps / seconds)} steps/s, per update ${Math.round(t1 - t0)}+${Math.round(t2 - t1)} ms`,
+      );
+    }
+  }
+  if (values.test) {
+    const test = await loop.play({ split: 'test', numGroups: 1000, groupSize: 1, round: -2, greedy: true });
+    console.log(
+      `TEST ${recipe.name} seed ${recipe.seed}: ${test.success.toFixed(4)} after ${((performance.now() - started) / 1000).toFixed(0)} s`,
+    );
+  }
+}
+
+if (process.argv[1].endsWith('in-memory-loop.mjs')) await main();
