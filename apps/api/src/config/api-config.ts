@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { resolve } from 'node:path';
 import { plainToInstance, Transform } from 'class-transformer';
 import {
@@ -11,6 +12,7 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
+import { ConfigError } from '@retrace/config';
 import { describeViolations } from '../http/violations.js';
 
 /** The environment variables of the API process, as they are written. */
@@ -93,15 +95,11 @@ export class ApiConfig {
   readonly runsSink!: boolean;
 }
 
-/** A setting that is missing or out of its range; the message names the variable, its value and the rule. */
-export class ApiConfigError extends Error {
-  override readonly name = 'ApiConfigError';
-}
-
 /**
  * Reads the API's configuration from environment variables, once.
  *
- * @throws ApiConfigError naming every variable that is wrong.
+ * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong, its value and the rule; a password's
+ *   value is never printed
  */
 export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
   const known = Object.fromEntries(
@@ -110,8 +108,10 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
   const variables = plainToInstance(ApiEnvironment, known, { exposeDefaultValues: true });
   const violations = describeViolations(validateSync(variables));
   if (violations.length > 0) {
-    const sentences = violations.map(({ field, rule }) => `${field}: ${rule}`);
-    throw new ApiConfigError(`The API can't start: ${sentences.join('; ')}`);
+    const sentences = violations.map(
+      ({ field, value, rule }) => `${field}: got ${shown(field, value)}, ${rule}`,
+    );
+    throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', sentences.join('; '));
   }
   const directory = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {
@@ -131,6 +131,10 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     tokenizerDirectory: directory(variables.RETRACE_TOKENIZER_DIRECTORY),
     runsSink: variables.RETRACE_SINK === 'on',
   });
+}
+
+function shown(variable: string, value: unknown): string {
+  return variable.endsWith('_PASSWORD') ? '(hidden)' : (JSON.stringify(value) ?? 'nothing');
 }
 
 function splitList(list: string | undefined): string[] {

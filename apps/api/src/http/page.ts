@@ -1,15 +1,11 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { encodeCursor, type CursorKey } from './cursor.js';
+import { QueryInteger } from './query-decorators.js';
 
 /** Query of every list. */
 export class PageQuery {
-  @ApiPropertyOptional({ minimum: 1, maximum: 500, default: 50 })
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(500)
+  @QueryInteger({ min: 1, max: 500, default: 50, description: 'Most items returned' })
   readonly limit: number = 50;
 
   @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
@@ -19,23 +15,23 @@ export class PageQuery {
   readonly cursor?: string;
 }
 
-/** One page of a list; `nextCursor` is null on the last one. */
-export class Page<Item> {
-  readonly items!: readonly Item[];
-
-  @ApiProperty({ type: String, nullable: true })
-  readonly nextCursor!: string | null;
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
 }
 
-/**
- * Makes a page out of `limit + 1` rows: the extra row only tells that there is a next page.
- */
-export function pageOf<Item>(
-  rows: readonly Item[],
+/** Makes a page out of up to `limit + 1` rows: the extra row only tells that there is a next page. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
   limit: number,
-  keyOf: (item: Item) => CursorKey,
+  { toItem, keyOf }: { readonly toItem: (row: Row) => Item; readonly keyOf: (row: Row) => CursorKey },
 ): Page<Item> {
-  const items = rows.slice(0, limit);
+  const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;
-  return { items, nextCursor: hasMore ? encodeCursor(keyOf(items[items.length - 1])) : null };
+  return {
+    items: shown.map(toItem),
+    nextCursor: hasMore ? encodeCursor(keyOf(shown[shown.length - 1])) : null,
+  };
 }

@@ -1,0 +1,46 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ApiConfig } from './config/api-config.js';
+import { EpisodesModule } from './episodes/episodes.module.js';
+import { HealthModule } from './health/health.module.js';
+import { LiveModule } from './live/live.module.js';
+import { LogModule } from './log/log.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { PoliciesModule } from './policies/policies.module.js';
+import { PrometheusModule } from './prometheus/prometheus.module.js';
+import { RunsModule } from './runs/runs.module.js';
+import { SinkModule } from './sink/sink.module.js';
+import { SqlModule } from './sql/sql.module.js';
+import { StoreModule } from './store/store.module.js';
+import { UpdatesModule } from './updates/updates.module.js';
+
+@Module({})
+export class AppModule {
+  static with(config: ApiConfig): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        {
+          module: ConfigModule,
+          global: true,
+          providers: [{ provide: ApiConfig, useValue: config }],
+          exports: [ApiConfig],
+        },
+        LogModule,
+        StoreModule,
+        SinkModule,
+        LiveModule,
+        HealthModule,
+        PrometheusModule,
+        RunsModule,
+        MetricsModule,
+        EpisodesModule,
+        UpdatesModule,
+        PoliciesModule,
+        SqlModule,
+      ],
+    };
+  }
+}
+
+@Module({})
+class ConfigModule {}

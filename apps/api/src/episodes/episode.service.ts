@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError } from '../http/problem.js';
+import { StoreService } from '../store/store.service.js';
+import { TokenTexts } from '../tokens/token-texts.js';
+import { EPISODE_COLUMNS, toEpisodeSummary, type EpisodeRow } from './episode-row.js';
+import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
+import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
+
+interface EpisodeDetailRow extends EpisodeRow {
+  readonly task: string;
+  readonly final_observation: string;
+}
+
+/** Tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
+const MAX_TOKENS = 100_000;
+
+const GET_EPISODE = `
+  SELECT ${EPISODE_COLUMNS}, task, final_observation
+  FROM episodes
+  WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+
+// The first step always comes, however many tokens it has.
+const GET_STEPS = `
+  SELECT ${STEP_COLUMNS}
+  FROM (
+    SELECT ${STEP_COLUMNS},
+      sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
+    FROM steps
+    WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}
+  )
+  WHERE num_tokens_to_here <= {maxTokens:UInt64} OR step = {fromStep:UInt32}
+  ORDER BY step
+  LIMIT {maxSteps:UInt32}`;
+
+// A search for the id in the manifests' text: many times faster than opening them, and an id is in a plan only as a member.
+const GET_UPDATES = `
+  SELECT DISTINCT update_number
+  FROM current_trainer_events
+  WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0
+  ORDER BY update_number`;
+
+@Injectable()
+export class EpisodeService {
+  constructor(
+    private readonly store: StoreService,
+    private readonly tokenTexts: TokenTexts,
+  ) {}
+
+  /** @throws ProblemError `NOT_FOUND` */
+  async get(
+    { runId, episodeId }: EpisodeParams,
+    { fromStep, maxSteps }: EpisodeQuery,
+  ): Promise<EpisodeDetail> {
+    const key = { runId, episodeId };
+    const [[episode], updates, steps] = await Promise.all([
+      this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
+      this.store.queryRows<{ update_number: number }>(GET_UPDATES, key),
+      this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
+    ]);
+    if (!episode)
+      throw new ProblemError(
+        'NOT_FOUND',
+        `Run ${runId} has no episode ${episodeId}, or it is not stored yet`,
+      );
+    return {
+      ...toEpisodeSummary(episode),
+      task: parseJson(episode.task),
+      finalObservation: episode.sealed === 1 ? episode.final_observation : null,
+      updateNumbers: updates.map(({ update_number: updateNumber }) => updateNumber),
+      steps: await this.withTexts(steps),
+      nextStep: nextStep(steps, episode.num_steps),
+    };
+  }
+
+  private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
+    return Promise.all(
+      steps.map(async (row) =>
+        toStepDetail(row, await this.tokenTexts.of(row.tokenizer_hash, row.token_ids)),
+      ),
+    );
+  }
+}
+
+/** While an episode goes on, its later steps come with the next look at it. */
+function nextStep(steps: readonly StepRow[], numSteps: number | null): number | null {
+  const last = steps.at(-1);
+  if (!last || numSteps === null) return null;
+  return last.step + 1 < numSteps ? last.step + 1 : null;
+}

@@ -1,0 +1,29 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { Page } from '../http/page.js';
+import { ApiPage } from '../http/page-schema.js';
+import { RunParams } from '../runs/run-params.js';
+import { EpisodeListService } from './episode-list.service.js';
+import { EpisodeService } from './episode.service.js';
+import { EpisodeDetail, EpisodeParams, EpisodeQuery, EpisodesQuery, EpisodeSummary } from './episodes.dto.js';
+
+@ApiTags('episodes')
+@Controller('api/runs/:runId/episodes')
+export class EpisodesController {
+  constructor(
+    private readonly episodes: EpisodeListService,
+    private readonly episode: EpisodeService,
+  ) {}
+
+  @Get()
+  @ApiPage(EpisodeSummary)
+  list(@Param() { runId }: RunParams, @Query() query: EpisodesQuery): Promise<Page<EpisodeSummary>> {
+    return this.episodes.list(runId, query);
+  }
+
+  @Get(':episodeId')
+  @ApiOkResponse({ type: EpisodeDetail })
+  get(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeDetail> {
+    return this.episode.get(params, query);
+  }
+}

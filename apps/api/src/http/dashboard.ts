@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+const RESERVED = /^\/(api|metrics)(\/|$)/;
+const HAS_EXTENSION = /\.[a-z0-9]+$/i;
+
+/**
+ * Serves the built dashboard: files as they are, and its index for every other path, since the page does its own routing.
+ * Files under `assets/` carry a hash of their content in their name and may be cached for good.
+ *
+ * @returns false when the directory holds no dashboard
+ */
+export async function registerDashboard(server: FastifyInstance, directory: string | null): Promise<boolean> {
+  if (directory === null || !existsSync(join(directory, 'index.html'))) return false;
+  await server.register(fastifyStatic, { root: directory, serve: false });
+  server.get('/*', (request, reply) => {
+    const path = request.url.split('?')[0];
+    if (RESERVED.test(path)) {
+      reply.callNotFound();
+      return;
+    }
+    if (!HAS_EXTENSION.test(path)) {
+      void reply.sendFile('index.html', { cacheControl: false }).header('cache-control', 'no-cache');
+      return;
+    }
+    const isHashed = path.startsWith('/assets/');
+    void reply.sendFile(path.slice(1), isHashed ? { maxAge: '365d', immutable: true } : { maxAge: '1h' });
+  });
+  return true;
+}

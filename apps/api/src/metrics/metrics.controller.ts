@@ -1,0 +1,17 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { RunParams } from '../runs/run-params.js';
+import { MetricSeriesList, MetricsQuery } from './metrics.dto.js';
+import { MetricsService } from './metrics.service.js';
+
+@ApiTags('metrics')
+@Controller('api/runs/:runId/metrics')
+export class MetricsController {
+  constructor(private readonly metrics: MetricsService) {}
+
+  @Get()
+  @ApiOkResponse({ type: MetricSeriesList })
+  series(@Param() { runId }: RunParams, @Query() query: MetricsQuery): Promise<MetricSeriesList> {
+    return this.metrics.series(runId, query);
+  }
+}

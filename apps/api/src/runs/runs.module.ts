@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { RunActivityReader } from './run-activity.js';
+import { RunsController } from './runs.controller.js';
+import { RunsService } from './runs.service.js';
+
+@Module({ controllers: [RunsController], providers: [RunsService, RunActivityReader] })
+export class RunsModule {}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { Json } from '@retrace/trajectory';
+import { decodeCursor } from '../http/cursor.js';
+import { pageOf, type Page, type PageQuery } from '../http/page.js';
+import { ProblemError } from '../http/problem.js';
+import { isoTime, isoTimeOrNull } from '../store/store-time.js';
+import { StoreService } from '../store/store.service.js';
+import { RunActivityReader, type RunActivity } from './run-activity.js';
+import type { BaselineView, RunDetail, RunStatus, RunSummary } from './runs.dto.js';
+
+interface RunRow {
+  readonly run_id: string;
+  readonly name: string;
+  readonly environment: string;
+  readonly seed: number;
+  readonly recipe_hash: string;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly end_reason: string | null;
+}
+
+interface RunDetailRow extends RunRow {
+  readonly recipe: string;
+  readonly baselines: string;
+  readonly code_version: string;
+}
+
+/** A run that has not ended counts as running while its newest event is younger. */
+const RUNNING_WITHIN_MS = 30_000;
+
+const RUN_COLUMNS = 'run_id, name, environment, seed, recipe_hash, started_at, ended_at, end_reason';
+
+// Run ids are UUIDv7: they sort by start.
+const LIST_RUNS = `
+  SELECT ${RUN_COLUMNS}
+  FROM runs
+  WHERE {before:String} = '' OR run_id < {before:String}
+  ORDER BY run_id DESC
+  LIMIT {limit:UInt32}`;
+
+const GET_RUN = `
+  SELECT ${RUN_COLUMNS}, recipe, baselines, code_version
+  FROM runs
+  WHERE run_id = {runId:String}`;
+
+@Injectable()
+export class RunsService {
+  constructor(
+    private readonly store: StoreService,
+    private readonly activities: RunActivityReader,
+  ) {}
+
+  async list({ limit, cursor }: PageQuery): Promise<Page<RunSummary>> {
+    const [before] = cursor ? decodeCursor(cursor, ['string']) : [''];
+    const rows = await this.store.queryRows<RunRow>(LIST_RUNS, { before, limit: limit + 1 });
+    const activityOf = await this.activities.read(rows.slice(0, limit).map(({ run_id: runId }) => runId));
+    return pageOf(rows, limit, {
+      toItem: (row) => toSummary(row, activityOf(row.run_id)),
+      keyOf: (row) => [row.run_id],
+    });
+  }
+
+  /** @throws ProblemError `NOT_FOUND` */
+  async get(runId: string): Promise<RunDetail> {
+    const [[row], activityOf] = await Promise.all([
+      this.store.queryRows<RunDetailRow | undefined>(GET_RUN, { runId }),
+      this.activities.read([runId]),
+    ]);
+    if (!row) throw new ProblemError('NOT_FOUND', `There is no run ${runId}`);
+    return {
+      ...toSummary(row, activityOf(runId)),
+      recipe: JSON.parse(row.recipe) as Json,
+      baselines: JSON.parse(row.baselines) as BaselineView[],
+      codeVersion: row.code_version,
+    };
+  }
+}
+
+function toSummary(row: RunRow, activity: RunActivity): RunSummary {
+  return {
+    runId: row.run_id,
+    name: row.name,
+    environment: row.environment,
+    seed: row.seed,
+    recipeHash: row.recipe_hash,
+    status: statusOf(row, activity),
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTimeOrNull(row.ended_at),
+    ...activity,
+  };
+}
+
+function statusOf(row: RunRow, { lastActivityAt }: RunActivity): RunStatus {
+  if (row.end_reason !== null) return row.end_reason as RunStatus;
+  const newest = Date.parse(lastActivityAt ?? isoTime(row.started_at));
+  return Date.now() - newest < RUNNING_WITHIN_MS ? 'running' : 'idle';
+}

@@ -1,0 +1,96 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from './api-error.js';
+import { AppModule } from './app.module.js';
+import type { ApiConfig } from './config/api-config.js';
+import { registerDashboard } from './http/dashboard.js';
+import { registerHostGuard } from './http/host-guard.js';
+import { registerOpenApi } from './http/openapi.js';
+import { ProblemFilter } from './http/problem-filter.js';
+import { registerSecurityHeaders } from './http/security-headers.js';
+import { createValidationPipe } from './http/validation-pipe.js';
+import { RoleLogger } from './logging.js';
+import { PrometheusService } from './prometheus/prometheus.service.js';
+import { SinkService } from './sink/sink.service.js';
+import { StoreService } from './store/store.service.js';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface ApiServer {
+  readonly url: string;
+  readonly servesDashboard: boolean;
+  /** Resolves when the store is migrated and the sink runs; rejects when the store can never be used. */
+  readonly storeReady: Promise<void>;
+  /** Ends streams, lets the insert under way finish, closes log and store connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the API. It listens at once, before the store is there: pages load, and `/api/health` says what is missing.
+ *
+ * @throws ApiError `ADDRESS_UNUSABLE` when the port is taken; LogError when the log can't be opened
+ */
+export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
+  const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
+    logger: new RoleLogger(),
+    abortOnError: false,
+  });
+  try {
+    const servesDashboard = await configure(app, config);
+    await listen(app, config);
+    return {
+      url: urlOf(app),
+      servesDashboard,
+      storeReady: connectStore(app),
+      close: () => app.close(),
+    };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
+  const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  registerHostGuard(server, [config.host, ...config.allowedHosts]);
+  await registerSecurityHeaders(server);
+  const prometheus = app.get(PrometheusService);
+  server.addHook('onResponse', (request, reply, done) => {
+    prometheus.observeRequest(request, reply);
+    done();
+  });
+  app.useGlobalPipes(createValidationPipe());
+  app.useGlobalFilters(new ProblemFilter());
+  registerOpenApi(app);
+  return registerDashboard(server, config.dashboardDirectory);
+}
+
+async function listen(app: NestFastifyApplication, { host, port }: ApiConfig): Promise<void> {
+  try {
+    await app.listen(port, host);
+  } catch (cause) {
+    throw listenError(cause as NodeJS.ErrnoException, host, port);
+  }
+}
+
+function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') return cause;
+  const reason = cause.code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be used by this user';
+  return new ApiError('ADDRESS_UNUSABLE', `port ${port} on ${host} ${reason}; choose another with --port`, {
+    cause,
+  });
+}
+
+async function connectStore(app: NestFastifyApplication): Promise<void> {
+  await app.get(StoreService).becomeReady();
+  app.get(SinkService).start();
+}
+
+function urlOf(app: NestFastifyApplication): string {
+  const { address, port, family } = app.getHttpServer().address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

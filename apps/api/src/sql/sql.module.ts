@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { SqlController } from './sql.controller.js';
+import { SqlService } from './sql.service.js';
+
+@Module({ controllers: [SqlController], providers: [SqlService] })
+export class SqlModule {}

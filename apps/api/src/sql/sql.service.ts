@@ -1,0 +1,139 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  checkUserSql,
+  createStoreClient,
+  limitRows,
+  StoreError,
+  UserSqlError,
+  type StatementOptions,
+  type StoreClient,
+} from '@retrace/trajectory/clickhouse';
+import { performance } from 'node:perf_hooks';
+import { ApiConfig } from '../config/api-config.js';
+import { ProblemError } from '../http/problem.js';
+import { StoreService } from '../store/store.service.js';
+import type { SqlColumn, SqlRequest, SqlResult, SqlSchema, SqlTable } from './sql.dto.js';
+import { integersOf } from './sql-values.js';
+
+/** What people may read. `system.one` is where a SELECT without FROM reads from. */
+const TABLES = [
+  'runs',
+  'episodes',
+  'steps',
+  'updates',
+  'policies',
+  'metrics',
+  'groups',
+  'reward_assignments',
+  'conflicts',
+  'dead_letters',
+  'events',
+];
+const READABLE = [...TABLES, 'system.one'];
+
+const MAX_SECONDS = 30;
+const MEBIBYTE = 1024 ** 2;
+
+/** A query that is too large ends with an error of the engine, not with the store. */
+const LIMITS: StatementOptions['settings'] = {
+  max_execution_time: MAX_SECONDS,
+  timeout_overflow_mode: 'throw',
+  max_memory_usage: String(1024 * MEBIBYTE),
+  max_rows_to_read: '500000000',
+  max_result_bytes: String(64 * MEBIBYTE),
+  max_threads: 1,
+};
+
+/** Exceptions of the engine that say a limit was reached. */
+const LIMIT_EXCEPTIONS: ReadonlySet<string> = new Set([
+  '158', // TOO_MANY_ROWS
+  '159', // TIMEOUT_EXCEEDED
+  '160', // TOO_SLOW
+  '241', // MEMORY_LIMIT_EXCEEDED
+  '307', // TOO_MANY_BYTES
+  '396', // TOO_MANY_ROWS_OR_BYTES
+]);
+
+const LIST_COLUMNS = `
+  SELECT table, name, type
+  FROM system.columns
+  WHERE database = currentDatabase() AND table IN {tables:Array(String)}
+  ORDER BY indexOf({tables:Array(String)}, table), position`;
+
+/** Runs what people type: one SELECT that was checked, as the read-only user, within limits. */
+@Injectable()
+export class SqlService implements OnApplicationShutdown {
+  private readonly readonlyClient: StoreClient;
+
+  constructor(
+    private readonly store: StoreService,
+    config: ApiConfig,
+  ) {
+    const { url, readonlyUsername: username, readonlyPassword: password } = config.store;
+    this.readonlyClient = createStoreClient({
+      url,
+      username,
+      password,
+      requestTimeoutMs: (MAX_SECONDS + 5) * 1000,
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.readonlyClient.close();
+  }
+
+  /** @throws ProblemError `SQL_REFUSED`, `SQL_FAILED` or `SQL_LIMIT_EXCEEDED`, with the reason */
+  async run({ query, maxRows }: SqlRequest): Promise<SqlResult> {
+    const startedAt = performance.now();
+    try {
+      const statement = await checkUserSql(query, {
+        tables: READABLE,
+        explainAst: (sql) => this.explainAst(sql),
+      });
+      const result = await this.readonlyClient.queryTable(limitRows(statement, maxRows + 1), {
+        settings: LIMITS,
+      });
+      const readers = result.columns.map(({ type }) => integersOf(type));
+      const rows = result.rows
+        .slice(0, maxRows)
+        .map((row) => row.map((value, column) => readers[column](value)));
+      return {
+        columns: result.columns,
+        rows,
+        numRows: rows.length,
+        truncated: result.rows.length > maxRows,
+        elapsedMs: Math.round(performance.now() - startedAt),
+      };
+    } catch (error) {
+      throw sqlProblem(error);
+    }
+  }
+
+  async schema(): Promise<SqlSchema> {
+    const rows = await this.store.queryRows<SqlColumn & { table: string }>(LIST_COLUMNS, { tables: TABLES });
+    const tables = new Map<string, SqlTable>();
+    for (const { table, name, type } of rows) {
+      if (!tables.has(table)) tables.set(table, { name: table, columns: [] });
+      tables.get(table)?.columns.push({ name, type });
+    }
+    return { tables: [...tables.values()] };
+  }
+
+  /** Parses without evaluating; in a subquery, since the store's protocol adds output options to a statement's end. */
+  private async explainAst(sql: string): Promise<string> {
+    const lines = await this.store.queryRows<{ explain: string }>(
+      `SELECT explain FROM (EXPLAIN AST ${sql}\n)`,
+      {},
+    );
+    return lines.map(({ explain }) => explain).join('\n');
+  }
+}
+
+function sqlProblem(error: unknown): unknown {
+  if (error instanceof UserSqlError) {
+    return new ProblemError(error.code === 'USER_SQL_SYNTAX' ? 'SQL_FAILED' : 'SQL_REFUSED', error.message);
+  }
+  if (!(error instanceof StoreError) || error.code !== 'STORE_EXCEPTION') return error;
+  const { code, message } = error.cause as { readonly code: string; readonly message: string };
+  return new ProblemError(LIMIT_EXCEPTIONS.has(code) ? 'SQL_LIMIT_EXCEEDED' : 'SQL_FAILED', message);
+}

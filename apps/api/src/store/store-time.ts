@@ -1,0 +1,8 @@
+/** A `DateTime64` in UTC as the store writes it, `2026-01-02 03:04:05.123456`, as ISO 8601. */
+export function isoTime(storeTime: string): string {
+  return `${storeTime.replace(' ', 'T')}Z`;
+}
+
+export function isoTimeOrNull(storeTime: string | null): string | null {
+  return storeTime === null ? null : isoTime(storeTime);
+}

@@ -1,0 +1,84 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { createStoreClient, migrate, StoreError, type StoreClient } from '@retrace/trajectory/clickhouse';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiConfig } from '../config/api-config.js';
+import { ProblemError } from '../http/problem.js';
+
+/** `starting` until the store answers and has the schema of this code; `failed` when it never will. */
+export interface StoreState {
+  readonly phase: 'starting' | 'ready' | 'failed';
+  readonly detail: string;
+}
+
+const QUERY_TIMEOUT_MS = 20_000;
+const RETRY_MS = 200;
+
+/** The store: brings it to the schema of this code in the background, then answers the API's own queries. */
+@Injectable()
+export class StoreService implements OnApplicationShutdown {
+  private readonly logger = new Logger('store');
+  private readonly client: StoreClient;
+  private readonly stopping = new AbortController();
+  private state: StoreState = { phase: 'starting', detail: 'waiting for the store to answer' };
+
+  constructor(private readonly config: ApiConfig) {
+    this.client = this.createClient(QUERY_TIMEOUT_MS);
+  }
+
+  get current(): StoreState {
+    return this.state;
+  }
+
+  /** A client of its own for work with its own pace; the caller closes it. */
+  createClient(requestTimeoutMs?: number): StoreClient {
+    const { url, username, password } = this.config.store;
+    return createStoreClient({ url, username, password, requestTimeoutMs });
+  }
+
+  /**
+   * Waits for the store and runs the migrations.
+   *
+   * @throws StoreError when waiting longer would not help (wrong password, an edited migration)
+   */
+  async becomeReady(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        await this.client.ping();
+        const { applied } = await migrate(this.client, { directory: this.config.migrationsDirectory });
+        if (applied.length > 0) this.logger.log(`applied migrations ${applied.join(', ')}`);
+        this.state = { phase: 'ready', detail: '' };
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreError) || !error.retriable) {
+          this.state = { phase: 'failed', detail: error instanceof Error ? error.message : String(error) };
+          throw error;
+        }
+        this.state = { phase: 'starting', detail: error.message };
+        await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Rows of a parameterised query. `params` fill the `{name:Type}` placeholders. */
+  async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
+    if (this.state.phase !== 'ready') {
+      throw new ProblemError('STORE_STARTING', `The store can't be asked yet: ${this.state.detail}`);
+    }
+    return this.client.queryRows<Row>(sql, { params });
+  }
+
+  /** Whether the store answers now. */
+  async answers(): Promise<boolean> {
+    try {
+      await this.client.ping();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.client.close();
+  }
+}

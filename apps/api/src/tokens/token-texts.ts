@@ -1,0 +1,52 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiConfig } from '../config/api-config.js';
+import { readVocabulary } from './vocabulary.js';
+
+type Vocabulary = readonly (string | undefined)[];
+
+const HASH = /^[0-9a-zA-Z]{8,128}$/;
+const MAX_CACHED = 8;
+
+/** Texts of tokens, from the tokenizer files that runs leave in the data directory. */
+@Injectable()
+export class TokenTexts {
+  private readonly logger = new Logger('tokens');
+  private readonly vocabularies = new Map<string, Vocabulary>();
+
+  constructor(private readonly config: ApiConfig) {}
+
+  /** The text of each token; null when the tokenizer isn't there. An id outside its vocabulary shows as `#id`. */
+  async of(tokenizerHash: string, ids: readonly number[]): Promise<string[] | null> {
+    const vocabulary = await this.vocabulary(tokenizerHash);
+    return vocabulary && ids.map((id) => vocabulary[id] ?? `#${id}`);
+  }
+
+  private async vocabulary(hash: string): Promise<Vocabulary | null> {
+    const { tokenizerDirectory } = this.config;
+    // The hash is part of a path, so it may be nothing but a hash.
+    if (tokenizerDirectory === null || !HASH.test(hash)) return null;
+    const cached = this.vocabularies.get(hash);
+    if (cached) return cached;
+    const loaded = await this.load(join(tokenizerDirectory, `${hash}.json`));
+    if (loaded) this.remember(hash, loaded);
+    return loaded;
+  }
+
+  private async load(path: string): Promise<Vocabulary | null> {
+    try {
+      return readVocabulary(JSON.parse(await readFile(path, 'utf8')));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        this.logger.warn(`tokenizer ${path} can't be read: ${String(error)}`);
+      return null;
+    }
+  }
+
+  private remember(hash: string, vocabulary: Vocabulary): void {
+    const [oldest] = this.vocabularies.keys();
+    if (this.vocabularies.size >= MAX_CACHED) this.vocabularies.delete(oldest);
+    this.vocabularies.set(hash, vocabulary);
+  }
+}

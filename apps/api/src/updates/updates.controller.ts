@@ -1,0 +1,19 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { PageQuery, type Page } from '../http/page.js';
+import { ApiPage } from '../http/page-schema.js';
+import { RunParams } from '../runs/run-params.js';
+import { Update } from './updates.dto.js';
+import { UpdatesService } from './updates.service.js';
+
+@ApiTags('updates')
+@Controller('api/runs/:runId/updates')
+export class UpdatesController {
+  constructor(private readonly updates: UpdatesService) {}
+
+  @Get()
+  @ApiPage(Update)
+  list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Update>> {
+    return this.updates.list(runId, query);
+  }
+}

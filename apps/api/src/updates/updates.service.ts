@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { decodeCursor } from '../http/cursor.js';
+import { pageOf, type Page, type PageQuery } from '../http/page.js';
+import { isoTime, isoTimeOrNull } from '../store/store-time.js';
+import { StoreService } from '../store/store.service.js';
+import type { Update } from './updates.dto.js';
+
+interface UpdateRow {
+  readonly update_number: number;
+  readonly stage: string;
+  readonly plan_id: string;
+  readonly epoch: number;
+  readonly policy_version_in: number;
+  readonly policy_version_out: number | null;
+  readonly num_episodes: number;
+  readonly planned_at: string;
+  readonly applied_at: string | null;
+  readonly metrics: Readonly<Record<string, number | null>>;
+  readonly weights_sha256: string | null;
+}
+
+// The plans of the page are picked by their number first: opening every plan's manifest would cost with the run's length.
+const LIST_UPDATES = `
+  SELECT update_number, stage, plan_id, epoch, policy_version_in, policy_version_out, num_episodes,
+    planned_at, applied_at, metrics, weights_sha256
+  FROM updates
+  WHERE run_id = {runId:String} AND plan_id IN (
+    SELECT plan_id
+    FROM current_trainer_events
+    WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number < {before:UInt64}
+    ORDER BY update_number DESC
+    LIMIT {limit:UInt32}
+  )
+  ORDER BY update_number DESC`;
+
+@Injectable()
+export class UpdatesService {
+  constructor(private readonly store: StoreService) {}
+
+  /** Newest first; one that is planned but not applied yet comes too. */
+  async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Update>> {
+    const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
+    const rows = await this.store.queryRows<UpdateRow>(LIST_UPDATES, { runId, before, limit: limit + 1 });
+    return pageOf(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.update_number] });
+  }
+}
+
+function toUpdate(row: UpdateRow): Update {
+  return {
+    updateNumber: row.update_number,
+    stage: row.stage,
+    planId: row.plan_id,
+    epoch: row.epoch,
+    policyVersionIn: row.policy_version_in,
+    policyVersionOut: row.policy_version_out,
+    numEpisodes: row.num_episodes,
+    plannedAt: isoTime(row.planned_at),
+    appliedAt: isoTimeOrNull(row.applied_at),
+    metrics: presentValues(row.metrics),
+    weightsSha256: row.weights_sha256,
+  };
+}
+
+/** A metric that was not available (NaN) is left out rather than given as a number. */
+function presentValues(metrics: Readonly<Record<string, number | null>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(metrics).filter((entry): entry is [string, number] => entry[1] !== null),
+  );
+}
