@@ -11,6 +11,8 @@ export {
   positive,
   positiveFraction,
   real,
+  text,
+  textList,
   wholeNumber,
   withDefaults,
   type OptionSchema,

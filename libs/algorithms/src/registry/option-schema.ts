@@ -70,6 +70,20 @@ export function flag(fallback: boolean): OptionSpec<boolean> {
   return { fallback, rule: 'true or false', accepts: (value) => typeof value === 'boolean' };
 }
 
+/** A text. */
+export function text(fallback: string): OptionSpec<string> {
+  return { fallback, rule: 'a text', accepts: (value) => typeof value === 'string' };
+}
+
+/** A list of texts. */
+export function textList(fallback: readonly string[]): OptionSpec<readonly string[]> {
+  return {
+    fallback,
+    rule: 'a list of texts',
+    accepts: (value) => Array.isArray(value) && value.every((entry) => typeof entry === 'string'),
+  };
+}
+
 /** One of some words; the first is the default. */
 export function choice<const W extends readonly [string, ...string[]]>(...words: W): OptionSpec<W[number]> {
   return {

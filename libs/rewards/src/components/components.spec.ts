@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { RewardComposer, type RewardContext, type RewardEpisode, type RewardStep } from '../index.js';
+
+const step = (change: Partial<RewardStep>): RewardStep => ({
+  observation: '',
+  action: 'left',
+  parsedAction: 'left',
+  actionValid: true,
+  anchor: null,
+  reward: 0,
+  rewardNames: [],
+  rewardValues: [],
+  numActionTokens: 1,
+  ...change,
+});
+
+const episode = (steps: readonly RewardStep[], change: Partial<RewardEpisode> = {}): RewardEpisode => ({
+  environment: 'test',
+  task: null,
+  steps,
+  finalObservation: '',
+  endReason: 'terminated',
+  success: null,
+  ...change,
+});
+
+async function scoreOf(
+  reward: string,
+  scored: RewardEpisode,
+  options: Record<string, unknown> = {},
+  context: RewardContext = {},
+): Promise<number | null | number[]> {
+  const { components } = await new RewardComposer([{ reward, options }]).score(scored, context);
+  expect(components[0].fault).toBeNull();
+  const { stepValues, value } = components[0];
+  return stepValues === null ? value : [...stepValues];
+}
+
+describe('reward components', () => {
+  it('goal: one value for success, one for failure, missing when success is not known', async () => {
+    expect(await scoreOf('goal', episode([], { success: true }))).toBe(1);
+    expect(await scoreOf('goal', episode([], { success: false }))).toBe(-1);
+    expect(await scoreOf('goal', episode([], { success: null }))).toBeNull();
+  });
+
+  it('environmentComponent: the named part, 0 where a rewarded step has none, missing where the reward is', async () => {
+    const options = { component: 'goal' };
+    const won = step({ reward: 1, rewardNames: ['time', 'goal'], rewardValues: [-0.1, 1.1] });
+    expect(await scoreOf('environmentComponent', episode([won, step({})]), options)).toEqual([1.1, 0]);
+    expect(await scoreOf('environmentComponent', episode([won, step({ reward: null })]), options)).toBeNull();
+  });
+
+  it('invalidAction and timePenalty: a cost per step', async () => {
+    const steps = [step({}), step({ actionValid: false })];
+    expect(await scoreOf('invalidAction', episode(steps))).toEqual([0, -0.1]);
+    expect(await scoreOf('timePenalty', episode(steps), { penalty: 0.5 })).toEqual([-0.5, -0.5]);
+  });
+
+  it.each([
+    ['linear', -0.1 * 0.5],
+    ['quadratic', -0.1 * 0.25],
+    ['log', -0.1 * Math.log(1.5)],
+  ])('lengthPenalty: %s in the relative excess', async (shape, expected) => {
+    const long = episode([step({ numActionTokens: 10 }), step({ numActionTokens: 5 })]);
+    expect(await scoreOf('lengthPenalty', long, { shape, limit: 10 })).toBeCloseTo(expected, 12);
+    expect(await scoreOf('lengthPenalty', long, { shape, limit: 15 })).toBe(0);
+    const characters = episode([step({ action: 'x'.repeat(15), numActionTokens: 99 })]);
+    expect(await scoreOf('lengthPenalty', characters, { shape, limit: 10, unit: 'characters' })).toBeCloseTo(
+      expected,
+      12,
+    );
+  });
+
+  it('formatPattern: matches the whole action unless told otherwise, and keeps no state between steps', async () => {
+    const steps = ['go', 'go', 'go on'].map((action) => step({ action }));
+    const options = { pattern: 'g.', match: 1, mismatch: 0, flags: 'g' };
+    expect(await scoreOf('formatPattern', episode(steps), options)).toEqual([1, 1, 0]);
+    expect(await scoreOf('formatPattern', episode(steps), { ...options, whole: false })).toEqual([1, 1, 1]);
+  });
+
+  it('formatJson: an object with the required keys', async () => {
+    const actions = ['{"tool":"x","args":{}}', '{"tool":"x"}', '["tool","args"]', 'tool args', 'null'];
+    const options = { requiredKeys: ['tool', 'args'], match: 1, mismatch: -1 };
+    expect(await scoreOf('formatJson', episode(actions.map((action) => step({ action }))), options)).toEqual([
+      1, -1, -1, -1, -1,
+    ]);
+  });
+
+  it('explorationBonus: falls with the visits of the run and of the episode', async () => {
+    const steps = ['a', 'b', 'a'].map((anchor) => step({ anchor }));
+    const context = { visitCount: (anchor: string) => (anchor === 'a' ? 3 : 0) };
+    expect(await scoreOf('explorationBonus', episode(steps), { bonus: 1 }, context)).toEqual([
+      1 / Math.sqrt(4),
+      1,
+      1 / Math.sqrt(5),
+    ]);
+    expect(await scoreOf('explorationBonus', episode(steps), { bonus: 1, maxVisits: 4 }, context)).toEqual([
+      0.5, 1, 0,
+    ]);
+    expect(await scoreOf('explorationBonus', episode([step({})]), {}, context)).toBeNull();
+  });
+});

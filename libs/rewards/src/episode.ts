@@ -1,0 +1,26 @@
+import type { EndReason, Json } from '@retrace/trajectory';
+
+/** One step of a sealed episode, as reward components see it. */
+export interface RewardStep {
+  readonly observation: string;
+  readonly action: string;
+  readonly parsedAction: string | null;
+  readonly actionValid: boolean;
+  readonly anchor: string | null;
+  /** The environment's own reward; null = missing, which is not zero. */
+  readonly reward: number | null;
+  readonly rewardNames: readonly string[];
+  readonly rewardValues: ArrayLike<number>;
+  readonly numActionTokens: number;
+}
+
+/** A sealed episode, as reward components see it: what was recorded, and nothing that depends on when it is scored. */
+export interface RewardEpisode {
+  readonly environment: string;
+  /** What the environment was reset with; holds the reference answer, where there is one. */
+  readonly task: Json;
+  readonly steps: readonly RewardStep[];
+  readonly finalObservation: string;
+  readonly endReason: EndReason;
+  readonly success: boolean | null;
+}

@@ -1,0 +1,22 @@
+export type RewardErrorCode =
+  /** No reward component is registered under that name. */
+  | 'UNKNOWN_NAME'
+  /** The name is taken, in the registry or in one composition. */
+  | 'DUPLICATE_NAME'
+  /** An option, weight or array that breaks its rule. */
+  | 'INVALID_ARGUMENT';
+
+/**
+ * Every error that this library throws on purpose. A component that fails on an episode is none of them: it is a fault
+ * of that component in the breakdown of that episode.
+ */
+export class RewardError extends Error {
+  readonly code: RewardErrorCode;
+  readonly retriable = false;
+
+  constructor(code: RewardErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'RewardError';
+    this.code = code;
+  }
+}

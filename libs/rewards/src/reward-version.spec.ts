@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { RewardComposer, rewardVersion, type AllocationOptions, type ComponentConfig } from './index.js';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const versionOf = (configs: ComponentConfig[], allocation: AllocationOptions = { rule: 'perStep' }): string =>
+  rewardVersion(new RewardComposer(configs), allocation, sha256);
+
+const GOAL: ComponentConfig = { reward: 'goal', weight: 2, options: { success: 1, failure: 0 } };
+
+describe('rewardVersion', () => {
+  it('is the same for the same way to score, however it is written', () => {
+    const version = versionOf([GOAL]);
+    expect(versionOf([{ ...GOAL, options: { failure: 0, success: 1 } }])).toBe(version);
+    expect(versionOf([{ ...GOAL, name: 'goal' }])).toBe(version);
+    expect(versionOf([GOAL], { rule: 'perStep', gamma: 1 })).toBe(version);
+    expect(versionOf([{ reward: 'goal', weight: 2, options: { failure: 0 } }])).toBe(version);
+  });
+
+  it('changes with every part', () => {
+    const versions = [
+      versionOf([GOAL]),
+      versionOf([{ ...GOAL, weight: 1 }]),
+      versionOf([{ ...GOAL, options: { failure: -1 } }]),
+      versionOf([{ ...GOAL, name: 'won' }]),
+      versionOf([GOAL, { reward: 'environment' }]),
+      versionOf([{ reward: 'environment' }, GOAL]),
+      versionOf([GOAL], { rule: 'lastToken' }),
+      versionOf([GOAL], { rule: 'perStep', gamma: 0.9 }),
+    ];
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+});
