@@ -25,7 +25,6 @@ export const backendOption = () =>
   new Option('--backend <name>', 'compute backend instead of the best one found').choices([
     'tensorflow-cuda',
     'tensorflow',
-    'webgpu',
     'wasm',
   ] as const);
 

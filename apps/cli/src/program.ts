@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { backendCommand } from './commands/backend.js';
+import { collectCommand } from './commands/collect.js';
 import { doctorCommand } from './commands/doctor.js';
 import { recipesCommand } from './commands/recipes.js';
 import { runsCommand } from './commands/runs.js';
@@ -18,6 +19,7 @@ export function createProgram() {
     .showHelpAfterError('(see --help)')
     .addCommand(upCommand())
     .addCommand(trainCommand())
+    .addCommand(collectCommand())
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
     .addCommand(runsCommand())

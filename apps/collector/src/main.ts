@@ -1,4 +1,4 @@
-import { parseRecipe, readRoleConfig, superviseThisProcess } from '@retrace/config';
+import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
@@ -35,4 +35,4 @@ async function main(): Promise<void> {
   await log.close();
 }
 
-await main();
+await runRole(main);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseRecipe, readRoleConfig, superviseThisProcess } from '@retrace/config';
+import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
@@ -50,4 +50,4 @@ async function main(): Promise<void> {
   await log.close();
 }
 
-await main();
+await runRole(main);

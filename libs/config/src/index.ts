@@ -22,4 +22,5 @@ export {
   type RecipeOverrides,
 } from './recipe/resolve-recipe.js';
 export { readRoleConfig, RoleConfig, roleEnvironment } from './role-config.js';
+export { runRole } from './run-role.js';
 export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';

@@ -10,8 +10,8 @@ export function printSummary(summary: RunSummary, isJson: boolean): void {
     ['run', summary.runId],
     ['ended', summary.detail === '' ? summary.reason : `${summary.reason}: ${summary.detail}`],
     ['updates', String(summary.numUpdates)],
-    ['policy version', String(summary.policyVersion)],
-    ['weights sha256', summary.weightsSha256],
+    ['policy version', String(summary.policyVersion ?? 'none')],
+    ['weights sha256', summary.weightsSha256 ?? 'none'],
     ...Object.entries(summary.metrics).map(([name, value]): [string, string] => [name, formatFigure(value)]),
   ];
   const width = Math.max(...lines.map(([name]) => name.length));

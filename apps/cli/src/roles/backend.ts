@@ -1,7 +1,6 @@
 /** Installs the fast compute backend, reporting progress to the supervisor; ends at once where there is one already. */
-import { superviseThisProcess } from '@retrace/config';
+import { runRole, superviseThisProcess } from '@retrace/config';
 import { installBackend } from '@retrace/policy';
-import { runRole } from './run-role.js';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();

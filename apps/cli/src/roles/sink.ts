@@ -1,10 +1,10 @@
 /** The sink's process, where no API hosts it: carries the log into the store until it is told to stop, then catches up. */
-import { readRoleConfig, superviseThisProcess } from '@retrace/config';
+import { readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
 import { createdBy } from '../installation.js';
 import { catchUp } from '../session/catch-up.js';
-import { requireVariable, runRole } from './run-role.js';
+import { requireVariable } from './require-variable.js';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();

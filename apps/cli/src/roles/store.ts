@@ -1,8 +1,8 @@
 /** The store's process: chDB behind ClickHouse's HTTP protocol, told by its environment what to serve. */
-import { superviseThisProcess } from '@retrace/config';
+import { runRole, superviseThisProcess } from '@retrace/config';
 import { startStoreServer } from '@retrace/trajectory/store-server';
 import { once } from 'node:events';
-import { requireVariable, runRole } from './run-role.js';
+import { requireVariable } from './require-variable.js';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess({ graceMs: 10_000 });

@@ -1,11 +1,16 @@
 import { recipeHash, type Recipe } from '@retrace/config';
-import { newControlEvent, newRunId, type Baseline, type EventLog, type Json } from '@retrace/trajectory';
+import {
+  newControlEvent,
+  newRunId,
+  type Baseline,
+  type ControlFold,
+  type EventLog,
+  type Json,
+} from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { readControlEvents } from './control-events.js';
 
-export interface ActiveRun {
+export interface BegunRun {
   readonly runId: string;
-  readonly recipe: Recipe;
   /** Whether the log held it already, unfinished. */
   readonly isResumed: boolean;
 }
@@ -20,12 +25,20 @@ export interface BeginRunOptions {
 /**
  * The newest unfinished run of exactly this recipe (equal hash: seed and number of updates count), or a new one, whose
  * `RunStarted` is in the log when this resolves.
+ *
+ * @param state the fold of the log's control stream up to now
  */
-export async function beginRun(log: EventLog, options: BeginRunOptions): Promise<ActiveRun> {
+export async function beginRun(
+  log: EventLog,
+  state: ControlFold,
+  options: BeginRunOptions,
+): Promise<BegunRun> {
   const { recipe } = options;
   const hash = recipeHash(recipe);
-  const unfinished = await findUnfinishedRun(log, hash);
-  if (unfinished !== null) return { runId: unfinished, recipe, isResumed: true };
+  const unfinished = state.runs.findLast(
+    ({ started, ended }) => started.recipeHash === hash && ended === null,
+  );
+  if (unfinished) return { runId: unfinished.runId, isResumed: true };
 
   const runId = newRunId();
   const event = newControlEvent({
@@ -44,14 +57,5 @@ export async function beginRun(log: EventLog, options: BeginRunOptions): Promise
     },
   });
   await log.append('control', 0, [encodeEvent(event)]);
-  return { runId, recipe, isResumed: false };
-}
-
-async function findUnfinishedRun(log: EventLog, hash: string): Promise<string | null> {
-  const unfinished = new Set<string>();
-  for await (const { event } of readControlEvents(log)) {
-    if (event.kind === 'RunStarted' && event.payload.recipeHash === hash) unfinished.add(event.runId);
-    if (event.kind === 'RunEnded') unfinished.delete(event.runId);
-  }
-  return [...unfinished].at(-1) ?? null;
+  return { runId, isResumed: false };
 }

@@ -1,11 +1,11 @@
 import type { DataDirectory, Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/trajectory';
-import type { CliError } from '../cli-error.js';
+import { ControlFold, type EventLog, type RunState } from '@retrace/trajectory';
+import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { createdBy, readCodeVersion } from '../installation.js';
 import { beginRun } from '../run/begin-run.js';
 import { followControlEvents, readControlEvents } from '../run/control-events.js';
-import { RunProgress, type RunSummary } from '../run/run-progress.js';
+import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { prepareBackend } from './prepare-backend.js';
@@ -79,8 +79,9 @@ export class TrainingServer {
   async train(recipe: Recipe, backend: BackendName | undefined): Promise<RunSummary> {
     const { log, eventLog, supervisor, ending } = this;
     const { directory, lock } = this.held;
-    const [run] = await Promise.all([
-      beginRun(eventLog, {
+    const state = await readControlState(eventLog);
+    const [{ runId, isResumed }] = await Promise.all([
+      beginRun(eventLog, state, {
         recipe,
         codeVersion: await readCodeVersion(),
         measureBaselines: async () => {
@@ -93,20 +94,24 @@ export class TrainingServer {
         ? prepareBackend({ log, lockFileDescriptor: lock.fileDescriptor, signal: ending.signal })
         : undefined,
     ]);
-    const progress = new RunProgress(run.runId, recipe.numUpdates);
-    const ended = this.followRun(progress, await readHistory(eventLog, progress));
-    if (ending.signal.aborted) return progress.summary();
-    log.write({
-      role: 'run',
-      level: 'info',
-      message: `${run.isResumed ? 'going on with' : 'started'} ${recipe.name}, run ${run.runId}`,
-    });
-    const { storeUrl } = this.addresses;
-    const role = { directory, storeUrl, runId: run.runId, backend, hasRunEnded: () => progress.hasEnded };
-    await Promise.all([supervisor.start(trainerRole(role)), supervisor.start(collectorRole(role))]);
+    const ended = this.followRun(runId, state);
+    if (!ending.signal.aborted) {
+      this.say('run', `${isResumed ? 'going on with' : 'started'} ${recipe.name}, run ${runId}`);
+      const hasRunEnded = () => state.run(runId)?.ended !== null;
+      const role = { directory, storeUrl: this.addresses.storeUrl, runId, backend, hasRunEnded };
+      await Promise.all(
+        [trainerRole(role), collectorRole(role)].map(async (definition) => {
+          const onProgress = (detail: string) => {
+            this.say(definition.name, detail);
+          };
+          const { detail } = await supervisor.start(definition, { onProgress });
+          if (detail !== undefined) this.say(definition.name, detail);
+        }),
+      );
+    }
     await ended;
     await Promise.all([supervisor.whenEnded('trainer'), supervisor.whenEnded('collector')]);
-    return progress.summary();
+    return summarizeRun(runOf(state, runId));
   }
 
   /** Stops collector, trainer, API or sink, and store, in this order, and lets go of the data directory. */
@@ -123,28 +128,42 @@ export class TrainingServer {
   }
 
   /** Writes what a person should read about the run as it happens; resolves when it has ended, or this server ends. */
-  private async followRun(progress: RunProgress, fromOffset: number): Promise<void> {
-    for await (const { event } of followControlEvents(this.eventLog, fromOffset, this.ending.signal)) {
-      const line = progress.add(event);
-      if (line !== null) this.log.write({ role: 'run', level: 'info', message: line });
-      if (progress.hasEnded) return;
+  private async followRun(runId: string, state: ControlFold): Promise<void> {
+    for await (const { event, offset } of followControlEvents(
+      this.eventLog,
+      state.nextOffset,
+      this.ending.signal,
+    )) {
+      const { applied } = state.apply(event, offset);
+      if (event.runId !== runId || !applied) continue;
+      const run = runOf(state, runId);
+      const line = describeProgress(event, run);
+      if (line !== null) this.say('run', line);
+      if (run.ended !== null) return;
     }
   }
+
+  private say(role: string, message: string): void {
+    this.log.write({ role, level: 'info', message });
+  }
+}
+
+/** The fold of all control events that are committed now. */
+async function readControlState(eventLog: EventLog): Promise<ControlFold> {
+  const state = new ControlFold();
+  for await (const { event, offset } of readControlEvents(eventLog)) state.apply(event, offset);
+  return state;
+}
+
+function runOf(state: ControlFold, runId: string): RunState {
+  const run = state.run(runId);
+  if (!run) throw new CliError('RUN_UNKNOWN', `run ${runId}: not in this log`);
+  return run;
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLmdbLog } = await import('@retrace/trajectory/lmdb');
   return openLmdbLog({ path: directory.log, createdBy });
-}
-
-/** Brings `progress` to where the log is; returns the next offset. */
-async function readHistory(eventLog: EventLog, progress: RunProgress): Promise<number> {
-  let next = 0;
-  for await (const { offset, event } of readControlEvents(eventLog)) {
-    progress.add(event);
-    next = offset + 1;
-  }
-  return next;
 }
 
 async function startServing(

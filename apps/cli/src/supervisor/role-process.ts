@@ -63,7 +63,7 @@ export class RoleProcess {
     createInterface({ input: stream }).on('line', (line) => {
       if (line.trim() === '') return;
       const entry = parseLogLine(this.options.role, line, level);
-      if (level === 'warn' && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
+      if (stream === this.child.stderr && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
       this.options.log.write(entry);
     });
   }
