@@ -6,7 +6,7 @@ import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { abandonUnfinished } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
 import { CollectorError } from './collector-error.js';
-import { demonstrationRound, nextTask, type CollectorTask } from './next-task.js';
+import { nextTask, type CollectorTask } from './next-task.js';
 import { PolicyActor } from './policy-actor.js';
 import { PolicySource } from './policy-source.js';
 import { planRound, type RoundPlanOptions } from './round-plan.js';
@@ -26,9 +26,6 @@ export interface CollectorOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (detail: string) => void;
 }
-
-/** Validation and test rounds are numbered apart from training rounds: they never move `lastClosedRound`. */
-const evaluationRound = -2;
 
 /**
  * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
@@ -99,7 +96,7 @@ export class Collector {
             split: 'train',
             agent,
             trainable: false,
-            round: demonstrationRound,
+            round: 0,
             numGroups: numEpisodes,
             groupSize: 1,
             firstTask: 0,
@@ -130,7 +127,7 @@ export class Collector {
         split,
         agent: 'policy',
         trainable: false,
-        round: evaluationRound,
+        round: policyVersion,
         numGroups,
         groupSize: 1,
         firstTask: 0,

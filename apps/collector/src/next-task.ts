@@ -12,9 +12,6 @@ export type CollectorTask =
   /** Why nothing can be done now. */
   | { readonly kind: 'wait'; readonly reason: string };
 
-/** Demonstrations belong to no policy round. */
-export const demonstrationRound = -1;
-
 export function nextTask(run: RunState, recipe: Recipe): CollectorTask {
   if (run.ended) return { kind: 'finished' };
   const policy = run.policies.latest;

@@ -1,4 +1,11 @@
 export { Trainer, type TrainerOptions } from './trainer.js';
 export { computeUpdate, type UpdateInputs, type UpdateResult } from './compute-update.js';
 export { PolicyState, type PolicyStateOptions, type StateFiles } from './policy-state.js';
+export {
+  replayTolerance,
+  replayUpdate,
+  type ReplayedMetric,
+  type ReplayOptions,
+  type ReplayResult,
+} from './replay-update.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';

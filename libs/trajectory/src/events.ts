@@ -197,7 +197,7 @@ export interface RunEnded {
 
 export interface GroupClosed {
   readonly groupId: string;
-  /** Collection round: groups of one round were planned together. */
+  /** Collection round, from 0: groups of one round were planned together. Training rounds count on their own; evaluation groups carry the policy version. */
   readonly round: number;
   readonly split: Split;
   /** `complete`: all members sealed; `deadline`: with the members that arrived; `abandoned`: none may be sampled. */

@@ -55,7 +55,7 @@ export class GroupPool {
     };
   }
 
-  /** The highest collection round that a group was closed in, abandoned groups aside; −1 when none was. */
+  /** The highest round that a trainable group was closed in (abandoned groups aside); −1 when none was. */
   get lastRound(): number {
     return this.#lastRound;
   }
@@ -84,7 +84,7 @@ export class GroupPool {
     this.#knownIds.add(group.groupId);
     this.#numClosed += 1;
     this.#numEpisodes += group.episodeIds.length;
-    if (group.reason !== 'abandoned') this.#lastRound = Math.max(this.#lastRound, group.round);
+    if (group.trainable && group.reason !== 'abandoned') this.#lastRound = Math.max(this.#lastRound, group.round);
     if (group.split === 'train' && group.reason !== 'abandoned') {
       this.#numInserted += 1;
       this.#groups.set(group.groupId, { ...group, offset, closedAtUs, numPlans: 0 });

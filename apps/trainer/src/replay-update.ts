@@ -1,0 +1,143 @@
+import { parseRecipe } from '@retrace/config';
+import { getEnvironment } from '@retrace/environments';
+import { createTokenizer, PolicyError, type CheckpointFiles } from '@retrace/policy';
+import {
+  ControlFold,
+  type BatchPlanned,
+  type EpisodeColumns,
+  type EventLog,
+  type PolicyPublished,
+  type RunStarted,
+  type UpdateApplied,
+} from '@retrace/trajectory';
+import { decodeEvent } from '@retrace/trajectory/codec';
+import { computeUpdate } from './compute-update.js';
+import { PolicyState } from './policy-state.js';
+import { referenceVersion } from './reference-policy.js';
+import { TrainerError } from './trainer-error.js';
+
+export interface ReplayOptions {
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointFiles;
+  readonly readEpisodes: (runId: string, episodeIds: readonly string[]) => Promise<EpisodeColumns>;
+  readonly runId: string;
+  readonly updateNumber: number;
+}
+
+export interface ReplayedMetric {
+  readonly name: string;
+  readonly recorded: number;
+  readonly replayed: number;
+}
+
+export interface ReplayResult {
+  readonly updateNumber: number;
+  readonly numEpisodes: number;
+  readonly metrics: readonly ReplayedMetric[];
+  /** |replayed − recorded| / max(1, |recorded|) of the loss. */
+  readonly lossDifference: number;
+  /** Whether the replayed weights are the recorded ones, bit for bit. */
+  readonly sameWeights: boolean;
+}
+
+/** Largest loss difference that counts as reproduced. */
+export const replayTolerance = 1e-5;
+
+/**
+ * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed.
+ *
+ * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when a file that it
+ *   starts from was removed by the checkpoint policy
+ */
+export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult> {
+  const { log, runId, updateNumber, checkpoints } = options;
+  const found = await findUpdate(log, runId, updateNumber);
+  const recipe = parseRecipe(found.run.recipe);
+  const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
+  const policy = new PolicyState({
+    recipe,
+    checkpoints,
+    vocabSize: tokenizer.vocabSize,
+    tokenizerHash: tokenizer.hash,
+  });
+  if (found.before) {
+    try {
+      await policy.load(found.before);
+    } catch (cause) {
+      if (!(cause instanceof PolicyError)) throw cause;
+      throw new TrainerError(
+        'NOT_REPLAYABLE',
+        `update ${updateNumber}: the state that it starts from is gone (${cause.message}); ` +
+          `recipe field checkpoint.keepEvery is ${recipe.checkpoint.keepEvery}, checkpoint.keepLast ${recipe.checkpoint.keepLast}`,
+        { cause },
+      );
+    }
+  }
+  const { metrics } = await computeUpdate({
+    plan: found.plan,
+    columns: await options.readEpisodes(runId, found.plan.episodeIds),
+    recipe,
+    policy,
+    referenceWeights:
+      recipe.loss.klCoefficient > 0 ? (found.policies.get(referenceVersion(recipe))?.weights ?? null) : null,
+  });
+  const replayed = new Map(metrics);
+  const compared = found.commit.metricNames.map((name, i) => ({
+    name,
+    recorded: found.commit.metricValues[i],
+    replayed: replayed.get(name) ?? Number.NaN,
+  }));
+  const loss = compared.find((metric) => metric.name === 'train/loss');
+  return {
+    updateNumber,
+    numEpisodes: found.plan.episodeIds.length,
+    metrics: compared,
+    lossDifference: loss
+      ? Math.abs(loss.replayed - loss.recorded) / Math.max(1, Math.abs(loss.recorded))
+      : Number.NaN,
+    sameWeights: (await policy.saveWeights()).sha256 === found.commit.weights.sha256,
+  };
+}
+
+interface FoundUpdate {
+  readonly run: RunStarted;
+  readonly plan: BatchPlanned;
+  readonly commit: UpdateApplied;
+  /** The commit before it; null for the first update, which starts from the recipe's seed. */
+  readonly before: UpdateApplied | null;
+  readonly policies: ReadonlyMap<number, PolicyPublished>;
+}
+
+/** Finds the update in the control stream; a commit counts if the fold accepts it. */
+async function findUpdate(log: EventLog, runId: string, updateNumber: number): Promise<FoundUpdate> {
+  const fold = new ControlFold();
+  const plans = new Map<string, BatchPlanned>();
+  const commits = new Map<number, UpdateApplied>();
+  const policies = new Map<number, PolicyPublished>();
+  for (let offset = 0; ;) {
+    const records = await log.read('control', 0, offset);
+    if (records.length === 0) break;
+    for (const record of records) {
+      offset = record.offset + 1;
+      const decoded = decodeEvent(record.bytes);
+      if (!decoded.ok) continue;
+      const { event } = decoded;
+      const { applied } = fold.apply(event, record.offset);
+      if (!applied || event.runId !== runId) continue;
+      if (event.kind === 'BatchPlanned') plans.set(event.payload.planId, event.payload);
+      else if (event.kind === 'UpdateApplied') commits.set(event.payload.updateNumber, event.payload);
+      else if (event.kind === 'PolicyPublished') policies.set(event.payload.policyVersion, event.payload);
+    }
+  }
+  const run = fold.run(runId)?.started;
+  if (!run) throw new TrainerError('RUN_UNKNOWN', `run ${runId} is not in this log`);
+  const commit = commits.get(updateNumber);
+  const plan = commit && plans.get(commit.planId);
+  if (!plan) {
+    throw new TrainerError(
+      'UPDATE_UNKNOWN',
+      `update ${updateNumber} of run ${runId}: not committed; the run has updates 1 … ${Math.max(0, ...commits.keys())}`,
+    );
+  }
+  return { plan, commit, before: commits.get(updateNumber - 1) ?? null, policies, run };
+}
