@@ -6,6 +6,7 @@ import type { EventLog } from '../../event-log.js';
 import type { RetraceEvent } from '../../events.js';
 import { newControlEventId } from '../../ids.js';
 import { newControlEvent } from '../../new-event.js';
+import { assertLmdbDataFile } from './data-file.js';
 import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
 import { PartitionStore, type Environment } from './partition-store.js';
@@ -52,6 +53,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
 function openEnvironment(path: string): Environment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
+  assertLmdbDataFile(path);
   return open({
     path,
     encoding: 'binary',
@@ -61,6 +63,9 @@ function openEnvironment(path: string): Environment {
     noSubdir: false,
     // With it, commits resolve before they are on disk.
     overlappingSync: false,
+    // Appends are batched here. The driver's own batching leaves a promise behind whose rejection, when a commit fails,
+    // nobody handles: it would end the process.
+    eventTurnBatching: false,
   });
 }
 

@@ -1,0 +1,37 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+/** A module of this repository, bundled so that a child process can run it without a build before it. */
+export interface ChildModule {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+let numBundled = 0;
+
+/**
+ * Bundles a TypeScript module for Node.js; packages stay imports. The bundle lies in `.cache/` of the package that
+ * runs the tests, where those imports resolve.
+ */
+export async function bundleForChild(entry: URL): Promise<ChildModule> {
+  const directory = fileURLToPath(
+    new URL(`../.cache/child-${process.pid}-${numBundled++}/`, import.meta.url),
+  );
+  await mkdir(directory, { recursive: true });
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      ssr: fileURLToPath(entry),
+      outDir: directory,
+      minify: false,
+      rolldownOptions: { output: { entryFileNames: 'child.mjs' } },
+    },
+    ssr: { noExternal: [/^@retrace\//], resolve: { conditions: ['retrace-source', 'node', 'import'] } },
+  });
+  return {
+    path: `${directory}child.mjs`,
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { EventLog } from './event-log.js';
+
+/** What the parent asks of a child process; sent as its only message. */
+export interface ProcessRequest {
+  readonly location: string;
+  /** Named in each record: `label/append/record`. */
+  readonly label: string;
+  /** 0 = only open and close; Infinity does not survive JSON, so -1 = until killed. */
+  readonly numAppends: number;
+  readonly recordsPerAppend: number;
+}
+
+export type ProcessReport =
+  | { readonly opened: string }
+  | { readonly acknowledged: number; readonly firstOffset: number }
+  | { readonly closed: true };
+
+/** The text of one record that a child appends. */
+export function recordText(label: string, append: number, record: number): string {
+  return `${label}/${append}/${record}`;
+}
+
+/** The main function of a child process that opens the log under test and appends to trajectories 0. */
+export function serveContractProcess(openLog: (location: string) => Promise<EventLog>): void {
+  process.once('message', (request) => {
+    void run(openLog, request as ProcessRequest).then(() => process.disconnect());
+  });
+}
+
+async function run(openLog: (location: string) => Promise<EventLog>, request: ProcessRequest): Promise<void> {
+  const { location, label, numAppends, recordsPerAppend } = request;
+  const log = await openLog(location);
+  report({ opened: log.logId });
+  for (let append = 0; append !== numAppends; append += 1) {
+    const records = Array.from({ length: recordsPerAppend }, (_, record) =>
+      new TextEncoder().encode(recordText(label, append, record)),
+    );
+    const { firstOffset } = await log.append('trajectories', 0, records);
+    report({ acknowledged: append, firstOffset });
+  }
+  await log.close();
+  report({ closed: true });
+}
+
+function report(message: ProcessReport): void {
+  process.send?.(message);
+}
