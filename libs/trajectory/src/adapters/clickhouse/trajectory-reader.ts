@@ -46,7 +46,7 @@ export class TrajectoryReader {
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
     requireUuids(episodeIds);
     const slices: EpisodeColumns[] = [];
-    for (let from = 0; from === 0 || from < episodeIds.length; from += this.maxEpisodesPerQuery) {
+    for (let from = 0; from < episodeIds.length; from += this.maxEpisodesPerQuery) {
       const slice = episodeIds.slice(from, from + this.maxEpisodesPerQuery);
       const bytes = await this.client.queryArrow(selectEpisodeRows(slice), { params: { runId } });
       slices.push(new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice));

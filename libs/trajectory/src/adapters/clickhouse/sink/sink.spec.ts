@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newRunId } from '../../../ids.js';
+import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.js';
+import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
+import { StoreError } from '../store-error.js';
+import { Sink, type SinkRun } from './sink.js';
+import type { SinkOptions } from './sink-options.js';
+
+const FAST: SinkOptions = { lingerMs: 5, minInsertIntervalMs: 10, minBackoffMs: 10, maxBackoffMs: 50 };
+
+describe('Sink', () => {
+  let store: StoreFixture;
+  let stop: AbortController;
+  let running: Promise<void>[];
+
+  beforeEach(async () => {
+    store = await openStoreFixture();
+    stop = new AbortController();
+    running = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await Promise.allSettled(running);
+    await store.close();
+  });
+
+  function startSink(options: SinkOptions = FAST, run: Partial<SinkRun> = {}): Sink {
+    const sink = new Sink(options);
+    running.push(sink.run({ log: store.log, client: store.client, signal: stop.signal, ...run }));
+    return sink;
+  }
+
+  async function catchUp(sink: Sink): Promise<void> {
+    for (const { stream, partition } of sink.progress().partitions) {
+      const endOffset = await store.log.endOffset(stream, partition);
+      if (endOffset > 0) await sink.caughtUpTo(stream, partition, endOffset - 1);
+    }
+  }
+
+  async function count(sql: string): Promise<number> {
+    const [row] = await store.client.queryRows<{ n: number }>(
+      `SELECT ${sql} AS n FROM events WHERE kind NOT LIKE '\\_%'`,
+    );
+    return row.n;
+  }
+
+  it('brings every record of every partition, and says how far it is', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    const sink = startSink();
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
+    for (let ordinal = 0; ordinal < 8; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+    }
+    await catchUp(sink);
+
+    // LogOpened, RunStarted, and 8 episodes of a start, 3 steps and an end.
+    expect(await count('count()')).toBe(42);
+    expect(await count('uniqExact(event_id)')).toBe(42);
+    const { partitions } = sink.progress();
+    expect(partitions.map(({ stream }) => stream)).toEqual(['control', 'trajectories', 'trajectories']);
+    expect(partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(42);
+    for (const progress of partitions) {
+      expect(progress).toMatchObject({
+        state: 'running',
+        lag: 0,
+        numDeadLetters: 0,
+        numMissingOffsets: 0,
+        lastFailure: null,
+      });
+      expect(progress.visibleAfterMs?.p50).toBeLessThan(5_000);
+    }
+  });
+
+  it('turns a record that holds no event into a dead letter, and brings its neighbours', async () => {
+    const runId = newRunId();
+    const [first, second] = episodeEvents({ logId: store.log.logId, runId, ordinal: 0 });
+    const sink = startSink();
+    const { partition } = await appendEvents(store.log, [first]);
+    await store.log.append('trajectories', partition, [Uint8Array.of(1, 2, 255)]);
+    await appendEvents(store.log, [second]);
+    await catchUp(sink);
+
+    expect(await count('count()')).toBe(3);
+    const letters = await store.client.queryRows(
+      'SELECT log_stream, log_partition, log_offset, code, reason, size_bytes, hex(raw) AS bytes FROM dead_letters',
+    );
+    expect(letters).toEqual([
+      {
+        log_stream: 'trajectories',
+        log_partition: partition,
+        log_offset: 1,
+        code: 'NOT_AN_EVENT',
+        reason: 'record has 3 bytes; must have at least 8',
+        size_bytes: 3,
+        bytes: '0102FF',
+      },
+    ]);
+  });
+
+  it('goes on after the last offset in the store, whoever brought it there', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    const first = startSink();
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0 }));
+    await catchUp(first);
+    stop.abort();
+    await Promise.all(running);
+
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 1 }));
+    stop = new AbortController();
+    const second = startSink();
+    await catchUp(second);
+    expect(await count('count()')).toBe(11);
+    expect(second.progress().partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(5);
+  });
+
+  it('makes one part of one batch, however large', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    // 2,400 records, 10 MB as rows: more than the engine's block sizes leave together.
+    for (let round = 0; round < 30; round++) {
+      const episodes = Array.from({ length: 10 }, (_, i) =>
+        episodeEvents({ logId, runId, ordinal: 10 * round + i, numSteps: 6, numTokens: 512 }),
+      );
+      await Promise.all(episodes.map((events) => appendEvents(store.log, events)));
+    }
+    await store.client.command('SYSTEM STOP MERGES');
+    const sink = startSink({ ...FAST, lingerMs: 500, maxBatchBytes: 256 * 1024 * 1024 });
+    await catchUp(sink);
+    const inserts = sink.progress().partitions.map(({ numInserts }) => numInserts);
+    const parts = await store.client.queryRows<{ numParts: number }>(
+      `SELECT uniqExact(_part) AS numParts FROM events GROUP BY log_stream, log_partition ORDER BY log_stream, log_partition`,
+    );
+    expect(parts.map(({ numParts }) => numParts)).toEqual(inserts);
+    expect(Math.max(...inserts)).toBe(1);
+  });
+
+  it('refuses to go on when the store makes several parts of one insert', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    await store.client.command('SYSTEM STOP MERGES');
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0, numSteps: 40 }));
+    const splitting = overriding(store.client, {
+      insertArrow: (insert) =>
+        store.client.insertArrow({
+          ...insert,
+          settings: {
+            max_block_size: '10',
+            min_insert_block_size_rows: '10',
+            min_insert_block_size_bytes: '1',
+          },
+        }),
+    });
+    const run = new Sink(FAST).run({ log: store.log, client: splitting, signal: stop.signal });
+    await expect(run).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
+  });
+
+  it('announces a log that starts beside the records of another', async () => {
+    await store.client.command(
+      "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ('before', 'control', 0, 0, 'LogOpened')",
+    );
+    const sink = startSink();
+    await catchUp(sink);
+    expect(sink.progress().partitions[0].otherLogIds).toEqual(['before']);
+  });
+
+  it('refuses to go on when the store is ahead of the log', async () => {
+    const { logId } = store.log;
+    await store.client.command(
+      "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ({logId:String}, 'trajectories', 1, 41, '_watermark')",
+      { params: { logId } },
+    );
+    await expect(
+      new Sink(FAST).run({ log: store.log, client: store.client, signal: stop.signal }),
+    ).rejects.toMatchObject({
+      code: 'LOG_BEHIND_STORE',
+      retriable: false,
+      message: expect.stringContaining('partition 1 of stream trajectories') as string,
+    });
+  });
+
+  it('refuses to go on when the log has dropped what the store lacks', async () => {
+    const truncated = overriding(store.log, { startOffset: () => Promise.resolve(3) });
+    await expect(
+      new Sink(FAST).run({ log: truncated, client: store.client, signal: stop.signal }),
+    ).rejects.toMatchObject({
+      code: 'LOG_TRUNCATED',
+      retriable: false,
+    });
+  });
+
+  it('reads its position again after an insert whose outcome it never learnt', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    let numInserts = 0;
+    // Takes effect, and the answer is lost: every other time.
+    const flaky = overriding(store.client, {
+      insertArrow: async (insert) => {
+        await store.client.insertArrow(insert);
+        if (numInserts++ % 2 === 0)
+          throw new StoreError('STORE_UNAVAILABLE', 'connection reset', { retriable: true });
+      },
+    });
+    const sink = startSink(FAST, { client: flaky });
+    for (let ordinal = 0; ordinal < 6; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+      await catchUp(sink);
+    }
+    expect(numInserts).toBeGreaterThan(2);
+    expect(await count('count()')).toBe(31);
+    expect(await count('uniqExact(event_id)')).toBe(31);
+    expect(sink.progress().partitions.some(({ lastFailure }) => lastFailure !== null)).toBe(true);
+  });
+
+  it('does no harm beside another sink on the same partitions', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    const sinks = [startSink({ ...FAST, maxBatchRecords: 7 }), startSink({ ...FAST, maxBatchRecords: 5 })];
+    for (let ordinal = 0; ordinal < 20; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+    }
+    await Promise.all(sinks.map(catchUp));
+    expect(await count('uniqExact(event_id)')).toBe(101);
+    const [{ steps }] = await store.client.queryRows<{ steps: number }>('SELECT count() AS steps FROM steps');
+    const [{ episodes }] = await store.client.queryRows<{ episodes: number }>(
+      'SELECT count() AS episodes FROM episodes',
+    );
+    expect({ steps, episodes }).toEqual({ steps: 60, episodes: 20 });
+    await store.client.command('OPTIMIZE TABLE events FINAL');
+    expect(await count('count()')).toBe(101);
+  });
+
+  it('tells who waits when it stops, and who waited too long', async () => {
+    const sink = startSink();
+    const late = sink.caughtUpTo('trajectories', 0, 1_000);
+    const timedOut = sink.caughtUpTo('trajectories', 0, 1_000, { signal: AbortSignal.timeout(20) });
+    await expect(timedOut).rejects.toMatchObject({ name: 'TimeoutError' });
+    stop.abort();
+    await expect(late).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE', retriable: true });
+    await expect(sink.caughtUpTo('trajectories', 9, 0)).rejects.toThrow(RangeError);
+  });
+});

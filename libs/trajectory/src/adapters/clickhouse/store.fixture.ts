@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStoreServer } from '../chdb/index.js';
+import { openLmdbLog } from '../lmdb/index.js';
+import type { EventLog } from '../../event-log.js';
+import { migrate } from './migrate.js';
+import { createStoreClient, type StoreClient } from './store-client.js';
+
+/** A store with the current schema and an empty log, both real, in a directory that goes when they are closed. */
+export interface StoreFixture {
+  readonly client: StoreClient;
+  readonly log: EventLog;
+  readonly directory: string;
+  close(): Promise<void>;
+}
+
+export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Promise<StoreFixture> {
+  const directory = await mkdtemp(join(tmpdir(), 'retrace-store-'));
+  const password = 'fixture';
+  const server = await startStoreServer({
+    dataDirectory: join(directory, 'store'),
+    host: '127.0.0.1',
+    port: 0,
+    users: [{ name: 'retrace', password, access: 'full' }],
+  });
+  const client = createStoreClient({ url: server.url, username: 'retrace', password });
+  await migrate(client);
+  const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions });
+  return {
+    client,
+    log,
+    directory,
+    async close() {
+      await log.close();
+      await client.close();
+      await server.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** `target` with some of its methods replaced. */
+export function overriding<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const method = (methods as Record<PropertyKey, unknown>)[name];
+      if (method !== undefined) return method;
+      const own: unknown = Reflect.get(target, name, target);
+      return typeof own === 'function' ? (own.bind(target) as unknown) : own;
+    },
+  });
+}
