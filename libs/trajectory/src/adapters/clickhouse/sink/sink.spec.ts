@@ -142,16 +142,15 @@ describe('Sink', () => {
     const { logId } = store.log;
     await store.client.command('SYSTEM STOP MERGES');
     await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0, numSteps: 40 }));
+    await store.client.command('CREATE TABLE staging AS events');
     const splitting = overriding(store.client, {
-      insertArrow: (insert) =>
-        store.client.insertArrow({
-          ...insert,
-          settings: {
-            max_block_size: '10',
-            min_insert_block_size_rows: '10',
-            min_insert_block_size_bytes: '1',
-          },
-        }),
+      insertArrow: async (insert) => {
+        await store.client.insertArrow({ ...insert, table: 'staging' });
+        await store.client.command(
+          `INSERT INTO events SELECT * FROM staging
+           SETTINGS max_block_size = 10, min_insert_block_size_rows = 10, min_insert_block_size_bytes = 1`,
+        );
+      },
     });
     const run = new Sink(FAST).run({ log: store.log, client: splitting, signal: stop.signal });
     await expect(run).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
