@@ -7,7 +7,9 @@ import { TrajectoryError } from './errors.js';
 import { newControlEvent } from './new-event.js';
 
 /** A control event to append: what the envelope does not fill in. */
-export type ControlEntry = { [K in ControlEventKind]: { readonly kind: K; readonly payload: PayloadOf<K> } }[ControlEventKind];
+export type ControlEntry = {
+  [K in ControlEventKind]: { readonly kind: K; readonly payload: PayloadOf<K> };
+}[ControlEventKind];
 
 /**
  * Follows stream `control` of a log and keeps its fold: how collector, trainer and API know where a run is.
@@ -15,7 +17,9 @@ export type ControlEntry = { [K in ControlEventKind]: { readonly kind: K; readon
  */
 export class ControlTail {
   /** Demonstrations may be sampled again and again; groups that a policy trains on are used once. */
-  readonly state = new ControlFold({ maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY) });
+  readonly state = new ControlFold({
+    maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY),
+  });
   private following: AsyncIterator<LogRecord[]> | null = null;
   private pending: Promise<IteratorResult<LogRecord[]>> | null = null;
   private readonly stop = new AbortController();
@@ -41,20 +45,21 @@ export class ControlTail {
   /** Resolves when something new was folded, or when the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     const before = this.state.nextOffset;
-    const aborted = new Promise<null>((resolve) => {
-      if (signal.aborted) resolve(null);
-      else signal.addEventListener('abort', () => { resolve(null); }, { once: true });
-    });
-    this.following ??= this.log
-      .follow('control', 0, this.state.nextOffset, { signal: this.stop.signal })
-      [Symbol.asyncIterator]();
-    while (this.state.nextOffset === before) {
-      this.pending ??= this.following.next();
-      const next = await Promise.race([this.pending, aborted]);
-      if (next === null) return;
-      this.pending = null;
-      if (next.done) return;
-      this.fold(next.value);
+    const aborted = new Aborted(signal);
+    try {
+      this.following ??= this.log
+        .follow('control', 0, this.state.nextOffset, { signal: this.stop.signal })
+        [Symbol.asyncIterator]();
+      while (this.state.nextOffset === before) {
+        this.pending ??= this.following.next();
+        const next = await Promise.race([this.pending, aborted.promise]);
+        if (next === null) return;
+        this.pending = null;
+        if (next.done) return;
+        this.fold(next.value);
+      }
+    } finally {
+      aborted.forget();
     }
   }
 
@@ -80,5 +85,25 @@ export class ControlTail {
       if (decoded.ok) this.state.apply(decoded.event, offset);
       else this.state.skip(offset);
     }
+  }
+}
+
+/** The abort of a signal as a promise of null, which leaves no listener behind once it is forgotten. */
+class Aborted {
+  readonly promise: Promise<null>;
+  private listener: () => void = () => undefined;
+
+  constructor(private readonly signal: AbortSignal) {
+    this.promise = new Promise((resolve) => {
+      this.listener = () => {
+        resolve(null);
+      };
+      if (signal.aborted) this.listener();
+      else signal.addEventListener('abort', this.listener);
+    });
+  }
+
+  forget(): void {
+    this.signal.removeEventListener('abort', this.listener);
   }
 }
