@@ -37,7 +37,9 @@ export async function activateAddon(bindingPath: string, packageName: string): P
 export function findOfficialBinding(packageName: string): string | null {
   let directory: string;
   try {
-    directory = dirname(require.resolve(`${packageName}/package.json`, { paths: [import.meta.dirname, process.cwd()] }));
+    directory = dirname(
+      require.resolve(`${packageName}/package.json`, { paths: [import.meta.dirname, process.cwd()] }),
+    );
   } catch {
     return null;
   }

@@ -91,7 +91,11 @@ async function activate(name: BackendName, cacheDirectory: string): Promise<stri
   }
 }
 
-async function activateInstalled(cacheDirectory: string, variant: Variant, packageName: string): Promise<string> {
+async function activateInstalled(
+  cacheDirectory: string,
+  variant: Variant,
+  packageName: string,
+): Promise<string> {
   const installation = await findInstallation(cacheDirectory, variant);
   if (installation === null) throw new Error('it was removed just now');
   return activateAddon(installation.bindingPath, packageName);

@@ -7,9 +7,11 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention.js';
 import { finishLayer, projectQkv } from '../model/forward.js';
-import { embed, rmsNorm } from '../model/layers.js';
 import { embeddingKey, finalNormKey } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
+import { lookup } from '../ops/lookup.js';
+import { matMul } from '../ops/mat-mul.js';
+import { rmsNorm } from '../ops/rms-norm.js';
 import type { KeyValueCache } from './key-value-cache.js';
 
 /** New tokens of some slots; row b continues slot `slots[b]` at position `starts[b]`. */
@@ -47,7 +49,7 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
     ),
   };
 
-  let x_NH = embed(tokens.tokenIds, model.matrix(embeddingKey));
+  let x_NH = lookup(tokens.tokenIds, model.matrix(embeddingKey));
   for (let layer = 0; layer < config.numLayers; layer++) {
     const rotated = model.rotary.rotate(projectQkv(model, layer, x_NH), rotary);
     const widths = [config.numHeads * config.headDim, 2 * config.numKeyValueHeads * config.headDim];
@@ -69,7 +71,7 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
       config.headDim,
     ]);
     const [k, v] = cache.read(layer, slots, numKeys);
-    const context_BKED = tf.matMul(attentionWeights(q_BKED, k, bias, config.numHeads), v);
+    const context_BKED = matMul(attentionWeights(q_BKED, k, bias, config.numHeads), v);
     const context_BHQD = tf.reshape(context_BKED, [numRows, config.numHeads, numQueries, config.headDim]);
     x_NH = finishLayer(model, layer, x_NH, joinHeads(context_BHQD));
   }

@@ -1,6 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
+import { linear } from '../ops/linear.js';
 import { requireTokenIds } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
 import { hiddenAtLast } from './cached-forward.js';
@@ -119,7 +120,7 @@ export class Generator {
   /** [4, B] of `sampleTokens` for the hidden states of a group. */
   private sample(group: readonly Chunk[], hidden: tf.Tensor): tf.Tensor {
     const requests = group.map((chunk) => chunk.turn.request);
-    return sampleTokens(tf.matMul(hidden, this.model.lmHead, false, true), {
+    return sampleTokens(linear(hidden, this.model.lmHead, null), {
       temperatures: Float32Array.from(requests, (request) => request.temperature),
       greedy: Uint8Array.from(requests, (request) => (request.greedy ? 1 : 0)),
       uniforms: Float32Array.from(group, ({ slot, turn }) =>

@@ -4,6 +4,8 @@
  * Legend: B rows · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
+import { logSoftmax } from '../ops/log-softmax.js';
+import { sampleCategorical } from '../ops/sample-categorical.js';
 
 export interface SamplingParameters {
   /** All [B]. */
@@ -14,7 +16,7 @@ export interface SamplingParameters {
 }
 
 /**
- * One token a row, by inverse CDF: the first t with Σ_{v ≤ t} p_v > u·Σ p; or the most likely one where greedy.
+ * One token a row, by inverse CDF; or the most likely one where greedy.
  * p = softmax(logits / temperature).
  *
  * Returns [4, B]: token id, log p of it, log p before temperature, entropy of p.
@@ -23,8 +25,8 @@ export function sampleTokens(logits_BV: tf.Tensor, parameters: SamplingParameter
   const { temperatures, greedy, uniforms } = parameters;
   const [numRows, vocabSize] = logits_BV.shape;
   const isRaw = temperatures.every((temperature) => temperature === 1);
-  const raw_BV = tf.logSoftmax(logits_BV);
-  const logp_BV = isRaw ? raw_BV : tf.logSoftmax(tf.div(logits_BV, tf.tensor2d(temperatures, [numRows, 1])));
+  const raw_BV = logSoftmax(logits_BV);
+  const logp_BV = isRaw ? raw_BV : logSoftmax(tf.div(logits_BV, tf.tensor2d(temperatures, [numRows, 1])));
   const p_BV = tf.exp(logp_BV);
   const entropy_B = tf.neg(tf.sum(tf.mul(p_BV, logp_BV), 1));
   const token_B = chooseTokens(logp_BV, p_BV, greedy, uniforms);
@@ -41,13 +43,7 @@ function chooseTokens(
   uniforms: Float32Array,
 ): tf.Tensor {
   if (greedy.every((flag) => flag === 1)) return tf.argMax(logp_BV, 1);
-  const [numRows, vocabSize] = p_BV.shape;
-  const cdf_BV = tf.cumsum(p_BV, 1);
-  const total_B1 = tf.slice(cdf_BV, [0, vocabSize - 1], [numRows, 1]);
-  const threshold_B1 = tf.mul(total_B1, tf.tensor2d(uniforms, [numRows, 1]));
-  const numBelow_B = tf.sum(tf.cast(tf.lessEqual(cdf_BV, threshold_B1), 'float32'), 1);
-  // Rounding may put the threshold on the total itself.
-  const sampled_B = tf.cast(tf.minimum(numBelow_B, vocabSize - 1), 'int32');
+  const sampled_B = sampleCategorical(p_BV, tf.tensor2d(uniforms, [uniforms.length, 1]));
   if (greedy.every((flag) => flag === 0)) return sampled_B;
   return tf.where(tf.tensor1d(greedy, 'bool'), tf.argMax(logp_BV, 1), sampled_B);
 }

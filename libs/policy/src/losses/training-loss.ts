@@ -4,7 +4,7 @@
  * Legend: M trained tokens.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { withGradient } from '../model/with-gradient.js';
+import { withGradient } from '../ops/with-gradient.js';
 import { klTerm } from './kl-term.js';
 import type { LossOptions } from './loss-options.js';
 import { crossEntropyTerm, ppoTerm } from './policy-terms.js';

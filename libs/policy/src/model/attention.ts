@@ -5,9 +5,10 @@
  * W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
+import { matMul } from '../ops/mat-mul.js';
 import type { RotaryAngles, RotaryTables } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
-import { withGradient } from './with-gradient.js';
+import { withGradient } from '../ops/with-gradient.js';
 
 /** Added to the score of a key that a query must not see; its weight underflows to exactly 0. */
 const masked = -1e9;
@@ -70,18 +71,18 @@ export function attend(
     const [k, v] = tf.split(splitHeads(keysValues, numRows, rowLength, config, 2 * numKeyValueHeads), 2, 1);
     const q_BKED = tf.reshape(q, [numRows, numKeyValueHeads, -1, headDim]);
     const weights = attentionWeights(q_BKED, k, plan.bias, numHeads);
-    const out_BKED = tf.matMul(weights, v);
+    const out_BKED = matMul(weights, v);
     const value = joinHeads(tf.reshape(out_BKED, [numRows, numHeads, numQueries, headDim]));
     return { value, saved: [q_BKED, k, v, weights, out_BKED] };
   };
   const backward = (dy: tf.Tensor, [q, k, v, p, o]: tf.Tensor[]) => {
     const dOut = tf.reshape(splitHeads(dy, numRows, numQueries, config, numHeads), o.shape);
-    const dV = tf.matMul(p, dOut, true, false);
-    const dP = tf.matMul(dOut, v, false, true);
+    const dV = matMul(p, dOut, { transposeA: true });
+    const dP = matMul(dOut, v, { transposeB: true });
     // Σ_t p·dp = Σ_d o·do, which has fewer terms.
     const dScores = tf.mul(p, tf.sub(dP, tf.sum(tf.mul(o, dOut), -1, true)));
-    const dQ = joinHeads(tf.reshape(tf.matMul(dScores, k), [numRows, numHeads, numQueries, headDim]));
-    const dK = tf.matMul(dScores, q, true, false);
+    const dQ = joinHeads(tf.reshape(matMul(dScores, k), [numRows, numHeads, numQueries, headDim]));
+    const dK = matMul(dScores, q, { transposeA: true });
     const dKeysValues = joinHeads(tf.concat([dK, dV], 1));
     const dQueries = queryCells === null ? dQ : scatterRows(dQ, queryCells, numCells);
     return [tables.rotateBack(tf.concat([dQueries, dKeysValues], 1), plan.rotary)];
@@ -96,7 +97,7 @@ export function attentionWeights(
   bias: tf.Tensor | null,
   numHeads: number,
 ): tf.Tensor {
-  const scores = tf.matMul(q_BKED, k_BKTD, false, true);
+  const scores = matMul(q_BKED, k_BKTD, { transposeB: true });
   if (bias === null) return tf.softmax(scores);
   const [numRows, , , numKeys] = scores.shape;
   const perHead = tf.reshape(scores, [numRows, numHeads, -1, numKeys]);

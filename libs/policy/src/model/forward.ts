@@ -5,9 +5,12 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { RowBatch } from '../packing/row-batch.js';
+import { linear } from '../ops/linear.js';
+import { lookup } from '../ops/lookup.js';
+import { rmsNorm } from '../ops/rms-norm.js';
+import { swiGlu } from '../ops/swi-glu.js';
 import { attend, attentionBias } from './attention.js';
 import type { AttentionPlan } from './attention.js';
-import { embed, linear, rmsNorm, swiGlu } from './layers.js';
 import { embeddingKey, finalNormKey, layerKeys } from './parameter-layout.js';
 import type { Transformer } from './transformer.js';
 
@@ -41,7 +44,7 @@ export function toDevice(model: Transformer, rows: RowBatch): DeviceRows {
  */
 export function hiddenAtReads(model: Transformer, rows: DeviceRows): tf.Tensor {
   const { numLayers } = model.config;
-  let x_NH = embed(rows.tokenIds, model.matrix(embeddingKey));
+  let x_NH = lookup(rows.tokenIds, model.matrix(embeddingKey));
   for (let layer = 0; layer < numLayers; layer++) {
     const isLast = layer === numLayers - 1;
     const plan = isLast ? rows.lastPlan : rows.plan;

@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { matMul } from '../ops/mat-mul.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**
@@ -54,7 +55,7 @@ export class RotaryTables {
   /** x·R per head: (x₁, x₂) → (−x₂, x₁) over the halves of a head, exact because R has one ±1 a column. */
   private quarterTurned(x_RW: tf.Tensor, transposed: boolean): tf.Tensor {
     const heads = tf.reshape(x_RW, [-1, this.config.headDim]);
-    return tf.reshape(tf.matMul(heads, this.turn, false, transposed), x_RW.shape);
+    return tf.reshape(matMul(heads, this.turn, { transposeB: transposed }), x_RW.shape);
   }
 
   private atLeast(length: number): RotaryAngles {

@@ -4,7 +4,9 @@
  * Legend: M hidden states · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { withGradient } from '../model/with-gradient.js';
+import { logSoftmax } from '../ops/log-softmax.js';
+import { matMul } from '../ops/mat-mul.js';
+import { withGradient } from '../ops/with-gradient.js';
 
 /** Most logits of one chunk, in elements (64 MiB of float32). */
 const maxLogits = 2 ** 24;
@@ -62,14 +64,14 @@ function chunkDistribution(
     const spread = tf.mul(tf.exp(logp), tf.add(surprise, dChosen));
     const dz = tf.sub(tf.mul(oneHot(targets, head.shape[0]), dChosen), spread);
     const dLogits = temperature === 1 ? dz : tf.div(dz, temperature);
-    return [tf.matMul(dLogits, head), tf.matMul(dLogits, hidden, true, false)];
+    return [matMul(dLogits, head), matMul(dLogits, hidden, { transposeA: true })];
   };
   return withGradient([hidden_MH, head_VH], forward, backward);
 }
 
 function logProbabilities(hidden: tf.Tensor, head: tf.Tensor, temperature: number): tf.Tensor {
-  const logits = tf.matMul(hidden, head, false, true);
-  return tf.logSoftmax(temperature === 1 ? logits : tf.div(logits, temperature));
+  const logits = matMul(hidden, head, { transposeB: true });
+  return logSoftmax(temperature === 1 ? logits : tf.div(logits, temperature));
 }
 
 /** Element `targets[m]` of row m. */

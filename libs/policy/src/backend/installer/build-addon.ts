@@ -94,7 +94,8 @@ export async function compileAddon(
   if (result.exitCode !== 0) throw compileError(result, signal);
   const buildOnly = ['build', 'binding', 'binding.gyp', 'package.json', 'deps/include'];
   const links = [`${libraryDirectory}/libtensorflow.so`, `${libraryDirectory}/libtensorflow_framework.so`];
-  for (const path of [...buildOnly, ...links]) await rm(join(directory, path), { recursive: true, force: true });
+  for (const path of [...buildOnly, ...links])
+    await rm(join(directory, path), { recursive: true, force: true });
 }
 
 /**
@@ -129,7 +130,9 @@ function tensorflowTarget(path: string): string | null {
     return `${libraryDirectory}/${path.slice('tensorflow/'.length)}`;
   }
   const header = path.startsWith('tensorflow/include/') ? path.slice('tensorflow/include/'.length) : null;
-  return header !== null && headerFolders.some((folder) => header.startsWith(folder)) ? `deps/include/${header}` : null;
+  return header !== null && headerFolders.some((folder) => header.startsWith(folder))
+    ? `deps/include/${header}`
+    : null;
 }
 
 async function extractAll(
@@ -150,8 +153,10 @@ async function extractAll(
 
 function compileError(result: CommandResult, signal: AbortSignal | undefined): PolicyError {
   const line =
-    result.output.split('\n').find((candidate) => /error:|fatal|cannot find/i.test(candidate))?.trim() ??
-    lastLine(result);
+    result.output
+      .split('\n')
+      .find((candidate) => /error:|fatal|cannot find/i.test(candidate))
+      ?.trim() ?? lastLine(result);
   const why = signal?.aborted === true ? 'it was cancelled' : line;
   return new PolicyError('BACKEND_INSTALL_FAILED', `Compiling the addon failed: ${why}.`);
 }

@@ -17,11 +17,19 @@ export interface BuildTools {
  * @throws PolicyError `BACKEND_NOT_INSTALLABLE`, one sentence that names the first that is missing and what brings it.
  */
 export async function findBuildTools(environment: NodeJS.ProcessEnv = process.env): Promise<BuildTools> {
-  const python = await firstThatRuns([environment['PYTHON'], 'python3', 'python'], ['-c', pythonCheck], environment);
+  const python = await firstThatRuns(
+    [environment['PYTHON'], 'python3', 'python'],
+    ['-c', pythonCheck],
+    environment,
+  );
   if (python === null) throw missing('Python 3.8 or newer (`python3`) was not found; install python3');
   const pip = await runCommand(python, ['-m', 'pip', '--version'], { environment });
   if (pip.exitCode !== 0) throw missing(`\`${python} -m pip\` does not run; install python3-pip`);
-  const compiler = await firstThatRuns([environment['CXX'], 'c++', 'g++', 'clang++'], ['--version'], environment);
+  const compiler = await firstThatRuns(
+    [environment['CXX'], 'c++', 'g++', 'clang++'],
+    ['--version'],
+    environment,
+  );
   if (compiler === null) throw missing('no C++ compiler (c++, g++ or clang++) was found; install g++');
   if ((await firstThatRuns(['make'], ['--version'], environment)) === null) {
     throw missing('`make` was not found; install make');
@@ -61,7 +69,9 @@ async function findNodePrefix(environment: NodeJS.ProcessEnv): Promise<string | 
 }
 
 async function configuredNodePrefix(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const { exitCode, output } = await runCommand('npm', ['config', 'get', 'nodedir', '--loglevel=silent'], { environment });
+  const { exitCode, output } = await runCommand('npm', ['config', 'get', 'nodedir', '--loglevel=silent'], {
+    environment,
+  });
   return exitCode === 0 ? output.trim().split('\n').at(-1) : undefined;
 }
 

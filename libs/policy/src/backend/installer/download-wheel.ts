@@ -91,9 +91,13 @@ async function pipDownload(
   if (signal?.aborted === true || result.exitCode !== 0) {
     await rm(arrived, { recursive: true, force: true });
     const why = signal?.aborted === true ? 'it was cancelled' : `pip says: ${lastLine(result)}`;
-    throw new PolicyError('BACKEND_INSTALL_FAILED', `Downloading ${requirements.join(', ')} failed; ${why}.`, {
-      retriable: true,
-    });
+    throw new PolicyError(
+      'BACKEND_INSTALL_FAILED',
+      `Downloading ${requirements.join(', ')} failed; ${why}.`,
+      {
+        retriable: true,
+      },
+    );
   }
   return arrived;
 }

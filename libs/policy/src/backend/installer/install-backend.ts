@@ -54,7 +54,8 @@ export async function installBackend(options: InstallOptions = {}): Promise<Inst
 
   scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
   const pin = wheelPinFor(platformName(), variant);
-  if (pin === null) throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
+  if (pin === null)
+    throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
   const tools = await findBuildTools(options.environment);
   const backends = join(cacheDirectory, 'backends');
   await mkdir(backends, { recursive: true }).catch((error: unknown) => {
@@ -86,7 +87,14 @@ interface InstallJob {
   readonly signal: AbortSignal | undefined;
 }
 
-async function install({ variant, pin, tools, cacheDirectory, scale, signal }: InstallJob): Promise<Installation> {
+async function install({
+  variant,
+  pin,
+  tools,
+  cacheDirectory,
+  scale,
+  signal,
+}: InstallJob): Promise<Installation> {
   const backends = join(cacheDirectory, 'backends');
   const downloads = join(cacheDirectory, 'downloads');
   await removeLeftovers(backends);
@@ -105,12 +113,17 @@ async function install({ variant, pin, tools, cacheDirectory, scale, signal }: I
   try {
     if (variant === 'cuda') {
       const nvidiaMessage = 'CUDA libraries of TensorFlow, 2.8 GB';
-      const wheels = await downloadRequirements(await nvidiaRequirements(wheel), nvidiaPlatforms, nvidiaDownloadBytes, {
-        ...download,
-        onFraction: (fraction) => {
-          scale.report('downloading', cudaShare + fraction * (1 - cudaShare), nvidiaMessage);
+      const wheels = await downloadRequirements(
+        await nvidiaRequirements(wheel),
+        nvidiaPlatforms,
+        nvidiaDownloadBytes,
+        {
+          ...download,
+          onFraction: (fraction) => {
+            scale.report('downloading', cudaShare + fraction * (1 - cudaShare), nvidiaMessage);
+          },
         },
-      });
+      );
       await unpackNvidia(wheels, directory, (fraction) => {
         scale.report('unpacking', fraction / 2, nvidiaMessage);
       });
@@ -131,13 +144,18 @@ async function install({ variant, pin, tools, cacheDirectory, scale, signal }: I
     await rm(directory, { recursive: true, force: true });
   }
   const installation = await findInstallation(cacheDirectory, variant);
-  if (installation === null) throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
+  if (installation === null)
+    throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
   await rm(downloads, { recursive: true, force: true });
   return finish(installation, scale);
 }
 
 function finish(installation: Installation, scale: ProgressScale): Installation {
-  scale.report('installed', 1, `TensorFlow ${installation.manifest.tensorflowVersion} (${installation.manifest.variant})`);
+  scale.report(
+    'installed',
+    1,
+    `TensorFlow ${installation.manifest.tensorflowVersion} (${installation.manifest.variant})`,
+  );
   return installation;
 }
 
@@ -174,7 +192,9 @@ async function requireSpace(directory: string, variant: Variant): Promise<void> 
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   if (free < neededBytes[variant]) {
-    throw notInstallable(`it needs ${neededBytes[variant] / 1e9} GB of disk space and ${(free / 1e9).toFixed(1)} GB are free`);
+    throw notInstallable(
+      `it needs ${neededBytes[variant] / 1e9} GB of disk space and ${(free / 1e9).toFixed(1)} GB are free`,
+    );
   }
 }
 

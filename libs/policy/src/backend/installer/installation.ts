@@ -64,7 +64,10 @@ export function installationDirectory(cacheDirectory: string, variant: Variant):
  * The finished installation of a variant, or null. Each file must be there with its recorded size; contents are
  * compared by `findDamage`, which reads everything.
  */
-export async function findInstallation(cacheDirectory: string, variant: Variant): Promise<Installation | null> {
+export async function findInstallation(
+  cacheDirectory: string,
+  variant: Variant,
+): Promise<Installation | null> {
   const directory = installationDirectory(cacheDirectory, variant);
   const manifest = await readManifest(directory);
   if (manifest === null) return null;

@@ -33,7 +33,7 @@ export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
 
 /** Picks `name<range` out of lines like `Requires-Dist: name<range; extra == "and-cuda"` (core metadata 2.1). */
 export function parseNvidiaRequirements(metadata: string): string[] {
-  return [...metadata.matchAll(/^Requires-Dist: (nvidia-[^;]+);\s*extra == "and-cuda"\s*$/gm)].map(([, name]) =>
-    name.trim(),
+  return [...metadata.matchAll(/^Requires-Dist: (nvidia-[^;]+);\s*extra == "and-cuda"\s*$/gm)].map(
+    ([, name]) => name.trim(),
   );
 }

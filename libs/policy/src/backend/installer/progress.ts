@@ -21,7 +21,14 @@ const begins: Readonly<Record<InstallStage, number>> = {
   testing: 0.97,
   installed: 1,
 };
-const order: readonly InstallStage[] = ['checking', 'downloading', 'unpacking', 'compiling', 'testing', 'installed'];
+const order: readonly InstallStage[] = [
+  'checking',
+  'downloading',
+  'unpacking',
+  'compiling',
+  'testing',
+  'installed',
+];
 
 /** Turns progress within a stage into progress of the whole. */
 export class ProgressScale {

@@ -94,7 +94,7 @@ async function readDirectory(handle: FileHandle, archive: string): Promise<Wheel
   if (directoryOffset === unknown32) throw broken(archive, 'ZIP archives above 4 GiB are not read');
   const directory = await readAt(handle, directoryOffset, directorySize);
   const entries: WheelEntry[] = [];
-  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === directoryEntry; ) {
+  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === directoryEntry;) {
     const nameLength = directory.readUInt16LE(at + 28);
     const entry = {
       path: directory.toString('utf8', at + 46, at + 46 + nameLength),
@@ -123,7 +123,7 @@ function findEnd(tail: Buffer): number {
 
 /** A stream of the handle's own would leave a listener on it for every file. */
 async function* readRange(handle: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
-  for (let done = 0; done < length; ) {
+  for (let done = 0; done < length;) {
     const chunk = await readAt(handle, start + done, Math.min(2 ** 20, length - done));
     if (chunk.length === 0) return;
     done += chunk.length;
