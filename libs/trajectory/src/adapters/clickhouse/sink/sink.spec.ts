@@ -142,14 +142,14 @@ describe('Sink', () => {
     const { logId } = store.log;
     await store.client.command('SYSTEM STOP MERGES');
     await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0, numSteps: 40 }));
-    await store.client.command('CREATE TABLE staging AS events');
+    let numInserts = 0;
     const splitting = overriding(store.client, {
       insertArrow: async (insert) => {
-        await store.client.insertArrow({ ...insert, table: 'staging' });
-        await store.client.command(
-          `INSERT INTO events SELECT * FROM staging
-           SETTINGS max_block_size = 10, min_insert_block_size_rows = 10, min_insert_block_size_bytes = 1`,
-        );
+        const staging = `staging_${++numInserts}`;
+        await store.client.command(`CREATE TABLE ${staging} AS events`);
+        await store.client.insertArrow({ ...insert, table: staging });
+        await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset < 20`);
+        await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset >= 20`);
       },
     });
     const run = new Sink(FAST).run({ log: store.log, client: splitting, signal: stop.signal });
