@@ -33,10 +33,13 @@ export function superviseThisProcess(options: { readonly graceMs?: number } = {}
     setInterval(() => {
       send({ type: 'heartbeat' });
     }, heartbeatMs).unref();
-    process.once('disconnect', () => {
+    const orphaned = () => {
       stop();
       setTimeout(() => process.exit(1), graceMs).unref();
-    });
+    };
+    process.once('disconnect', orphaned);
+    // The supervisor may have died while this process was still loading.
+    if (!process.connected) orphaned();
     process.channel?.unref();
   }
   return { signal: controller.signal, send };

@@ -10,7 +10,10 @@ export interface StopRequests {
   dispose(): void;
 }
 
-/** Turns SIGINT, SIGTERM and SIGHUP into an abort; a second request later on calls `onForce`. */
+/**
+ * Turns SIGINT, SIGTERM, SIGHUP and the end of whoever reads our output into an abort; a second signal later on calls
+ * `onForce`.
+ */
 export function listenForStop(log: LogStream, onForce: () => void): StopRequests {
   const controller = new AbortController();
   let firstAt = 0;
@@ -24,11 +27,17 @@ export function listenForStop(log: LogStream, onForce: () => void): StopRequests
       onForce();
     }
   };
+  const handleLostReader = (): void => {
+    firstAt = Date.now();
+    controller.abort();
+  };
   for (const name of stopSignals) process.on(name, handle);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', handleLostReader);
   return {
     signal: controller.signal,
     dispose: () => {
       for (const name of stopSignals) process.off(name, handle);
+      for (const stream of [process.stdout, process.stderr]) stream.off('error', handleLostReader);
     },
   };
 }

@@ -101,10 +101,7 @@ export class TrainingServer {
       const role = { directory, storeUrl: this.addresses.storeUrl, runId, backend, hasRunEnded };
       await Promise.all(
         [trainerRole(role), collectorRole(role)].map(async (definition) => {
-          const onProgress = (detail: string) => {
-            this.say(definition.name, detail);
-          };
-          const { detail } = await supervisor.start(definition, { onProgress });
+          const { detail } = await supervisor.start(definition);
           if (detail !== undefined) this.say(definition.name, detail);
         }),
       );

@@ -29,7 +29,6 @@ export interface RoleDefinition {
 export interface RoleOptions {
   readonly log: LogStream;
   readonly lockFileDescriptor: number | null;
-  readonly onProgress?: (detail: string) => void;
   /** Called once, when the role has failed more often than its limits allow. */
   readonly onFailed: (error: CliError) => void;
 }
@@ -125,7 +124,6 @@ export class Role {
       onMessage: (message) => {
         this.lastSignOfLife = Date.now();
         if (message.type === 'ready') this.becomeReady(message);
-        if (message.type === 'progress') options.onProgress?.(message.detail);
       },
       onExit: (exit) => {
         void this.handleExit(exit);

@@ -24,13 +24,9 @@ export class Supervisor {
   }
 
   /** Starts a role and waits until it is ready. @throws CliError `ROLE_FAILED`. */
-  start(
-    definition: RoleDefinition,
-    { onProgress }: { readonly onProgress?: (detail: string) => void } = {},
-  ): Promise<ReadyMessage> {
+  start(definition: RoleDefinition): Promise<ReadyMessage> {
     const role = new Role(definition, {
       ...this.options,
-      onProgress,
       onFailed: (error) => {
         this.settleFailure(error);
       },
