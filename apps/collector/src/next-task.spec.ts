@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { resolveRecipe } from '@retrace/config';
+import {
+  newControlEvent,
+  RunState,
+  type AnyEvent,
+  type ControlEventKind,
+  type GroupClosed,
+  type PayloadOf,
+  type RetraceEvent,
+} from '@retrace/trajectory';
+import { nextTask } from './next-task.js';
+
+const runId = '01900000-0000-7000-8000-000000000001';
+const file = { sha256: 'a'.repeat(64), sizeBytes: 1 };
+
+/** A run whose control events are applied one after the other. */
+class Story {
+  readonly run: RunState;
+  private offset = 0;
+
+  constructor() {
+    this.run = new RunState(
+      this.event('RunStarted', {
+        name: 'test',
+        recipe: {},
+        recipeHash: '',
+        seed: 1,
+        environment: 'frozen-lake',
+        codeVersion: '',
+        baselines: [],
+      }),
+      { maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY) },
+    );
+    this.add('TrainerClaimed', { epoch: 0, trainerId: 't' });
+  }
+
+  add<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): this {
+    expect(this.run.apply(this.event(kind, payload) as AnyEvent, ++this.offset)).toEqual({ applied: true });
+    return this;
+  }
+
+  published(policyVersion: number, updateNumber = policyVersion): this {
+    return this.add('PolicyPublished', {
+      policyVersion,
+      parentVersion: policyVersion === 0 ? null : policyVersion - 1,
+      updateNumber,
+      epoch: 0,
+      weights: file,
+      modelHash: '',
+    });
+  }
+
+  closed(groupId: string, overrides: Partial<GroupClosed> = {}): this {
+    return this.add('GroupClosed', {
+      groupId,
+      round: 0,
+      split: 'train',
+      reason: 'complete',
+      groupSize: 1,
+      episodeIds: [groupId],
+      numSteps: Int32Array.of(1),
+      policyVersionMin: 0,
+      policyVersionMax: 0,
+      trainable: true,
+      ...overrides,
+    });
+  }
+
+  planned(updateNumber: number, groupIds: string[], stage: 'policy' | 'imitation' = 'policy'): this {
+    return this.add('BatchPlanned', {
+      planId: `plan-${updateNumber}`,
+      epoch: 0,
+      updateNumber,
+      stage,
+      policyVersionIn: updateNumber - 1,
+      rewardVersion: '',
+      recipeHash: '',
+      groupIds,
+      episodeIds: groupIds,
+      numSteps: Int32Array.from(groupIds, () => 1),
+      samplerState: null,
+      seed: 1,
+    });
+  }
+
+  applied(updateNumber: number): this {
+    return this.add('UpdateApplied', {
+      planId: `plan-${updateNumber}`,
+      epoch: 0,
+      updateNumber,
+      policyVersionOut: updateNumber,
+      weights: file,
+      optimizer: file,
+      trainerState: null,
+      metricNames: [],
+      metricValues: new Float64Array(0),
+    });
+  }
+
+  evaluated(name: string, step: number): this {
+    return this.add('MetricsLogged', { source: 'evaluation', step, names: [name], values: Float64Array.of(0.5) });
+  }
+
+  private event<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): RetraceEvent<K> {
+    return newControlEvent({ kind, logId: '', runId, occurredAtUs: 1, payload });
+  }
+}
+
+function recipeWith(...assignments: string[]) {
+  return resolveRecipe('frozen-lake-ppo', {
+    numUpdates: 3,
+    assignments: ['collection.groupsPerRound=2', 'evaluation.everyUpdates=2', 'evaluation.numTestEpisodes=5', ...assignments],
+  });
+}
+
+describe('nextTask', () => {
+  it('waits for the first policy', () => {
+    expect(nextTask(new Story().run, recipeWith())).toEqual({ kind: 'wait', reason: 'the first policy' });
+  });
+
+  it('validates a due policy before it rolls out with it', () => {
+    const story = new Story().published(0);
+    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'validate', policyVersion: 0 });
+    story.evaluated('validation/success', 0);
+    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'rollOut', round: 0 });
+  });
+
+  it('in synchronous mode starts the next round only with the policy trained on the last', () => {
+    const story = new Story().published(0).evaluated('validation/success', 0).closed('a').closed('b');
+    const recipe = recipeWith();
+    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait' });
+    story.planned(1, ['a', 'b']);
+    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait' });
+    story.applied(1);
+    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait', reason: 'the next policy' });
+    story.published(1);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 1 });
+  });
+
+  it('collects ahead by the staleness that the recipe allows, and no further', () => {
+    const recipe = recipeWith('collection.maxStaleness=1');
+    const story = new Story().published(0).evaluated('validation/success', 0).closed('a').closed('b');
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 1 });
+    story.closed('c', { round: 1 }).closed('d', { round: 1 });
+    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait', reason: expect.stringContaining('4 groups') });
+    story.planned(1, ['a', 'b']);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 2 });
+  });
+
+  it('is not blocked by groups that are too stale to be sampled', () => {
+    const story = new Story().published(0).evaluated('validation/success', 0);
+    story.closed('a').closed('b').closed('stale').planned(1, ['a', 'b']).applied(1).published(1);
+    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'rollOut', round: 1 });
+  });
+
+  it('repeats an abandoned round', () => {
+    const story = new Story().published(0).evaluated('validation/success', 0);
+    story.closed('a', { reason: 'abandoned', trainable: false, policyVersionMin: -1, policyVersionMax: -1 });
+    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'rollOut', round: 0 });
+  });
+
+  it('demonstrates before an imitation stage and waits while it lasts', () => {
+    const recipe = recipeWith(
+      'imitation={"agent":"expert","numEpisodes":2,"numUpdates":1,"episodesPerUpdate":2,"learningRate":0.001}',
+    );
+    const story = new Story().published(0).evaluated('validation/success', 0);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'demonstrate' });
+    const demonstration = { trainable: false, policyVersionMin: -1, policyVersionMax: -1 };
+    story.closed('x', demonstration).closed('y', demonstration);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'wait', reason: 'the imitation stage' });
+    story.planned(1, ['x', 'y'], 'imitation').applied(1).published(1);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 0 });
+  });
+
+  it('after the last update validates, tests, ends the run, and is finished', () => {
+    const recipe = recipeWith();
+    const story = new Story().published(3);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'validate', policyVersion: 3 });
+    story.evaluated('validation/success', 3);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'test', policyVersion: 3 });
+    story.evaluated('test/success', 3);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'endRun' });
+    story.add('RunEnded', { reason: 'finished', detail: '', numUpdates: 3 });
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'finished' });
+  });
+});

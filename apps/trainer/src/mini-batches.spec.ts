@@ -1,0 +1,71 @@
+import { Pcg32 } from '@retrace/environments';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { gatherSequences, shuffledSequences, splitByActionTokens, type UpdateColumns } from './mini-batches.js';
+
+/** Sequences of the given lengths, whose last `trained` tokens are trained; every column holds its token's number. */
+function columnsOf(sequences: readonly { length: number; trained: number }[]): UpdateColumns {
+  const sequenceOffsets = new Int32Array(sequences.length + 1);
+  sequences.forEach(({ length }, s) => {
+    sequenceOffsets[s + 1] = sequenceOffsets[s] + length;
+  });
+  const numTokens = sequenceOffsets[sequences.length];
+  const trainedMask = new Uint8Array(numTokens);
+  sequences.forEach(({ trained }, s) => trainedMask.fill(1, sequenceOffsets[s + 1] - trained, sequenceOffsets[s + 1]));
+  const numbers = Float32Array.from({ length: numTokens }, (_, n) => n);
+  return {
+    tokenIds: Int32Array.from(numbers),
+    sequenceOffsets,
+    trainedMask,
+    advantages: numbers,
+    anchorLogprobs: numbers,
+    referenceLogprobs: null,
+    returns: numbers,
+    proximalValues: null,
+  };
+}
+
+const anySequences = fc.array(
+  fc.integer({ min: 2, max: 9 }).chain((length) =>
+    fc.record({ length: fc.constant(length), trained: fc.integer({ min: 0, max: length - 1 }) }),
+  ),
+  { minLength: 1, maxLength: 40 },
+);
+
+describe('mini-batches', () => {
+  it('hold every sequence that trains anything exactly once', () => {
+    fc.assert(
+      fc.property(anySequences, fc.integer({ min: 1, max: 30 }), fc.nat(), (sequences, size, seed) => {
+        const columns = columnsOf(sequences);
+        const batches = splitByActionTokens(columns, shuffledSequences(columns, new Pcg32(seed)), size);
+        const seen = batches.flatMap((batch) => Array.from(batch)).sort((a, b) => a - b);
+        expect(seen).toEqual(sequences.flatMap(({ trained }, s) => (trained > 0 ? [s] : [])));
+      }),
+    );
+  });
+
+  it('have no small remainder: 1,100 one-token sequences at 256 a batch make four of 275', () => {
+    const columns = columnsOf(Array.from({ length: 1100 }, () => ({ length: 2, trained: 1 })));
+    const batches = splitByActionTokens(columns, shuffledSequences(columns, new Pcg32(1)), 256);
+    expect(batches.map((batch) => batch.length)).toEqual([275, 275, 275, 275]);
+  });
+
+  it('gather each column from the same tokens, and weigh a token mean over just these sequences', () => {
+    const columns = columnsOf([
+      { length: 3, trained: 1 },
+      { length: 2, trained: 1 },
+      { length: 4, trained: 2 },
+    ]);
+    const batch = gatherSequences(columns, Int32Array.of(2, 0), 'tokenMean');
+    expect(Array.from(batch.tokenIds)).toEqual([5, 6, 7, 8, 0, 1, 2]);
+    expect(Array.from(batch.sequenceOffsets)).toEqual([0, 4, 7]);
+    expect(Array.from(batch.advantages ?? [])).toEqual([5, 6, 7, 8, 0, 1, 2]);
+    expect(Array.from(batch.lossWeights)).toEqual([0, 0, 1, 1, 0, 0, 1].map((bit) => Math.fround(bit / 3)));
+  });
+
+  it('come in the same order for the same seed', () => {
+    const columns = columnsOf(Array.from({ length: 50 }, () => ({ length: 2, trained: 1 })));
+    expect(shuffledSequences(columns, new Pcg32(7))).toEqual(shuffledSequences(columns, new Pcg32(7)));
+    expect(shuffledSequences(columns, new Pcg32(7))).not.toEqual(shuffledSequences(columns, new Pcg32(8)));
+  });
+});
