@@ -59,9 +59,9 @@ export function oneOf(...values: readonly string[]): Rule {
 export function nullable(inner: Rule): Rule {
   return (value, field) => {
     const problem = value === null ? null : inner(value, field);
-    return problem === null
-      ? null
-      : { ...problem, rule: problem.rule.replace(/^must be/, 'must be null or') };
+    // A problem further in is one of a value that is there.
+    if (problem === null || problem.field !== field) return problem;
+    return { ...problem, rule: problem.rule.replace(/^must be/, 'must be null or') };
   };
 }
 

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { EVENT_KINDS, SCHEMA_VERSIONS } from '../event-kinds.js';
+import { upcast, UPCASTERS, type UpcasterTable } from './upcast.js';
+
+describe('upcast', () => {
+  const table: UpcasterTable = {
+    TrainerClaimed: [
+      (payload) => ({ ...payload, host: '' }),
+      ({ trainerId, ...rest }) => ({ ...rest, trainer: trainerId }),
+    ],
+  };
+
+  it.each([
+    [1, { trainerId: 'a' }, { trainer: 'a', host: '' }],
+    [2, { trainerId: 'a', host: 'h' }, { trainer: 'a', host: 'h' }],
+    [3, { trainer: 'a', host: 'h' }, { trainer: 'a', host: 'h' }],
+  ])('lifts a payload of version %i step by step to the current one', (version, payload, expected) => {
+    expect(upcast('TrainerClaimed', version, payload, table)).toEqual(expected);
+  });
+
+  it('leaves kinds that never changed as they are', () => {
+    expect(upcast('RunEnded', 1, { detail: 'x' }, table)).toEqual({ detail: 'x' });
+  });
+
+  it('has one upcaster for every version after the first', () => {
+    for (const kind of EVENT_KINDS) {
+      expect(UPCASTERS[kind]?.length ?? 0, kind).toBe(SCHEMA_VERSIONS[kind] - 1);
+    }
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent, StepRecorded } from '../events.js';
+import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../sample-events.js';
+import { describeProblem } from './problem.js';
+import { assertValidEvent, findEventProblem } from './validate-event.js';
+
+function problemOf(event: unknown): string | null {
+  const problem = findEventProblem(event as AnyEvent);
+  return problem === null ? null : describeProblem(problem);
+}
+
+function stepProblem(change: Partial<Record<keyof StepRecorded, unknown>>): string | null {
+  return problemOf(sampleEpisodeEvent('StepRecorded', change as Partial<StepRecorded>));
+}
+
+function controlProblem<K extends ControlEventKind>(
+  kind: K,
+  change: Partial<Record<keyof PayloadOf<K>, unknown>>,
+): string | null {
+  return problemOf(sampleControlEvent(kind, change as Partial<PayloadOf<K>>));
+}
+
+describe('a valid event', () => {
+  it.each(sampleEvents())('of kind $kind passes', (event) => {
+    expect(problemOf(event)).toBeNull();
+  });
+
+  it('may have missing values where they mean something', () => {
+    const nan = new Float32Array(26).fill(NaN);
+    const missing = nan.map((value, t) => (t < 24 ? 0 : value));
+    expect(stepProblem({ reward: null, rewardValues: Float64Array.of(NaN, 1) })).toBeNull();
+    expect(stepProblem({ tokenLogprobs: missing, tokenRawLogprobs: nan, tokenEntropies: nan })).toBeNull();
+    expect(stepProblem({ tokenLogprobs: missing, logprobMode: 'none' })).toBeNull();
+  });
+
+  it('may have no tokens at all', () => {
+    expect(stepProblem(sampleStep({ numTokens: 0, numActionTokens: 0 }))).toBeNull();
+  });
+});
+
+describe('an envelope', () => {
+  const event = sampleEpisodeEvent('StepRecorded');
+  const control = sampleControlEvent('RunStarted');
+
+  it.each<[Partial<Record<keyof RetraceEvent, unknown>>, string]>([
+    [{ kind: 'StepDeleted' }, 'kind is "StepDeleted"; must be a known event kind'],
+    [{ schemaVersion: 2 }, 'StepRecorded.schemaVersion is 2; must be 1, the current version'],
+    [{ eventId: 'x' }, 'StepRecorded.eventId is "x"; must be a lower-case UUID'],
+    [{ runId: '' }, 'StepRecorded.runId is ""; must be a lower-case UUID'],
+    [{ occurredAtUs: 1.5 }, 'StepRecorded.occurredAtUs is 1.5; must be an integer ≥ 0'],
+    [{ episodeId: 7 }, 'StepRecorded.episodeId is 7; must be a lower-case UUID'],
+  ])('with %o is refused', (change, problem) => {
+    expect(problemOf({ ...event, ...change })).toBe(problem);
+  });
+
+  it('of an episode event must have the id that its key gives', () => {
+    expect(problemOf({ ...event, eventId: control.eventId })).toMatch(
+      /eventId is .*; must be .*, the id derived from/,
+    );
+  });
+
+  it('of a control event belongs to no episode and no place', () => {
+    expect(problemOf({ ...control, episodeId: event.episodeId })).toMatch(/must be '' in a control event/);
+    expect(problemOf({ ...control, seq: 1 })).toMatch(/seq is 1; must be 0/);
+  });
+
+  it('may belong to no run only where that makes sense', () => {
+    expect(problemOf({ ...sampleControlEvent('RetentionApplied'), runId: '' })).toBeNull();
+    expect(problemOf({ ...control, runId: '' })).toMatch(/RunStarted.runId/);
+  });
+});
+
+describe('a field', () => {
+  it.each<[Partial<Record<keyof StepRecorded, unknown>>, string]>([
+    [{ observation: 5 }, 'observation is 5; must be text without lone surrogates'],
+    [{ action: 'half \ud83d' }, 'must be text without lone surrogates'],
+    [{ parsedAction: undefined }, 'parsedAction is undefined; must be null or text'],
+    [{ reward: NaN }, 'reward is NaN; must be null or a finite number'],
+    [{ reward: Infinity }, 'reward is Infinity; must be null or a finite number'],
+    [{ rewardNames: ['goal', ''] }, 'rewardNames[1] is ""; must be non-empty text'],
+    [{ rewardValues: [0, 1] }, 'rewardValues is a list of 2; must be a Float64Array'],
+    [{ tokenIds: Buffer.alloc(4) }, 'tokenIds is Buffer of 4 bytes; must be an Int32Array'],
+    [{ actionValid: 1 }, 'actionValid is 1; must be true or false'],
+    [{ logprobMode: 'top-k' }, 'logprobMode is "top-k"; must be one of processed, raw, none'],
+    [{ keptPrefixTokens: -1 }, 'keptPrefixTokens is -1; must be an integer ≥ 0'],
+    [{ sampling: { temperature: 1 } }, 'sampling.topK is undefined; must be an integer ≥ 0'],
+    [{ generationMs: -1 }, 'generationMs is -1; must be a finite number ≥ 0'],
+    [{ info: { deep: [new Date(0)] } }, 'info.deep[0] is an object; must be a JSON value'],
+    [{ info: { at: NaN } }, 'info.at is NaN; must be a finite number'],
+    [{ info: JSON.parse('{"__proto__": 1}') as unknown }, 'must be without a key "__proto__"'],
+    [{ observation: 'x'.repeat(99), action: null }, 'action is null; must be text'],
+  ])('of a step with %o is refused', (change, problem) => {
+    expect(stepProblem(change)).toContain(problem);
+  });
+
+  it('that the schema does not have is refused', () => {
+    const event = sampleEpisodeEvent('StepRecorded');
+    expect(problemOf({ ...event, payload: { ...event.payload, colour: 'red' } })).toBe(
+      'StepRecorded.payload.colour is "red"; must be absent: the schema has no such field',
+    );
+  });
+
+  it('of nested JSON may not be deeper than a parser can take', () => {
+    let info: unknown = 0;
+    for (let depth = 0; depth < 102; depth += 1) info = [info];
+    expect(stepProblem({ info })).toMatch(/must be nested at most 100 deep/);
+  });
+});
+
+describe('token columns', () => {
+  const step = sampleStep();
+
+  it.each<[string, Partial<StepRecorded>, string]>([
+    [
+      'unequal lengths',
+      { actionMask: new Uint8Array(25) },
+      'actionMask.length is 25; must be as long as tokenIds, which has 26 tokens',
+    ],
+    ['a short optional column', { tokenEntropies: new Float32Array(2) }, 'tokenEntropies.length is 2'],
+    ['a negative token id', { tokenIds: step.tokenIds.with(3, -1) }, 'tokenIds[3] is -1; must be ≥ 0'],
+    ['a mask value of 2', { actionMask: step.actionMask.with(25, 2) }, 'actionMask[25] is 2; must be 0 or 1'],
+    [
+      'an observation token after an action token',
+      { actionMask: step.actionMask.with(25, 0) },
+      'actionMask[25] is 0; must be 1',
+    ],
+    [
+      'a logprob where nothing was sampled',
+      { tokenLogprobs: step.tokenLogprobs.with(0, -1) },
+      'tokenLogprobs[0] is -1; must be 0 where actionMask is 0',
+    ],
+    [
+      'NaN where nothing was sampled',
+      { tokenLogprobs: step.tokenLogprobs.with(0, NaN) },
+      'tokenLogprobs[0] is NaN; must be 0',
+    ],
+    [
+      'a positive logprob',
+      { tokenLogprobs: step.tokenLogprobs.with(25, 0.5) },
+      'tokenLogprobs[25] is 0.5; must be a finite logprob ≤ 0',
+    ],
+    [
+      'an infinite logprob',
+      { tokenLogprobs: step.tokenLogprobs.with(25, -Infinity) },
+      'tokenLogprobs[25] is -Infinity',
+    ],
+    [
+      'a known logprob in mode none',
+      { logprobMode: 'none' },
+      'must be NaN where actionMask is 1, because logprobMode is none',
+    ],
+    [
+      'a positive raw logprob',
+      { tokenRawLogprobs: step.tokenLogprobs.with(25, 1) },
+      'tokenRawLogprobs[25] is 1',
+    ],
+    ['a negative entropy', { tokenEntropies: step.tokenLogprobs.with(25, -1) }, 'tokenEntropies[24]'],
+    [
+      'a policy version below −1',
+      { tokenPolicyVersions: step.tokenPolicyVersions.with(4, -2) },
+      'tokenPolicyVersions[4] is -2; must be ≥ -1',
+    ],
+  ])('with %s are refused', (_title, change, problem) => {
+    expect(stepProblem(change)).toContain(problem);
+  });
+
+  it('may end a rounding error above logprob 0', () => {
+    expect(stepProblem({ tokenLogprobs: step.tokenLogprobs.with(25, 1e-6) })).toBeNull();
+  });
+});
+
+describe('fields that must agree', () => {
+  it('in a step: place, components, first prefix', () => {
+    expect(problemOf(sampleEpisodeEvent('StepRecorded', {}, 2))).toContain(
+      'StepRecorded.seq is 2; must be step + 1 = 1',
+    );
+    expect(stepProblem({ rewardNames: ['goal'] })).toContain(
+      'rewardValues.length is 2; must be the number of rewardNames, 1',
+    );
+    expect(stepProblem({ rewardValues: Float64Array.of(Infinity, 0) })).toContain(
+      'rewardValues[0] is Infinity',
+    );
+    expect(stepProblem({ keptPrefixTokens: 1 })).toContain('keptPrefixTokens is 1; must be 0 in step 0');
+  });
+
+  it('in a start and an end', () => {
+    expect(problemOf(sampleEpisodeEvent('EpisodeStarted', {}, 1))).toContain('seq is 1; must be 0');
+    expect(problemOf(sampleEpisodeEvent('EpisodeStarted', { groupMember: 2 }))).toContain(
+      'must be < groupSize, which is 2',
+    );
+    const endProblem = (change: object): string | null =>
+      problemOf(sampleEpisodeEvent('EpisodeEnded', change));
+    expect(endProblem({ numSteps: 2 })).toContain('seq is 2; must be numSteps + 1 = 3');
+    expect(endProblem({ endReason: 'abandoned' })).toContain('endDetail is ""; must say why');
+    expect(endProblem({ numActionTokens: 27 })).toContain('must be ≤ numTokens, which is 26');
+    expect(endProblem({ finalKeptPrefixTokens: 27 })).toContain('must be ≤ numTokens, which is 26');
+    expect(endProblem({ finalTokenIds: Int32Array.of(1, -1) })).toContain(
+      'finalTokenIds[1] is -1; must be ≥ 0',
+    );
+    expect(endProblem({ policyVersionMin: 4 })).toContain('must be ≤ policyVersionMax, which is 3');
+    expect(endProblem({ policyVersionMin: -1 })).toContain('must be ≥ 0, as policyVersionMax is');
+  });
+
+  it('in control events', () => {
+    expect(controlProblem('GroupClosed', { groupSize: 1 })).toContain(
+      'episodeIds.length is 2; must be ≤ groupSize, 1',
+    );
+    expect(controlProblem('GroupClosed', { groupSize: 3 })).toContain('because the group is complete');
+    expect(controlProblem('GroupClosed', { groupSize: 3, reason: 'deadline' })).toBeNull();
+    expect(controlProblem('GroupClosed', { numSteps: Int32Array.of(1) })).toContain(
+      'numSteps.length is 1; must be the number of episodeIds, 2',
+    );
+    expect(controlProblem('BatchPlanned', { numSteps: Int32Array.of(1, -4) })).toContain(
+      'numSteps[1] is -4; must be ≥ 0',
+    );
+    expect(controlProblem('BatchPlanned', { groupIds: ['a', 'a'] })).toContain(
+      'groupIds[1] is "a"; must be listed once',
+    );
+    expect(controlProblem('UpdateApplied', { metricNames: ['a'] })).toContain(
+      'metricValues.length is 2; must be the number of names, 1',
+    );
+    expect(controlProblem('MetricsLogged', { names: [] })).toContain('values.length is 2');
+    expect(controlProblem('PolicyPublished', { parentVersion: 4 })).toContain(
+      'must be null or < policyVersion, which is 4',
+    );
+    expect(controlProblem('UpdateApplied', { weights: { sha256: 'abc', sizeBytes: 1 } })).toContain(
+      'weights.sha256 is "abc"; must be a SHA-256',
+    );
+  });
+});
+
+describe('assertValidEvent', () => {
+  it('throws INVALID_EVENT with the field, the value and the rule', () => {
+    const event = sampleEpisodeEvent('StepRecorded', { reward: NaN });
+    expect(() => assertValidEvent(event)).toThrow(
+      expect.objectContaining({
+        name: 'TrajectoryError',
+        code: 'INVALID_EVENT',
+        retriable: false,
+        message: 'StepRecorded.payload.reward is NaN; must be null or a finite number',
+      }) as Error,
+    );
+  });
+});
