@@ -8,7 +8,7 @@ import { gpuIsVisible } from './gpu.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { activateAddon, findOfficialBinding } from './node-addon.js';
-import { registerMissingWasmKernels } from './wasm-kernels.js';
+import { registerWasmKernels } from './wasm/register-kernels.js';
 
 const require = createRequire(import.meta.url);
 
@@ -83,7 +83,7 @@ async function activate(name: BackendName, cacheDirectory: string): Promise<stri
       return activateOfficial('@tensorflow/tfjs-node');
     case 'wasm':
       await import('@tensorflow/tfjs-backend-wasm');
-      registerMissingWasmKernels();
+      registerWasmKernels();
       return activatePackaged('wasm', '@tensorflow/tfjs-backend-wasm');
     case 'cpu':
       await import('@tensorflow/tfjs-backend-cpu');

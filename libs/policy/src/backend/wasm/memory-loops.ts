@@ -1,0 +1,90 @@
+/** Loops over flat memory of elements of one type; a block is a run of `blockSize` elements. */
+
+type Elements = Float32Array | Int32Array;
+
+/** Below this many elements a loop is faster than `subarray` and `set`. */
+const shortBlock = 48;
+
+/** Block b of the target is the one that begins at `offset + b·stride` in the source. */
+export function copyBlocks(
+  source: Elements,
+  target: Elements,
+  {
+    numBlocks,
+    blockSize,
+    offset,
+    stride,
+  }: { numBlocks: number; blockSize: number; offset: number; stride: number },
+): void {
+  for (let block = 0; block < numBlocks; block++) {
+    copyBlock(source, offset + block * stride, target, block * blockSize, blockSize);
+  }
+}
+
+/**
+ * Block n of the target is block `ids[n]` of the source.
+ *
+ * @throws RangeError if an id is not that of a block.
+ */
+export function gatherBlocks(
+  source: Elements,
+  ids: Elements,
+  target: Elements,
+  { numBlocks, blockSize }: { numBlocks: number; blockSize: number },
+): void {
+  for (let n = 0; n < ids.length; n++) {
+    const id = ids[n];
+    if (!(id >= 0 && id < numBlocks)) throw new RangeError(`index ${id} is not in 0 … ${numBlocks - 1}`);
+    copyBlock(source, id * blockSize, target, n * blockSize, blockSize);
+  }
+}
+
+/** Block s of the target becomes the sum of the blocks n of the source with ids[n] = s; other ids are left out. */
+export function sumBlocks(
+  source: Elements,
+  ids: Elements,
+  target: Elements,
+  { numBlocks, blockSize, numSums }: { numBlocks: number; blockSize: number; numSums: number },
+): void {
+  target.fill(0);
+  for (let n = 0; n < numBlocks; n++) {
+    const id = ids[n];
+    if (!(id >= 0 && id < numSums)) continue;
+    const from = n * blockSize;
+    const to = id * blockSize;
+    for (let i = 0; i < blockSize; i++) target[to + i] += source[from + i];
+  }
+}
+
+/** Block n of the target is `offValue`, and `onValue` at ids[n] if that is below `depth`. */
+export function fillOneHot(
+  ids: Elements,
+  target: Elements,
+  { depth, onValue, offValue }: { depth: number; onValue: number; offValue: number },
+): void {
+  target.fill(offValue);
+  for (let n = 0; n < ids.length; n++) {
+    if (ids[n] >= 0 && ids[n] < depth) target[n * depth + ids[n]] = onValue;
+  }
+}
+
+/** Writes the transpose of a matrix, tile by tile so that both sides stay in the cache. */
+export function transpose(source: Elements, target: Elements, numRows: number, numColumns: number): void {
+  const tile = 32;
+  for (let rowTile = 0; rowTile < numRows; rowTile += tile) {
+    const lastRow = Math.min(rowTile + tile, numRows);
+    for (let columnTile = 0; columnTile < numColumns; columnTile += tile) {
+      const lastColumn = Math.min(columnTile + tile, numColumns);
+      for (let column = columnTile; column < lastColumn; column++) {
+        for (let row = rowTile; row < lastRow; row++) {
+          target[column * numRows + row] = source[row * numColumns + column];
+        }
+      }
+    }
+  }
+}
+
+function copyBlock(source: Elements, from: number, target: Elements, to: number, blockSize: number): void {
+  if (blockSize < shortBlock) for (let i = 0; i < blockSize; i++) target[to + i] = source[from + i];
+  else target.set(source.subarray(from, from + blockSize), to);
+}
