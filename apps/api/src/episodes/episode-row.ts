@@ -12,7 +12,7 @@ export interface EpisodeRow {
   readonly environment_seed: number;
   readonly started_at: string;
   readonly ended_at: string | null;
-  readonly sealed: number;
+  readonly sealed: boolean;
   readonly end_reason: string | null;
   readonly success: boolean | null;
   readonly return: number | null;
@@ -38,7 +38,7 @@ export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
     environmentSeed: row.environment_seed,
     startedAt: isoTime(row.started_at),
     endedAt: isoTimeOrNull(row.ended_at),
-    sealed: row.sealed === 1,
+    sealed: row.sealed,
     endReason: row.end_reason,
     success: row.success,
     return: row.return,

@@ -65,7 +65,7 @@ export class EpisodeService {
     return {
       ...toEpisodeSummary(episode),
       task: parseJson(episode.task),
-      finalObservation: episode.sealed === 1 ? episode.final_observation : null,
+      finalObservation: episode.sealed ? episode.final_observation : null,
       updateNumbers: updates.map(({ update_number: updateNumber }) => updateNumber),
       steps: await this.withTexts(steps),
       nextStep: nextStep(steps, episode.num_steps),

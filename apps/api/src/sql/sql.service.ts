@@ -34,12 +34,10 @@ const READABLE = [...TABLES, 'system.one'];
 const MAX_SECONDS = 30;
 const MEBIBYTE = 1024 ** 2;
 
-/** A query that is too large ends with an error of the engine, not with the store. */
+/** A query that is too large ends with an error of the engine, not with the store. The read-only user has such limits itself. */
 const LIMITS: StatementOptions['settings'] = {
   max_execution_time: MAX_SECONDS,
-  timeout_overflow_mode: 'throw',
   max_memory_usage: String(1024 * MEBIBYTE),
-  max_rows_to_read: '500000000',
   max_result_bytes: String(64 * MEBIBYTE),
   max_threads: 1,
 };

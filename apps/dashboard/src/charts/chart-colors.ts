@@ -1,6 +1,8 @@
 /** Colours of the theme as a canvas takes them: the values of the custom properties, computed. */
 export interface ChartColors {
   readonly series: readonly string[];
+  /** The series' colours for large areas. */
+  readonly areas: readonly string[];
   readonly axis: string;
   readonly grid: string;
   readonly baseline: string;
@@ -17,16 +19,18 @@ export function seriesColorVariable(index: number): string {
 export function readChartColors(within: HTMLElement): ChartColors {
   const probe = document.createElement('span');
   within.append(probe);
-  const computed = (variable: string): string => {
-    probe.style.color = `var(${variable})`;
+  const computed = (color: string): string => {
+    probe.style.color = color;
     return getComputedStyle(probe).color;
   };
+  const series = Array.from({ length: NUM_SERIES_COLORS }, (_, i) => seriesColorVariable(i));
   const colors = {
-    series: Array.from({ length: NUM_SERIES_COLORS }, (_, i) => computed(`--series-${i + 1}`)),
-    axis: computed('--text-faint'),
-    grid: computed('--grid'),
-    baseline: computed('--text-muted'),
-    surface: computed('--surface'),
+    series: series.map(computed),
+    areas: series.map((color) => computed(`color-mix(in srgb, ${color} 62%, var(--surface))`)),
+    axis: computed('var(--text-faint)'),
+    grid: computed('var(--grid)'),
+    baseline: computed('var(--text-muted)'),
+    surface: computed('var(--surface)'),
   };
   probe.remove();
   return colors;

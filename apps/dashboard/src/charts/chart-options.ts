@@ -25,6 +25,9 @@ export interface ChartOptionsInput {
 
 /** Charts of one page share their cursor. */
 const CURSOR_GROUP = 'run';
+const WHOLE_STEPS = [1, 2, 5]
+  .flatMap((digit) => Array.from({ length: 9 }, (_, i) => digit * 10 ** i))
+  .sort((a, b) => a - b);
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 
 export function formatValue(value: number | null | undefined, format: ValueFormat): string {
@@ -44,6 +47,8 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     axes: [
       axisStyle(colors, {
         size: 26,
+        // Half an update does not exist.
+        ...(axis === 'update' ? { incrs: WHOLE_STEPS } : {}),
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
@@ -93,7 +98,8 @@ function axisStyle(colors: ChartColors, axis: uPlot.Axis): uPlot.Axis {
 }
 
 function formatAxisValue(value: number, format: ValueFormat): string {
-  return format === 'fraction' ? `${Math.round(value * 100)} %` : formatCompact(value);
+  if (format === 'fraction') return `${Number((value * 100).toPrecision(3))} %`;
+  return Math.abs(value) >= 1e3 ? formatCompact(value) : formatNumber(value);
 }
 
 function formatTick(seconds: number): string {
@@ -104,7 +110,8 @@ function formatTick(seconds: number): string {
 function padRange(_plot: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
   if (min === null || max === null) return [0, 1];
   const spread = max - min;
-  const pad = spread > 0 ? spread * 0.08 : Math.max(Math.abs(max) * 0.1, 1e-6);
+  if (spread === 0 && max === 0) return [0, 1];
+  const pad = spread > 0 ? spread * 0.08 : Math.abs(max) * 0.1;
   return [min >= 0 && min - pad < 0 ? 0 : min - pad, max + pad];
 }
 
@@ -127,7 +134,7 @@ function drawBaselines(plot: uPlot, baselines: readonly Baseline[], colors: Char
     ctx.stroke();
 
     // Labels sit on their line; one that would cover the label below moves up.
-    const labelY = Math.min(y - 4 * scale, lowestFreeY);
+    const labelY = Math.min(y - 5 * scale, lowestFreeY);
     lowestFreeY = labelY - 14 * scale;
     const label = `${name} ${formatPercent(success)}`;
     const right = bbox.left + bbox.width - 6 * scale;

@@ -101,7 +101,7 @@ function Plot({
       range: shapeRange,
       stacked,
       baselines: shapeBaselines,
-      colors: stacked ? { ...colors, series: colors.series.slice(0, shapeLabels.length).reverse() } : colors,
+      colors: stacked ? { ...colors, series: colors.areas.slice(0, shapeLabels.length).reverse() } : colors,
       width: element.clientWidth,
       height,
       onCursor,
