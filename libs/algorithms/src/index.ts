@@ -61,11 +61,18 @@ export {
   getPolicyLoss,
   listPolicyLosses,
   resolvePolicyLossOptions,
+  selectLossTokens,
   type PolicyLoss,
   type PolicyLossInput,
   type PolicyLossTerms,
 } from './losses/policy-loss.js';
 export { ppo } from './losses/ppo.js';
+export { clipCov, klCov } from './losses/covariance-losses.js';
+export { decoupledPpo } from './losses/decoupled-ppo.js';
+export { m2po } from './losses/m2po.js';
+export { sapo } from './losses/sapo.js';
+export { gmpo, gspo, opsm, topr } from './losses/sequence-losses.js';
+export { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss } from './losses/weighted-logprob.js';
 export { valueLoss, type ValueLossInput, type ValueLossTerms } from './losses/value-loss.js';
 export { categoricalEntropy, type EntropyTerms } from './losses/entropy.js';
 

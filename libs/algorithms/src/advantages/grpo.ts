@@ -56,10 +56,13 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
   for (let i = 0; i < advantages.length; i++) {
     const group = groupIds[i];
     const isSingleton = groups.counts[group] === 1;
-    if (isSingleton && singleton === 'raw') advantages[i] = returns[i];
-    else if (isSingleton || groups.allEqual[group] === 1)
-      advantages[i] = (returns[i] - batch.mean) * batchScale;
-    else advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + GROUP_EPSILON);
+    if (isSingleton && singleton === 'raw') {
+      advantages[i] = returns[i];
+    } else if (isSingleton || groups.allEqual[group] === 1) {
+      if (batchScale > 0) advantages[i] = (returns[i] - batch.mean) * batchScale;
+    } else {
+      advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + GROUP_EPSILON);
+    }
   }
   return { advantages, ...countGroups(groups) };
 }

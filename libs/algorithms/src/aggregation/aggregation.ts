@@ -59,7 +59,7 @@ export interface AggregationOptions {
  */
 export function countForAggregation(tokens: AggregatedTokens): AggregationCounts {
   const { offsets, groupIds = null, keep = null } = tokens;
-  checkTokens(tokens);
+  checkTokens(tokens, offsets.length - 1);
   const tokensPerGroup = new Float64Array(offsets.length - 1);
   let numTokens = 0;
   let numSequences = 0;
@@ -85,7 +85,7 @@ export function countForAggregation(tokens: AggregatedTokens): AggregationCounts
  */
 export function aggregationWeights(tokens: AggregatedTokens, options: AggregationOptions): Float32Array {
   const { offsets, keep = null } = tokens;
-  checkTokens(tokens);
+  checkTokens(tokens, options.counts.tokensPerGroup.length);
   const weights = new Float32Array(offsets[offsets.length - 1]);
   for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
     const start = offsets[sequence];
@@ -149,8 +149,8 @@ function countKept(start: number, end: number, keep: Uint8Array | null): number 
   return numKept;
 }
 
-function checkTokens({ offsets, groupIds = null, keep = null }: AggregatedTokens): void {
+function checkTokens({ offsets, groupIds = null, keep = null }: AggregatedTokens, numGroups: number): void {
   checkOffsets('offsets', offsets, offsets[offsets.length - 1] ?? 0);
-  if (groupIds !== null) checkGroupIds('groupIds', groupIds, offsets.length - 1);
+  if (groupIds !== null) checkGroupIds('groupIds', groupIds, offsets.length - 1, numGroups);
   if (keep !== null) checkMask('keep', keep, offsets[offsets.length - 1]);
 }

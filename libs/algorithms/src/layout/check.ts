@@ -53,24 +53,22 @@ export function checkValues(name: string, array: NumericArray, length: number): 
   checkFinite(name, array);
 }
 
-/** @throws AlgorithmError unless every entry is a group number in 0 … length − 1 */
-export function checkGroupIds(name: string, groupIds: Int32Array, length: number): void {
+/** @throws AlgorithmError unless there are `length` entries, each a group number in 0 … numGroups − 1 */
+export function checkGroupIds(name: string, groupIds: Int32Array, length: number, numGroups = length): void {
   checkLength(name, groupIds, length);
-  for (let i = 0; i < length; i++) {
-    if (groupIds[i] < 0 || groupIds[i] >= length) {
-      refuse(
-        `${name}[${String(i)}] is ${String(groupIds[i])}, must be a group number in [0, ${String(length)})`,
-      );
-    }
+  const bad = groupIds.findIndex((group) => group < 0 || group >= numGroups);
+  if (bad !== -1) {
+    refuse(
+      `${name}[${String(bad)}] is ${String(groupIds[bad])}, must be a group number in [0, ${String(numGroups)})`,
+    );
   }
 }
 
 /** @throws AlgorithmError unless every entry is 0 or 1 */
 export function checkMask(name: string, mask: Uint8Array, length: number): void {
   checkLength(name, mask, length);
-  for (let i = 0; i < length; i++) {
-    if (mask[i] > 1) refuse(`${name}[${String(i)}] is ${String(mask[i])}, must be 0 or 1`);
-  }
+  const bad = mask.findIndex((bit) => bit > 1);
+  if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(mask[bad])}, must be 0 or 1`);
 }
 
 export function checkUnitInterval(name: string, value: number): void {

@@ -1,5 +1,6 @@
 import { AlgorithmError, type AlgorithmErrorCode } from '../errors.js';
-import { checkOffsets, checkValues } from '../layout/check.js';
+import type { Aggregation } from '../aggregation/aggregation.js';
+import { checkMask, checkOffsets, checkValues } from '../layout/check.js';
 import {
   NamedRegistry,
   optionFault,
@@ -22,8 +23,10 @@ export interface PolicyLossInput {
    * Σ w ℓ, so micro-batches add up.
    */
   readonly weights: Float32Array;
-  /** logπ of the policy that sampled, for the losses that correct for it; else null. */
+  /** logπ of the policy that sampled, for the losses that read it; else null. */
   readonly behaviorLogprobs?: Float32Array | null;
+  /** What `selectTokens` chose, cut to these tokens `[N]`; null: these tokens are the whole batch. */
+  readonly selected?: Uint8Array | null;
 }
 
 export interface PolicyLossTerms {
@@ -42,13 +45,18 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   /** Paper, equation. */
   readonly source: string;
   /**
-   * What the loss of a token depends on: `token` itself, its `sequence` (never cut by a micro-batch), or a rank in the
-   * whole `batch` (prepared over the batch first, so that micro-batches do not change it).
+   * What the loss of a token depends on: the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
+   * the whole `batch` (so `selectTokens` runs over all micro-batches first, and their cut does not change the loss).
    */
   readonly scope: 'token' | 'sequence' | 'batch';
-  /** True when the behavior policy's ratio is part of the loss: importance weights on top are refused. */
+  readonly needsBehaviorLogprobs: boolean;
+  /** Whether the loss holds the ratio to the behavior policy: importance weights on top are refused. */
   readonly correctsForBehavior: boolean;
+  /** The aggregation it was published with, where that matters. */
+  readonly recommendedAggregation?: Aggregation;
   readonly options: S;
+  /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
+  readonly selectTokens?: (input: PolicyLossInput, options: OptionsOf<S>) => Uint8Array;
   compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
 }
 
@@ -73,6 +81,12 @@ export function listPolicyLosses(): string[] {
   return registry.names();
 }
 
+/** An input that the loss declares it needs. @throws AlgorithmError `MISSING_INPUT` when it is called without */
+export function behaviorLogprobsOf({ behaviorLogprobs }: PolicyLossInput): Float32Array {
+  if (behaviorLogprobs) return behaviorLogprobs;
+  throw new AlgorithmError('MISSING_INPUT', 'behaviorLogprobs is needed; it is null');
+}
+
 /**
  * Checks options of a loss and fills in its defaults.
  *
@@ -88,11 +102,28 @@ export function resolvePolicyLossOptions<S extends OptionSchema>(
 }
 
 /**
- * Value and gradient of a policy loss.
+ * First pass of a loss of scope `batch`: which tokens of the whole batch its rule picks `[N]`. The micro-batches of the
+ * second pass get their part of it as `selected`. Null for the other losses, which need no first pass.
+ *
+ * @throws AlgorithmError as `computePolicyLoss`
+ */
+export function selectLossTokens(
+  name: string,
+  input: PolicyLossInput,
+  options: Readonly<Record<string, unknown>> = {},
+): Uint8Array | null {
+  const loss = getPolicyLoss(name);
+  const resolved = resolvePolicyLossOptions(loss, options);
+  checkInput(loss, input);
+  return loss.selectTokens?.(input, resolved) ?? null;
+}
+
+/**
+ * Value and gradient of a policy loss. A loss of scope `batch` without `selected` takes the input for the whole batch.
  *
  * @throws AlgorithmError `UNKNOWN_NAME`; `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite
- * (also where the weight is 0), options that break their rule; `MISSING_INPUT` when the loss corrects for the behavior policy
- * and `behaviorLogprobs` is null
+ * (also where the weight is 0), options that break their rule; `MISSING_INPUT` when the loss reads the behavior policy and
+ * `behaviorLogprobs` is null
  */
 export function computePolicyLoss(
   name: string,
@@ -102,7 +133,8 @@ export function computePolicyLoss(
   const loss = getPolicyLoss(name);
   const resolved = resolvePolicyLossOptions(loss, options);
   checkInput(loss, input);
-  return loss.compute(input, resolved);
+  const selected = input.selected ?? loss.selectTokens?.(input, resolved) ?? null;
+  return loss.compute({ ...input, selected }, resolved);
 }
 
 function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
@@ -112,9 +144,10 @@ function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
   checkValues('proximalLogprobs', input.proximalLogprobs, numTokens);
   checkValues('advantages', input.advantages, numTokens);
   checkValues('weights', input.weights, numTokens);
+  if (input.selected) checkMask('selected', input.selected, numTokens);
   const behavior = input.behaviorLogprobs ?? null;
   if (behavior !== null) checkValues('behaviorLogprobs', behavior, numTokens);
-  else if (loss.correctsForBehavior) {
+  else if (loss.needsBehaviorLogprobs) {
     throw new AlgorithmError('MISSING_INPUT', `policy loss ${loss.name} needs behaviorLogprobs; it is null`);
   }
 }

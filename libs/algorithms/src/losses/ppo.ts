@@ -1,12 +1,14 @@
-import { moreThan, nullable, positive, positiveFraction } from '../registry/index.js';
+import { moreThan, nullable, positive, positiveFraction, type OptionsOf } from '../registry/index.js';
 import { definePolicyLoss } from './policy-loss.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens, type TokenTerm } from './token-loss.js';
 
-export interface PpoClip {
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  readonly dualClip: number | null;
-}
+/** Bounds of the clipped surrogate, shared by the losses built on it. */
+export const ppoOptions = {
+  clipLow: positiveFraction(0.2),
+  clipHigh: positive(0.2),
+  dualClip: nullable(moreThan(1, 3), 3),
+};
+export type PpoClip = OptionsOf<typeof ppoOptions>;
 
 /**
  * One token of the clipped surrogate: writes ℓ, dℓ/dlogπ and whether the gradient was clipped away.
@@ -41,8 +43,9 @@ export const ppo = definePolicyLoss({
   name: 'ppo',
   source: 'arXiv:1707.06347 eq. 7; arXiv:2503.14476; arXiv:1912.09729',
   scope: 'token',
+  needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  options: { clipLow: positiveFraction(0.2), clipHigh: positive(0.2), dualClip: nullable(moreThan(1, 3), 3) },
+  options: ppoOptions,
   compute: (input, options) =>
     overTokens(input, (term, _t, difference, advantage) => {
       ppoToken(term, difference, advantage, options);

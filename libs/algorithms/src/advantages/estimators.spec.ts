@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  computeAdvantages,
+  defineAdvantageEstimator,
+  getAdvantageEstimator,
+  listAdvantageEstimators,
+  type AdvantageBatch,
+} from '../index.js';
+import { expectClose } from '../testing/expect-close.js';
+import { faultOf } from '../testing/invalid.js';
+
+interface Row {
+  readonly group: number;
+  readonly steps: readonly (readonly number[])[];
+  readonly seed: number;
+}
+
+/** A batch with every input that any estimator asks for; all of it is a function of the row, so rows can be moved. */
+function batchOf(rows: readonly Row[]): AdvantageBatch {
+  const episodes = rows.map((row) => row.steps.flat());
+  const flat = <T>(of: (row: Row, t: number) => T): T[] =>
+    rows.flatMap((row, e) => episodes[e].map((_, t) => of(row, t)));
+  const steps = rows.flatMap((row) => row.steps.map((step) => ({ row, step })));
+  const noise = (row: Row, t: number, salt: number): number => Math.sin(row.seed * 7.1 + t * 3.7 + salt);
+  const cumulative = (lengths: readonly number[]): Int32Array => {
+    const offsets = [0];
+    for (const length of lengths) offsets.push(offsets[offsets.length - 1] + length);
+    return Int32Array.from(offsets);
+  };
+  const logprobs = (salt: number): Float32Array =>
+    Float32Array.from(flat((row, t) => -0.1 - Math.abs(noise(row, t, salt))));
+  return {
+    offsets: cumulative(episodes.map((episode) => episode.length)),
+    rewards: Float32Array.from(episodes.flat()),
+    groupIds: Int32Array.from(rows, (row) => row.group),
+    values: Float32Array.from(flat((row, t) => noise(row, t, 1))),
+    truncated: Uint8Array.from(rows, (row) => row.seed % 2),
+    finalValues: Float32Array.from(rows, (row) => noise(row, 99, 1)),
+    qValues: Float32Array.from(flat((row, t) => noise(row, t, 2))),
+    expectedQValues: Float32Array.from(flat((row, t) => noise(row, t, 3))),
+    proximalLogprobs: logprobs(4),
+    behaviorLogprobs: logprobs(5),
+    sumSquaredProbabilities: Float32Array.from(logprobs(4), (logprob) => Math.exp(2 * logprob) + 0.05),
+    episodeSteps: cumulative(rows.map((row) => row.steps.length)),
+    stepOffsets: cumulative(steps.map(({ step }) => step.length)),
+    anchors: Int32Array.from(steps, ({ step }) => step.length),
+    greedyReturns: Float32Array.from(rows, (row) => noise(row, 0, 6)),
+    rewardComponents: [1, 2].map((salt) => Float32Array.from(rows, (row) => noise(row, 0, salt))),
+    componentWeights: Float32Array.of(1, 0.5),
+    roleIds: Int32Array.from(rows, (row) => row.group % 2),
+    roleBaselines: Float64Array.of(0.5, -0.5),
+  };
+}
+
+const row = fc.record({
+  group: fc.integer({ min: 0, max: 2 }),
+  steps: fc.array(
+    fc.array(
+      fc.integer({ min: 0, max: 8 }).map((x) => x / 8),
+      { maxLength: 3 },
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  seed: fc.nat(1000),
+});
+const rows = fc.array(row, { minLength: 3, maxLength: 8 });
+
+/** Where each token of the moved batch was before. */
+function tokenOrder(before: readonly Row[], order: readonly number[]): number[] {
+  const starts = [0];
+  for (const { steps } of before) starts.push(starts[starts.length - 1] + steps.flat().length);
+  return order.flatMap((e) => Array.from({ length: starts[e + 1] - starts[e] }, (_, t) => starts[e] + t));
+}
+
+describe.each(listAdvantageEstimators())('%s', (name) => {
+  it('permuting episodes permutes the advantages', () => {
+    fc.assert(
+      fc.property(rows, fc.infiniteStream(fc.nat()), (drawn, keys) => {
+        const order = drawn.map((_, e) => ({ e, key: keys.next().value ?? 0 })).sort((a, b) => a.key - b.key);
+        const moved = order.map(({ e }) => e);
+        const before = computeAdvantages(name, batchOf(drawn)).advantages;
+        const after = computeAdvantages(name, batchOf(moved.map((e) => drawn[e]))).advantages;
+        expectClose(
+          after,
+          tokenOrder(drawn, moved).map((t) => before[t]),
+          1e-4,
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('an episode without tokens in a group of its own changes nothing but what is normalised over the batch', () => {
+    fc.assert(
+      fc.property(rows, (drawn) => {
+        const with_ = computeAdvantages(
+          name,
+          batchOf([...drawn, { group: drawn.length, steps: [[]], seed: 1 }]),
+        );
+        const without = computeAdvantages(name, batchOf(drawn));
+        expect(with_.advantages).toHaveLength(without.advantages.length);
+        if (!['gpg', 'gdpo'].includes(name)) expectClose(with_.advantages, without.advantages, 1e-5);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('gives finite advantages, and critic targets exactly when it has a critic', () => {
+    fc.assert(
+      fc.property(rows, (drawn) => {
+        const { advantages, returns } = computeAdvantages(name, batchOf(drawn));
+        expect(advantages.every(Number.isFinite)).toBe(true);
+        expect(returns !== null).toBe(getAdvantageEstimator(name).usesCritic);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('says what it needs when that is missing', () => {
+    const { offsets, rewards, groupIds } = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
+    const [needed] = getAdvantageEstimator(name).requires;
+    if (needed === undefined) return;
+    expect(faultOf(() => computeAdvantages(name, { offsets, rewards, groupIds }))).toMatchObject({
+      code: 'MISSING_INPUT',
+      message: expect.stringContaining(`${name} needs ${needed} (from `) as string,
+    });
+  });
+});
+
+describe('episodes are independent of one another', () => {
+  it.each(['gae', 'biLevelGae', 'vtrace', 'retrace', 'remax', 'rae'])(
+    '%s: a batch is its episodes one by one',
+    (name) => {
+      const options = name === 'gae' || name === 'biLevelGae' ? { whiten: false, gamma: 0.9 } : {};
+      fc.assert(
+        fc.property(rows, (drawn) => {
+          const whole = computeAdvantages(name, batchOf(drawn), options).advantages;
+          const split = drawn.flatMap((one) => [
+            ...computeAdvantages(name, { ...batchOf([one]), groupIds: Int32Array.of(0) }, options).advantages,
+          ]);
+          expectClose(whole, split, 1e-6);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
+
+  it.each(['grpo', 'drGrpo', 'rloo', 'opo', 'grpoPassK', 'maxRl', 'optimalTokenBaseline', 'gigpo'])(
+    '%s: a batch is its groups one by one',
+    (name) => {
+      fc.assert(
+        fc.property(rows, (drawn) => {
+          const sorted = [...drawn].sort((a, b) => a.group - b.group);
+          const whole = computeAdvantages(name, batchOf(sorted)).advantages;
+          const split = [0, 1, 2].flatMap((group) => {
+            const members = sorted.filter((one) => one.group === group).map((one) => ({ ...one, group: 0 }));
+            return members.length === 0 ? [] : [...computeAdvantages(name, batchOf(members)).advantages];
+          });
+          expectClose(whole, split, 1e-5);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
+});
+
+describe('the registry of advantage estimators', () => {
+  const batch = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
+
+  it('names the near ones for an unknown name', () => {
+    expect(faultOf(() => getAdvantageEstimator('vtrase'))).toEqual({
+      code: 'UNKNOWN_NAME',
+      message: "no advantage estimator is named 'vtrase'; did you mean vtrace?",
+    });
+    expect(faultOf(() => getAdvantageEstimator('zzzzzzzz')).message).toContain(
+      'known: biLevelGae, drGrpo, gae',
+    );
+  });
+
+  it('refuses a name that is taken', () => {
+    expect(faultOf(() => defineAdvantageEstimator(getAdvantageEstimator('gae'))).code).toBe('DUPLICATE_NAME');
+  });
+
+  it.each([
+    [{ gama: 1 }, "advantage estimator gae: no option is named 'gama'; did you mean gamma?"],
+    [{ gamma: 2 }, 'advantage estimator gae: gamma is 2, must be a number in [0, 1]'],
+    [{ whiten: 'yes' }, 'advantage estimator gae: whiten is "yes", must be true or false'],
+  ])('refuses the options %j', (options, message) => {
+    expect(faultOf(() => computeAdvantages('gae', batch, options))).toEqual({
+      code: 'INVALID_ARGUMENT',
+      message,
+    });
+  });
+
+  it('tells a user of Retrace traces without a Q head what to use', () => {
+    expect(faultOf(() => computeAdvantages('retrace', { ...batch, qValues: null })).message).toContain(
+      'use vtrace',
+    );
+  });
+});

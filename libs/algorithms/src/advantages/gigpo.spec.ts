@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { computeAdvantages, gigpo, type GigpoInput } from '../index.js';
+import { expectClose } from '../testing/expect-close.js';
+import { faultOf } from '../testing/invalid.js';
+
+/*
+ * One group of three episodes, one action token a step, γ = ½.
+ *   episode 0: states 0 1 2, rewards 0 0 1    G = .25  .5  1    R = 1
+ *   episode 1: states 0 1,   rewards 0 0      G = 0    0        R = 0
+ *   episode 2: state  0,     reward  −1       G = −1            R = −1
+ */
+const GROUP: GigpoInput = {
+  episodeSteps: Int32Array.of(0, 3, 5, 6),
+  stepOffsets: Int32Array.of(0, 1, 2, 3, 4, 5, 6),
+  rewards: Float32Array.of(0, 0, 1, 0, 0, -1),
+  groupIds: Int32Array.of(0, 0, 0),
+  anchors: Int32Array.of(0, 1, 2, 0, 1, 0),
+};
+
+describe('gigpo', () => {
+  it('adds the episode level and the step level, worked out by hand', () => {
+    const { advantages, sharedAnchorFraction } = gigpo(GROUP, {
+      normalization: 'mean',
+      stepGamma: 0.5,
+      stepWeight: 2,
+    });
+    // Episode level: mean 0, so 1, 0, −1, each episode counted once however many steps it has.
+    // State 0: G = .25, 0, −1, mean −.25: .5, .25, −.75. State 1: .5, 0, mean .25: ±.25. State 2: alone, 0.
+    expectClose(advantages, [1 + 2 * 0.5, 1 + 2 * 0.25, 1, 2 * 0.25, 2 * -0.25, -1 + 2 * -0.75], 1e-6);
+    expect(sharedAnchorFraction).toBeCloseTo(5 / 6, 12);
+  });
+
+  it('divides by the deviation with meanStd, at both levels', () => {
+    const { advantages } = gigpo(GROUP, { normalization: 'meanStd', stepGamma: 0.5 });
+    // Episodes 1, 0, −1 have deviation 1. State 0: deviations .5, .25, −.75, variance (.25 + .0625 + .5625)/2 = .4375.
+    const std = Math.sqrt(0.4375);
+    const half = Math.SQRT1_2; // two members: ±1/√2
+    expectClose(advantages, [1 + 0.5 / std, 1 + half, 1, 0.25 / std, -half, -1 - 0.75 / std], 1e-5);
+  });
+
+  it('counts step rows like verl-agent when asked, so that long episodes weigh more', () => {
+    const { advantages } = gigpo(GROUP, {
+      normalization: 'mean',
+      stepGamma: 0.5,
+      stepWeight: 0,
+      weighting: 'stepRows',
+    });
+    // rows 1 1 1 0 0 −1, mean 2/6
+    expectClose(
+      advantages,
+      [1, 1, 1, 0, 0, -1].map((value) => value - 1 / 3),
+      1e-6,
+    );
+  });
+
+  it('keeps the states of different groups apart', () => {
+    const apart = { ...GROUP, groupIds: Int32Array.of(0, 1, 2) };
+    const { advantages, sharedAnchorFraction } = gigpo(apart);
+    expect(advantages.every((advantage) => advantage === 0)).toBe(true);
+    expect(sharedAnchorFraction).toBe(0);
+  });
+
+  it('compares a state with itself when an episode comes back to it, and ignores steps without an anchor', () => {
+    const again = { ...GROUP, anchors: Int32Array.of(0, 0, -1, -1, -1, -1) };
+    const { advantages, sharedAnchorFraction } = gigpo(again, { normalization: 'mean', stepGamma: 0.5 });
+    expectClose(advantages, [1 - 0.125, 1 + 0.125, 1, 0, 0, -1], 1e-6);
+    expect(sharedAnchorFraction).toBeCloseTo(2 / 6, 12);
+  });
+
+  it('spreads a step over its action tokens', () => {
+    const stepOffsets = Int32Array.of(0, 2, 2, 3, 4, 5, 7);
+    const rewards = Float32Array.of(0, 0, 1, 0, 0, -0.5, -0.5);
+    const { advantages } = gigpo(
+      { ...GROUP, stepOffsets, rewards },
+      { normalization: 'mean', stepGamma: 0.5, stepWeight: 2 },
+    );
+    expectClose(advantages, [2, 2, 1, 0.5, -0.5, -2.5, -2.5], 1e-6);
+  });
+
+  it('refuses a batch without any anchor, and warns where they hardly ever match', () => {
+    expect(faultOf(() => gigpo({ ...GROUP, anchors: new Int32Array(6).fill(-1) }))).toMatchObject({
+      code: 'UNSUPPORTED',
+    });
+    const batch = { ...GROUP, offsets: Int32Array.of(0, 3, 5, 6) };
+    expect(computeAdvantages('gigpo', batch).warnings).toEqual([]);
+    const unlike = computeAdvantages('gigpo', { ...batch, anchors: Int32Array.of(0, 1, 2, 3, 4, 5) });
+    expect(unlike.statistics.sharedAnchorFraction).toBe(0);
+    expect(unlike.warnings).toEqual([expect.stringContaining('only 0.0 % of the steps share an anchor')]);
+  });
+});

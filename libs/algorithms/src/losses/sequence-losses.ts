@@ -1,0 +1,155 @@
+import { positive, positiveFraction, real } from '../registry/index.js';
+import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { ppoOptions, ppoToken } from './ppo.js';
+import { LOG_RATIO_LIMIT, clamp, overTokens, type TokenTerm } from './token-loss.js';
+
+/*
+ * Losses that look at a whole sequence. Tokens of weight 0 are left out of a sequence's mean; a sequence of such tokens
+ * alone contributes nothing.
+ */
+
+/** Mean (or sum) of numerator − denominator over the weighted tokens of each sequence, spread over its tokens `[N]`. */
+function sequenceLogRatios(
+  { offsets, weights }: PolicyLossInput,
+  numerator: Float32Array,
+  denominator: Float32Array,
+  reduction: 'mean' | 'sum',
+): Float64Array {
+  const logRatios = new Float64Array(numerator.length);
+  for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
+    let sum = 0;
+    let numTokens = 0;
+    for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
+      if (weights[t] === 0) continue;
+      sum += numerator[t] - denominator[t];
+      numTokens += 1;
+    }
+    const logRatio = reduction === 'mean' ? sum / Math.max(1, numTokens) : sum;
+    logRatios.fill(
+      clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT),
+      offsets[sequence],
+      offsets[sequence + 1],
+    );
+  }
+  return logRatios;
+}
+
+/**
+ * GSPO, group sequence policy optimisation, token form (Zheng et al., arXiv:2507.18071): the ratio of a token is
+ * sg[s]·π/sg[π] with s = exp(mean_t Δ) of its sequence, in PPO's clip. Its value is s, its gradient −A·s where not clipped.
+ */
+export const gspo = definePolicyLoss({
+  name: 'gspo',
+  source: 'arXiv:2507.18071',
+  scope: 'sequence',
+  needsBehaviorLogprobs: false,
+  correctsForBehavior: false,
+  recommendedAggregation: 'sequenceMeanTokenMean',
+  options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
+  compute(input, { clipLow, clipHigh }) {
+    const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
+    const clip = { clipLow, clipHigh, dualClip: null };
+    return overTokens(input, (term, t, _difference, advantage) => {
+      ppoToken(term, logRatios[t], advantage, clip);
+    });
+  },
+});
+
+/**
+ * GMPO, geometric-mean policy optimisation (arXiv:2507.20673): Δ held in [−clipLow, clipHigh] on the side that A pushes to,
+ * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence stands at each of its
+ * tokens and so is weighted by the sum of their weights.
+ */
+export const gmpo = definePolicyLoss({
+  name: 'gmpo',
+  source: 'arXiv:2507.20673',
+  scope: 'sequence',
+  needsBehaviorLogprobs: false,
+  correctsForBehavior: false,
+  recommendedAggregation: 'sequenceMeanTokenMean',
+  options: { clipLow: positive(0.4), clipHigh: positive(0.4) },
+  compute(input, { clipLow, clipHigh }) {
+    const { offsets, logprobs, proximalLogprobs, advantages, weights } = input;
+    const sequenceLosses = new Float64Array(logprobs.length);
+    const slopes = new Float64Array(logprobs.length);
+    const held = new Uint8Array(logprobs.length);
+    for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
+      let sumOfLogs = 0;
+      let sumOfAdvantages = 0;
+      let sumOfWeights = 0;
+      let numTokens = 0;
+      for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
+        if (weights[t] === 0) continue;
+        const sign = Math.sign(advantages[t]);
+        const difference = logprobs[t] - proximalLogprobs[t];
+        const pessimistic = Math.min(sign * difference, sign * clamp(difference, -clipLow, clipHigh));
+        sumOfLogs += sign * pessimistic;
+        held[t] = Number(pessimistic !== sign * difference || sign === 0);
+        sumOfAdvantages += advantages[t];
+        sumOfWeights += weights[t];
+        numTokens += 1;
+      }
+      if (numTokens === 0) continue;
+      const meanLog = clamp(sumOfLogs / numTokens, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+      const loss = (-sumOfAdvantages / numTokens) * Math.exp(meanLog);
+      for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
+        sequenceLosses[t] = loss;
+        // Every token's weight multiplies the one loss of the sequence, and overTokens multiplies by one of them.
+        slopes[t] = weights[t] === 0 || held[t] === 1 ? 0 : (loss / numTokens) * (sumOfWeights / weights[t]);
+      }
+    }
+    return overTokens(input, (term, t) => {
+      term.loss = sequenceLosses[t];
+      term.gradient = slopes[t];
+      term.clipped = held[t];
+    });
+  },
+});
+
+/**
+ * TOPR, tapered off-policy REINFORCE (Le Roux et al., arXiv:2503.14286), against the policy that sampled, with
+ * w = Π_t π/π_b of the whole sequence: ℓ = −A·logπ where A ≥ 0, −sg[min(w, 1)]·A·logπ where A < 0.
+ */
+export const topr = definePolicyLoss({
+  name: 'topr',
+  source: 'arXiv:2503.14286',
+  scope: 'sequence',
+  needsBehaviorLogprobs: true,
+  correctsForBehavior: true,
+  options: {},
+  compute(input) {
+    const logRatios = sequenceLogRatios(input, input.logprobs, behaviorLogprobsOf(input), 'sum');
+    return overTokens(input, (term, t, _difference, advantage) => {
+      const taper = advantage < 0 ? Math.min(1, Math.exp(logRatios[t])) : 1;
+      term.loss = -taper * advantage * input.logprobs[t];
+      term.gradient = -taper * advantage;
+      term.clipped = Number(taper < 1);
+    });
+  },
+});
+
+/**
+ * Off-policy sequence masking (DeepSeek-V3.2): PPO, but tokens with A < 0 are dropped in sequences that the policy has left
+ * behind, mean_t(logπ_b − logπ) > delta.
+ */
+export const opsm = definePolicyLoss({
+  name: 'opsm',
+  source: 'DeepSeek-V3.2, off-policy sequence masking',
+  scope: 'sequence',
+  needsBehaviorLogprobs: true,
+  correctsForBehavior: false,
+  options: { ...ppoOptions, delta: real(0.1) },
+  compute(input, { delta, ...clip }) {
+    const behind = sequenceLogRatios(input, behaviorLogprobsOf(input), input.logprobs, 'mean');
+    return overTokens(input, (term, t, difference, advantage) => {
+      if (advantage < 0 && behind[t] > delta) drop(term);
+      else ppoToken(term, difference, advantage, clip);
+    });
+  },
+});
+
+function drop(term: TokenTerm): void {
+  term.loss = 0;
+  term.gradient = 0;
+  term.clipped = 1;
+}
