@@ -241,25 +241,25 @@ ARRAY JOIN metric_names AS name, metric_values AS value;
 -- Records that the other views hide: under a key that an earlier record holds, with other content.
 CREATE OR REPLACE VIEW conflicts AS
 SELECT
-    run_id,
-    episode_id,
-    seq,
-    kind,
-    event_id,
-    log_id,
-    log_stream,
-    log_partition,
-    log_offset,
-    occurred_at,
-    hex(content_checksum) AS content_checksum,
-    first_log_offset,
-    hex(first_checksum) AS first_content_checksum
+    c.run_id AS run_id,
+    c.episode_id AS episode_id,
+    c.seq AS seq,
+    c.kind AS kind,
+    c.event_id AS event_id,
+    c.log_id AS log_id,
+    c.log_stream AS log_stream,
+    c.log_partition AS log_partition,
+    c.log_offset AS log_offset,
+    c.occurred_at AS occurred_at,
+    lower(hex(c.content_checksum)) AS content_checksum,
+    c.first_log_offset AS first_log_offset,
+    lower(hex(c.first_checksum)) AS first_content_checksum
 FROM
 (
     SELECT
         *,
-        first_value(e.content_checksum) OVER earlier AS first_checksum,
-        first_value(e.log_offset) OVER earlier AS first_log_offset
+        first_value(e.content_checksum) OVER place AS first_checksum,
+        first_value(e.log_offset) OVER place AS first_log_offset
     FROM events AS e
     WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
         AND (e.run_id, e.episode_id, e.seq) IN
@@ -270,12 +270,12 @@ FROM
             GROUP BY run_id, episode_id, seq, kind = 'RewardAssigned'
             HAVING min(content_checksum) != max(content_checksum)
         )
-    WINDOW earlier AS (
+    WINDOW place AS (
         PARTITION BY e.run_id, e.episode_id, e.seq, e.kind = 'RewardAssigned'
         ORDER BY e.log_id, e.log_stream, e.log_partition, e.log_offset
     )
-)
-WHERE content_checksum != first_checksum;
+) AS c
+WHERE c.content_checksum != c.first_checksum;
 
 CREATE OR REPLACE VIEW dead_letters AS
 SELECT

@@ -19,3 +19,6 @@ export { Sink, type SinkRun } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
 export { TrajectoryReader, type AssignedReward, type TrajectoryReaderOptions } from './trajectory-reader.js';
+export { verifyStore, type VerifyOptions, type VerifyReport } from './verify/verify-store.js';
+export type { Fault, FaultCode } from './verify/fault-list.js';
+export type { EpisodeTexts, StepTexts } from './episode-texts.js';

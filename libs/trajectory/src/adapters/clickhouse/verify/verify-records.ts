@@ -1,0 +1,137 @@
+import { decodeEvent } from '../../../codec/index.js';
+import { contentChecksum } from '../../../content-checksum.js';
+import type { EventLog, LogRecord } from '../../../event-log.js';
+import type { AnyEvent, Stream } from '../../../events.js';
+import { uuidToBytes } from '../../../uuid.js';
+import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, WATERMARK_EPISODE_ID } from '../../arrow/index.js';
+import { readNextOffset } from '../sink/store-position.js';
+import type { StoreClient } from '../store-client.js';
+import type { FaultList } from './fault-list.js';
+
+export interface RecordCounts {
+  numRecords: number;
+  numDeadLetters: number;
+  /** Rows that the store holds beyond one a record: harmless, reads hide them. */
+  numRepeatedRows: number;
+  /** Records at the end of the log that the sink has not brought yet. */
+  numPending: number;
+}
+
+export interface RecordsToVerify {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly stream: Stream;
+  readonly partition: number;
+  readonly faults: FaultList;
+  readonly counts: RecordCounts;
+  readonly signal: AbortSignal | undefined;
+  /** Called with each record in log order; null for one that holds no event. */
+  readonly onRecord: (offset: number, event: AnyEvent | null) => void;
+}
+
+const SLICE = { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024 };
+
+const ROWS_OF_RANGE = `
+  SELECT log_offset, kind, event_id, content_checksum, occurred_at, raw
+  FROM events
+  WHERE log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+    AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'
+  ORDER BY log_offset`;
+
+/** Compares one stream partition, record by record, with the rows at the same offsets. Holds one slice of both at a time. */
+export async function verifyRecords(job: RecordsToVerify): Promise<void> {
+  const { log, client, stream, partition, counts, signal } = job;
+  const position = { logId: log.logId, stream, partition };
+  const endOffset = await log.endOffset(stream, partition);
+  const visibleEnd = Math.min(endOffset, await readNextOffset(client, position));
+  let next = await log.startOffset(stream, partition);
+  while (next < visibleEnd) {
+    signal?.throwIfAborted();
+    const read = await log.read(stream, partition, next, SLICE);
+    const records = read.filter(({ offset }) => offset < visibleEnd);
+    const last =
+      records.length === read.length && read.length > 0 ? read[read.length - 1].offset : visibleEnd - 1;
+    const params = { ...position, first: next, last };
+    compare(
+      job,
+      records,
+      new EventRowReader(ArrowColumns.read(await client.queryArrow(ROWS_OF_RANGE, { params }))),
+    );
+    counts.numRecords += records.length;
+    next = last + 1;
+  }
+  counts.numPending += endOffset - visibleEnd;
+}
+
+/** Walks records and rows side by side, both by offset. */
+function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: EventRowReader): void {
+  const { faults, stream, partition, counts } = job;
+  const where = (offset: number): string => `${stream}/${partition} offset ${offset}`;
+  const passUnknownRowsBefore = (offset: number): void => {
+    for (; rows.row < rows.numRows && rows.number('log_offset') < offset; rows.row++) {
+      faults.add(
+        'ROW_UNKNOWN',
+        where(rows.number('log_offset')),
+        `the log has no record there; the store has a ${rows.text('kind')}`,
+      );
+    }
+  };
+  for (const record of records) {
+    passUnknownRowsBefore(record.offset);
+    const expected = expectedRow(job, record);
+    let numRows = 0;
+    for (; rows.row < rows.numRows && rows.number('log_offset') === record.offset; rows.row++) {
+      const difference = compareRow(expected, rows);
+      if (difference !== null) faults.add('ROW_DIFFERS', where(record.offset), difference);
+      numRows++;
+    }
+    if (numRows === 0) faults.add('ROW_MISSING', where(record.offset), 'the store has no row of this record');
+    else counts.numRepeatedRows += numRows - 1;
+  }
+  passUnknownRowsBefore(Infinity);
+}
+
+/** What every row at the offset of a record must hold. */
+interface ExpectedRow {
+  readonly kind: string;
+  readonly eventIdHex: string;
+  readonly checksumHex: string;
+  readonly occurredAtUs: number;
+  /** Of a dead letter; empty for an event. */
+  readonly raw: Uint8Array;
+}
+
+const NO_ID = '0'.repeat(32);
+
+function expectedRow({ counts, onRecord }: RecordsToVerify, { offset, bytes }: LogRecord): ExpectedRow {
+  const decoded = decodeEvent(bytes);
+  onRecord(offset, decoded.ok ? decoded.event : null);
+  if (!decoded.ok) {
+    counts.numDeadLetters++;
+    return { kind: DEAD_LETTER_KIND, eventIdHex: NO_ID, checksumHex: NO_ID, occurredAtUs: 0, raw: bytes };
+  }
+  const { event } = decoded;
+  return {
+    kind: event.kind,
+    eventIdHex: uuidToBytes(event.eventId).toString('hex'),
+    checksumHex: contentChecksum(event),
+    occurredAtUs: event.occurredAtUs,
+    raw: new Uint8Array(0),
+  };
+}
+
+/** What the row says otherwise; null when it agrees. */
+function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
+  const kind = row.text('kind');
+  const eventIdHex = row.hex16('event_id');
+  if (kind !== expected.kind) return `the record is a ${expected.kind}; the row is a ${kind}`;
+  if (eventIdHex !== expected.eventIdHex)
+    return `the record is event ${expected.eventIdHex}; the row is event ${eventIdHex}`;
+  if (row.hex16('content_checksum') !== expected.checksumHex)
+    return `the row of ${kind} ${eventIdHex} has another checksum`;
+  if (row.number('occurred_at') !== expected.occurredAtUs)
+    return `the row of ${kind} ${eventIdHex} has another time`;
+  if (Buffer.compare(row.bytes('raw'), expected.raw) !== 0)
+    return `the row of ${kind} holds other bytes than the record`;
+  return null;
+}

@@ -1,0 +1,81 @@
+import type { EventLog } from '../../../event-log.js';
+import type { Stream } from '../../../events.js';
+import { ControlFold } from '../../../fold/control-fold.js';
+import type { StoreClient } from '../store-client.js';
+import { FaultList, type Fault } from './fault-list.js';
+import { verifyEpisodes, type EpisodeCounts } from './verify-episodes.js';
+import { verifyRecords, type RecordCounts } from './verify-records.js';
+import { verifyRuns } from './verify-runs.js';
+
+export interface VerifyOptions {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly signal?: AbortSignal;
+  /** Faults that the report spells out; it counts all (default 100). */
+  readonly maxFaults?: number;
+}
+
+export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCounts> {
+  /** No fault, and nothing that the sink has yet to bring. */
+  readonly ok: boolean;
+  readonly numFaults: number;
+  /** The first ones. */
+  readonly faults: readonly Fault[];
+  /** Whether the views of runs were compared too: not while events keep coming. */
+  readonly runsCompared: boolean;
+}
+
+const STREAMS: readonly Stream[] = ['control', 'trajectories'];
+
+/**
+ * Compares the store with the log.
+ *
+ * Three readings, each in slices of bounded size: (1) every record of the log against the rows at its offset: there, the
+ * same event, the same checksum, no rows besides; (2) every episode folded from its rows, whose columns must give their
+ * checksum again, against the views; (3) every run folded from its control events, against the views. Dead letters, repeated
+ * rows and conflicts are counted: they are accounted for, not faults.
+ *
+ * @throws StoreError or LogError when either can't be read; the reason of `signal` when it aborts
+ */
+export async function verifyStore({
+  log,
+  client,
+  signal,
+  maxFaults = 100,
+}: VerifyOptions): Promise<VerifyReport> {
+  const faults = new FaultList(maxFaults);
+  const records: RecordCounts = { numRecords: 0, numDeadLetters: 0, numRepeatedRows: 0, numPending: 0 };
+  const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0, numConflicts: 0 };
+  const fold = new ControlFold();
+  for (const stream of STREAMS) {
+    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
+      await verifyRecords({
+        log,
+        client,
+        stream,
+        partition,
+        faults,
+        counts: records,
+        signal,
+        onRecord: (offset, event) => {
+          if (stream !== 'control') return;
+          if (event === null) fold.skip(offset);
+          else fold.apply(event, offset);
+        },
+      });
+    }
+  }
+  await verifyEpisodes({ client, faults, counts: episodes, signal });
+  const runFaults = new FaultList(maxFaults);
+  await verifyRuns(client, fold, runFaults);
+  const runsCompared = fold.nextOffset === (await log.endOffset('control', 0));
+  if (runsCompared) faults.addAll(runFaults);
+  return {
+    ok: faults.numFaults === 0 && records.numPending === 0,
+    ...records,
+    ...episodes,
+    numFaults: faults.numFaults,
+    faults: faults.faults,
+    runsCompared,
+  };
+}
