@@ -9,7 +9,7 @@ import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/coll
 import { resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, openBackend } from '@retrace/policy';
-import { computeUpdate, PolicyState } from '@retrace/trainer';
+import { computeUpdate, PolicyState, RewardScorer } from '@retrace/trainer';
 import { columnsFromEvents } from './columns-from-events.mjs';
 
 const runId = '00000000-0000-7000-8000-000000000000';
@@ -30,6 +30,7 @@ export class InMemoryLoop {
       maxTokens: recipe.model.maxPositions,
       maxNewTokens: recipe.context.maxNewTokens,
     });
+    this.rewards = new RewardScorer(recipe.reward);
     this.version = 0;
   }
 
@@ -104,7 +105,9 @@ export class InMemoryLoop {
     const result = await computeUpdate({
       plan,
       columns,
+      texts: null,
       recipe: this.recipe,
+      rewards: this.rewards,
       policy: this.policy,
       referenceWeights: null,
     });

@@ -1,11 +1,13 @@
 import type { Recipe } from '@retrace/config';
 import type { LossOptions } from '@retrace/policy';
 import type { BatchPlanned, EpisodeColumns, FileRef } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { applyUpdate, type UpdateOutcome } from './apply-update.js';
 import { imitationColumns } from './imitation.js';
 import { learningRateAt } from './learning-rate.js';
 import type { PolicyState } from './policy-state.js';
 import { preparePolicyUpdate } from './prepare-policy-update.js';
+import type { RewardScorer } from './reward-scorer.js';
 
 export interface UpdateResult {
   readonly outcome: UpdateOutcome;
@@ -17,7 +19,10 @@ export interface UpdateResult {
 export interface UpdateInputs {
   readonly plan: BatchPlanned;
   readonly columns: EpisodeColumns;
+  /** [E]; null unless the rewards read texts. */
+  readonly texts: readonly EpisodeTexts[] | null;
   readonly recipe: Recipe;
+  readonly rewards: RewardScorer;
   /** Holds the weights and optimizer state that the plan starts from; changed by the update. */
   readonly policy: PolicyState;
   /** Weights of the reference policy; null when the recipe has no KL term. */

@@ -1,4 +1,4 @@
-export { Trainer, type TrainerOptions } from './trainer.js';
+export { Trainer, type EpisodeSource, type TrainerOptions } from './trainer.js';
 export { computeUpdate, type UpdateInputs, type UpdateResult } from './compute-update.js';
 export { PolicyState, type PolicyStateOptions, type StateFiles } from './policy-state.js';
 export {
@@ -8,4 +8,5 @@ export {
   type ReplayOptions,
   type ReplayResult,
 } from './replay-update.js';
+export { RewardScorer, type RewardInputs, type TokenRewards } from './reward-scorer.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';

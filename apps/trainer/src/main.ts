@@ -6,7 +6,7 @@ import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickho
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { saveTokenizer } from './save-tokenizer.js';
-import { rewardVersionOf } from './token-rewards.js';
+import { RewardScorer } from './reward-scorer.js';
 import { Trainer } from './trainer.js';
 
 /** The trainer as a process: `node apps/trainer/dist/main.js`, configured by its environment. */
@@ -27,17 +27,16 @@ async function main(): Promise<void> {
     username: config.storeUser,
     password: config.storePassword,
   });
-  const reader = new TrajectoryReader(client);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewardVersion: rewardVersionOf(recipe.reward),
+    rewards: new RewardScorer(recipe.reward),
     control,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     vocabSize: tokenizer.vocabSize,
     tokenizerHash: tokenizer.hash,
-    readEpisodes: (run, episodeIds) => reader.readEpisodes(run, episodeIds),
+    reader: new TrajectoryReader(client),
     signal: supervised.signal,
     onProgress: (detail) => {
       supervised.send({ type: 'progress', detail });

@@ -1,7 +1,12 @@
 import { Pcg32 } from '@retrace/environments';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gatherSequences, shuffledSequences, splitByActionTokens, type UpdateColumns } from './mini-batches.js';
+import {
+  gatherSequences,
+  shuffledSequences,
+  splitByActionTokens,
+  type UpdateColumns,
+} from './mini-batches.js';
 
 /** Sequences of the given lengths, whose last `trained` tokens are trained; every column holds its token's number. */
 function columnsOf(sequences: readonly { length: number; trained: number }[]): UpdateColumns {
@@ -11,7 +16,9 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
   });
   const numTokens = sequenceOffsets[sequences.length];
   const trainedMask = new Uint8Array(numTokens);
-  sequences.forEach(({ trained }, s) => trainedMask.fill(1, sequenceOffsets[s + 1] - trained, sequenceOffsets[s + 1]));
+  sequences.forEach(({ trained }, s) =>
+    trainedMask.fill(1, sequenceOffsets[s + 1] - trained, sequenceOffsets[s + 1]),
+  );
   const numbers = Float32Array.from({ length: numTokens }, (_, n) => n);
   return {
     tokenIds: Int32Array.from(numbers),
@@ -26,9 +33,11 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
 }
 
 const anySequences = fc.array(
-  fc.integer({ min: 2, max: 9 }).chain((length) =>
-    fc.record({ length: fc.constant(length), trained: fc.integer({ min: 0, max: length - 1 }) }),
-  ),
+  fc
+    .integer({ min: 2, max: 9 })
+    .chain((length) =>
+      fc.record({ length: fc.constant(length), trained: fc.integer({ min: 0, max: length - 1 }) }),
+    ),
   { minLength: 1, maxLength: 40 },
 );
 

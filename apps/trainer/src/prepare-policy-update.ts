@@ -5,7 +5,6 @@ import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
 import { assertAccountedLogprobs, compareOnPolicy } from './behavior-check.js';
 import type { UpdateColumns } from './mini-batches.js';
 import type { UpdateInputs } from './compute-update.js';
-import { tokenRewards } from './token-rewards.js';
 import { TrainerError } from './trainer-error.js';
 
 export interface PreparedUpdate {
@@ -43,7 +42,11 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     );
   }
   const truncated = columns.endReasons.map((reason) => Number(reason === 1));
-  const { rewards, numMissing, trainedEpisodes } = tokenRewards(columns, batch, recipe.reward);
+  const { rewards, numMissing, trainedEpisodes } = await options.rewards.score({
+    columns,
+    batch,
+    texts: options.texts,
+  });
   const values = scored.values && gather(scored.values, batch.actionTokens);
   const result = computeAdvantages(
     recipe.advantage.estimator,

@@ -4,7 +4,6 @@ import { createTokenizer, PolicyError, type CheckpointFiles } from '@retrace/pol
 import {
   ControlFold,
   type BatchPlanned,
-  type EpisodeColumns,
   type EventLog,
   type PolicyPublished,
   type RunStarted,
@@ -14,12 +13,14 @@ import { decodeEvent } from '@retrace/trajectory/codec';
 import { computeUpdate } from './compute-update.js';
 import { PolicyState } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
+import { RewardScorer } from './reward-scorer.js';
+import type { EpisodeSource } from './trainer.js';
 import { TrainerError } from './trainer-error.js';
 
 export interface ReplayOptions {
   readonly log: EventLog;
   readonly checkpoints: CheckpointFiles;
-  readonly readEpisodes: (runId: string, episodeIds: readonly string[]) => Promise<EpisodeColumns>;
+  readonly reader: EpisodeSource;
   readonly runId: string;
   readonly updateNumber: number;
 }
@@ -50,7 +51,7 @@ export const replayTolerance = 1e-5;
  *   starts from was removed by the checkpoint policy
  */
 export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult> {
-  const { log, runId, updateNumber, checkpoints } = options;
+  const { log, runId, updateNumber, checkpoints, reader } = options;
   const found = await findUpdate(log, runId, updateNumber);
   const recipe = parseRecipe(found.run.recipe);
   const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
@@ -73,10 +74,14 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       );
     }
   }
+  const rewards = new RewardScorer(recipe.reward);
+  const { episodeIds } = found.plan;
   const { metrics } = await computeUpdate({
     plan: found.plan,
-    columns: await options.readEpisodes(runId, found.plan.episodeIds),
+    columns: await reader.readEpisodes(runId, episodeIds),
+    texts: rewards.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null,
     recipe,
+    rewards,
     policy,
     referenceWeights:
       recipe.loss.klCoefficient > 0 ? (found.policies.get(referenceVersion(recipe))?.weights ?? null) : null,

@@ -26,7 +26,11 @@ const stalenessOf = (version: number) => (version < 0 ? null : 6 - version);
 
 describe('sampleGroups', () => {
   it('takes whole groups, first in first out', () => {
-    const result = sampleGroups([group('a'), group('b'), group('c')], { groupsPerUpdate: 2, maxStaleness: 1, stalenessOf });
+    const result = sampleGroups([group('a'), group('b'), group('c')], {
+      groupsPerUpdate: 2,
+      maxStaleness: 1,
+      stalenessOf,
+    });
     expect(result).toMatchObject({ ok: true, groups: [{ groupId: 'a' }, { groupId: 'b' }] });
   });
 
@@ -56,7 +60,11 @@ describe('sampleGroups', () => {
 
 describe('demonstrations', () => {
   it('are complete training groups that no policy is trained on by its gradient', () => {
-    const groups = [group('policy'), group('expert', { trainable: false }), group('test', { trainable: false, split: 'test' })];
+    const groups = [
+      group('policy'),
+      group('expert', { trainable: false }),
+      group('test', { trainable: false, split: 'test' }),
+    ];
     expect(demonstrations(groups).map(({ groupId }) => groupId)).toEqual(['expert']);
   });
 });

@@ -1,4 +1,5 @@
 import type { BatchPlanned, EpisodeColumns, FileRef, RunState } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointRetention } from './checkpoint-retention.js';
@@ -7,16 +8,23 @@ import { computeUpdate } from './compute-update.js';
 import { nextPlan } from './next-plan.js';
 import { PolicyState, type PolicyStateOptions } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
+import type { RewardScorer } from './reward-scorer.js';
 import { TrainerError } from './trainer-error.js';
+
+/** Where the trainer reads whole episodes; `TrajectoryReader` is one. */
+export interface EpisodeSource {
+  /** Rejects with a retriable error while an episode is not visible yet. */
+  readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
+  readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
+}
 
 export interface TrainerOptions extends PolicyStateOptions {
   readonly runId: string;
   /** Unique to this process. */
   readonly trainerId: string;
-  readonly rewardVersion: string;
+  readonly rewards: RewardScorer;
   readonly control: ControlTail;
-  /** Reads complete episodes from the store; rejects with a retriable error while they are not visible yet. */
-  readonly readEpisodes: (runId: string, episodeIds: readonly string[]) => Promise<EpisodeColumns>;
+  readonly reader: EpisodeSource;
   readonly signal: AbortSignal;
   readonly onProgress: (detail: string) => void;
 }
@@ -56,12 +64,12 @@ export class Trainer {
 
   /** Resolves when the run has ended or the signal aborts. */
   async run(): Promise<void> {
-    const { control, runId, recipe, rewardVersion, signal } = this.options;
+    const { control, runId, recipe, rewards, signal } = this.options;
     while (!signal.aborted) {
       await control.catchUp();
       this.requireClaim();
       if (this.view.ended) return;
-      const next = nextPlan(this.view, { recipe, epoch: this.epoch, rewardVersion });
+      const next = nextPlan(this.view, { recipe, epoch: this.epoch, rewardVersion: rewards.version });
       if (next.kind === 'wait') {
         await control.changed(signal);
         continue;
@@ -106,17 +114,20 @@ export class Trainer {
 
   /** Makes the planned update and commits it. */
   private async perform(plan: BatchPlanned): Promise<void> {
-    const { runId, control, recipe, onProgress } = this.options;
+    const { runId, control, recipe, reader, rewards, onProgress } = this.options;
     const waitSeconds = secondsSince(this.waitedSince);
     const readStarted = performance.now();
     const columns = await this.readWhenVisible(plan);
     if (!columns) return;
+    const texts = rewards.readsTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
     const readSeconds = secondsSince(readStarted);
     const updateStarted = performance.now();
     const { metrics, outcome } = await computeUpdate({
       plan,
       columns,
+      texts,
       recipe,
+      rewards,
       policy: this.policy,
       referenceWeights: this.referenceWeights(),
     });
@@ -151,10 +162,10 @@ export class Trainer {
 
   /** The plan's episodes, once the sink has made them visible; null when the signal aborts first. */
   private async readWhenVisible(plan: BatchPlanned): Promise<EpisodeColumns | null> {
-    const { readEpisodes, runId, signal } = this.options;
+    const { reader, runId, signal } = this.options;
     for (let delayMs = firstRetryMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
       try {
-        return await readEpisodes(runId, plan.episodeIds);
+        return await reader.readEpisodes(runId, plan.episodeIds);
       } catch (error) {
         if (!isRetriable(error)) throw error;
         await sleep(delayMs);

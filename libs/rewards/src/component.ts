@@ -34,6 +34,11 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   /** Raise it whenever the code scores differently: it is part of the reward version. */
   readonly codeVersion: number;
   readonly options: S;
+  /**
+   * True when it reads rewards, validity, anchors and the outcome alone, so that a trainer need not fetch texts, the task or
+   * named reward parts to score an episode. Default: it may read everything.
+   */
+  readonly readsOutcomesOnly?: boolean;
   /** What is wrong with options that are each fine by themselves; null if nothing. */
   readonly optionsFault?: (options: OptionsOf<S>) => string | null;
   score(

@@ -76,6 +76,11 @@ export class RewardComposer {
     });
   }
 
+  /** Whether any component reads more of an episode than rewards, validity, anchors and the outcome. */
+  get readsTexts(): boolean {
+    return this.#components.some(({ component }) => component.readsOutcomesOnly !== true);
+  }
+
   /** Scores one episode. Never throws for what a component does: its fault stands in the breakdown. */
   async score(episode: RewardEpisode, context: RewardContext = {}): Promise<EpisodeReward> {
     const components: ComponentScore[] = [];

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { AGGREGATIONS, type Aggregation } from '@retrace/algorithms';
+import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import {
   ArrayNotEmpty,
@@ -50,9 +51,13 @@ export class CollectionRecipe {
 }
 
 export class RewardComponentRecipe {
-  @IsString() @IsNotEmpty() readonly name!: string;
-  @IsNumber() readonly weight!: number;
-  @IsOptional() @IsObject() readonly options?: Record<string, unknown>;
+  /** Which component of `@retrace/rewards`. */
+  @IsString() @IsNotEmpty() readonly reward!: string;
+  /** What it is called in the breakdown; default: the component's name. */
+  @IsOptional() @IsString() @IsNotEmpty() readonly name?: string;
+  /** Default 1. */
+  @IsOptional() @IsNumber() readonly weight?: number;
+  @IsOptional() @IsObject() readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export class RewardRecipe {
@@ -61,9 +66,10 @@ export class RewardRecipe {
   @ValidateNested({ each: true })
   @Type(() => RewardComponentRecipe)
   readonly components!: readonly RewardComponentRecipe[];
-  /** How rewards reach tokens (algorithms: reward allocation). */
-  @IsIn(['perStep', 'lastToken', 'uniformPositive', 'discounted', 'discountedLegacy'])
-  readonly allocation!: 'perStep' | 'lastToken' | 'uniformPositive' | 'discounted' | 'discountedLegacy';
+  /** How rewards reach tokens. */
+  @IsIn(ALLOCATION_RULES) readonly allocation!: AllocationRule;
+  /** Discount of the discounted rules. */
+  @IsNumber() @Min(0) @Max(1) readonly allocationGamma!: number;
 }
 
 export class AdvantageRecipe {

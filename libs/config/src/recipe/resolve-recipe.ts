@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { getAdvantageEstimator, resolveAdvantageOptions } from '@retrace/algorithms';
+import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
@@ -122,7 +123,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
   }
   if (model.headDim % 2 !== 0)
     problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
-  problems.push(...advantageProblems(recipe));
+  problems.push(...advantageProblems(recipe), ...rewardProblems(recipe));
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
@@ -132,6 +133,16 @@ function crossFieldProblems(recipe: Recipe): string[] {
     problems.push('evaluation.numValidationEpisodes: got 0, must be positive when everyUpdates is');
   }
   return problems;
+}
+
+/** The components must exist, differ in name, and take these options. */
+function rewardProblems({ reward }: Recipe): string[] {
+  try {
+    new RewardComposer(reward.components);
+    return [];
+  } catch (error) {
+    return [`reward.components: ${(error as Error).message}`];
+  }
 }
 
 /** The estimator must exist, take these options, and fit the critic and the groups that the recipe has. */

@@ -26,7 +26,7 @@ export function frozenLakePpo(): Recipe {
       maxStaleness: 0,
       temperature: 1,
     },
-    reward: { components: [{ name: 'environment', weight: 1 }], allocation: 'perStep' },
+    reward: { components: [{ reward: 'environment' }], allocation: 'perStep', allocationGamma: 1 },
     advantage: { estimator: 'gae', options: { gamma: 0.95, lambda: 0.95, whiten: true }, shuffle: false },
     loss: {
       policyLoss: 'ppo',

@@ -7,6 +7,7 @@ defineReward({
   name: 'environment',
   description: "The environment's own reward of each step; missing where a step has none recorded",
   codeVersion: 1,
+  readsOutcomesOnly: true,
   options: {},
   score: ({ steps }) => ({ scope: 'step', values: steps.map((step) => step.reward) }),
 });
@@ -32,6 +33,7 @@ defineReward({
   name: 'goal',
   description: 'One value for success, another for failure; missing where success is not known',
   codeVersion: 1,
+  readsOutcomesOnly: true,
   options: { success: real(1), failure: real(-1) },
   score: (episode, { success, failure }) => ({
     scope: 'episode',
@@ -43,6 +45,7 @@ defineReward({
   name: 'invalidAction',
   description: 'Cost of each action that the environment could not understand',
   codeVersion: 1,
+  readsOutcomesOnly: true,
   options: { penalty: nonNegative(0.1) },
   score: ({ steps }, { penalty }) => ({
     scope: 'step',
@@ -54,6 +57,7 @@ defineReward({
   name: 'timePenalty',
   description: 'Cost of each step',
   codeVersion: 1,
+  readsOutcomesOnly: true,
   options: { penalty: nonNegative(0.01) },
   score: ({ steps }, { penalty }) => ({ scope: 'step', values: steps.map(() => -penalty) }),
 });
@@ -63,6 +67,7 @@ defineReward({
   description:
     'Bonus/√(visits) for each step, by how often its state was visited before, in the run and in the episode',
   codeVersion: 1,
+  readsOutcomesOnly: true,
   options: { bonus: positive(0.01), maxVisits: nullable(positive(100)) },
   score({ steps }, { bonus, maxVisits }, { visitCount }) {
     if (visitCount === undefined)

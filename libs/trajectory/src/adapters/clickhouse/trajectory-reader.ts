@@ -4,6 +4,7 @@ import { isUuid } from '../../uuid.js';
 import { ArrowColumns } from '../arrow/index.js';
 import { concatEpisodeColumns } from './concat-episode-columns.js';
 import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
+import { queryEpisodeTexts, type EpisodeTexts } from './episode-texts.js';
 import type { StoreClient } from './store-client.js';
 
 /** A reward that was given to a step or an episode after the fact. */
@@ -52,6 +53,21 @@ export class TrajectoryReader {
       slices.push(new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice));
     }
     return concatEpisodeColumns(slices);
+  }
+
+  /** Texts, tasks and named reward parts of whole episodes, in the order asked for: what rewards beside the environment's read. */
+  async readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]> {
+    requireUuids(episodeIds);
+    const found = new Map<string, EpisodeTexts>();
+    for (let from = 0; from < episodeIds.length; from += this.maxEpisodesPerQuery) {
+      const slice = episodeIds.slice(from, from + this.maxEpisodesPerQuery);
+      for (const [id, texts] of await queryEpisodeTexts(this.client, runId, slice)) found.set(id, texts);
+    }
+    return episodeIds.map((id) => {
+      const texts = found.get(id);
+      if (!texts) throw new TrajectoryError('INVALID_ID', `episode ${id} is not in run ${runId}`);
+      return texts;
+    });
   }
 
   /** The rewards that were assigned to these episodes, by episode and order of assignment. */
