@@ -1,0 +1,119 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { describe, expect, it } from 'vitest';
+import type { TrainingBatch } from '../losses/training-batch.js';
+import { scoreTokens } from '../scoring/score-tokens.js';
+import { gradientsOf } from '../testing/gradients-of.js';
+import { imitation } from '../testing/loss-options.js';
+import { onEachBackend } from '../testing/on-each-backend.js';
+import { tinyConfig } from '../testing/tiny-config.js';
+import {
+  goldenBatch,
+  goldenModel,
+  goldenModelNames,
+  transformerGolden,
+} from '../testing/transformer-golden.js';
+import type { NamedTensors } from './named-tensors.js';
+import { Transformer } from './transformer.js';
+
+const { tolerances, models } = transformerGolden;
+
+await onEachBackend('Transformer', () => {
+  describe.each(goldenModelNames)('against transformers, %s', (name) => {
+    it.each([6, 4096])('has its logprobs in micro-batches of %i tokens', async (maxTokensPerMicroBatch) => {
+      const model = goldenModel(name);
+      const batch = goldenBatch();
+      const { logprobs } = await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch });
+      const expected = models[name].logprobs.flatMap((row) => [0, ...row]);
+      expect(maxDifference(logprobs, expected)).toBeLessThan(tolerances.logprob);
+      model.dispose();
+    });
+
+    it('has its gradients of the mean cross-entropy', async () => {
+      const model = goldenModel(name);
+      const gradients = await gradientsOf(model, meanCrossEntropyBatch(), imitation);
+      for (const [parameter, { data }] of Object.entries(models[name].gradients)) {
+        const scale = Math.max(...data.map(Math.abs));
+        const actual = gradients.get(parameter)!.data;
+        expect(maxDifference(actual, data) / scale, parameter).toBeLessThan(tolerances.relativeGradient);
+      }
+      model.dispose();
+    });
+  });
+
+  it('gives back the weights it was given, bit for bit', async () => {
+    const model = Transformer.initialize(tinyConfig, 3);
+    const copy = Transformer.fromTensors(tinyConfig, await model.exportTensors());
+    expectEqualTensors(await copy.exportTensors(), await model.exportTensors());
+    model.dispose();
+    copy.dispose();
+  });
+
+  it('clones into a model of its own', async () => {
+    const model = Transformer.initialize(tinyConfig, 3);
+    const before = await model.exportTensors();
+    const clone = model.clone();
+    model.assignTensors(await Transformer.initialize(tinyConfig, 4).exportTensors());
+    expectEqualTensors(await clone.exportTensors(), before);
+    expect((await model.exportTensors()).get('model.norm.weight')).toEqual(before.get('model.norm.weight'));
+    expect((await model.exportTensors()).get('lm_head.weight')).not.toEqual(before.get('lm_head.weight'));
+  });
+
+  it('frees all its tensors', async () => {
+    const before = tf.memory().numTensors;
+    const model = Transformer.initialize(tinyConfig, 3);
+    await scoreTokens(model, goldenBatch19(), { temperature: 1, maxTokensPerMicroBatch: 64 });
+    model.assignTensors(await model.exportTensors());
+    model.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it('refuses weights that do not fit, and keeps its own', async () => {
+    const model = Transformer.initialize(tinyConfig, 3);
+    const before = await model.exportTensors();
+    const missing = new Map(before);
+    missing.delete('model.layers.1.mlp.up_proj.weight');
+    const misshapen = new Map(before).set('lm_head.weight', { shape: [2], data: new Float32Array(2) });
+    expect(() => {
+      model.assignTensors(missing);
+    }).toThrow(/model\.layers\.1\.mlp\.up_proj\.weight is missing/);
+    expect(() => {
+      model.assignTensors(misshapen);
+    }).toThrow(/lm_head\.weight has shape \[2\]; the model needs \[19, 16\]/);
+    expectEqualTensors(await model.exportTensors(), before);
+    model.dispose();
+  });
+});
+
+/** The golden sequences with ids that the tiny vocabulary has. */
+function goldenBatch19() {
+  const batch = goldenBatch();
+  return { ...batch, tokenIds: batch.tokenIds.map((id) => id % tinyConfig.vocabSize) };
+}
+
+function meanCrossEntropyBatch(): TrainingBatch {
+  const batch = goldenBatch();
+  const starts = new Set(batch.sequenceOffsets);
+  const numPredicted = batch.tokenIds.length - (batch.sequenceOffsets.length - 1);
+  return {
+    ...batch,
+    lossWeights: Float32Array.from(batch.tokenIds, (_, n) => (starts.has(n) ? 0 : 1 / numPredicted)),
+    advantages: null,
+    proximalLogprobs: null,
+    referenceLogprobs: null,
+    returns: null,
+    proximalValues: null,
+  };
+}
+
+function expectEqualTensors(actual: NamedTensors, expected: NamedTensors): void {
+  expect([...actual.keys()]).toEqual([...expected.keys()]);
+  for (const [name, { shape, data }] of expected) {
+    expect(actual.get(name)!.shape, name).toEqual(shape);
+    expect(maxDifference(actual.get(name)!.data, data), name).toBe(0);
+  }
+}
+
+function maxDifference(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+  expect(actual.length).toBe(expected.length);
+  return Array.from(actual).reduce((max, value, i) => Math.max(max, Math.abs(value - expected[i])), 0);
+}

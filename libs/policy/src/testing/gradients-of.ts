@@ -1,0 +1,19 @@
+import type { LossOptions } from '../losses/loss-options.js';
+import type { TrainingBatch } from '../losses/training-batch.js';
+import type { NamedTensors } from '../model/named-tensors.js';
+import type { Transformer } from '../model/transformer.js';
+import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
+
+/** The gradient of the batch's loss by parameter name: the first moment of an optimizer that has no memory. */
+export async function gradientsOf(
+  model: Transformer,
+  batch: TrainingBatch,
+  options: LossOptions,
+): Promise<NamedTensors> {
+  const optimizer = new PolicyOptimizer(model, { beta1: 0, beta2: 0, epsilon: 1, weightDecay: 0 });
+  await optimizer.accumulate(batch, options);
+  await optimizer.apply({ learningRate: 0, maxGradientNorm: Infinity });
+  const { firstMoments } = await optimizer.exportState();
+  optimizer.dispose();
+  return firstMoments;
+}
