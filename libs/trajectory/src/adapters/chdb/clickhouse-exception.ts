@@ -6,14 +6,14 @@ const CODE_OF_NAME = {
   CANNOT_WRITE_TO_FILE_DESCRIPTOR: 75,
   READONLY: 164,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
-  QUERY_IS_TOO_LARGE: 223,
+  QUERY_IS_TOO_LARGE: 229,
   ABORTED: 236,
   NOT_ENOUGH_SPACE: 243,
   CANNOT_DECOMPRESS: 271,
-  INTO_OUTFILE_NOT_ALLOWED: 348,
+  INTO_OUTFILE_NOT_ALLOWED: 358,
   ACCESS_DENIED: 497,
   AUTHENTICATION_FAILED: 516,
-  UNSUPPORTED_MEDIA_TYPE: 751,
+  UNSUPPORTED_MEDIA_TYPE: 779,
 } as const;
 
 export type OwnExceptionName = keyof typeof CODE_OF_NAME;
@@ -102,9 +102,14 @@ export class ClickHouseException extends Error {
     );
   }
 
-  /** An exception of the engine, whose text repeats itself where it passed several layers; only the innermost stays. */
-  static fromEngine(error: unknown): ClickHouseException {
-    const text = error instanceof Error ? error.message : String(error);
+  /**
+   * An exception of the engine. Its text repeats itself where it passed several layers; only the innermost stays.
+   *
+   * @param hidden texts that are left out
+   */
+  static fromEngine(error: unknown, hidden: readonly string[] = []): ClickHouseException {
+    const full = error instanceof Error ? error.message : String(error);
+    const text = hidden.reduce((rest, part) => rest.replaceAll(part, ''), full);
     const innermost = /.*(Code: \d+\. DB::Exception: .*)/s.exec(text)?.[1] ?? text;
     const code = /^Code: (\d+)\./.exec(innermost)?.[1];
     if (code === undefined)

@@ -6,7 +6,10 @@ import { engineConfigXml, READONLY_ROLE, usersConfigXml } from './engine-config.
 import { quoteIdentifier, quoteString } from './sql-literals.js';
 import { StoreServerError } from './store-server-error.js';
 
-/** What surrounds a statement. All of it lives on a connection of its own, so nothing sticks to the next statement. */
+/**
+ * What surrounds a statement. All of it lives on a connection of its own, so nothing sticks to the next statement.
+ * Names of settings and parameters are plain words: letters, digits and underscores.
+ */
 export interface StatementContext {
   readonly database: string;
   readonly settings: ReadonlyMap<string, string>;
@@ -22,6 +25,13 @@ export interface StatementResult {
   readonly numRows: number;
   readonly numBytes: number;
   readonly elapsedSeconds: number;
+}
+
+export interface RunOptions {
+  /** Format of a result that the statement doesn't send elsewhere. */
+  readonly format?: string;
+  /** Texts of ours inside the statement, which messages shall not repeat. */
+  readonly hidden?: readonly string[];
 }
 
 /** A statement under way. */
@@ -63,7 +73,7 @@ export class Engine {
   }
 
   /** Starts a statement on a fresh connection (0.3 ms). The caller bounds how many run at once: each holds a libuv thread. */
-  run(sql: string, context: StatementContext, options: { readonly format?: string } = {}): RunningStatement {
+  run(sql: string, context: StatementContext, options: RunOptions = {}): RunningStatement {
     const connection = new Session(this.directory);
     const marker = `${MARKER_PREFIX}${++this.numStatements}`;
     const statement = `${prelude(context, marker)}${sql}`;
@@ -77,7 +87,7 @@ export class Engine {
           elapsedSeconds: raw.elapsed,
         }),
         (error: unknown) => {
-          throw ClickHouseException.fromEngine(error);
+          throw ClickHouseException.fromEngine(error, options.hidden);
         },
       )
       .finally(() => connection.close());
@@ -108,10 +118,8 @@ function prelude(context: StatementContext, marker: string): string {
   // The only handle on a running query that a connection can choose: KILL QUERY finds it by this.
   settings.set('log_comment', `${marker} ${settings.get('log_comment') ?? ''}`);
   const assignments = [
-    ...[...settings].map(([name, value]) => `${settingName(name)} = ${quoteString(value)}`),
-    ...[...context.parameters].map(
-      ([name, value]) => `${settingName(`param_${name}`)} = ${quoteString(value)}`,
-    ),
+    ...[...settings].map(([name, value]) => `${name} = ${quoteString(value)}`),
+    ...[...context.parameters].map(([name, value]) => `param_${name} = ${quoteString(value)}`),
   ];
   const statements = [
     `SET ${assignments.join(', ')}`,
@@ -120,16 +128,6 @@ function prelude(context: StatementContext, marker: string): string {
     ...(context.readonlyLevel === 0 ? [] : [`SET readonly = ${context.readonlyLevel}`]),
   ];
   return statements.map((statement) => `${statement};\n`).join('');
-}
-
-function settingName(name: string): string {
-  if (!/^[A-Za-z_][A-Za-z0-9_.]*$/.test(name)) {
-    throw ClickHouseException.of(
-      'BAD_ARGUMENTS',
-      `${JSON.stringify(name)} is no name of a setting or parameter`,
-    );
-  }
-  return name;
 }
 
 function asOpenError(error: unknown, dataDirectory: string): StoreServerError {

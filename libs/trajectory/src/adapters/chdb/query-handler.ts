@@ -44,6 +44,9 @@ const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
 const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
   // LZ4, the engine's default, can't be read by Arrow's JavaScript library.
   ['output_format_arrow_compression_method', 'none'],
+  // Threads that parse and format in parallel cost more CPU than they save time where training has the other core.
+  ['input_format_parallel_parsing', '0'],
+  ['output_format_parallel_formatting', '0'],
 ];
 
 /**
@@ -110,19 +113,26 @@ export class QueryHandler {
     const format = statement.format ?? query.defaultFormat;
     await this.laneOf(exchange).run(gone, async () => {
       const pipe = this.options.pipes.open();
+      const outfile = `\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}`;
       const running = this.options.engine.run(
-        `${statement.body}\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}${statement.tail}`,
+        `${statement.body}${outfile}${statement.tail}`,
         exchange.context,
+        { hidden: [outfile] },
       );
       void running.result.then(pipe.finish, pipe.finish);
       const stopCancelling = cancelWhenGone(running, gone);
-      await sendResult(exchange.response, pipe.bytes, running.result, {
-        queryId: query.queryId,
-        format,
-        coding: query.compressResponse ? responseCoding(exchange.request.headers) : null,
-        holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
-        stallMs: STALL_MS,
-      }).finally(stopCancelling);
+      try {
+        await sendResult(exchange.response, pipe.bytes, running.result, {
+          queryId: query.queryId,
+          format,
+          coding: query.compressResponse ? responseCoding(exchange.request.headers) : null,
+          holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
+          stallMs: STALL_MS,
+        });
+      } finally {
+        await pipe.release();
+        stopCancelling();
+      }
     });
   }
 
@@ -159,7 +169,10 @@ export class QueryHandler {
     { context, gone }: Exchange,
   ): Promise<StatementResult> {
     const sql = `${statement.target}\nFROM INFILE ${quoteString(path)} COMPRESSION 'none'\n${statement.tail}\nFORMAT ${statement.format}`;
-    return this.inserts.run(gone, () => this.options.engine.run(sql, context).result);
+    return this.inserts.run(
+      gone,
+      () => this.options.engine.run(sql, context, { hidden: [`(in file/uri ${path}): `, path] }).result,
+    );
   }
 
   private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {

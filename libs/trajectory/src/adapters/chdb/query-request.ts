@@ -43,6 +43,8 @@ const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
   'wait_end_of_query',
 ]);
 
+/** Names end up in the SQL that runs before a statement. */
+const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FORMAT_NAME = /^[A-Za-z0-9_]+$/;
 
 /** @throws ClickHouseException UNSUPPORTED_METHOD for sessions, roles and ClickHouse's native block compression */
@@ -51,6 +53,11 @@ export function readQueryRequest(parameters: URLSearchParams, headers: IncomingH
   const settings = new Map<string, string>();
   const queryParameters = new Map<string, string>();
   for (const [name, value] of parameters) {
+    if (!PARAMETER_NAME.test(name))
+      throw ClickHouseException.of(
+        'BAD_ARGUMENTS',
+        `${JSON.stringify(name)} is no name of a setting or parameter`,
+      );
     if (name.startsWith('param_')) queryParameters.set(name.slice('param_'.length), value);
     else if (!INTERFACE_PARAMETERS.has(name)) settings.set(name, value);
   }

@@ -94,7 +94,7 @@ export async function checkReadonlyStatement(
     return;
   }
   try {
-    await checkUserSql(statement.body, { tables: READABLE_TABLES, explainAst });
+    await checkUserSql(statement.body, { tables: READABLE_TABLES, allowParameters: true, explainAst });
   } catch (error) {
     if (!(error instanceof UserSqlError)) throw error;
     throw ClickHouseException.of(

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ export interface OpenResultPipe {
   readonly bytes: Socket;
   /** Called when the statement has settled, and only then: an engine that opens a pipe without a reader would hang. */
   finish(): void;
+  /** Waits until the pipe can be used again: after {@link finish}, when what was left in it has been thrown away. */
+  release(): Promise<void>;
 }
 
 /** The pipes of a store server: made once, each used by one statement at a time. */
@@ -39,13 +42,15 @@ export class ResultPipes {
     });
     // A writer of our own keeps the pipe from ending before the engine opens it and lets us say when it ends.
     const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const closed = once(bytes, 'close');
     return {
       path,
       bytes,
-      finish: () => {
-        closeSync(writer);
-        if (bytes.destroyed) this.free.push(path);
-        else bytes.once('close', () => this.free.push(path));
+      finish: () => closeSync(writer),
+      release: async () => {
+        bytes.resume();
+        await closed;
+        this.free.push(path);
       },
     };
   }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { ClickHouseException } from './clickhouse-exception.js';
-import type { ResponseCoding } from './content-coding.js';
+import type { Compressor, ResponseCoding } from './content-coding.js';
 import type { StatementResult } from './engine.js';
 
 export interface ResultResponseOptions {
@@ -150,6 +150,15 @@ async function write(
   });
 }
 
+/** Resolves when the compressor has given out what it has, or when there is nobody to take it. */
+async function flush(compressor: Compressor, response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    if (response.destroyed) resolve();
+    else compressor.flush(() => resolve());
+  });
+}
+
 async function tearBody(
   response: ServerResponse,
   body: Writable,
@@ -160,8 +169,7 @@ async function tearBody(
   const message = `${exception.message}\n`;
   const block = `\r\n__exception__\r\n${tag}\r\n${message}${Buffer.byteLength(message)} ${tag}\r\n__exception__\r\n`;
   await write(body, Buffer.from(block), response, options.stallMs);
-  if (options.coding !== null)
-    await new Promise<void>((resolve) => options.coding?.compressor.flush(() => resolve()));
+  if (options.coding !== null) await flush(options.coding.compressor, response);
   // Without the last chunk of the body no client can take it for a whole one.
   response.socket?.destroySoon();
 }

@@ -11,6 +11,8 @@ export class UserSqlError extends TrajectoryError<UserSqlErrorCode> {}
 export interface UserSqlPolicy {
   /** What may be read: `table` of the database the SQL runs in or `*` for all of them, `database.table` or `database.*`. */
   readonly tables: readonly string[];
+  /** Whether `{name:Type}` may stand for a value that is sent beside the SQL (default no; `{name:Identifier}` never). */
+  readonly allowParameters?: boolean;
   /** The answer of the engine to `EXPLAIN AST` of the SQL, one node a line; it rejects where the engine's parser does. */
   readonly explainAst: (sql: string) => Promise<string>;
 }
@@ -64,7 +66,7 @@ const IN_FUNCTIONS = /^(?:global)?(?:not)?(?:null)?in$/i;
  * @throws UserSqlError USER_SQL_SYNTAX or USER_SQL_NOT_ALLOWED; whatever `explainAst` rejects with
  */
 export async function checkUserSql(sql: string, policy: UserSqlPolicy): Promise<string> {
-  const tokens = readTokens(sql);
+  const tokens = readTokens(sql, policy.allowParameters ?? false);
   const statement = sql.slice(tokens[0].start, tokens[tokens.length - 1].end);
   const commonTables = new CommonTables(tokens);
   for (const node of parseAst(await policy.explainAst(statement)))
@@ -77,7 +79,7 @@ export function limitRows(statement: string, maxRows: number): string {
   return `SELECT * FROM (\n${statement}\n) LIMIT ${maxRows}`;
 }
 
-function readTokens(sql: string): readonly SqlToken[] {
+function readTokens(sql: string, allowParameters: boolean): readonly SqlToken[] {
   if (sql.length > MAX_LENGTH)
     throw notAllowed(`SQL of ${sql.length} characters is longer than ${MAX_LENGTH}, which is the maximum`);
   let tokens: SqlToken[];
@@ -91,13 +93,16 @@ function readTokens(sql: string): readonly SqlToken[] {
   while (tokens.at(-1)?.text === ';') tokens.pop();
   if (tokens.length === 0) throw new UserSqlError('USER_SQL_SYNTAX', 'there is no SQL');
   if (!FIRST_KEYWORDS.has(tokens[0].upper)) throw notAllowed(`only SELECT is allowed, not ${tokens[0].text}`);
-  tokens.forEach((token, i) => checkToken(token, tokens[i + 1]));
+  tokens.forEach((token, i) => {
+    checkToken(token, tokens[i + 1]);
+    if (token.text === '{') checkParameter(tokens.slice(i + 1, i + 4), allowParameters);
+  });
   return tokens;
 }
 
 function checkToken(token: SqlToken, next: SqlToken | undefined): void {
   if (token.text === ';') throw notAllowed('only one statement is allowed');
-  if (token.kind === 'symbol' && /[\\{}?@]/.test(token.text))
+  if (token.kind === 'symbol' && /[\\?@]/.test(token.text))
     throw notAllowed(`the character ${token.text} is not allowed`);
   // The lines of EXPLAIN AST hold names as they are: a name with a line break would forge a line.
   if (token.kind === 'quotedIdentifier' && /[\\\p{Cc}\p{Zl}\p{Zp}]/u.test(token.text)) {
@@ -106,6 +111,22 @@ function checkToken(token: SqlToken, next: SqlToken | undefined): void {
   if (token.upper === 'INTO' && next?.upper === 'OUTFILE') throw notAllowed('INTO OUTFILE is not allowed');
   if (token.upper === 'WITH' && next?.upper === 'RECURSIVE')
     throw notAllowed('WITH RECURSIVE is not allowed');
+}
+
+/** @param next what follows the brace: the name, a colon, the type */
+function checkParameter(next: readonly SqlToken[], allowParameters: boolean): void {
+  const [name, colon, type] = next;
+  if (
+    !allowParameters ||
+    name?.kind !== 'word' ||
+    colon?.text !== ':' ||
+    type?.kind !== 'word' ||
+    type.upper === 'IDENTIFIER'
+  ) {
+    throw notAllowed(
+      `parameters in braces are not allowed${allowParameters ? ' but for {name:Type} of a value' : ''}`,
+    );
+  }
 }
 
 interface AstNode {
