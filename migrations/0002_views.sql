@@ -264,11 +264,12 @@ FROM
     WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
         AND (e.run_id, e.episode_id, e.seq) IN
         (
+            -- Places with more than one row, found by streaming over the sorting key.
             SELECT run_id, episode_id, seq
             FROM events
             WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
-            GROUP BY run_id, episode_id, seq, kind = 'RewardAssigned'
-            HAVING min(content_checksum) != max(content_checksum)
+            ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+            LIMIT 1 OFFSET 1 BY run_id, episode_id, seq
         )
     WINDOW place AS (
         PARTITION BY e.run_id, e.episode_id, e.seq, e.kind = 'RewardAssigned'
