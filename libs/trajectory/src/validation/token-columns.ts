@@ -66,12 +66,12 @@ function findMaskProblem(mask: Uint8Array, field: string): Problem | null {
 function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns, field: string): Problem | null {
   for (let t = 0; t < tokenLogprobs.length; t += 1) {
     const value = tokenLogprobs[t];
-    const at = `${field}.tokenLogprobs[${t}]`;
-    if (actionMask[t] === 0) {
-      if (value !== 0) return { field: at, value, rule: 'must be 0 where actionMask is 0' };
-    } else if (!isLogprobOrNaN(value)) {
-      return { field: at, value, rule: 'must be a finite logprob ≤ 0, or NaN for missing' };
-    }
+    if (actionMask[t] === 1 ? isLogprobOrNaN(value) : value === 0) continue;
+    const rule =
+      actionMask[t] === 1
+        ? 'must be a finite logprob ≤ 0, or NaN for missing'
+        : 'must be 0 where actionMask is 0';
+    return { field: `${field}.tokenLogprobs[${t}]`, value, rule };
   }
   return null;
 }
