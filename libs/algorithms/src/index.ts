@@ -97,6 +97,27 @@ export {
 export { adaptKlCoefficient, type AdaptiveKlOptions } from './kl/coefficient.js';
 export { applyKlPenalty, type KlInRewardInput } from './kl/in-reward.js';
 
+export { checkCombination, combinationFaults, type Combination } from './corrections/compatibility.js';
+export {
+  correctionMetrics,
+  stalenessHistogram,
+  type CorrectionMetrics,
+} from './corrections/correction-metrics.js';
+export {
+  IMPORTANCE_LEVELS,
+  importanceWeights,
+  type ImportanceLevel,
+  type ImportanceOptions,
+  type ImportanceWeights,
+} from './corrections/importance-weights.js';
+export {
+  rejectTokens,
+  type Rejection,
+  type RejectionOptions,
+  type RejectionRule,
+} from './corrections/rejection.js';
+export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
+
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';
 export { explainedVariance } from './statistics/explained-variance.js';
 export { ratioStatistics, type RatioStatistics } from './statistics/ratio-statistics.js';

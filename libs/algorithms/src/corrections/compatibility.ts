@@ -1,0 +1,74 @@
+import { getAdvantageEstimator } from '../advantages/estimator.js';
+import { AlgorithmError } from '../errors.js';
+import { getPolicyLoss } from '../losses/policy-loss.js';
+
+/** What a training recipe puts together, as far as soundness depends on the combination. */
+export interface Combination {
+  readonly advantage: string;
+  readonly policyLoss: string;
+  /** Whether losses are multiplied by importance weights of the behavior policy. */
+  readonly importanceWeights: boolean;
+  /** What the ratio of the update is taken against: logprobs recomputed by the trainer, or those recorded at sampling. */
+  readonly proximal: 'recomputed' | 'behavior';
+  readonly valueCoefficient: number;
+  /** Episodes per group. */
+  readonly groupSize: number;
+  /** Whether the environment offers anchors. */
+  readonly hasAnchors: boolean;
+}
+
+/**
+ * Every reason why these parts must not be combined; empty when they may.
+ *
+ * @throws AlgorithmError `UNKNOWN_NAME` for an estimator or loss that does not exist
+ */
+export function combinationFaults(combination: Combination): string[] {
+  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize, hasAnchors } =
+    combination;
+  const estimator = getAdvantageEstimator(advantage);
+  const loss = getPolicyLoss(policyLoss);
+  const faults: string[] = [];
+  if (importanceWeights && loss.correctsForBehavior) {
+    faults.push(
+      `importance weights on ${policyLoss}: the loss holds the ratio to the behavior policy, it would be counted twice`,
+    );
+  }
+  if (importanceWeights && estimator.correctsForBehavior) {
+    faults.push(
+      `importance weights on ${advantage}: its advantages hold the ratio to the behavior policy, it would be counted twice`,
+    );
+  }
+  if (loss.correctsForBehavior && estimator.correctsForBehavior) {
+    faults.push(
+      `${policyLoss} with ${advantage}: both hold the ratio to the behavior policy, it would be counted twice`,
+    );
+  }
+  if (importanceWeights && proximal === 'behavior') {
+    faults.push(
+      'importance weights with the behavior policy as proximal: the ratio of the update corrects for it already',
+    );
+  }
+  if (!estimator.usesCritic && valueCoefficient !== 0) {
+    faults.push(
+      `valueCoefficient is ${String(valueCoefficient)}, must be 0: ${advantage} has no critic to train`,
+    );
+  }
+  if (estimator.usesCritic && valueCoefficient === 0) {
+    faults.push(`valueCoefficient is 0, must be more: ${advantage} reads a critic that nothing would train`);
+  }
+  if (estimator.usesGroups && groupSize < 2) {
+    faults.push(
+      `groupSize is ${String(groupSize)}, must be at least 2: ${advantage} compares the episodes of a group`,
+    );
+  }
+  if (estimator.requires.includes('anchors') && !hasAnchors) {
+    faults.push(`${advantage} needs anchors, and the environment offers none`);
+  }
+  return faults;
+}
+
+/** @throws AlgorithmError `UNSUPPORTED` with every reason; `UNKNOWN_NAME` */
+export function checkCombination(combination: Combination): void {
+  const faults = combinationFaults(combination);
+  if (faults.length > 0) throw new AlgorithmError('UNSUPPORTED', faults.join('; '));
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkCombination,
+  combinationFaults,
+  correctionMetrics,
+  importanceWeights,
+  rejectTokens,
+  stalenessHistogram,
+  type Combination,
+  type CorrectionInput,
+  type CorrectionMetrics,
+  type ImportanceOptions,
+  type RejectionRule,
+} from '../index.js';
+import { expectClose } from '../testing/expect-close.js';
+import { goldenBatch, readGolden } from '../testing/golden.js';
+import { faultOf } from '../testing/invalid.js';
+
+interface Golden {
+  readonly relativeTolerance: number;
+  readonly weights: readonly { batch: string; options: ImportanceOptions; weights: number[] }[];
+  readonly rejections: readonly { batch: string; rules: RejectionRule[]; keep: number[] }[];
+  readonly metrics: readonly ({ batch: string } & CorrectionMetrics)[];
+}
+const golden = readGolden('corrections.json') as Golden;
+
+function correctionInput(name: string): CorrectionInput {
+  const batch = goldenBatch(name);
+  return {
+    offsets: batch.offsets,
+    proximalLogprobs: batch.column('proximal'),
+    behaviorLogprobs: batch.column('behavior'),
+  };
+}
+
+describe('rollout correction agrees with verl 0.9.1', () => {
+  it.each(golden.weights.map((c) => [c.batch, c.options, c.weights] as const))(
+    'weights on %s with %j',
+    (name, options, expected) => {
+      expectClose(
+        importanceWeights(correctionInput(name), options).weights,
+        expected,
+        golden.relativeTolerance,
+      );
+    },
+  );
+
+  it.each(golden.rejections.map((c) => [c.batch, c.rules, c.keep] as const))(
+    'rejection on %s with %j',
+    (name, rules, expected) => {
+      const { keep } = rejectTokens(correctionInput(name), { rules });
+      expect([...keep]).toEqual(expected);
+    },
+  );
+
+  it('has rejections that keep some tokens and drop others', () => {
+    const mixed = golden.rejections.filter(({ keep }) => keep.includes(0) && keep.includes(1));
+    expect(mixed.length).toBeGreaterThan(10);
+  });
+
+  it.each(golden.metrics.map((c) => [c.batch, c] as const))(
+    'metrics on %s',
+    (name, { batch: _batch, ...expected }) => {
+      const actual = correctionMetrics(correctionInput(name));
+      for (const [metric, value] of Object.entries(expected)) {
+        expectClose([actual[metric as keyof CorrectionMetrics]], [value], golden.relativeTolerance);
+      }
+    },
+  );
+});
+
+/** Sequences of tokens with these ratios to the behavior policy. */
+function withRatios(...sequences: readonly (readonly number[])[]): CorrectionInput {
+  const ratios = sequences.flat();
+  const offsets = [0];
+  for (const sequence of sequences) offsets.push(offsets[offsets.length - 1] + sequence.length);
+  return {
+    offsets: Int32Array.from(offsets),
+    proximalLogprobs: Float32Array.from(ratios, (ratio) => -3 + Math.log(ratio)),
+    behaviorLogprobs: Float32Array.from(ratios, () => -3),
+  };
+}
+
+describe('importanceWeights', () => {
+  it('geometric: the geometric mean of a sequence on each of its tokens', () => {
+    const { weights } = importanceWeights(withRatios([4, 1], [], [8, 1, 1]), { level: 'geometric', cap: 5 });
+    expectClose(weights, [2, 2, 2, 2, 2], 1e-5);
+  });
+
+  it('takes the effective sample size of the raw weights, not of the truncated ones', () => {
+    const input = withRatios([100, 1, 1, 1]);
+    const { effectiveSampleFraction, maxRawWeight, highFraction } = importanceWeights(input, {
+      level: 'token',
+      cap: 1,
+    });
+    // truncated all weights are 1, which would look perfect; raw (103)²/(4 · 10003)
+    expect(effectiveSampleFraction).toBeCloseTo(103 ** 2 / (4 * 10003), 4);
+    expect(maxRawWeight).toBeCloseTo(100, 3);
+    expect(highFraction).toBe(0.25);
+  });
+
+  it('leaves out tokens that do not count, also from the mean of a sequence', () => {
+    const input = { ...withRatios([9, 2, 2]), keep: Uint8Array.of(0, 1, 1) };
+    expectClose(importanceWeights(input, { level: 'geometric', cap: 5 }).weights, [0, 2, 2], 1e-5);
+    expectClose(importanceWeights(input, { level: 'token', cap: 1.5 }).weights, [0, 1.5, 1.5], 1e-5);
+  });
+
+  it('warns that a product over 100 tokens at 1.1 each is 13,780', () => {
+    const input = withRatios(new Array<number>(100).fill(1.1));
+    const { maxRawWeight, warnings } = importanceWeights(input, { level: 'sequence', cap: 2 });
+    expect(maxRawWeight / 13780).toBeCloseTo(1, 2);
+    expect(warnings).toEqual([expect.stringContaining("consider level 'geometric'")]);
+    expect(importanceWeights(input, { level: 'geometric', cap: 2 })).toMatchObject({ warnings: [] });
+  });
+
+  it('takes an empty batch', () => {
+    const empty = importanceWeights(withRatios(), { level: 'token', cap: 2, normalize: true });
+    expect(empty.weights).toHaveLength(0);
+    expect(empty.effectiveSampleFraction).toBeNaN();
+  });
+
+  it('refuses a floor over the cap and a logprob that is missing', () => {
+    expect(
+      faultOf(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,
+    ).toContain('floor is 2');
+    const missing = { ...withRatios([1]), behaviorLogprobs: Float32Array.of(Number.NaN) };
+    expect(faultOf(() => importanceWeights(missing, { level: 'token', cap: 1 })).message).toBe(
+      'behaviorLogprobs[0] is NaN, must be finite',
+    );
+  });
+});
+
+describe('rejectTokens', () => {
+  it('bounds the ratio itself, so an asymmetric range is not inverted', () => {
+    const input = withRatios([0.6, 0.9, 1.8, 2.5]);
+    const rules: RejectionRule[] = [{ statistic: 'k1', scope: 'token', low: 0.8, high: 2 }];
+    expect([...rejectTokens(input, { rules }).keep]).toEqual([0, 1, 1, 0]);
+  });
+
+  it('vetoes the whole sequence for one token', () => {
+    const { keep, rejectedFraction, touchedSequenceFraction } = rejectTokens(
+      withRatios([1, 1e-5], [1, 0.5]),
+      {
+        rules: [],
+        vetoBelow: 1e-4,
+      },
+    );
+    expect([...keep]).toEqual([0, 0, 1, 1]);
+    expect([rejectedFraction, touchedSequenceFraction]).toEqual([0.5, 0.5]);
+  });
+
+  it('does not bring back tokens that were out before, nor count them', () => {
+    const input = { ...withRatios([1, 9, 1]), keep: Uint8Array.of(1, 0, 1) };
+    const { keep, rejectedFraction } = rejectTokens(input, {
+      rules: [{ statistic: 'k2', scope: 'sequenceMax', high: 0.1 }],
+    });
+    expect([...keep]).toEqual([1, 0, 1]);
+    expect(rejectedFraction).toBe(0);
+  });
+
+  it('refuses bounds that make no sense', () => {
+    const reject = (rule: RejectionRule) =>
+      faultOf(() => rejectTokens(withRatios([1]), { rules: [rule] })).message;
+    expect(reject({ statistic: 'k1', scope: 'token', low: 2, high: 1 })).toBe(
+      'rules[0].low is 2, must not be more than high, 1',
+    );
+    expect(reject({ statistic: 'k3', scope: 'token', high: 0 })).toContain('rules[0].high is 0');
+  });
+});
+
+describe('stalenessHistogram', () => {
+  it('counts versions and lumps the oldest together', () => {
+    expect([...stalenessHistogram(Int32Array.of(0, 0, 1, 2, 3, 9), 2)]).toEqual([2, 1, 1, 2]);
+    expect(faultOf(() => stalenessHistogram(Int32Array.of(-1), 2)).message).toBe(
+      'staleness[0] is -1, must be ≥ 0',
+    );
+  });
+});
+
+describe('checkCombination', () => {
+  const sound: Combination = {
+    advantage: 'gae',
+    policyLoss: 'ppo',
+    importanceWeights: true,
+    proximal: 'recomputed',
+    valueCoefficient: 0.5,
+    groupSize: 1,
+    hasAnchors: true,
+  };
+
+  it('lets sound combinations pass', () => {
+    expect(combinationFaults(sound)).toEqual([]);
+    expect(combinationFaults({ ...sound, advantage: 'gigpo', valueCoefficient: 0, groupSize: 8 })).toEqual(
+      [],
+    );
+  });
+
+  it.each<[string, Partial<Combination>]>([
+    ['importance weights on decoupledPpo', { policyLoss: 'decoupledPpo' }],
+    ['importance weights on vtrace', { advantage: 'vtrace' }],
+    [
+      'decoupledPpo with vtrace',
+      { advantage: 'vtrace', policyLoss: 'decoupledPpo', importanceWeights: false },
+    ],
+    ['importance weights with the behavior policy as proximal', { proximal: 'behavior' }],
+    ['valueCoefficient is 0.5, must be 0: grpo has no critic', { advantage: 'grpo', groupSize: 8 }],
+    ['valueCoefficient is 0, must be more: gae reads a critic', { valueCoefficient: 0 }],
+    ['groupSize is 1, must be at least 2', { advantage: 'rloo', valueCoefficient: 0 }],
+    ['gigpo needs anchors', { advantage: 'gigpo', valueCoefficient: 0, groupSize: 8, hasAnchors: false }],
+  ])('refuses: %s', (reason, change) => {
+    expect(
+      faultOf(() => {
+        checkCombination({ ...sound, ...change });
+      }),
+    ).toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining(reason) as string,
+    });
+  });
+});

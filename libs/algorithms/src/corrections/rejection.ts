@@ -1,0 +1,130 @@
+import { AlgorithmError } from '../errors.js';
+import { checkPositive } from '../layout/check.js';
+import { checkCorrectionInput, tokenLogRatio, type CorrectionInput } from './sequence-log-ratios.js';
+
+/**
+ * One rule of rejection sampling on ρ_b, with log ρ clamped to ±20:
+ *
+ * - statistic `k1` bounds the ratio itself: kept while low ≤ e^x ≤ high, x = log ρ reduced over the scope.
+ * - `k2` = ½ log²ρ and `k3` = ρ − 1 − log ρ are ≥ 0 and have one upper bound, `high`, on their reduced value.
+ *
+ * Scope `token` drops single tokens; the others reduce over a sequence and drop it whole. A maximum of k1 has no meaning.
+ */
+export type RejectionRule =
+  | {
+      readonly statistic: 'k1';
+      readonly scope: 'token' | 'sequenceSum' | 'sequenceMean';
+      readonly low: number;
+      readonly high: number;
+    }
+  | {
+      readonly statistic: 'k2' | 'k3';
+      readonly scope: 'token' | 'sequenceSum' | 'sequenceMean' | 'sequenceMax';
+      readonly high: number;
+    };
+
+export interface RejectionOptions {
+  /** All of them must pass. */
+  readonly rules: readonly RejectionRule[];
+  /** A single token with ρ_b below this drops its whole sequence; null: no veto. */
+  readonly vetoBelow?: number | null;
+}
+
+export interface Rejection {
+  /** 1 for tokens that stay `[N]`; those that did not count before do not come back. */
+  readonly keep: Uint8Array;
+  /** Share of the counted tokens that were dropped. */
+  readonly rejectedFraction: number;
+  /** Share of the sequences with counted tokens of which at least one was dropped. */
+  readonly touchedSequenceFraction: number;
+}
+
+/**
+ * Drops tokens and sequences whose ratio to the behavior policy is out of bounds. Bounds are stated on ρ, not on −log ρ, so
+ * that an asymmetric range means what it says.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, logprobs that are not finite, bounds that are not > 0,
+ * low > high
+ */
+export function rejectTokens(
+  input: CorrectionInput,
+  { rules, vetoBelow = null }: RejectionOptions,
+): Rejection {
+  checkCorrectionInput(input);
+  rules.forEach(checkRule);
+  if (vetoBelow !== null) checkPositive('vetoBelow', vetoBelow);
+  const { offsets } = input;
+  const numTokens = input.proximalLogprobs.length;
+  const counted = input.keep ?? new Uint8Array(numTokens).fill(1);
+  const keep = Uint8Array.from(counted);
+  for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
+    const tokens: number[] = [];
+    for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) if (counted[t] === 1) tokens.push(t);
+    if (tokens.length === 0) continue;
+    const logRatios = tokens.map((t) => tokenLogRatio(input, t));
+    const vetoed = vetoBelow !== null && logRatios.some((log) => Math.exp(log) < vetoBelow);
+    const dropped =
+      vetoed || rules.some((rule) => rule.scope !== 'token' && !passes(rule, reduce(rule, logRatios)));
+    tokens.forEach((t, i) => {
+      const tokenDropped = rules.some(
+        (rule) => rule.scope === 'token' && !passes(rule, statisticOf(rule, logRatios[i])),
+      );
+      if (dropped || tokenDropped) keep[t] = 0;
+    });
+  }
+  return { keep, ...countRejections(offsets, counted, keep) };
+}
+
+/** What a rule looks at, for one token: log ρ for k1, else the divergence. */
+function statisticOf({ statistic }: RejectionRule, logRatio: number): number {
+  if (statistic === 'k1') return logRatio;
+  return statistic === 'k2' ? 0.5 * logRatio * logRatio : Math.expm1(logRatio) - logRatio;
+}
+
+function reduce(rule: RejectionRule, logRatios: readonly number[]): number {
+  const values = logRatios.map((log) => statisticOf(rule, log));
+  if (rule.scope === 'sequenceMax') return Math.max(...values);
+  const sum = values.reduce((total, value) => total + value, 0);
+  return rule.scope === 'sequenceMean' ? sum / values.length : sum;
+}
+
+function passes(rule: RejectionRule, value: number): boolean {
+  if (rule.statistic !== 'k1') return value <= rule.high;
+  return value >= Math.log(rule.low) && value <= Math.log(rule.high);
+}
+
+function countRejections(
+  offsets: Int32Array,
+  counted: Uint8Array,
+  keep: Uint8Array,
+): Pick<Rejection, 'rejectedFraction' | 'touchedSequenceFraction'> {
+  let numCounted = 0;
+  let numRejected = 0;
+  let numSequences = 0;
+  let numTouched = 0;
+  for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
+    const [countedBefore, rejectedBefore] = [numCounted, numRejected];
+    for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
+      numCounted += counted[t];
+      numRejected += counted[t] - keep[t];
+    }
+    numSequences += Number(numCounted > countedBefore);
+    numTouched += Number(numRejected > rejectedBefore);
+  }
+  return {
+    rejectedFraction: numRejected / Math.max(1, numCounted),
+    touchedSequenceFraction: numTouched / Math.max(1, numSequences),
+  };
+}
+
+function checkRule(rule: RejectionRule, index: number): void {
+  checkPositive(`rules[${String(index)}].high`, rule.high);
+  if (rule.statistic !== 'k1') return;
+  checkPositive(`rules[${String(index)}].low`, rule.low);
+  if (rule.low > rule.high) {
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      `rules[${String(index)}].low is ${String(rule.low)}, must not be more than high, ${String(rule.high)}`,
+    );
+  }
+}
