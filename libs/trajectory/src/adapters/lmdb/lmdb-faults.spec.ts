@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bundleForChild } from '../../child-module.contract.js';
+import { bundleForChild } from '../../contract/child-module.contract.js';
 import type { DiskFullReport } from './disk-full-process.contract.js';
 import { openLmdbLog } from './open-lmdb-log.js';
 

@@ -16,7 +16,7 @@ let numBundled = 0;
  */
 export async function bundleForChild(entry: URL): Promise<ChildModule> {
   const directory = fileURLToPath(
-    new URL(`../.cache/child-${process.pid}-${numBundled++}/`, import.meta.url),
+    new URL(`../../.cache/child-${process.pid}-${numBundled++}/`, import.meta.url),
   );
   await mkdir(directory, { recursive: true });
   await build({

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ProcessReport } from './event-log-process.contract.js';
+import type { ProcessReport } from './process-main.contract.js';
 
 type Acknowledgement = Extract<ProcessReport, { readonly acknowledged: number }>;
 

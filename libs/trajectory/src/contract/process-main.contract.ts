@@ -1,11 +1,11 @@
-import type { EventLog } from './event-log.js';
+import type { EventLog } from '../event-log.js';
 
 /** What the parent asks of a child process; sent as its only message. */
 export interface ProcessRequest {
   readonly location: string;
   /** Named in each record: `label/append/record`. */
   readonly label: string;
-  /** 0 = only open and close; Infinity does not survive JSON, so -1 = until killed. */
+  /** 0 = only open and close; −1 = until killed. */
   readonly numAppends: number;
   readonly recordsPerAppend: number;
 }

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { ContractContext } from './context.contract.js';
+import { readAll, textOf, texts } from './records.contract.js';
+
+/** Order, offsets, limits and bytes, through one handle. */
+export function describeAppendAndRead({ open }: ContractContext): void {
+  describe('append and read', () => {
+    it('gives records offsets 0, 1, 2 … and brings them back in order', async () => {
+      const log = await open();
+      expect(await log.append('trajectories', 0, texts('a', 'b'))).toEqual({ firstOffset: 0 });
+      expect(await log.append('trajectories', 0, texts('c'))).toEqual({ firstOffset: 2 });
+      expect(await readAll(log)).toEqual([
+        [0, 'a'],
+        [1, 'b'],
+        [2, 'c'],
+      ]);
+      expect(await log.startOffset('trajectories', 0)).toBe(0);
+      expect(await log.endOffset('trajectories', 0)).toBe(3);
+    });
+
+    it('lands calls made at once in the order they were made, each contiguous', async () => {
+      const log = await open();
+      const appended = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => log.append('trajectories', 0, texts(`${i}/0`, `${i}/1`))),
+      );
+      expect(appended.map(({ firstOffset }) => firstOffset)).toEqual(
+        Array.from({ length: 50 }, (_, i) => 2 * i),
+      );
+      const expected = Array.from({ length: 100 }, (_, i) => `${Math.floor(i / 2)}/${i % 2}`);
+      expect((await readAll(log)).map(([, text]) => text)).toEqual(expected);
+    });
+
+    it('keeps partitions and streams apart', async () => {
+      const log = await open();
+      await log.append('trajectories', 0, texts('zero'));
+      await log.append('trajectories', 1, texts('one'));
+      expect(await readAll(log, 0)).toEqual([[0, 'zero']]);
+      expect(await readAll(log, 1)).toEqual([[0, 'one']]);
+      expect(await log.endOffset('control', 0)).toBe(1);
+    });
+
+    it('stops at maxRecords, and after the record that reaches maxBytes', async () => {
+      const log = await open();
+      await log.append('trajectories', 0, texts('aaaa', 'bbbb', 'cccc'));
+      const numRead = async (options: object): Promise<number> =>
+        (await log.read('trajectories', 0, 0, options)).length;
+      expect(await numRead({ maxRecords: 2 })).toBe(2);
+      expect(await numRead({ maxBytes: 1 })).toBe(1);
+      expect(await numRead({ maxBytes: 4 })).toBe(1);
+      expect(await numRead({ maxBytes: 5 })).toBe(2);
+    });
+
+    it('reads from any offset, and nothing past the end', async () => {
+      const log = await open();
+      await log.append('trajectories', 0, texts('a', 'b', 'c'));
+      expect((await log.read('trajectories', 0, 2)).map(({ offset }) => offset)).toEqual([2]);
+      expect(await log.read('trajectories', 0, 3)).toEqual([]);
+      expect(await log.read('trajectories', 0, 1000)).toEqual([]);
+      expect(await log.endOffset('trajectories', 1)).toBe(0);
+    });
+
+    it('keeps every byte of empty, small and large records', async () => {
+      const log = await open();
+      const sizes = [0, 1, 255, 2_048, 4_096, 70_000, 3_000_000];
+      const records = sizes.map((size) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + size) % 256));
+      await log.append('trajectories', 0, records);
+      const read = await log.read('trajectories', 0, 0);
+      expect(read).toHaveLength(sizes.length);
+      read.forEach(({ bytes }, i) => expect(Buffer.compare(bytes, records[i])).toBe(0));
+    });
+
+    it('hands out bytes that are the reader’s own', async () => {
+      const log = await open();
+      await log.append('trajectories', 0, texts('precious', 'x'.repeat(9_000)));
+      const first = await log.read('trajectories', 0, 0);
+      first.forEach(({ bytes }) => bytes.fill(0));
+      const again = await log.read('trajectories', 0, 0);
+      expect(textOf(again[0])).toBe('precious');
+      await log.append('trajectories', 0, [new Uint8Array(9_000).fill(7)]);
+      await log.read('trajectories', 0, 0);
+      expect(textOf(again[1])).toBe('x'.repeat(9_000));
+    });
+
+    it('refuses a record above the limit and lands nothing of its call', async () => {
+      const log = await open();
+      const tooLarge = new Uint8Array(log.maxRecordBytes + 1);
+      await expect(log.append('trajectories', 0, [...texts('small'), tooLarge])).rejects.toMatchObject({
+        code: 'LOG_RECORD_TOO_LARGE',
+        message: expect.stringContaining(String(log.maxRecordBytes)) as string,
+      });
+      expect(await log.endOffset('trajectories', 0)).toBe(0);
+    });
+
+    it('refuses partitions that there are not, impossible offsets, and an append of nothing', async () => {
+      const log = await open();
+      const missing = log.numPartitions('trajectories');
+      await expect(log.append('trajectories', missing, texts('a'))).rejects.toMatchObject({
+        code: 'LOG_UNKNOWN_PARTITION',
+      });
+      await expect(log.read('control', -1, 0)).rejects.toMatchObject({ code: 'LOG_UNKNOWN_PARTITION' });
+      await expect(log.read('control', 0, -1)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      await expect(log.append('trajectories', 0, [])).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    });
+  });
+}

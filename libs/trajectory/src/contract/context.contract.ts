@@ -1,0 +1,60 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { EventLog } from '../event-log.js';
+import { bundleForChild, type ChildModule } from './child-module.contract.js';
+import type { ProcessRequest } from './process-main.contract.js';
+import { WriterProcess } from './writer-process.contract.js';
+
+export interface EventLogHarness {
+  readonly adapter: string;
+  /** A place where no log is yet: directory, topic prefix … */
+  createLocation(): Promise<string>;
+  removeLocation(location: string): Promise<void>;
+  openLog(location: string): Promise<EventLog>;
+  /** A module that calls `serveContractProcess` with this adapter's `openLog`; child processes run it. */
+  readonly processModule: URL;
+}
+
+/** What the tests work with: every test has a log of its own, and nothing of it outlives the test. */
+export interface ContractContext {
+  /** One more handle on the test's log. */
+  readonly open: () => Promise<EventLog>;
+  /** One more process that writes to it. */
+  readonly startProcess: (request: Omit<ProcessRequest, 'location'>) => WriterProcess;
+}
+
+export function useContractContext(harness: EventLogHarness): ContractContext {
+  const children = new Set<ChildProcess>();
+  const logs = new Set<EventLog>();
+  let childModule: ChildModule;
+  let location: string;
+
+  beforeAll(async () => {
+    childModule = await bundleForChild(harness.processModule);
+  });
+  afterAll(() => childModule.remove());
+  beforeEach(async () => {
+    location = await harness.createLocation();
+  });
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    children.clear();
+    await Promise.all([...logs].map((log) => log.close()));
+    logs.clear();
+    await harness.removeLocation(location);
+  });
+
+  return {
+    open: async () => {
+      const log = await harness.openLog(location);
+      logs.add(log);
+      return log;
+    },
+    startProcess: (request) => {
+      const child = fork(childModule.path, { stdio: 'inherit' });
+      children.add(child);
+      child.send({ ...request, location });
+      return new WriterProcess(child);
+    },
+  };
+}

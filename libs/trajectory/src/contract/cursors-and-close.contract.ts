@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { ContractContext } from './context.contract.js';
+import { collect, readAll, texts } from './records.contract.js';
+
+/** Group cursors, and what closing a handle does and does not do. */
+export function describeCursorsAndClose({ open }: ContractContext): void {
+  describe('cursors', () => {
+    it('are null until committed, then the same for every handle and after reopening', async () => {
+      const log = await open();
+      const other = await open();
+      expect(await log.readCursor('sink', 'trajectories', 0)).toBeNull();
+      await log.commitCursor('sink', 'trajectories', 0, 7);
+      expect(await other.readCursor('sink', 'trajectories', 0)).toBe(7);
+      await other.commitCursor('sink', 'trajectories', 0, 5);
+      expect(await log.readCursor('sink', 'trajectories', 0)).toBe(5);
+      await log.close();
+      await other.close();
+      expect(await (await open()).readCursor('sink', 'trajectories', 0)).toBe(5);
+    });
+
+    it('belong to one group and partition, and change nothing that can be read', async () => {
+      const log = await open();
+      await log.append('trajectories', 0, texts('a'));
+      await log.commitCursor('sink', 'trajectories', 0, 1);
+      expect(await log.readCursor('other', 'trajectories', 0)).toBeNull();
+      expect(await log.readCursor('sink', 'trajectories', 1)).toBeNull();
+      expect(await log.readCursor('sink', 'control', 0)).toBeNull();
+      expect(await readAll(log)).toEqual([[0, 'a']]);
+    });
+  });
+  describe('close', () => {
+    it('lets appends under way settle', async () => {
+      const log = await open();
+      const appends = [log.append('trajectories', 0, texts('a')), log.append('trajectories', 0, texts('b'))];
+      await log.close();
+      expect(await Promise.all(appends)).toEqual([{ firstOffset: 0 }, { firstOffset: 1 }]);
+      expect(await readAll(await open())).toHaveLength(2);
+    });
+
+    it('ends every follow, may be called twice, and refuses what comes after', async () => {
+      const log = await open();
+      const following = collect(log.follow('control', 0, 1));
+      await pause(10);
+      await log.close();
+      await log.close();
+      expect(await following).toEqual([]);
+      const closed = { code: 'LOG_CLOSED', retriable: false };
+      await expect(log.append('trajectories', 0, texts('a'))).rejects.toMatchObject(closed);
+      await expect(log.read('trajectories', 0, 0)).rejects.toMatchObject(closed);
+      await expect(log.endOffset('trajectories', 0)).rejects.toMatchObject(closed);
+      await expect(log.startOffset('trajectories', 0)).rejects.toMatchObject(closed);
+      await expect(log.readCursor('g', 'trajectories', 0)).rejects.toMatchObject(closed);
+      await expect(log.commitCursor('g', 'trajectories', 0, 1)).rejects.toMatchObject(closed);
+      await expect(collect(log.follow('trajectories', 0, 0))).rejects.toMatchObject(closed);
+    });
+
+    it('leaves other handles of this process as they are', async () => {
+      const log = await open();
+      const other = await open();
+      await log.close();
+      expect(await other.append('trajectories', 0, texts('a'))).toEqual({ firstOffset: 0 });
+      expect(await readAll(other)).toEqual([[0, 'a']]);
+    });
+  });
+}
