@@ -34,7 +34,7 @@ export async function findBuildTools(environment: NodeJS.ProcessEnv = process.en
   if ((await firstThatRuns(['make'], ['--version'], environment)) === null) {
     throw missing('`make` was not found; install make');
   }
-  const nodePrefix = await findNodePrefix(environment);
+  const nodePrefix = await firstWithNodeHeaders(await nodePrefixes(environment));
   if (nodePrefix === null) {
     throw missing(
       `the headers of Node (include/node/node_api.h) were found neither beside the running node nor in a common place; \
@@ -47,18 +47,24 @@ install libnode-dev, or run \`npx node-gyp install\``,
 const pythonCheck = 'import sys; sys.exit(0 if sys.version_info >= (3, 8) else 1)';
 
 /** The addon uses Node-API alone, which is stable across versions of Node, so any headers serve. */
-async function findNodePrefix(environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const besideNode = resolve(dirname(process.execPath), '..');
-  const candidates = [
+async function nodePrefixes(environment: NodeJS.ProcessEnv): Promise<(string | undefined)[]> {
+  const cache = environment['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  return [
     environment['npm_config_nodedir'],
-    besideNode,
-    join(environment['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'node-gyp', process.versions.node),
+    resolve(dirname(process.execPath), '..'),
+    join(cache, 'node-gyp', process.versions.node),
     await configuredNodePrefix(environment),
     '/usr',
     '/usr/local',
   ];
-  for (const prefix of candidates) {
-    if (prefix === undefined || prefix === '' || prefix === 'undefined') continue;
+}
+
+/** The first of some directories that holds `include/node/node_api.h`, or null. */
+export async function firstWithNodeHeaders(
+  prefixes: readonly (string | undefined)[],
+): Promise<string | null> {
+  for (const prefix of prefixes) {
+    if (prefix === undefined || prefix === '') continue;
     const found = await access(join(prefix, 'include', 'node', 'node_api.h')).then(
       () => true,
       () => false,

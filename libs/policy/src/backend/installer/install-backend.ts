@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, statfs, writeFile } from 'no
 import { join, relative, sep } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
 import { addonVersion } from './addon-sources.js';
-import { compileAddon, testAddon, unpackNvidia, unpackTensorflow } from './build-addon.js';
-import { findBuildTools } from './build-tools.js';
+import type { BuildSteps } from './build-steps.js';
+import { buildStepsFor } from './build-steps.js';
 import type { BuildTools } from './build-tools.js';
-import { downloadRequirements, downloadWheel } from './download-wheel.js';
 import { withInstallLock } from './install-lock.js';
 import type { Installation, InstallationManifest, InstalledFile, Variant } from './installation.js';
 import {
@@ -16,11 +15,9 @@ import {
   platformName,
   sha256OfFile,
 } from './installation.js';
-import { nvidiaDownloadBytes, nvidiaPlatforms, nvidiaRequirements } from './nvidia-requirements.js';
 import type { OnInstallProgress } from './progress.js';
 import { ProgressScale } from './progress.js';
-import { tensorflowVersion, wheelPinFor } from './wheel-pins.js';
-import type { WheelPin } from './wheel-pins.js';
+import { tensorflowVersion } from './wheel-pins.js';
 
 export interface InstallOptions {
   /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of 274 MB. */
@@ -28,7 +25,7 @@ export interface InstallOptions {
   readonly cacheDirectory?: string;
   readonly onProgress?: OnInstallProgress;
   readonly signal?: AbortSignal;
-  /** Where the tools are looked for; the process's own environment unless a test says otherwise. */
+  /** Where the tools are looked for; by default the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -46,96 +43,78 @@ const aside = '.building-';
  *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence.
  */
 export async function installBackend(options: InstallOptions = {}): Promise<Installation> {
-  const { cuda = false, cacheDirectory = defaultCacheDirectory(), onProgress, signal } = options;
-  const variant: Variant = cuda ? 'cuda' : 'cpu';
+  const variant: Variant = options.cuda === true ? 'cuda' : 'cpu';
+  const steps = buildStepsFor(variant);
+  if (steps === null) {
+    throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
+  }
+  return installWith(steps, variant, options);
+}
+
+/** `installBackend` with steps of the caller's. */
+export async function installWith(
+  steps: BuildSteps,
+  variant: Variant,
+  { cacheDirectory = defaultCacheDirectory(), onProgress, signal, environment }: InstallOptions = {},
+): Promise<Installation> {
   const scale = new ProgressScale(onProgress ?? (() => undefined));
   const installed = await findInstallation(cacheDirectory, variant);
   if (installed !== null) return finish(installed, scale);
 
   scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
-  const pin = wheelPinFor(platformName(), variant);
-  if (pin === null)
-    throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
-  const tools = await findBuildTools(options.environment);
+  const tools = await steps.findTools(environment);
   const backends = join(cacheDirectory, 'backends');
   await mkdir(backends, { recursive: true }).catch((error: unknown) => {
     throw notInstallable(`the cache directory can't be made (${(error as Error).message})`);
   });
   await requireSpace(backends, variant);
-  return withInstallLock(
-    join(backends, 'install.lock'),
-    {
-      signal,
-      onWait: (pid) => {
-        scale.report('waiting', 0, `another process (${pid}) is installing`);
-      },
-    },
-    async () => {
-      const meanwhile = await findInstallation(cacheDirectory, variant);
-      if (meanwhile !== null) return finish(meanwhile, scale);
-      return install({ variant, pin, tools, cacheDirectory, scale, signal });
-    },
-  );
+  const onWait = (pid: number): void => {
+    scale.report('waiting', 0, `another process (${pid}) is installing`);
+  };
+  return withInstallLock(join(backends, 'install.lock'), { signal, onWait }, async () => {
+    const meanwhile = await findInstallation(cacheDirectory, variant);
+    if (meanwhile !== null) return finish(meanwhile, scale);
+    return build(steps, { variant, tools, cacheDirectory, scale, signal });
+  });
 }
 
-interface InstallJob {
+interface BuildJob {
   readonly variant: Variant;
-  readonly pin: WheelPin;
   readonly tools: BuildTools;
   readonly cacheDirectory: string;
   readonly scale: ProgressScale;
   readonly signal: AbortSignal | undefined;
 }
 
-async function install({
-  variant,
-  pin,
-  tools,
-  cacheDirectory,
-  scale,
-  signal,
-}: InstallJob): Promise<Installation> {
+async function build(
+  steps: BuildSteps,
+  { variant, tools, cacheDirectory, scale, signal }: BuildJob,
+): Promise<Installation> {
   const backends = join(cacheDirectory, 'backends');
-  const downloads = join(cacheDirectory, 'downloads');
+  const downloadDirectory = join(cacheDirectory, 'downloads');
   await removeLeftovers(backends);
-  await mkdir(downloads, { recursive: true });
-  const download = { python: tools.python, directory: downloads, signal };
-  const wheelMessage = `TensorFlow ${tensorflowVersion}, ${Math.round(pin.sizeBytes / 1e6)} MB`;
-  const cudaShare = variant === 'cuda' ? pin.sizeBytes / (pin.sizeBytes + nvidiaDownloadBytes) : 1;
-  scale.report('downloading', 0, wheelMessage);
-  const wheel = await downloadWheel(pin, {
-    ...download,
-    onFraction: (fraction) => {
-      scale.report('downloading', fraction * cudaShare, wheelMessage);
+  await mkdir(downloadDirectory, { recursive: true });
+  const downloads = await steps.download({
+    tools,
+    directory: downloadDirectory,
+    signal,
+    onFraction: (fraction, message) => {
+      scale.report('downloading', fraction, message);
     },
   });
   const directory = await mkdtemp(join(backends, aside));
   try {
-    if (variant === 'cuda') {
-      const nvidiaMessage = 'CUDA libraries of TensorFlow, 2.8 GB';
-      const wheels = await downloadRequirements(
-        await nvidiaRequirements(wheel),
-        nvidiaPlatforms,
-        nvidiaDownloadBytes,
-        {
-          ...download,
-          onFraction: (fraction) => {
-            scale.report('downloading', cudaShare + fraction * (1 - cudaShare), nvidiaMessage);
-          },
-        },
-      );
-      await unpackNvidia(wheels, directory, (fraction) => {
-        scale.report('unpacking', fraction / 2, nvidiaMessage);
-      });
-    }
-    const unpacked = variant === 'cuda' ? 0.5 : 0;
-    await unpackTensorflow(wheel, directory, (fraction) => {
-      scale.report('unpacking', unpacked + fraction * (1 - unpacked), 'TensorFlow libraries and headers');
+    await steps.unpack({
+      downloads,
+      directory,
+      onFraction: (fraction, message) => {
+        scale.report('unpacking', fraction, message);
+      },
     });
     scale.report('compiling', 0, 'the addon that joins Node and TensorFlow');
-    await compileAddon(directory, tools, signal);
+    await steps.compile({ tools, directory, signal });
     scale.report('testing', 0, 'a first computation in a process of its own');
-    await testAddon(directory);
+    await steps.test(directory);
     await writeManifest(directory, variant);
     const target = installationDirectory(cacheDirectory, variant);
     await rm(target, { recursive: true, force: true });
@@ -146,16 +125,13 @@ async function install({
   const installation = await findInstallation(cacheDirectory, variant);
   if (installation === null)
     throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
-  await rm(downloads, { recursive: true, force: true });
+  await rm(downloadDirectory, { recursive: true, force: true });
   return finish(installation, scale);
 }
 
 function finish(installation: Installation, scale: ProgressScale): Installation {
-  scale.report(
-    'installed',
-    1,
-    `TensorFlow ${installation.manifest.tensorflowVersion} (${installation.manifest.variant})`,
-  );
+  const { tensorflowVersion: version, variant } = installation.manifest;
+  scale.report('installed', 1, `TensorFlow ${version} (${variant})`);
   return installation;
 }
 

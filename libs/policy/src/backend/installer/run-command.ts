@@ -38,7 +38,12 @@ export function runCommand(
       output = (output + chunk.toString()).slice(-keptOutput);
     };
     const endGroup = (): void => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      if (child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has ended just now.
+      }
     };
     const timer = setTimeout(() => {
       output += `\nstopped after ${timeoutMs} ms`;

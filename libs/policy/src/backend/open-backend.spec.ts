@@ -1,0 +1,49 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../testing/temporary-directory.js';
+import { gpuIsVisible } from './gpu.js';
+import { listBackends } from './list-backends.js';
+import { openBackend } from './open-backend.js';
+
+describe('openBackend', () => {
+  it('falls back on wasm and says why, where nothing is installed', async () => {
+    const cacheDirectory = await temporaryDirectory();
+    const backend = await openBackend({ prefer: ['tensorflow', 'wasm'], cacheDirectory });
+    expect(backend.name).toBe('wasm');
+    expect(backend.reason).toMatch(/^wasm 4\.\d+\.\d+: not tensorflow, because it is not installed/);
+    expect(tf.getBackend()).toBe('wasm');
+  });
+
+  it('names every refusal when nothing that was asked for works', async () => {
+    const cacheDirectory = await temporaryDirectory();
+    const attempt = openBackend({ prefer: ['tensorflow'], cacheDirectory });
+    await expect(attempt).rejects.toMatchObject({ code: 'BACKEND_UNAVAILABLE' });
+    await expect(attempt).rejects.toThrow('No backend works: not tensorflow, because it is not installed');
+  });
+
+  it('registers gradients with every backend', async () => {
+    await openBackend({ prefer: ['cpu'] });
+    const gradient = tf.grad((x) => tf.sum(tf.square(x)))(tf.tensor1d([3]));
+    expect([...gradient.dataSync()]).toEqual([6]);
+  });
+});
+
+describe('gpuIsVisible', () => {
+  it.each(['', '-1'])('is false when CUDA_VISIBLE_DEVICES is "%s"', (value) => {
+    expect(gpuIsVisible({ CUDA_VISIBLE_DEVICES: value })).toBe(false);
+  });
+});
+
+describe('listBackends', () => {
+  it('chooses the first that is available and gives the others a reason', async () => {
+    const statuses = await listBackends({ cacheDirectory: await temporaryDirectory() });
+    expect(statuses.map(({ name }) => name).at(-1)).toBe('wasm');
+    expect(statuses.filter(({ isChosen }) => isChosen)).toHaveLength(1);
+    for (const { isAvailable, obstacle } of statuses) expect(obstacle === null).toBe(isAvailable);
+  });
+
+  it('finds the installation of this machine whole, if there is one', async () => {
+    const statuses = await listBackends({ verify: true });
+    for (const { installation } of statuses) expect(installation?.damage ?? null).toBeNull();
+  });
+});
