@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 
-/** What the framework says about its own wiring, which is of no use to who runs a server. */
+/** What says how the framework wires itself, or repeats an error that it throws as well. */
 const FRAMEWORK_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -12,8 +12,6 @@ const FRAMEWORK_CONTEXTS = new Set([
 /** One line an event, `level message`, to standard output: the supervisor adds time and role. */
 export class RoleLogger implements LoggerService {
   log(message: unknown, ...rest: unknown[]): void {
-    const context = rest.at(-1);
-    if (typeof context === 'string' && FRAMEWORK_CONTEXTS.has(context)) return;
     this.write('info', message, rest);
   }
 
@@ -28,6 +26,7 @@ export class RoleLogger implements LoggerService {
   private write(level: string, message: unknown, rest: readonly unknown[]): void {
     const words = rest.filter((part): part is string => typeof part === 'string');
     const context = words.at(-1);
+    if (context !== undefined && FRAMEWORK_CONTEXTS.has(context)) return;
     const details = words.slice(0, -1);
     const lines = [context ? `${context}: ${String(message)}` : String(message), ...details];
     process.stdout.write(`${level} ${lines.join('\n')}\n`);

@@ -56,8 +56,8 @@ export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
 
 async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  registerSecurityHeaders(server);
   registerHostGuard(server, [config.host, ...config.allowedHosts]);
-  await registerSecurityHeaders(server);
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {
     prometheus.observeRequest(request, reply);

@@ -37,6 +37,8 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
   switch (status) {
     case 400:
       return new ProblemError('MALFORMED_BODY', message);
+    // Static files answer 403 for a path that leads out of their directory.
+    case 403:
     case 404:
       return new ProblemError('NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]}`);
     case 413:

@@ -52,6 +52,8 @@ const LIMIT_EXCEPTIONS: ReadonlySet<string> = new Set([
   '396', // TOO_MANY_ROWS_OR_BYTES
 ]);
 
+const OUTPUT_OPTIONS = /^EXPLAIN in a subquery cannot have output options/;
+
 const LIST_COLUMNS = `
   SELECT table, name, type
   FROM system.columns
@@ -117,7 +119,10 @@ export class SqlService implements OnApplicationShutdown {
     return { tables: [...tables.values()] };
   }
 
-  /** Parses without evaluating; in a subquery, since the store's protocol adds output options to a statement's end. */
+  /**
+   * Parses without evaluating; in a subquery, since the store's protocol adds output options to a statement's end.
+   * The engine refuses a subquery that has such options itself.
+   */
   private async explainAst(sql: string): Promise<string> {
     const lines = await this.store.queryRows<{ explain: string }>(
       `SELECT explain FROM (EXPLAIN AST ${sql}\n)`,
@@ -133,5 +138,7 @@ function sqlProblem(error: unknown): unknown {
   }
   if (!(error instanceof StoreError) || error.code !== 'STORE_EXCEPTION') return error;
   const { code, message } = error.cause as { readonly code: string; readonly message: string };
+  if (OUTPUT_OPTIONS.test(message))
+    return new ProblemError('SQL_REFUSED', 'FORMAT and INTO OUTFILE are not allowed');
   return new ProblemError(LIMIT_EXCEPTIONS.has(code) ? 'SQL_LIMIT_EXCEEDED' : 'SQL_FAILED', message);
 }

@@ -1,0 +1,197 @@
+import { request } from 'node:http';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Health } from '../health/health.dto.js';
+import { ApiFixture } from '../testing/api-fixture.js';
+import { RunRecorder } from '../testing/run-recorder.js';
+
+let fixture: ApiFixture;
+let run: RunRecorder;
+let site: string;
+
+beforeAll(async () => {
+  site = await mkdtemp(join(tmpdir(), 'retrace-site-'));
+  await mkdir(join(site, 'assets'));
+  await writeFile(join(site, 'index.html'), '<!doctype html><title>Retrace</title>');
+  await writeFile(join(site, 'assets', 'index-abc123.js'), 'export {};');
+  fixture = await ApiFixture.start({ RETRACE_DASHBOARD_DIRECTORY: site });
+  run = new RunRecorder(fixture.log);
+  await run.start();
+  await run.round();
+  await fixture.storeHasCaughtUp();
+});
+
+afterAll(async () => {
+  await fixture?.close();
+  await rm(site, { recursive: true });
+});
+
+/** `fetch` sets Host itself, so requests with another one go through node:http. */
+function getWithHost(host: string, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(fixture.api.url);
+    request({ hostname, port, path, headers: { host } }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('bad requests', () => {
+  it.each([
+    ['limit=0', 'limit', /not be less than 1/],
+    ['limit=abc', 'limit', /must be an integer/],
+    ['limit=501', 'limit', /not be greater than 500/],
+    ['split=dev', 'split', /one of the following values: train, validation, test/],
+    ['success=maybe', 'success', /must be true or false/],
+    ['groupId=7', 'groupId', /must be a lower-case UUID/],
+    ['cursor=WzFd', 'cursor', /nextCursor of an earlier page/],
+    ['colour=red', 'colour', /should not exist/],
+  ])('%s is refused with the field, the value and the rule', async (query, field, rule) => {
+    const response = await fixture.get(`/api/runs/${run.runId}/episodes?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    const problem = (await response.json()) as { errors: { field: string; value: unknown; rule: string }[] };
+    expect(problem).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      instance: `/api/runs/${run.runId}/episodes`,
+    });
+    const error = problem.errors.find((each) => each.field === field);
+    expect(error?.rule).toMatch(rule);
+    expect(String(error?.value)).toBe(query.split('=')[1]);
+  });
+
+  it('names the path parameter that is no id', async () => {
+    const response = await fixture.get('/api/runs/NOT-AN-ID/metrics');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ field: 'runId', value: 'NOT-AN-ID' }] });
+  });
+
+  it('tells a malformed body, a wrong type and a body that is too large apart', async () => {
+    const post = (contentType: string, body: string): Promise<Response> =>
+      fetch(`${fixture.api.url}/api/sql`, { method: 'POST', headers: { 'content-type': contentType }, body });
+    const answers = await Promise.all([
+      post('application/json', '{"query":'),
+      post('text/plain', '{"query":"SELECT 1"}'),
+      post('application/x-www-form-urlencoded', 'query=SELECT+1'),
+      post('application/json', JSON.stringify({ query: 'x'.repeat(1_100_000) })),
+      post('application/json', JSON.stringify({ query: 5 })),
+    ]);
+    const codes = await Promise.all(
+      answers.map(async (answer) => ((await answer.json()) as { code: string }).code),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([400, 415, 415, 413, 400]);
+    expect(codes).toEqual([
+      'MALFORMED_BODY',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'BODY_TOO_LARGE',
+      'INVALID_REQUEST',
+    ]);
+  });
+
+  it('answers 404 as a problem for an API path that is not there', async () => {
+    const response = await fixture.get('/api/nothing');
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('who may ask', () => {
+  it('refuses a host name that is not its own, as a page with a rebound name would send', async () => {
+    const { status, body } = await getWithHost('evil.example:8787', '/api/runs');
+    expect(status).toBe(403);
+    expect(JSON.parse(body)).toMatchObject({ code: 'HOST_NOT_ALLOWED', status: 403 });
+    expect((await getWithHost('127.0.0.1.evil.example', '/')).status).toBe(403);
+  });
+
+  it.each(['localhost:8787', '127.0.0.1', '[::1]:80'])('takes the loopback name %s', async (host) => {
+    expect((await getWithHost(host, '/api/health')).status).toBe(200);
+  });
+
+  it('sends headers that keep pages from being framed or loading foreign code', async () => {
+    const { headers } = await fixture.get('/');
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('the dashboard', () => {
+  it('serves the index for every page, never from a cache', async () => {
+    for (const path of ['/', '/sql', `/runs/${run.runId}/episodes`]) {
+      const response = await fixture.get(path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('cache-control')).toBe('no-cache');
+      expect(await response.text()).toContain('<title>Retrace</title>');
+    }
+  });
+
+  it('serves files with a hash in their name for good', async () => {
+    const response = await fixture.get('/assets/index-abc123.js');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/javascript/);
+    expect(response.headers.get('cache-control')).toMatch(/max-age=31536000.*immutable/);
+  });
+
+  it('does not reach out of its directory', async () => {
+    expect((await getWithHost('localhost', '/../secret.txt')).status).toBe(404);
+    expect((await getWithHost('localhost', '/..%2f..%2fetc%2fpasswd.txt')).status).toBeGreaterThanOrEqual(
+      400,
+    );
+    expect((await fixture.get('/assets/missing.js')).status).toBe(404);
+  });
+});
+
+describe('what the process says about itself', () => {
+  it('reports health', async () => {
+    const health = await fixture.getJson<Health>('/api/health');
+    expect(health).toMatchObject({
+      status: 'ok',
+      store: { state: 'ready' },
+      log: { logId: fixture.log.logId },
+      sink: { state: 'running' },
+    });
+  });
+
+  it('gives its measurements in the text format of Prometheus', async () => {
+    const response = await fixture.get('/metrics');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
+    expect(text).toMatch(/^retrace_store_ready 1$/m);
+    expect(text).toMatch(/^retrace_sink_rows_total\{stream="control",partition="0"\} [1-9]/m);
+    expect(text).toMatch(
+      /^retrace_http_request_duration_seconds_count\{method="GET",route="\/api\/health",status="200"\} [1-9]/m,
+    );
+  });
+
+  it('describes its routes as OpenAPI', async () => {
+    const document = await fixture.getJson<{
+      openapi: string;
+      paths: object;
+      components: { schemas: object };
+    }>('/api/openapi.json');
+    expect(document.openapi).toMatch(/^3\./);
+    expect(Object.keys(document.paths).sort()).toEqual([
+      '/api/health',
+      '/api/runs',
+      '/api/runs/{runId}',
+      '/api/runs/{runId}/episodes',
+      '/api/runs/{runId}/episodes/{episodeId}',
+      '/api/runs/{runId}/live',
+      '/api/runs/{runId}/metrics',
+      '/api/runs/{runId}/policies',
+      '/api/runs/{runId}/updates',
+      '/api/sql',
+      '/api/sql/schema',
+    ]);
+    expect(document.components.schemas).toHaveProperty('ProblemBody');
+  });
+});

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
+import type { EpisodeDetail, EpisodeSummary } from '../episodes/episodes.dto.js';
+import type { Page } from '../http/page.js';
+import type { MetricSeriesList } from '../metrics/metrics.dto.js';
+import type { Policy } from '../policies/policies.dto.js';
+import type { RunDetail, RunSummary } from '../runs/runs.dto.js';
+import { ApiFixture } from '../testing/api-fixture.js';
+import type { PlayedEpisode } from '../testing/played-episode.js';
+import { RunRecorder } from '../testing/run-recorder.js';
+import type { Update } from '../updates/updates.dto.js';
+
+const NUM_ROUNDS = 12;
+
+let fixture: ApiFixture;
+let run: RunRecorder;
+let endedRun: RunRecorder;
+let rounds: (readonly PlayedEpisode[])[];
+let unfinished: PlayedEpisode;
+
+beforeAll(async () => {
+  fixture = await ApiFixture.start();
+  endedRun = new RunRecorder(fixture.log, { name: 'ended', startedAtUs: Date.UTC(2026, 0, 1) * 1000 });
+  await endedRun.start();
+  await endedRun.round();
+  await endedRun.end('finished');
+  run = new RunRecorder(fixture.log, { groupsPerRound: 3, groupSize: 2 });
+  await run.start();
+  rounds = [];
+  for (let round = 0; round < NUM_ROUNDS; round++) rounds.push(await run.round());
+  unfinished = await run.unfinishedEpisode();
+  await fixture.storeHasCaughtUp();
+});
+
+afterAll(async () => {
+  await fixture?.close();
+});
+
+const runPath = (): string => `/api/runs/${run.runId}`;
+
+async function allPages<Item>(path: string, from: string | null = null): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor = from;
+  do {
+    const page: Page<Item> = await fixture.getJson(`${path}${cursor === null ? '' : `&cursor=${cursor}`}`);
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return items;
+}
+
+describe('runs', () => {
+  it('lists runs, newest first, with status, success curve and newest values', async () => {
+    const { items } = await fixture.getJson<Page<RunSummary>>('/api/runs');
+    expect(items.map(({ name, status }) => ({ name, status }))).toEqual([
+      { name: 'frozen-lake-ppo', status: 'running' },
+      { name: 'ended', status: 'finished' },
+    ]);
+    const [newest] = items;
+    const successRates = rounds.map((episodes) => mean(episodes.map(({ end }) => Number(end.success))));
+    expect(newest.successCurve).toEqual(successRates);
+    expect(newest.latest['rollout/success']).toBe(successRates[NUM_ROUNDS - 1]);
+    expect(newest.policyVersion).toBe(NUM_ROUNDS);
+    expect(items[1].startedAt).toBe('2026-01-01T00:00:00.000000Z');
+  });
+
+  it('pages through runs one by one', async () => {
+    const names = (await allPages<RunSummary>('/api/runs?limit=1')).map(({ name }) => name);
+    expect(names).toEqual(['frozen-lake-ppo', 'ended']);
+  });
+
+  it('gives the recipe and the baselines of a run', async () => {
+    const detail = await fixture.getJson<RunDetail>(runPath());
+    expect(detail.recipe).toMatchObject({ optimizer: { learningRate: 0.001, epochs: 2 } });
+    expect(detail.baselines[1]).toEqual({
+      name: 'greedy',
+      success: 0.766,
+      numEpisodes: 400,
+      split: 'validation',
+    });
+  });
+
+  it('answers 404 for a run that is not there', async () => {
+    const response = await fixture.get('/api/runs/01900000-0000-7000-8000-000000000000');
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+});
+
+describe('metrics', () => {
+  it('gives the series that were asked for, by step', async () => {
+    const path = `${runPath()}/metrics?names=rollout/success,validation/success`;
+    const { series } = await fixture.getJson<MetricSeriesList>(path);
+    expect(series.map(({ name, source, steps }) => ({ name, source, steps }))).toEqual([
+      { name: 'rollout/success', source: 'collector', steps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] },
+      { name: 'validation/success', source: 'evaluation', steps: [4, 9] },
+    ]);
+  });
+
+  it('leaves out values that were not available', async () => {
+    // The recorded run has no explained variance (NaN) for its first update.
+    const { series } = await fixture.getJson<MetricSeriesList>(
+      `${runPath()}/metrics?names=train/explainedVariance`,
+    );
+    expect(series[0].steps).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+
+  it('shows the mean of equal stretches where a series has more points than asked for', async () => {
+    const path = `${runPath()}/metrics?names=rollout/numSteps&maxPoints=3`;
+    const { series } = await fixture.getJson<MetricSeriesList>(path);
+    const perRound = rounds.map((episodes) => mean(episodes.map(({ end }) => end.numSteps)));
+    expect(series[0].steps).toEqual([3, 7, 11]);
+    [0, 4, 8].forEach((from, i) =>
+      expect(series[0].values[i]).toBeCloseTo(mean(perRound.slice(from, from + 4)), 9),
+    );
+  });
+
+  it('takes the newest value where a step was logged twice', async () => {
+    await run.logMetrics({ source: 'system', step: 1, names: ['redone'], values: Float64Array.of(1) });
+    await run.round();
+    await run.logMetrics({ source: 'system', step: 1, names: ['redone'], values: Float64Array.of(2) });
+    await fixture.storeHasCaughtUp();
+    const { series } = await fixture.getJson<MetricSeriesList>(`${runPath()}/metrics?source=system`);
+    expect(series).toMatchObject([{ name: 'redone', steps: [1], values: [2] }]);
+  });
+});
+
+describe('episodes', () => {
+  const played = (): PlayedEpisode[] => [...rounds.flat(), unfinished];
+
+  it('pages through all episodes once, newest first, while others are added', async () => {
+    const path = `${runPath()}/episodes?limit=7`;
+    const first = await fixture.getJson<Page<EpisodeSummary>>(path);
+    const later = await run.unfinishedEpisode();
+    await fixture.storeHasCaughtUp();
+    const rest = await allPages<EpisodeSummary>(path, first.nextCursor);
+    const ids = [...first.items, ...rest].map(({ episodeId }) => episodeId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual([...ids].sort().reverse());
+    expect(ids).toEqual(expect.arrayContaining(played().map(({ episodeId }) => episodeId)));
+    expect(ids).not.toContain(later.episodeId);
+  });
+
+  it('tells of an episode what its events say', async () => {
+    const [episode] = await allPages<EpisodeSummary>(`${runPath()}/episodes?sort=oldest&limit=500`);
+    const { end } = rounds[0][0];
+    expect(episode).toMatchObject({
+      episodeId: rounds[0][0].episodeId,
+      sealed: true,
+      success: end.success,
+      return: end.return,
+      numSteps: end.numSteps,
+      numTokens: end.numTokens,
+      policyVersionMin: 0,
+      policyVersionMax: 0,
+      endReason: end.endReason,
+    });
+  });
+
+  it.each([
+    ['split=validation', (end: EpisodeEnded, round: number) => round === 9 && end.success !== null],
+    ['success=true', (end: EpisodeEnded) => end.success === true],
+    ['success=false&split=train', (end: EpisodeEnded, round: number) => end.success === false && round !== 9],
+    ['agent=expert', () => false],
+  ])('filters by %s', async (filter, isExpected: (end: EpisodeEnded, round: number) => boolean) => {
+    const episodes = await allPages<EpisodeSummary>(
+      `${runPath()}/episodes?limit=5&sort=oldest&sealed=true&${filter}`,
+    );
+    const expected = rounds.flatMap((some, round) =>
+      some.filter(({ end }) => isExpected(end, round)).map(({ episodeId }) => episodeId),
+    );
+    const recorded = new Set(rounds.flat().map(({ episodeId }) => episodeId));
+    expect(episodes.map(({ episodeId }) => episodeId).filter((id) => recorded.has(id))).toEqual(expected);
+  });
+
+  it('finds the episodes that are still played', async () => {
+    const { items } = await fixture.getJson<Page<EpisodeSummary>>(
+      `${runPath()}/episodes?sealed=false&sort=oldest`,
+    );
+    expect(items[0]).toMatchObject({
+      episodeId: unfinished.episodeId,
+      sealed: false,
+      endedAt: null,
+      success: null,
+    });
+  });
+
+  it('finds the batch of an update and the members of a group', async () => {
+    const batch = await allPages<EpisodeSummary>(`${runPath()}/episodes?update=3&limit=4&sort=oldest`);
+    expect(batch.map(({ episodeId }) => episodeId)).toEqual(rounds[3].map(({ episodeId }) => episodeId));
+    const members = await allPages<EpisodeSummary>(
+      `${runPath()}/episodes?groupId=${batch[0].groupId}&sort=oldest`,
+    );
+    expect(members.map(({ groupMember }) => groupMember)).toEqual([0, 1]);
+  });
+});
+
+describe('an episode', () => {
+  it('shows token ids until the tokenizer is there', async () => {
+    const path = `${runPath()}/episodes/${rounds[0][0].episodeId}`;
+    const texts = async (): Promise<readonly string[] | null> =>
+      (await fixture.getJson<EpisodeDetail>(path)).steps[0].tokens.texts;
+    expect(await texts()).toBeNull();
+    await run.vocabulary.save(fixture.tokenizerDirectory);
+    expect(await texts()).toContainEqual(expect.stringMatching(/^goal_[a-d][1-4]$/));
+  });
+
+  it('gives each step with its tokens and their texts, as they were recorded', async () => {
+    const recorded = rounds[2][0];
+    await run.vocabulary.save(fixture.tokenizerDirectory);
+    const episode = await fixture.getJson<EpisodeDetail>(`${runPath()}/episodes/${recorded.episodeId}`);
+    const steps = recorded.events.filter((event) => event.kind === 'StepRecorded');
+    expect(episode.steps).toHaveLength(steps.length);
+    episode.steps.forEach((step, i) => {
+      const { payload } = steps[i] as Extract<AnyEvent, { kind: 'StepRecorded' }>;
+      expect(step).toMatchObject({
+        step: i,
+        observation: payload.observation,
+        action: payload.action,
+        actionValid: payload.actionValid,
+        anchor: payload.anchor,
+        reward: payload.reward,
+        info: payload.info,
+        temperature: 1,
+        greedy: false,
+      });
+      expect(step.tokens.ids).toEqual([...payload.tokenIds]);
+      expect(step.tokens.texts).toEqual(`${payload.observation} ${payload.action}`.split(' '));
+      expect(step.tokens.actionMask).toEqual([...payload.actionMask]);
+      expect(step.tokens.logprobs.map(Number).map(Math.fround)).toEqual([...payload.tokenLogprobs]);
+      expect(step.tokens.policyVersions).toEqual([...payload.tokenPolicyVersions]);
+    });
+    expect(episode.finalObservation).toBe(recorded.end.finalObservation);
+    expect(episode.updateNumbers).toEqual([2]);
+    expect(episode.nextStep).toBeNull();
+    expect(episode.task).toHaveProperty('map');
+  });
+
+  it('goes on where the answer before ended', async () => {
+    const longest = rounds.flat().reduce((a, b) => (a.end.numSteps >= b.end.numSteps ? a : b));
+    const path = `${runPath()}/episodes/${longest.episodeId}`;
+    const first = await fixture.getJson<EpisodeDetail>(`${path}?maxSteps=2`);
+    expect(first.steps.map(({ step }) => step)).toEqual([0, 1]);
+    const rest = await fixture.getJson<EpisodeDetail>(`${path}?fromStep=${first.nextStep ?? -1}`);
+    expect(rest.steps[0].step).toBe(2);
+    expect(rest.steps.at(-1)?.step).toBe(longest.end.numSteps - 1);
+  });
+
+  it('shows the steps that an unfinished episode has so far', async () => {
+    const episode = await fixture.getJson<EpisodeDetail>(`${runPath()}/episodes/${unfinished.episodeId}`);
+    expect(episode).toMatchObject({ sealed: false, finalObservation: null, updateNumbers: [] });
+    expect(episode.steps.length).toBe(unfinished.events.length - 1);
+  });
+});
+
+describe('updates and policies', () => {
+  it('lists updates with their metrics, newest first', async () => {
+    const updates = await allPages<Update>(`${runPath()}/updates?limit=5`);
+    const numbers = updates.map(({ updateNumber }) => updateNumber);
+    expect(numbers).toEqual([...numbers].sort((a, b) => b - a));
+    const first = updates.at(-1);
+    expect(first).toMatchObject({
+      updateNumber: 0,
+      stage: 'policy',
+      policyVersionIn: 0,
+      policyVersionOut: 1,
+      numEpisodes: rounds[0].length,
+    });
+    expect(first?.metrics['train/learningRate']).toBe(0.001);
+    expect(first?.metrics).not.toHaveProperty('train/explainedVariance');
+  });
+
+  it('lists policy versions with their parents, newest first', async () => {
+    const policies = await allPages<Policy>(`${runPath()}/policies?limit=4`);
+    expect(policies.at(-1)).toMatchObject({ policyVersion: 0, parentVersion: null });
+    expect(policies.at(-2)).toMatchObject({ policyVersion: 1, parentVersion: 0, updateNumber: 0 });
+  });
+});
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

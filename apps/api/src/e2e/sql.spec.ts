@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SqlResult, SqlSchema } from '../sql/sql.dto.js';
+import { ApiFixture } from '../testing/api-fixture.js';
+import type { PlayedEpisode } from '../testing/played-episode.js';
+import { RunRecorder } from '../testing/run-recorder.js';
+
+let fixture: ApiFixture;
+let episodes: readonly PlayedEpisode[];
+
+beforeAll(async () => {
+  fixture = await ApiFixture.start();
+  const run = new RunRecorder(fixture.log, { groupsPerRound: 8 });
+  await run.start();
+  episodes = await run.round();
+  await fixture.storeHasCaughtUp();
+});
+
+afterAll(async () => {
+  await fixture?.close();
+});
+
+async function rowsOf(query: string, maxRows?: number): Promise<SqlResult> {
+  const response = await fixture.post('/api/sql', { query, maxRows });
+  const body: unknown = await response.json();
+  if (!response.ok) throw new Error(JSON.stringify(body));
+  return body as SqlResult;
+}
+
+describe('queries', () => {
+  it('answers over the views, with columns, types and rows', async () => {
+    const result = await rowsOf('SELECT count() AS n, sum(num_steps) AS steps FROM episodes WHERE sealed');
+    const numSteps = episodes.reduce((sum, { end }) => sum + end.numSteps, 0);
+    expect(result).toMatchObject({
+      columns: [
+        { name: 'n', type: 'UInt64' },
+        { name: 'steps', type: expect.stringMatching(/UInt64/) as string },
+      ],
+      rows: [[episodes.length, numSteps]],
+      numRows: 1,
+      truncated: false,
+    });
+  });
+
+  it('cuts the result at maxRows and says so', async () => {
+    expect(await rowsOf('SELECT step FROM steps', 3)).toMatchObject({ numRows: 3, truncated: true });
+    const all = await rowsOf('SELECT episode_id FROM episodes', episodes.length);
+    expect(all).toMatchObject({ numRows: episodes.length, truncated: false });
+  });
+
+  it('keeps the order of columns, and integers that a number would round', async () => {
+    const { columns, rows } = await rowsOf(
+      "SELECT 2 AS b, toUInt64('18446744073709551615') AS a, nan AS `1`",
+    );
+    expect(columns.map(({ name }) => name)).toEqual(['b', 'a', '1']);
+    expect(rows).toEqual([[2, '18446744073709551615', 'nan']]);
+  });
+
+  it('takes comments and a closing semicolon', async () => {
+    expect((await rowsOf('SELECT 1 AS one; -- done')).rows).toEqual([[1]]);
+  });
+
+  it('lists the tables and columns that may be read', async () => {
+    const { tables } = await fixture.getJson<SqlSchema>('/api/sql/schema');
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['runs', 'episodes', 'steps', 'updates', 'metrics']),
+    );
+    const steps = tables.find(({ name }) => name === 'steps');
+    expect(steps?.columns).toContainEqual({ name: 'token_ids', type: 'Array(Int32)' });
+  });
+});
+
+describe('the guard', () => {
+  it.each([
+    ['a second statement', 'SELECT 1; DROP TABLE events', /only one statement/],
+    ['a write', "INSERT INTO events (kind) VALUES ('x')", /only SELECT/],
+    ['DDL', 'DROP VIEW steps', /only SELECT/],
+    ['a file read as a function', "SELECT file('/etc/passwd')", /function file/],
+    ['a file read as a table', "SELECT * FROM file('/etc/passwd', 'LineAsString')", /file/],
+    ['a table that is not public', 'SELECT * FROM system.settings', /system\.settings/],
+    ['settings', 'SELECT count() FROM steps SETTINGS max_threads = 8', /SETTINGS/],
+    ['an output file', "SELECT 1 INTO OUTFILE '/tmp/x'", /OUTFILE/],
+    ['an output format', 'SELECT 1 FORMAT CSV', /FORMAT/],
+  ])('refuses %s with the reason', async (_, query, reason) => {
+    const response = await fixture.post('/api/sql', { query });
+    expect(response.status).toBe(422);
+    const problem = (await response.json()) as { code: string; detail: string };
+    expect(problem.code).toBe('SQL_REFUSED');
+    expect(problem.detail).toMatch(reason);
+  });
+
+  it('leaves everything as it was', async () => {
+    expect((await rowsOf('SELECT count() FROM episodes')).rows).toEqual([[episodes.length]]);
+  });
+});
+
+describe('failures', () => {
+  it('gives the reason of the engine', async () => {
+    const response = await fixture.post('/api/sql', { query: 'SELECT colour FROM steps' });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({
+      code: 'SQL_FAILED',
+      detail: expect.stringContaining('colour') as string,
+    });
+  });
+
+  it('gives the reason of a syntax error', async () => {
+    const response = await fixture.post('/api/sql', { query: "SELECT 'open" });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ code: 'SQL_FAILED' });
+  });
+
+  it('ends a query that would need too much memory', async () => {
+    const query = `SELECT length(groupArray(concat(a.observation, b.observation, c.observation, d.observation)))
+      FROM steps AS a, steps AS b, steps AS c, steps AS d`;
+    const response = await fixture.post('/api/sql', { query });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ code: 'SQL_LIMIT_EXCEEDED' });
+  }, 45_000);
+});
