@@ -2,11 +2,13 @@
  * What a new user does, on a data directory of its own: `npm start`, look at the page, ask for SQL, Ctrl-C, start again, see the
  * run go on and end, `retrace verify`. Prints each step; exit code 1 with one sentence when one fails.
  */
+import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from './run-tool.mjs';

@@ -12,6 +12,7 @@ export const installation = {
   migrations: join(root, 'migrations'),
   dashboard: join(root, 'apps', 'dashboard', 'dist', 'site'),
   scripts: {
+    retrace: join(root, 'apps', 'cli', 'bin', 'retrace.mjs'),
     store: join(root, 'apps', 'cli', 'dist', 'roles', 'store.js'),
     sink: join(root, 'apps', 'cli', 'dist', 'roles', 'sink.js'),
     backend: join(root, 'apps', 'cli', 'dist', 'roles', 'backend.js'),

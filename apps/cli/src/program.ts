@@ -3,6 +3,7 @@ import { backendCommand } from './commands/backend.js';
 import { collectCommand } from './commands/collect.js';
 import { doctorCommand } from './commands/doctor.js';
 import { recipesCommand } from './commands/recipes.js';
+import { replayCommand } from './commands/replay.js';
 import { runsCommand } from './commands/runs.js';
 import { sqlCommand } from './commands/sql.js';
 import { storeCommand } from './commands/store.js';
@@ -23,6 +24,7 @@ export function createProgram() {
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
     .addCommand(runsCommand())
+    .addCommand(replayCommand())
     .addCommand(recipesCommand())
     .addCommand(backendCommand())
     .addCommand(storeCommand())

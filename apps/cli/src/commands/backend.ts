@@ -48,23 +48,31 @@ const listCommand = () =>
         import('../output/table.js'),
       ]);
       const backends = await listBackends();
-      if (options.json) console.log(JSON.stringify(backends, null, 2));
-      else console.log(renderRecords(backends));
+      if (options.json) {
+        console.log(JSON.stringify(backends, null, 2));
+        return;
+      }
+      const rows = backends.map(({ name, isChosen, obstacle, installation }) => ({
+        backend: name,
+        state: isChosen ? 'chosen' : obstacle === null ? 'usable' : 'not usable',
+        detail: obstacle ?? (installation === null ? '' : `TensorFlow ${installation.tensorflowVersion}`),
+      }));
+      console.log(renderRecords(rows));
     });
 
 const benchCommand = () =>
   new Command('bench')
-    .description('time a training step and matrix products on each usable backend')
+    .description('time matrix products, op overhead and a training step on the usable backends')
+    .argument('[backend]', 'only this one')
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const [{ benchBackend }, { renderRecords }] = await Promise.all([
-        import('@retrace/policy'),
+    .action(async (name, options) => {
+      const [{ benchUsableBackends, benchOneBackend }, { renderRecords }] = await Promise.all([
+        import('../session/bench-backends.js'),
         import('../output/table.js'),
       ]);
-      const results = await benchBackend();
-      if (options.json) console.log(JSON.stringify(results, null, 2));
-      else console.log(renderRecords([results].flat()));
+      const results = name === undefined ? await benchUsableBackends() : [await benchOneBackend(name)];
+      console.log(options.json ? JSON.stringify(results, null, 2) : renderRecords(results));
     });
 
 const removeCommand = () =>

@@ -66,7 +66,7 @@ function lockDirectory(directory: DataDirectory): string {
 }
 
 function inUseBy(path: string, server: ServerAddress): CliError {
-  const serves = server.apiUrl === '' ? 'trains' : `serves ${server.apiUrl}`;
+  const serves = `serves ${server.apiUrl === '' ? server.storeUrl : server.apiUrl}`;
   return new CliError(
     'DATA_DIRECTORY_IN_USE',
     `data directory ${path}: in use by process ${String(server.pid)}, which ${serves}; stop it, or choose another with --data-dir`,

@@ -5,9 +5,9 @@ export function checkBackend(): Promise<CheckResult> {
   return runCheck('backend', async () => {
     const { listBackends } = await import('@retrace/policy');
     const backends = await listBackends();
-    const chosen = backends.find(({ obstacle }) => obstacle === null);
+    const chosen = backends.find(({ isChosen }) => isChosen);
     const reasons = backends
-      .slice(0, chosen === undefined ? undefined : backends.indexOf(chosen))
+      .filter(({ obstacle }) => obstacle !== null)
       .map(({ name, obstacle }) => `${name}: ${obstacle ?? ''}`)
       .join('; ');
     const isFast = chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'cpu';

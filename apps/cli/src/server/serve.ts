@@ -10,9 +10,9 @@ const forcedExitCode = 130;
 
 /**
  * Starts a training server, does the work and stops the server in order, whether the work ended, somebody asked to stop
- * or a role failed for good.
+ * or it can't go on.
  *
- * @throws what kept it from starting; CliError `ROLE_FAILED` when a role failed for good
+ * @throws what kept it from starting; CliError `ROLE_FAILED` when a role failed for good, `DISK_FULL`
  */
 export async function serve({ work, ...options }: ServeOptions): Promise<void> {
   const { log } = options;
@@ -29,8 +29,7 @@ export async function serve({ work, ...options }: ServeOptions): Promise<void> {
         resolve();
       });
     });
-    const failed = server.failure.then((error) => Promise.reject(error));
-    await Promise.race([work(server, stop.signal), asked, failed]);
+    await Promise.race([work(server, stop.signal), asked, server.watch()]);
   } finally {
     await server?.stop();
     stop.dispose();

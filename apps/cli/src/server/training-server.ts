@@ -8,6 +8,7 @@ import { followControlEvents, readControlEvents } from '../run/control-events.js
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
+import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
 import {
   apiRole,
@@ -27,19 +28,24 @@ export interface TrainingServerOptions {
   readonly apiPort: number | null;
 }
 
+interface TrainingServerParts {
+  readonly dataDirectory: string;
+  readonly held: HeldDataDirectory;
+  readonly supervisor: Supervisor;
+  readonly eventLog: EventLog;
+  readonly log: LogStream;
+  readonly storeUrl: string;
+  readonly apiUrl: string | null;
+}
+
 /** All roles on one data directory: holds it, starts them in order of dependency, runs a recipe, stops them in order. */
 export class TrainingServer {
-  readonly apiUrl: string | null;
   private readonly ending = new AbortController();
 
-  private constructor(
-    private readonly held: HeldDataDirectory,
-    private readonly supervisor: Supervisor,
-    private readonly eventLog: EventLog,
-    private readonly log: LogStream,
-    private readonly addresses: { readonly storeUrl: string; readonly apiUrl: string | null },
-  ) {
-    this.apiUrl = addresses.apiUrl;
+  private constructor(private readonly parts: TrainingServerParts) {}
+
+  get apiUrl(): string | null {
+    return this.parts.apiUrl;
   }
 
   /** @throws CliError, ConfigError or LogError saying why it can't start; nothing is left running then. */
@@ -51,9 +57,9 @@ export class TrainingServer {
     const supervisor = new Supervisor({ log, lockFileDescriptor: lock.fileDescriptor });
     let eventLog: EventLog | null = null;
     try {
-      const openingLog = openLog(directory);
+      await assertDiskSpace({ path: directory.root, shownAs: dataDirectory });
+      eventLog = await openLog(directory);
       const store = await supervisor.start(storeRole(directory));
-      eventLog = await openingLog;
       const addresses = await startServing(supervisor, directory, store.url ?? '', apiPort);
       directory.announceServer({
         pid: process.pid,
@@ -61,7 +67,7 @@ export class TrainingServer {
         storeUrl: addresses.storeUrl,
         startedAt: new Date().toISOString(),
       });
-      return new TrainingServer(held, supervisor, eventLog, log, addresses);
+      return new TrainingServer({ dataDirectory, held, supervisor, eventLog, log, ...addresses });
     } catch (error) {
       await supervisor.stop();
       await eventLog?.close();
@@ -70,15 +76,19 @@ export class TrainingServer {
     }
   }
 
-  /** Resolves with the reason when a role has failed for good. */
-  get failure(): Promise<CliError> {
-    return this.supervisor.failure;
+  /** Rejects when a role has failed for good or the disk is full; resolves when the server is stopped. */
+  async watch(): Promise<void> {
+    const { held, supervisor, dataDirectory } = this.parts;
+    const { signal } = this.ending;
+    const failed = supervisor.failure.then((error) => Promise.reject(error));
+    await Promise.race([failed, watchDisk({ path: held.directory.root, shownAs: dataDirectory }, signal)]);
   }
 
   /** Begins the recipe's run, or takes up its unfinished one, and resolves when it has ended and its roles are done. */
   async train(recipe: Recipe, backend: BackendName | undefined): Promise<RunSummary> {
-    const { log, eventLog, supervisor, ending } = this;
-    const { directory, lock } = this.held;
+    const { ending } = this;
+    const { held, log, eventLog, storeUrl, supervisor } = this.parts;
+    const { directory, lock } = held;
     const state = await readControlState(eventLog);
     const [{ runId, isResumed }] = await Promise.all([
       beginRun(eventLog, state, {
@@ -98,7 +108,7 @@ export class TrainingServer {
     if (!ending.signal.aborted) {
       this.say('run', `${isResumed ? 'going on with' : 'started'} ${recipe.name}, run ${runId}`);
       const hasRunEnded = () => state.run(runId)?.ended !== null;
-      const role = { directory, storeUrl: this.addresses.storeUrl, runId, backend, hasRunEnded };
+      const role = { directory, storeUrl, runId, backend, hasRunEnded };
       await Promise.all(
         [trainerRole(role), collectorRole(role)].map(async (definition) => {
           const { detail } = await supervisor.start(definition);
@@ -113,21 +123,22 @@ export class TrainingServer {
 
   /** Stops collector, trainer, API or sink, and store, in this order, and lets go of the data directory. */
   async stop(): Promise<void> {
+    const { held, eventLog, supervisor } = this.parts;
     this.ending.abort();
-    await this.supervisor.stop();
-    this.held.directory.withdrawServer();
-    await this.eventLog.close();
-    this.held.lock.release();
+    await supervisor.stop();
+    held.directory.withdrawServer();
+    await eventLog.close();
+    held.lock.release();
   }
 
   killAll(): void {
-    this.supervisor.killAll();
+    this.parts.supervisor.killAll();
   }
 
   /** Writes what a person should read about the run as it happens; resolves when it has ended, or this server ends. */
   private async followRun(runId: string, state: ControlFold): Promise<void> {
     for await (const { event, offset } of followControlEvents(
-      this.eventLog,
+      this.parts.eventLog,
       state.nextOffset,
       this.ending.signal,
     )) {
@@ -141,7 +152,7 @@ export class TrainingServer {
   }
 
   private say(role: string, message: string): void {
-    this.log.write({ role, level: 'info', message });
+    this.parts.log.write({ role, level: 'info', message });
   }
 }
 

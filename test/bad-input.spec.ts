@@ -1,0 +1,172 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
+
+const bandit = ['--recipe', 'bandit-ppo', '--backend', 'wasm'];
+const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
+
+describe('what can not work ends with one sentence that says what to do', () => {
+  let directory: { path: string; remove: () => void };
+  beforeEach(() => {
+    directory = makeDataDirectory();
+  });
+  afterEach(() => {
+    directory.remove();
+  });
+  const dataDir = () => ['--data-dir', directory.path];
+
+  it('a data directory in use', async () => {
+    const holder = startRetrace(['store', '--port', '0', ...dataDir()]);
+    const url = await holder.waitFor(/store at (http:\S+);/);
+    for (const command of [
+      ['up', '--port', '0', ...bandit],
+      ['train', ...bandit],
+      ['store', '--port', '0'],
+    ]) {
+      expect(await runRetrace([...command, ...dataDir()])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^retrace: data directory \S+: in use by process \d+, which serves [^;]+; stop it, or choose another with --data-dir$/,
+        ) as string,
+      });
+    }
+    expect((await fetch(`${url}/ping`)).ok).toBe(true);
+    expect(await holder.stop('SIGTERM')).toBe(0);
+  }, 60_000);
+
+  it('a port that is taken', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = String((server.address() as AddressInfo).port);
+    try {
+      expect(await runRetrace(['up', '--port', port, ...bandit, ...dataDir()])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `retrace: port ${port} on 127.0.0.1: another program listens there; choose another with --port`,
+      });
+      expect(readdirSync(directory.path)).toEqual([]);
+    } finally {
+      server.close();
+    }
+  });
+
+  it.each([
+    [
+      ['--set', 'optimizer.learningRate=2'],
+      /^retrace: recipe: optimizer\.learningRate: got 2, .*must not be greater than 1/,
+    ],
+    [['--set', 'optimizer.learnRate=1'], /^retrace: --set optimizer\.learnRate=1: the recipe has no field/],
+    [['--set', 'model.headDim=15'], /^retrace: recipe: model\.headDim: got 15, must be even/],
+    [['--recipe', 'frozen-cake'], /^retrace: recipe: got "frozen-cake", must be one of frozen-lake-ppo, /],
+    [['--updates', 'many'], /must be a whole number of at least 1/],
+  ])('a bad recipe field: %j', async (args, sentence) => {
+    const { code, stdout, stderr } = await runRetrace(['train', ...bandit, ...args, ...dataDir()]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(readdirSync(directory.path)).toEqual([]);
+  });
+
+  it('a Node that is too old', async () => {
+    const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.4'}})`;
+    expect(await runRetrace(['recipes'], { nodeArguments: ['--import', pretend] })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'retrace: Retrace needs Node 20.19 or newer, and this is Node 18.20.4; install a newer one from https://nodejs.org and start again.',
+    });
+  });
+
+  it('a directory that can not be a data directory', async () => {
+    const file = join(directory.path, 'file');
+    writeFileSync(file, '');
+    const { code, stderr } = await runRetrace(['train', ...bandit, '--data-dir', file]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^retrace: data directory \S+: can't be written \(\w+\); choose another with --data-dir$/,
+    );
+    const { stderr: nothing } = await runRetrace([
+      'sql',
+      'SELECT 1',
+      '--data-dir',
+      join(directory.path, 'absent'),
+    ]);
+    expect(nothing).toMatch(
+      /^retrace: data directory \S+: nothing was collected there yet; start with "retrace up"/,
+    );
+  });
+
+  it('a corrupt checkpoint: refused by name, and nothing else is harmed', async () => {
+    const args = ['train', ...bandit, '--updates', '30', ...dataDir()];
+    const first = startRetrace(args);
+    await first.waitFor(/update 2 /);
+    await first.stop('SIGTERM');
+    const checkpoints = join(directory.path, 'checkpoints');
+    for (const name of readdirSync(checkpoints, { recursive: true, encoding: 'utf8' })) {
+      const path = join(checkpoints, name);
+      if (!statSync(path).isFile()) continue;
+      const bytes = readFileSync(path);
+      bytes[bytes.length - 1] ^= 1;
+      writeFileSync(path, bytes);
+    }
+    const { code, stderr } = await runRetrace(args);
+    expect(code).toBe(1);
+    expect(stderr.split('\n').at(-1)).toMatch(
+      /^retrace: (trainer|collector) failed: .*checkpoint.*(corrupt|hash|sha256)/i,
+    );
+    expect((await runRetrace(['verify', ...dataDir()])).code).toBe(0);
+  }, 120_000);
+
+  it.skipIf(!canMount())(
+    'a disk that is full, at the start or later on',
+    async () => {
+      const disk = join(directory.path, 'disk');
+      mkdirSync(disk);
+      const fill = (delaySeconds: number) =>
+        `(sleep ${String(delaySeconds)}; head -c 100M /dev/zero > "$0/ballast") 2>/dev/null`;
+      const onSmallDisk = (script: string, ...args: string[]) =>
+        runToEnd('unshare', [
+          ...['-Urm', '--kill-child', 'sh', '-c', `mount -t tmpfs -o size=100m tmpfs "$0"; ${script}`, disk],
+          ...[process.execPath, retrace, ...args, '--data-dir', join(disk, 'data')],
+        ]);
+      const train = ['train', ...bandit, '--updates', '2000'];
+      const sentence =
+        /^retrace: data directory \S+: the disk is full \(\d+ MiB free, at least 48 are needed\); free some space/;
+
+      const atStart = onSmallDisk(`${fill(0)}; exec "$@"`, ...train);
+      expect(atStart).toMatchObject({ code: 1, lines: [expect.stringMatching(sentence)] });
+
+      const later = onSmallDisk(
+        `${fill(8)} & "$@" || { rm "$0/ballast"; "$1" "$2" verify --data-dir "$0/data"; }`,
+        ...train,
+      );
+      expect(later.lines.filter((line) => line.startsWith('retrace:'))).toEqual([
+        expect.stringMatching(sentence),
+      ]);
+      expect(later.code).toBe(0);
+    },
+    120_000,
+  );
+});
+
+function canMount(): boolean {
+  try {
+    execFileSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runToEnd(command: string, args: readonly string[]): { code: number | null; lines: string[] } {
+  const { status, stderr } = spawnSync(command, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 100_000,
+  });
+  return { code: status, lines: stderr.trim().split('\n') };
+}

@@ -1,0 +1,195 @@
+import { Buffer } from 'node:buffer';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
+
+/** A data directory of its own, and what removes it. */
+export function makeDataDirectory() {
+  const path = mkdtempSync(join(tmpdir(), 'retrace-test-'));
+  const remove = () => {
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+  };
+  return { path, remove };
+}
+
+/**
+ * Runs `retrace` with these arguments to its end.
+ *
+ * @param {readonly string[]} args
+ * @param {{ environment?: Record<string, string>, nodeArguments?: readonly string[] }} [options]
+ */
+export async function runRetrace(args, { environment = {}, nodeArguments = [] } = {}) {
+  const child = spawn(process.execPath, [...nodeArguments, retrace, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  /** @type {Buffer[]} */
+  const out = [];
+  /** @type {Buffer[]} */
+  const err = [];
+  child.stdout.on('data', (chunk) => out.push(chunk));
+  child.stderr.on('data', (chunk) => err.push(chunk));
+  /** @type {number | null} */
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  return { code, stdout: Buffer.concat(out).toString().trim(), stderr: Buffer.concat(err).toString().trim() };
+}
+
+/**
+ * Starts `retrace`, in a process group of its own as a shell would.
+ *
+ * @param {readonly string[]} args
+ */
+export function startRetrace(args) {
+  return new Session(process.execPath, [retrace, ...args]);
+}
+
+/**
+ * Starts `npm start -- …args`.
+ *
+ * @param {readonly string[]} args
+ */
+export function startWithNpm(args) {
+  return new Session('npm', ['start', '--silent', '--', ...args]);
+}
+
+/** A running command line whose output can be waited for. */
+export class Session {
+  /** @type {string[]} */
+  lines = [];
+  /** @type {Set<() => void>} */
+  #checks = new Set();
+  #startedAt = performance.now();
+
+  /**
+   * @param {string} command
+   * @param {readonly string[]} args
+   */
+  constructor(command, args) {
+    this.child = spawn(command, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.pid = Number(this.child.pid);
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        this.lines.push(line);
+        for (const check of this.#checks) check();
+      });
+    }
+    /** @type {Promise<number | string>} Exit code, or the signal that ended it. */
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => resolve(code ?? String(signal)));
+    });
+  }
+
+  /** Seconds since the start, for a person. */
+  elapsed() {
+    return `${((performance.now() - this.#startedAt) / 1000).toFixed(1)} s`;
+  }
+
+  /**
+   * Resolves with the first group of the pattern (or the match) once a line matches.
+   *
+   * @param {RegExp} pattern
+   * @param {number} withinMs
+   * @returns {Promise<string>}
+   */
+  async waitFor(pattern, withinMs = 60_000) {
+    /** @type {Promise<string>} */
+    const found = new Promise((resolve) => {
+      const check = () => {
+        for (const line of this.lines) {
+          const match = pattern.exec(line);
+          if (match) resolve(match[1] ?? match[0]);
+        }
+      };
+      this.#checks.add(check);
+      check();
+    });
+    const late = new AbortController();
+    const value = await Promise.race([
+      found,
+      sleep(withinMs, null, { signal: late.signal }).catch(() => null),
+      this.ended.then(() => sleep(50, null)),
+    ]);
+    late.abort();
+    if (value !== null) return value;
+    const last = this.lines.slice(-30).join('\n');
+    throw new Error(`no line ${String(pattern)} within ${withinMs / 1000} s; the last lines were:\n${last}`);
+  }
+
+  /**
+   * Sends a signal to the whole process group, as Ctrl-C in a terminal does; resolves with the exit code.
+   *
+   * @param {NodeJS.Signals} signal
+   */
+  stop(signal) {
+    process.kill(-this.pid, signal);
+    return this.ended;
+  }
+
+  /** Process ids of the supervised roles, by name. */
+  roles() {
+    return rolesOf(this.pid);
+  }
+
+  /** kill -9 of the supervisor and all its roles at once. */
+  async killTree() {
+    for (const pid of [this.pid, ...Object.values(this.roles())]) kill(pid);
+    await this.ended;
+  }
+}
+
+/**
+ * @param {number} supervisorPid
+ * @returns {Record<string, number>}
+ */
+function rolesOf(supervisorPid) {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  /** @type {Record<string, number>} */
+  const roles = {};
+  for (const line of table.split('\n')) {
+    const [pid, parentPid, ...args] = line.trim().split(/\s+/);
+    const role = /(?:apps\/(collector|trainer|api)\/dist\/main|roles\/(store|sink|backend))\.js$/.exec(
+      args.join(' '),
+    );
+    if (role && Number(parentPid) === supervisorPid) roles[role[1] ?? role[2]] = Number(pid);
+  }
+  return roles;
+}
+
+/** @param {number} pid */
+export function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+  }
+}
+
+/** @param {number} pid */
+export function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {Promise<number>} */
+export function findFreePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
+}
