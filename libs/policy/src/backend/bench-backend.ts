@@ -80,7 +80,9 @@ function trainingStep(numRows: number): Work {
   const weights = shapes.map((shape, i) => tf.randomNormal(shape, 0, 0.1, 'float32', i));
   const x = tf.randomNormal([numRows, width], 0, 1, 'float32', 9);
   const loss = (norm: tf.Tensor, gateUp: tf.Tensor, down: tf.Tensor, head: tf.Tensor): tf.Scalar => {
-    const hidden = linear(swiGlu(linear(rmsNorm(x, norm, 1e-6), gateUp, null)), down, null);
+    const normed = tf.mul(rmsNorm(x, 1e-6), norm);
+    const [gate, up] = tf.split(gateUp, 2, 0).map((weight) => linear(normed, weight, null));
+    const hidden = linear(swiGlu(gate, up), down, null);
     return tf.neg(tf.mean(logSoftmax(linear(hidden, head, null))));
   };
   return () =>

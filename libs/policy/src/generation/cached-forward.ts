@@ -6,12 +6,11 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention.js';
-import { finishLayer, projectQkv } from '../model/forward.js';
-import { embeddingKey, finalNormKey } from '../model/parameter-layout.js';
+import { finalNorm, finishLayer, projectQkv, projectTokens } from '../model/forward.js';
+import { embeddingKey } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { lookup } from '../ops/lookup.js';
 import { matMul } from '../ops/mat-mul.js';
-import { rmsNorm } from '../ops/rms-norm.js';
 import type { KeyValueCache } from './key-value-cache.js';
 
 /** New tokens of some slots; row b continues slot `slots[b]` at position `starts[b]`. */
@@ -51,7 +50,8 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
 
   let x_NH = lookup(tokens.tokenIds, model.matrix(embeddingKey));
   for (let layer = 0; layer < config.numLayers; layer++) {
-    const rotated = model.rotary.rotate(projectQkv(model, layer, x_NH), rotary);
+    const qkv_NW = layer === 0 ? projectTokens(model, tokens.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
+    const rotated = model.rotary.rotate(qkv_NW, rotary);
     const widths = [config.numHeads * config.headDim, 2 * config.numKeyValueHeads * config.headDim];
     const [allQueries_NW, keysValues_NW] = tf.split(rotated, widths, 1);
     cache.write(
@@ -75,7 +75,7 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
     const context_BHQD = tf.reshape(context_BKED, [numRows, config.numHeads, numQueries, config.headDim]);
     x_NH = finishLayer(model, layer, x_NH, joinHeads(context_BHQD));
   }
-  return rmsNorm(x_NH, model.vector(finalNormKey), config.rmsNormEps);
+  return finalNorm(model, x_NH);
 }
 
 /** Every query sees the keys up to its own column; no bias is needed where that is all of them. */

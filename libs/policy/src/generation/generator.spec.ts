@@ -260,7 +260,6 @@ async function playTurns(
     logprobs: [],
     rawLogprobs: [],
     entropies: [],
-    policyVersions: [],
   }));
   for (let turn = 0; turn < numTurns; turn++) {
     episodes.forEach((episode, slot) => {

@@ -60,15 +60,16 @@ export function attend(
   const { numHeads, numKeyValueHeads, headDim } = config;
   const { numRows, rowLength, numQueries, queryCells } = plan;
   const queryWidth = numHeads * headDim;
-  const keyValueWidth = 2 * numKeyValueHeads * headDim;
+  const keyWidth = numKeyValueHeads * headDim;
   const numCells = numRows * rowLength;
 
   const forward = () => {
     const rotated = tables.rotate(qkv_NW, plan.rotary);
-    const [queries, keysValues] = tf.split(rotated, [queryWidth, keyValueWidth], 1);
+    const [queries, keys, values] = tf.split(rotated, [queryWidth, keyWidth, keyWidth], 1);
     const selected = queryCells === null ? queries : tf.gather(queries, queryCells);
     const q = splitHeads(selected, numRows, numQueries, config, numHeads);
-    const [k, v] = tf.split(splitHeads(keysValues, numRows, rowLength, config, 2 * numKeyValueHeads), 2, 1);
+    const k = splitHeads(keys, numRows, rowLength, config, numKeyValueHeads);
+    const v = splitHeads(values, numRows, rowLength, config, numKeyValueHeads);
     const q_BKED = tf.reshape(q, [numRows, numKeyValueHeads, -1, headDim]);
     const weights = attentionWeights(q_BKED, k, plan.bias, numHeads);
     const out_BKED = matMul(weights, v);
@@ -83,9 +84,9 @@ export function attend(
     const dScores = tf.mul(p, tf.sub(dP, tf.sum(tf.mul(o, dOut), -1, true)));
     const dQ = joinHeads(tf.reshape(matMul(dScores, k), [numRows, numHeads, numQueries, headDim]));
     const dK = matMul(dScores, q, { transposeA: true });
-    const dKeysValues = joinHeads(tf.concat([dK, dV], 1));
     const dQueries = queryCells === null ? dQ : scatterRows(dQ, queryCells, numCells);
-    return [tables.rotateBack(tf.concat([dQueries, dKeysValues], 1), plan.rotary)];
+    const dQkv = tf.concat([dQueries, joinHeads(dK), joinHeads(dV)], 1);
+    return [tables.rotateBack(dQkv, plan.rotary)];
   };
   return withGradient([qkv_NW], forward, backward);
 }

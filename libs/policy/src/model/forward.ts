@@ -7,7 +7,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { RowBatch } from '../packing/row-batch.js';
 import { linear } from '../ops/linear.js';
 import { lookup } from '../ops/lookup.js';
-import { rmsNorm } from '../ops/rms-norm.js';
+import { applyNormWeight, rmsNorm } from '../ops/rms-norm.js';
 import { swiGlu } from '../ops/swi-glu.js';
 import { attend, attentionBias } from './attention.js';
 import type { AttentionPlan } from './attention.js';
@@ -48,20 +48,37 @@ export function hiddenAtReads(model: Transformer, rows: DeviceRows): tf.Tensor {
   for (let layer = 0; layer < numLayers; layer++) {
     const isLast = layer === numLayers - 1;
     const plan = isLast ? rows.lastPlan : rows.plan;
-    let context_NH = attend(projectQkv(model, layer, x_NH), plan, model.config, model.rotary);
+    const qkv_NW = layer === 0 ? projectTokens(model, rows.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
+    let context_NH = attend(qkv_NW, plan, model.config, model.rotary);
     if (isLast && rows.readQueries !== null) context_NH = tf.gather(context_NH, rows.readQueries);
     if (isLast && rows.readCells !== null) x_NH = tf.gather(x_NH, rows.readCells);
     x_NH = finishLayer(model, layer, x_NH, context_NH);
   }
-  return rmsNorm(x_NH, model.vector(finalNormKey), model.config.rmsNormEps);
+  return finalNorm(model, x_NH);
+}
+
+/**
+ * `projectQkv` of the first layer, whose input depends on the token alone: where there are more tokens than words in
+ * the vocabulary, the vocabulary is projected, and tokens look their projection up.
+ */
+export function projectTokens(model: Transformer, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
+  if (tokenIds.length <= model.config.vocabSize) return projectQkv(model, 0, embedded_NH);
+  return lookup(tokenIds, projectQkv(model, 0, model.matrix(embeddingKey)));
+}
+
+/** The hidden state that the LM head and the value head read. */
+export function finalNorm(model: Transformer, x_NH: tf.Tensor): tf.Tensor {
+  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.vector(finalNormKey));
 }
 
 /** Joined query, key and value projections of the normed input, [N, W], before rotation. */
 export function projectQkv(model: Transformer, layer: number, x_NH: tf.Tensor): tf.Tensor {
   const keys = layerKeys(layer);
-  const normed = rmsNorm(x_NH, model.vector(keys.inputNorm), model.config.rmsNormEps);
-  const bias = model.config.attentionBias ? model.vector(keys.qkvBias) : null;
-  return linear(normed, model.matrix(keys.qkvWeight), bias);
+  const { rows, matrix } = applyNormWeight(model.vector(keys.inputNorm), {
+    rows: rmsNorm(x_NH, model.config.rmsNormEps),
+    matrix: model.matrix(keys.qkvWeight),
+  });
+  return linear(rows, matrix, model.config.attentionBias ? model.vector(keys.qkvBias) : null);
 }
 
 /** Output projection and feed-forward of a layer, both added to the residual stream. */
@@ -73,8 +90,13 @@ export function finishLayer(
 ): tf.Tensor {
   const keys = layerKeys(layer);
   const attended = tf.add(x_NH, linear(context_NH, model.matrix(keys.outputWeight), null));
-  const normed = rmsNorm(attended, model.vector(keys.feedForwardNorm), model.config.rmsNormEps);
-  const activated = swiGlu(linear(normed, model.matrix(keys.gateUpWeight), null));
+  const { rows, matrix } = applyNormWeight(model.vector(keys.feedForwardNorm), {
+    rows: rmsNorm(attended, model.config.rmsNormEps),
+    matrix: model.matrix(keys.gateUpWeight),
+  });
+  // Rows of a matrix are split without a copy; columns of the product would not be.
+  const [gateWeight, upWeight] = tf.split(matrix, 2, 0);
+  const activated = swiGlu(linear(rows, gateWeight, null), linear(rows, upWeight, null));
   return tf.add(attended, linear(activated, model.matrix(keys.downWeight), null));
 }
 

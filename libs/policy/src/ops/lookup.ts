@@ -1,5 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { matMul } from './mat-mul.js';
 import { withGradient } from './with-gradient.js';
+
+/** Up to this many ids a product with one-hot rows is faster than adding rows one by one. */
+const maxOneHotIds = 128;
 
 /**
  * Rows `ids` of table [V, H]: [N, H]. An id outside 0 … V−1 is the caller's mistake: backends differ in what they do.
@@ -14,5 +18,7 @@ export function lookup(ids: Int32Array, table_VH: tf.Tensor): tf.Tensor {
 
 /** Row v is the sum of the rows n of x [N, H] with ids[n] = v: [numIds, H]. Not differentiable. */
 export function sumRowsById(x_NH: tf.Tensor, ids: Int32Array, numIds: number): tf.Tensor {
-  return tf.unsortedSegmentSum(x_NH, tf.tensor1d(ids, 'int32'), numIds);
+  const ids_N = tf.tensor1d(ids, 'int32');
+  if (numIds > maxOneHotIds) return tf.unsortedSegmentSum(x_NH, ids_N, numIds);
+  return matMul(tf.oneHot(ids_N, numIds, 1, 0, 'float32'), x_NH, { transposeA: true });
 }

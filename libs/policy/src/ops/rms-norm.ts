@@ -1,24 +1,52 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { columnSum } from './column-sum.js';
+import { rawOp, runsTensorflow } from './raw-op.js';
 import { withGradient } from './with-gradient.js';
 
 /**
- * Root-mean-square norm of the rows of x [N, H]: y = w·x/√(mean(x²) + ε) (arXiv:1910.07467), one node of the tape.
- *
- * With n = x/√(mean(x²) + ε) and g = w·dy: dx = (g − n·mean(g·n))/√(mean(x²) + ε) and dw = Σ dy·n.
+ * Root-mean-square norm of the rows of x [N, H], without a weight: y = x/√(mean(x²) + ε) (arXiv:1910.07467), one node
+ * of the tape. With r = 1/√(mean(x²) + ε): dx = r(dy − y·mean(dy·y)).
  */
-export function rmsNorm(x_NH: tf.Tensor, weight_H: tf.Tensor, epsilon: number): tf.Tensor {
+export function rmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
   const forward = () => {
-    const inverse_N1 = tf.rsqrt(tf.add(tf.mean(tf.square(x_NH), 1, true), epsilon));
-    const normed_NH = tf.mul(x_NH, inverse_N1);
-    return { value: tf.mul(normed_NH, weight_H), saved: [normed_NH, inverse_N1, weight_H] };
+    const inverse_N1 = tf.rsqrt(tf.add(meanSquare(x_NH), epsilon));
+    const y_NH = tf.mul(x_NH, inverse_N1);
+    return { value: y_NH, saved: [y_NH, inverse_N1] };
   };
-  const backward = (dy_NH: tf.Tensor, [normed, inverse, weight]: tf.Tensor[]) => {
-    const product_NH = tf.mul(dy_NH, normed);
-    // mean(g·n) is a product of the matrix dy·n, which dw needs anyway, with the vector w/H.
-    const mean_N1 = tf.matMul(product_NH, tf.reshape(tf.div(weight, weight.size), [-1, 1]));
-    const dx = tf.mul(tf.sub(tf.mul(dy_NH, weight), tf.mul(normed, mean_N1)), inverse);
-    return [dx, columnSum(product_NH)];
+  const backward = (dy_NH: tf.Tensor, [y, inverse]: tf.Tensor[]) => {
+    const mean_N1 = tf.div(tf.sum(tf.mul(dy_NH, y), 1, true), rowSize(y));
+    return [tf.mul(tf.sub(dy_NH, tf.mul(y, mean_N1)), inverse)];
   };
-  return withGradient([x_NH, weight_H], forward, backward);
+  return withGradient([x_NH], forward, backward);
+}
+
+/** A row-wise product that is still to be made: rows·matrixᵀ. */
+export interface PendingProduct {
+  /** [N, H] */
+  readonly rows: tf.Tensor;
+  /** [O, H] */
+  readonly matrix: tf.Tensor;
+}
+
+/**
+ * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: puts w on whichever has fewer rows.
+ */
+export function applyNormWeight(weight_H: tf.Tensor, { rows, matrix }: PendingProduct): PendingProduct {
+  const matrixIsSmaller = matrix.size < rows.size;
+  return matrixIsSmaller
+    ? { rows, matrix: tf.mul(matrix, weight_H) }
+    : { rows: tf.mul(rows, weight_H), matrix };
+}
+
+function meanSquare(x_NH: tf.Tensor): tf.Tensor {
+  if (!runsTensorflow()) return tf.mean(tf.square(x_NH), 1, true);
+  const norm = rawOp('EuclideanNorm', [x_NH, tf.tensor1d([1], 'int32')], {
+    T: { type: 'float32' },
+    Tidx: { type: 'int32' },
+    keep_dims: true,
+  });
+  return tf.div(tf.square(norm), rowSize(x_NH));
+}
+
+function rowSize(x_NH: tf.Tensor): number {
+  return x_NH.shape[x_NH.rank - 1];
 }
