@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleForChild, type ChildModule } from '../../child-module.contract.js';
+import { bundleForChild, type ChildModule } from '../../contract/child-module.contract.js';
 
 export const FULL_USER = { username: 'retrace', password: 'p&ss:wörd' };
 export const READONLY_USER = { username: 'retrace_readonly', password: 'read only' };
