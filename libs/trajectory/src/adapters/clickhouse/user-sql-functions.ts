@@ -192,14 +192,20 @@ const AGGREGATE_COMBINATORS =
   /(?:If|Array|Map|Distinct|OrDefault|OrNull|State|Merge|MergeState|SimpleState|ForEach|Resample|ArgMin|ArgMax|RespectNulls)$/i;
 
 /**
- * Functions whose first argument is a lambda. There the engine takes the bare *name* of a function as well
- * (`arrayMap(file, ['/etc/passwd'])`), which a parser sees as an identifier.
+ * Those of them that take a lambda as their first argument. There the engine takes the bare *name* of a function as well
+ * (`arrayMap(file, ['/etc/passwd'])`), which its parser shows as an identifier.
  */
-const HIGHER_ORDER_FUNCTIONS =
-  /^(?:map\w+|array(?:All|Avg|Count|CumSum|CumSumNonNegative|Exists|Fill|Filter|First|FirstIndex|FirstOrNull|Fold|Last|LastIndex|LastOrNull|Map|Max|Min|PartialReverseSort|PartialSort|Product|ReverseFill|ReverseSort|ReverseSplit|Sort|Split|Sum))$/i;
+const HIGHER_ORDER_FUNCTIONS = `
+  arrayAll arrayAvg arrayBottomK arrayCompact arrayCount arrayCumSum arrayCumSumNonNegative arrayDifference
+  arrayExists arrayFill arrayFilter arrayFirst arrayFirstIndex arrayFirstOrNull arrayFold arrayLast
+  arrayLastIndex arrayLastOrNull arrayMap arrayMax arrayMin arrayPartialReverseSort arrayPartialSort
+  arrayProduct arrayReverseFill arrayReverseSort arrayReverseSplit arraySort arraySplit arraySum arrayTopK
+  mapAll mapApply mapExists mapFilter mapPartialReverseSort mapPartialSort mapReverseSort mapSort
+`;
 
 const scalarNames = namesOf(SCALAR_FUNCTIONS);
 const aggregateNames = namesOf(AGGREGATE_AND_WINDOW_FUNCTIONS);
+const higherOrderNames = namesOf(HIGHER_ORDER_FUNCTIONS);
 
 /** Whether user SQL may call the function. */
 export function isAllowedFunction(name: string): boolean {
@@ -216,7 +222,7 @@ export function isAllowedFunction(name: string): boolean {
 
 /** Whether the function takes a lambda as its first argument. */
 export function isHigherOrderFunction(name: string): boolean {
-  return HIGHER_ORDER_FUNCTIONS.test(name);
+  return higherOrderNames.has(name.toLowerCase());
 }
 
 function namesOf(text: string): ReadonlySet<string> {
