@@ -1,0 +1,79 @@
+/**
+ * Learning is real: greedy success on 1,000 held-out maps (test split by hash of the map; drawn once, after the last update),
+ * mean of three seeds, through the whole pipeline, and within the time that the bar names. One run at a time.
+ *
+ *   npm run test:long -- learning [-- --only frozen-lake-ppo --seeds 1,2,3]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '../support/cli.mjs';
+
+const bars = [
+  { recipe: 'frozen-lake-ppo', success: 0.9, minutes: 4 },
+  { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
+  { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
+  { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12 },
+  { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, minutes: 4 },
+];
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, seeds: { type: 'string', default: '1,2,3' } },
+});
+const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
+
+function run(args) {
+  return execFileSync(process.execPath, [retrace, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
+
+/** Greedy test success, and minutes of training: from the first policy to the last. */
+function train({ recipe, backend, shuffled }, seed) {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'retrace-learning-'));
+  try {
+    const args = ['train', '--recipe', recipe, '--seed', seed, '--data-dir', dataDirectory, '--json'];
+    if (backend) args.push('--backend', backend);
+    if (shuffled) args.push('--set', 'advantage.shuffle=true');
+    const { metrics } = JSON.parse(run(args));
+    const sql =
+      "SELECT dateDiff('millisecond', min(published_at), max(published_at)) / 60000 AS minutes FROM policies";
+    const [{ minutes }] = JSON.parse(run(['sql', sql, '--format', 'json', '--data-dir', dataDirectory]));
+    return { success: metrics['test/success'], minutes: Number(minutes) };
+  } finally {
+    rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+  }
+}
+
+const figures = [];
+let passed = true;
+for (const bar of bars) {
+  const name = [bar.recipe, bar.backend, bar.shuffled && 'advantages shuffled'].filter(Boolean).join(', ');
+  if (values.only && values.only !== name) continue;
+  const results = values.seeds.split(',').map((seed) => {
+    const result = train(bar, seed);
+    console.log(
+      `${name}, seed ${seed}: success ${result.success} after ${result.minutes.toFixed(2)} minutes`,
+    );
+    figures.push({ name: `${name}, seed ${seed}: success on test maps`, value: result.success });
+    return result;
+  });
+  const success = results.reduce((sum, result) => sum + result.success, 0) / results.length;
+  const minutes = Math.max(...results.map((result) => result.minutes));
+  const learned = bar.successBelow === undefined ? success >= bar.success : success < bar.successBelow;
+  if (!learned || minutes > bar.minutes) passed = false;
+  const wanted = bar.successBelow === undefined ? `at least ${bar.success}` : `below ${bar.successBelow}`;
+  console.log(
+    `${name}: mean ${success.toFixed(4)} (${wanted}), longest ${minutes.toFixed(2)} minutes (at most ${bar.minutes})`,
+  );
+  figures.push({ name: `${name}: mean success (${wanted})`, value: success });
+  figures.push({ name: `${name}: longest training (at most ${bar.minutes})`, value: minutes, unit: 'min' });
+}
+if (process.env.RETRACE_RESULT_FILE) {
+  const title = 'Learning through the whole pipeline';
+  writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
+}
+process.exitCode = passed ? 0 : 1;
