@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseRecipe, type ContextRecipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import { createTokenizer, Generator, type CheckpointFiles } from '@retrace/policy';
@@ -54,19 +55,20 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     ? await latestPolicyActor(options, source, concurrentEpisodes)
     : new ScriptedActor(scriptedAgent(spec, options.policy), tokenizer);
   const runId = newRunId();
+  const recipe = {
+    environment: spec.name,
+    policy: options.policy,
+    numEpisodes,
+    seed,
+    fromRun: source?.runId ?? null,
+    policyVersion: source?.policies.latest?.policyVersion ?? null,
+  };
   await control.append(runId, {
     kind: 'RunStarted',
     payload: {
       name: `collect-${spec.name}-${options.policy}`,
-      recipe: {
-        environment: spec.name,
-        policy: options.policy,
-        numEpisodes,
-        seed,
-        fromRun: source?.runId ?? null,
-        policyVersion: source?.policies.latest?.policyVersion ?? null,
-      },
-      recipeHash: '',
+      recipe,
+      recipeHash: createHash('sha256').update(JSON.stringify(recipe)).digest('hex'),
       seed,
       environment: spec.name,
       codeVersion: options.codeVersion,
