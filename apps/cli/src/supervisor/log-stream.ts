@@ -71,6 +71,7 @@ class TextLogStream implements LogStream {
   }
 
   write({ role, level, message }: LogEntry): void {
+    if (level === 'debug') return;
     this.clearBar();
     const time = this.now().toTimeString().slice(0, 8);
     const paddedRole = role.padEnd(roleWidth);
@@ -111,15 +112,22 @@ function paint(color: number, text: string): string {
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
+/** Severity letters of TensorFlow's own log; what it says by itself while all is well is of no use to who runs a server. */
+const nativeLevels: Readonly<Record<string, LogLevel>> = { I: 'debug', W: 'debug', E: 'warn', F: 'error' };
+const nativeNotice = 'WARNING: All log messages before absl::InitializeLog()';
+
 /**
- * Reads one line of a child's output: a JSON object with `level` and `message` (or `msg`), or `level role message`,
- * or anything else, which is taken as the message at `fallback`.
+ * Reads one line of a child's output: a JSON object with `level` and `message` (or `msg`), `level role message`, TensorFlow's
+ * native form, or anything else, which is taken as the message at `fallback`.
  */
 export function parseLogLine(role: string, line: string, fallback: LogLevel): LogEntry {
   if (line.startsWith('{')) {
     const entry = parseJsonLine(role, line, fallback);
     if (entry) return entry;
   }
+  const native = /^([IWEF])\d{4} [\d:.]+ +\d+ [^\]]+\] (.*)$/.exec(line);
+  if (native) return { role, level: nativeLevels[native[1]], message: native[2] };
+  if (line.startsWith(nativeNotice)) return { role, level: 'debug', message: line };
   const [first, second, ...rest] = line.split(' ');
   const level = levels.find((name) => name === first.toLowerCase());
   if (level === undefined) return { role, level: fallback, message: line };
