@@ -41,6 +41,13 @@ describe('a packed column', () => {
     fc.assert(fc.property(column, expectRoundTrip), { numRuns: 500 });
   });
 
+  it.each([-1, 0, 255, 256, 511, 65_535, 65_536, 2 ** 31 - 1, -(2 ** 31)])(
+    'keeps the integer %i',
+    (value) => {
+      expectRoundTrip(Int32Array.of(0, value, 1));
+    },
+  );
+
   it('keeps the payload of NaNs', () => {
     const bits = Uint32Array.of(0x7fc0_0001, 0x7fc0_0001, 0x7fc0_0001, 0xffc0_0000, 0x7fc0_0000);
     expectRoundTrip(new Float32Array(bits.buffer));
