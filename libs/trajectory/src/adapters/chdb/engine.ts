@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Session, drainPending } from 'chdb';
 import { ClickHouseException } from './clickhouse-exception.js';
+import { findLockHolder, findStatusWriter } from './engine-lock.js';
 import { engineConfigXml, READONLY_ROLE, usersConfigXml } from './engine-config.js';
 import { quoteIdentifier, quoteString } from './sql-literals.js';
 import { StoreServerError } from './store-server-error.js';
@@ -59,6 +60,8 @@ export class Engine {
     const directory = join(dataDirectory, 'engine');
     const configPath = join(dataDirectory, 'engine.xml');
     const usersPath = join(dataDirectory, 'engine-users.xml');
+    const holder = await findLockHolder(directory);
+    if (holder !== null) throw directoryInUse(dataDirectory, holder);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(usersPath, usersConfigXml());
@@ -68,7 +71,10 @@ export class Engine {
       const [version, timezone] = answer.text().trim().split('\t');
       return new Engine(directory, root, version, timezone);
     } catch (error) {
-      throw asOpenError(error, dataDirectory);
+      const writer = await findStatusWriter(directory);
+      throw writer === null
+        ? asOpenError(error, dataDirectory)
+        : directoryInUse(dataDirectory, writer, error);
     }
   }
 
@@ -130,23 +136,21 @@ function prelude(context: StatementContext, marker: string): string {
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
+function directoryInUse(dataDirectory: string, pid: number, cause?: unknown): StoreServerError {
+  return new StoreServerError(
+    'STORE_DIRECTORY_IN_USE',
+    `The store's data directory ${dataDirectory} is in use by process ${pid}; stop that one, or choose another directory.`,
+    { cause, retriable: true },
+  );
+}
+
 function asOpenError(error: unknown, dataDirectory: string): StoreServerError {
   const text = error instanceof Error ? error.message : String(error);
-  if (/another server|already (?:running|in use)|CANNOT_OPEN_FILE|Cannot lock/i.test(text)) {
-    return new StoreServerError(
-      'STORE_DIRECTORY_IN_USE',
-      `The store's data directory ${dataDirectory} is in use by another process; stop that one, or choose another directory.`,
-      { cause: error, retriable: true },
-    );
-  }
   if (/ENOSPC|No space left|NOT_ENOUGH_SPACE/i.test(text)) {
     return new StoreServerError(
       'STORE_DISK_FULL',
       `No space is left for the store's data directory ${dataDirectory}; free some and start again.`,
-      {
-        cause: error,
-        retriable: true,
-      },
+      { cause: error, retriable: true },
     );
   }
   return new StoreServerError(

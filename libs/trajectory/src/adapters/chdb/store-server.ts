@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Authentication, type StoreUser } from './authentication.js';
 import { Engine } from './engine.js';
 import { createRequestListener } from './http-interface.js';
@@ -47,10 +47,11 @@ const CLOSE_IDLE_MS = 50;
  * @throws StoreServerError when the data directory or the address can't be had
  */
 export async function startStoreServer(options: StoreServerOptions): Promise<StoreServer> {
-  checkDirectoryName(options.dataDirectory);
-  const engine = await Engine.open(options.dataDirectory);
+  const dataDirectory = resolve(options.dataDirectory);
+  checkDirectoryName(dataDirectory);
+  const engine = await Engine.open(dataDirectory);
   try {
-    const exchangeDirectory = join(options.dataDirectory, 'exchange');
+    const exchangeDirectory = join(dataDirectory, 'exchange');
     // Holds what a killed server left behind; the engine's lock says that no other server is using it.
     await rm(exchangeDirectory, { recursive: true, force: true });
     await mkdir(exchangeDirectory, { mode: 0o700 });
