@@ -1,0 +1,94 @@
+import { resolveRecipe } from '@retrace/config';
+import { openBackend, type NamedTensors } from '@retrace/policy';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { InMemoryLoop } from '../bench/in-memory-loop.mjs';
+
+/** The loop of collector and trainer without log and store: what is computed, apart from where it is kept. */
+const small = [
+  'collection.groupsPerRound=16',
+  'collection.concurrentEpisodes=24',
+  'optimizer.miniBatchActionTokens=64',
+  'optimizer.epochs=1',
+];
+
+beforeAll(async () => {
+  await openBackend();
+});
+
+async function firstUpdate(recipeName: string, ...assignments: string[]) {
+  const recipe = resolveRecipe(recipeName, { numUpdates: 2, assignments: [...small, ...assignments] });
+  const loop = new InMemoryLoop(recipe);
+  const { groupSize, groupsPerRound } = recipe.collection;
+  const { columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: 0 });
+  const { metrics, outcome } = await loop.update(columns, 1);
+  const weights = await loop.policy.model.exportTensors();
+  return { metrics: new Map(metrics), outcome, weights, loop, columns };
+}
+
+function largestDifference(a: NamedTensors, b: NamedTensors): number {
+  let largest = 0;
+  for (const [name, { data }] of a) {
+    const other = b.get(name)?.data ?? new Float32Array(0);
+    expect(other).toHaveLength(data.length);
+    data.forEach((value, i) => {
+      largest = Math.max(largest, Math.abs(value - other[i]));
+    });
+  }
+  return largest;
+}
+
+describe('an update on fresh episodes', () => {
+  it.each(['frozen-lake-ppo', 'memory-bandit-grpo'])(
+    'is on-policy within 1e-4: the trainer’s probabilities are the collector’s (%s)',
+    async (recipe) => {
+      const { metrics } = await firstUpdate(recipe);
+      expect(metrics.get('train/ratioMaxDeviation')).toBeLessThan(1e-4);
+      expect(metrics.get('train/stalenessMax')).toBe(0);
+    },
+  );
+
+  it.each(['frozen-lake-ppo', 'memory-bandit-grpo'])(
+    'does not depend on the size of micro-batches (%s)',
+    async (recipe) => {
+      const whole = await firstUpdate(recipe);
+      const cut = await firstUpdate(recipe, 'optimizer.maxTokensPerMicroBatch=100');
+      expect(Math.abs(whole.outcome.loss - cut.outcome.loss)).toBeLessThan(1e-5);
+      expect(whole.outcome.gradientNorm).toBeCloseTo(cut.outcome.gradientNorm, 4);
+      expect(largestDifference(whole.weights, cut.weights)).toBeLessThan(1e-4);
+    },
+  );
+
+  it('is the same bit for bit when it is made again', async () => {
+    const first = await firstUpdate('frozen-lake-ppo');
+    const second = await firstUpdate('frozen-lake-ppo');
+    expect(largestDifference(first.weights, second.weights)).toBe(0);
+  });
+
+  it('is refused on data whose logprobs are not those of the policy that is named', async () => {
+    const { loop, columns } = await firstUpdate('frozen-lake-ppo');
+    const shifted = { ...columns, tokenLogprobs: columns.tokenLogprobs.map((logprob) => logprob * 1.01) };
+    loop.version = 0;
+    await expect(loop.update(shifted, 2)).rejects.toMatchObject({ code: 'NOT_ON_POLICY' });
+  });
+});
+
+describe('learning', { timeout: 120_000 }, () => {
+  async function successAfter(numUpdates: number, ...assignments: string[]) {
+    const recipe = resolveRecipe('bandit-ppo', { numUpdates, assignments });
+    const loop = new InMemoryLoop(recipe);
+    const { groupSize, groupsPerRound } = recipe.collection;
+    for (let u = 0; u < numUpdates; u++) {
+      const { columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: u });
+      await loop.update(columns, u + 1);
+    }
+    return loop.play({ split: 'test', numGroups: 300, groupSize: 1, round: 0, greedy: true });
+  }
+
+  it('finds the better arm of named bandits', async () => {
+    expect((await successAfter(40)).success).toBeGreaterThan(0.95);
+  });
+
+  it('does not happen when advantages are shuffled inside the batch', async () => {
+    expect((await successAfter(40, 'advantage.shuffle=true')).success).toBeLessThan(0.7);
+  });
+});
