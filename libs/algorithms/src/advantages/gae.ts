@@ -1,5 +1,12 @@
 import { AlgorithmError } from '../errors.js';
-import { checkMask, checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import {
+  checkFinite,
+  checkLength,
+  checkMask,
+  checkOffsets,
+  checkUnitInterval,
+  checkValues,
+} from '../layout/check.js';
 
 export interface GaeInput {
   /** Episodes over tokens `[E + 1]`. */
@@ -39,7 +46,7 @@ export interface GaeResult {
  * A reward on such a token is not lost either, which differs from verl: it joins the sampled token before it,
  * undiscounted.
  *
- * Empty episodes give nothing. Doubles inside, float32 in and out.
+ * Empty episodes give nothing. Values at mask 0 are not read. Doubles inside, float32 in and out.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite, offsets that
  * fall, γ or λ outside [0, 1]; `MISSING_INPUT` when an episode is truncated and there are no `finalValues`
@@ -47,8 +54,7 @@ export interface GaeResult {
 export function gae(input: GaeInput): GaeResult {
   const { offsets, rewards, values, gamma, lambda } = input;
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('rewards', rewards, rewards.length);
-  checkValues('values', values, rewards.length);
+  checkLength('values', values, rewards.length);
   checkUnitInterval('gamma', gamma);
   checkUnitInterval('lambda', lambda);
   const mask = input.mask ?? null;
@@ -58,6 +64,7 @@ export function gae(input: GaeInput): GaeResult {
   const advantages = new Float32Array(rewards.length);
   const returns = new Float32Array(rewards.length);
   const decay = gamma * lambda;
+  let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let nextValue = bootstraps === null ? 0 : bootstraps[episode];
     let advantage = 0;
@@ -73,7 +80,13 @@ export function gae(input: GaeInput): GaeResult {
       nextValue = value;
       advantages[t] = advantage;
       returns[t] = advantage + value;
+      sum += advantage;
     }
+  }
+  // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
+  if (!Number.isFinite(sum)) {
+    checkFinite('rewards', rewards);
+    checkFinite('values', values);
   }
   return { advantages, returns };
 }

@@ -1,4 +1,4 @@
-import { checkLength, checkOffsets, checkValues, type NumericArray } from './check.js';
+import { checkFinite, checkLength, checkOffsets, type NumericArray } from './check.js';
 
 /*
  * Ragged rows are one flat array plus shared offsets: row s = [offsets[s], offsets[s + 1]). Rows may be empty.
@@ -16,11 +16,11 @@ export function broadcastRows(perRow: NumericArray, offsets: Int32Array): Float3
 /** Sum of each row. `values [N]`, `offsets [S + 1]` → `[S]`; an empty row sums to 0. */
 export function rowSums(values: NumericArray, offsets: Int32Array): Float64Array {
   checkOffsets('offsets', offsets, values.length);
-  checkValues('values', values, values.length);
   const sums = new Float64Array(offsets.length - 1);
   for (let row = 0; row < sums.length; row++) {
     let sum = 0;
     for (let i = offsets[row]; i < offsets[row + 1]; i++) sum += values[i];
+    if (!Number.isFinite(sum)) checkFinite('values', values);
     sums[row] = sum;
   }
   return sums;

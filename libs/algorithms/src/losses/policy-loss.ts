@@ -1,6 +1,6 @@
 import { AlgorithmError, type AlgorithmErrorCode } from '../errors.js';
 import type { Aggregation } from '../aggregation/aggregation.js';
-import { checkMask, checkOffsets, checkValues } from '../layout/check.js';
+import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
 import {
   NamedRegistry,
   optionFault,
@@ -57,6 +57,7 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   readonly options: S;
   /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
   readonly selectTokens?: (input: PolicyLossInput, options: OptionsOf<S>) => Uint8Array;
+  /** Goes over the tokens by `overTokens`, which also finds inputs that are not finite. */
   compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
 }
 
@@ -115,6 +116,10 @@ export function selectLossTokens(
   const loss = getPolicyLoss(name);
   const resolved = resolvePolicyLossOptions(loss, options);
   checkInput(loss, input);
+  checkFinite('logprobs', input.logprobs);
+  checkFinite('proximalLogprobs', input.proximalLogprobs);
+  checkFinite('advantages', input.advantages);
+  checkFinite('weights', input.weights);
   return loss.selectTokens?.(input, resolved) ?? null;
 }
 
@@ -137,13 +142,13 @@ export function computePolicyLoss(
   return loss.compute({ ...input, selected }, resolved);
 }
 
+/** All but finiteness, which `overTokens` sees to. */
 function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
   const numTokens = input.logprobs.length;
   checkOffsets('offsets', input.offsets, numTokens);
-  checkValues('logprobs', input.logprobs, numTokens);
-  checkValues('proximalLogprobs', input.proximalLogprobs, numTokens);
-  checkValues('advantages', input.advantages, numTokens);
-  checkValues('weights', input.weights, numTokens);
+  checkLength('proximalLogprobs', input.proximalLogprobs, numTokens);
+  checkLength('advantages', input.advantages, numTokens);
+  checkLength('weights', input.weights, numTokens);
   if (input.selected) checkMask('selected', input.selected, numTokens);
   const behavior = input.behaviorLogprobs ?? null;
   if (behavior !== null) checkValues('behaviorLogprobs', behavior, numTokens);

@@ -1,0 +1,168 @@
+/**
+ * The mathematics over flat ragged arrays: 2,048 sequences of up to 512 tokens. GAE against the same recursion over padded
+ * rows with a mask, linearity in tokens, and, where RETRACE_PEER_PYTHON names a Python that has
+ * verl and torch (test/golden/algorithms/README.md), against verl's functions in the same run.
+ *
+ *   npm run bench -- advantages
+ */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import {
+  aggregationWeights,
+  computePolicyLoss,
+  countForAggregation,
+  gae,
+  gigpo,
+  grpo,
+  offsetsOf,
+  rowSums,
+} from '@retrace/algorithms';
+
+const NUM_SEQUENCES = 2048;
+const MAX_LENGTH = 512;
+const GROUP_SIZE = 8;
+const STEP_LENGTH = 16;
+const NUM_STATES = 64;
+const GAMMA = 0.99;
+const LAMBDA = 0.95;
+
+/** Median of `repeats` runs, milliseconds, after as many runs to warm up. */
+function medianMs(run, repeats = 15) {
+  const times = [];
+  for (let i = 0; i < 2 * repeats; i++) {
+    const start = performance.now();
+    run();
+    times.push(performance.now() - start);
+  }
+  const measured = times.slice(repeats).sort((a, b) => a - b);
+  return measured[Math.floor(measured.length / 2)];
+}
+
+/** A generator that is good enough for inputs: the recurrence of Numerical Recipes. */
+function makeRandom(seed) {
+  let state = seed >>> 0;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+function makeBatch(numSequences) {
+  const random = makeRandom(7);
+  const lengths = Int32Array.from({ length: numSequences }, () => 1 + Math.floor(random() * MAX_LENGTH));
+  const offsets = offsetsOf(lengths);
+  const numTokens = offsets[numSequences];
+  const column = (of) => Float32Array.from({ length: numTokens }, of);
+  const rewards = new Float32Array(numTokens);
+  for (let s = 0; s < numSequences; s++) rewards[offsets[s + 1] - 1] = random() < 0.5 ? 1 : 0;
+  const logprobs = column(() => -3 * random());
+  return {
+    offsets,
+    rewards,
+    values: column(() => random() - 0.5),
+    logprobs,
+    proximalLogprobs: logprobs.map((logprob) => logprob + 0.4 * (random() - 0.5)),
+    advantages: column(() => 2 * random() - 1),
+    groupIds: Int32Array.from({ length: numSequences }, (_, s) => Math.floor(s / GROUP_SIZE)),
+    ...makeSteps(lengths, random),
+  };
+}
+
+/** Steps of 16 action tokens, each in one of 64 states. */
+function makeSteps(lengths, random) {
+  const stepLengths = [];
+  const numSteps = lengths.map((length) => {
+    for (let left = length; left > 0; left -= STEP_LENGTH) stepLengths.push(Math.min(left, STEP_LENGTH));
+    return Math.ceil(length / STEP_LENGTH);
+  });
+  return {
+    episodeSteps: offsetsOf(numSteps),
+    stepOffsets: offsetsOf(stepLengths),
+    anchors: Int32Array.from(stepLengths, () => Math.floor(random() * NUM_STATES)),
+  };
+}
+
+/** GAE over rows of equal width with a mask, as padded code does it: time outside, rows inside. */
+function paddedGae({ rewards, values, mask, width, numRows }) {
+  const advantages = new Float32Array(numRows * width);
+  const returns = new Float32Array(numRows * width);
+  const nextValues = new Float64Array(numRows);
+  const accumulated = new Float64Array(numRows);
+  for (let t = width - 1; t >= 0; t--) {
+    for (let row = 0; row < numRows; row++) {
+      const i = row * width + t;
+      const advantage = rewards[i] + GAMMA * nextValues[row] - values[i] + GAMMA * LAMBDA * accumulated[row];
+      nextValues[row] = values[i] * mask[i] + (1 - mask[i]) * nextValues[row];
+      accumulated[row] = advantage * mask[i] + (1 - mask[i]) * accumulated[row];
+      advantages[i] = accumulated[row];
+      returns[i] = accumulated[row] + values[i];
+    }
+  }
+  return { advantages, returns };
+}
+
+function pad({ offsets, rewards, values }) {
+  const numRows = offsets.length - 1;
+  const padded = {
+    numRows,
+    width: MAX_LENGTH,
+    rewards: new Float32Array(numRows * MAX_LENGTH),
+    values: new Float32Array(numRows * MAX_LENGTH),
+    mask: new Float32Array(numRows * MAX_LENGTH),
+  };
+  for (let row = 0; row < numRows; row++) {
+    const [start, end] = [offsets[row], offsets[row + 1]];
+    padded.rewards.set(rewards.subarray(start, end), row * MAX_LENGTH);
+    padded.values.set(values.subarray(start, end), row * MAX_LENGTH);
+    padded.mask.fill(1, row * MAX_LENGTH, row * MAX_LENGTH + end - start);
+  }
+  return padded;
+}
+
+function measurePeer() {
+  const python = process.env.RETRACE_PEER_PYTHON;
+  if (python === undefined) return null;
+  const script = fileURLToPath(new URL('peers/verl_advantages.py', import.meta.url));
+  const output = execFileSync(python, [script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return JSON.parse(output.trim().split('\n').at(-1));
+}
+
+const batch = makeBatch(NUM_SEQUENCES);
+const numTokens = batch.rewards.length;
+const padded = pad(batch);
+const counts = countForAggregation(batch);
+const weights = aggregationWeights(batch, { aggregation: 'tokenMean', counts });
+const runGae = (input) => gae({ ...input, gamma: GAMMA, lambda: LAMBDA });
+
+const ours = {
+  gae: medianMs(() => runGae(batch)),
+  grpo: medianMs(() => grpo({ returns: rowSums(batch.rewards, batch.offsets), groupIds: batch.groupIds })),
+  gigpo: medianMs(() => gigpo(batch)),
+  ppo: medianMs(() => computePolicyLoss('ppo', { ...batch, weights })),
+};
+const paddedMs = medianMs(() => paddedGae(padded));
+const large = makeBatch(8 * NUM_SEQUENCES);
+const largeMs = medianMs(() => runGae(large), 5);
+const linearity = largeMs / large.rewards.length / (ours.gae / numTokens);
+
+const figures = [
+  { name: 'tokens', value: numTokens, unit: '' },
+  { name: 'GAE, flat', value: ours.gae, unit: 'ms' },
+  { name: 'GAE, padded with a mask', value: paddedMs, unit: 'ms' },
+  { name: 'GAE, flat is faster than padded by', value: paddedMs / ours.gae, unit: '×' },
+  { name: 'GAE, time a token at 8× the tokens over that at 1×', value: linearity, unit: '×' },
+  { name: 'GRPO from token rewards', value: ours.grpo, unit: 'ms' },
+  { name: 'GiGPO', value: ours.gigpo, unit: 'ms' },
+  { name: 'PPO loss and gradient', value: ours.ppo, unit: 'ms' },
+];
+const peer = measurePeer();
+for (const [name, value] of Object.entries(peer ?? {})) {
+  figures.push({ name: `verl: ${name}`, value, unit: 'ms' });
+  figures.push({ name: `${name}: faster than verl by`, value: value / ours[name.split(',')[0]], unit: '×' });
+}
+for (const { name, value, unit } of figures) console.log(`${name.padEnd(52)} ${value.toFixed(2)} ${unit}`);
+
+const { RETRACE_RESULT_FILE: resultFile } = process.env;
+if (resultFile !== undefined) {
+  const title = `Advantages and losses over ${String(NUM_SEQUENCES)} ragged sequences`;
+  writeFileSync(resultFile, JSON.stringify({ title, figures }));
+}
