@@ -7,6 +7,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention.js';
 import { finalNorm, finishLayer, projectQkv, projectTokens } from '../model/forward.js';
+import { rotate } from '../model/rotary.js';
 import { embeddingKey } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { lookup } from '../ops/lookup.js';
@@ -51,7 +52,7 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
   let x_NH = lookup(tokens.tokenIds, model.matrix(embeddingKey));
   for (let layer = 0; layer < config.numLayers; layer++) {
     const qkv_NW = layer === 0 ? projectTokens(model, tokens.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
-    const rotated = model.rotary.rotate(qkv_NW, rotary);
+    const rotated = rotate(qkv_NW, rotary);
     const widths = [config.numHeads * config.headDim, 2 * config.numKeyValueHeads * config.headDim];
     const [allQueries_NW, keysValues_NW] = tf.split(rotated, widths, 1);
     cache.write(

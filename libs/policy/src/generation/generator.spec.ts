@@ -143,8 +143,8 @@ await onEachBackend('Generator', () => {
     await playTurns(generator, { numTurns: 3, temperature: 1 });
     expect(tf.memory().numTensors).toBe(afterOne);
     generator.dispose();
-    // The model's own rotary tables (cosine and sine) stay with the model.
-    expect(tf.memory().numTensors).toBe(before + 2);
+    // The model's own rotary table stays with the model.
+    expect(tf.memory().numTensors).toBe(before + 1);
     model.dispose();
   });
 

@@ -6,7 +6,7 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { matMul } from '../ops/mat-mul.js';
-import type { RotaryAngles, RotaryTables } from './rotary.js';
+import { rotate, rotateBack } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
 import { withGradient } from '../ops/with-gradient.js';
 
@@ -17,7 +17,8 @@ const masked = -1e9;
 export interface AttentionPlan {
   readonly numRows: number;
   readonly rowLength: number;
-  readonly rotary: RotaryAngles;
+  /** [T, W] rotary factors of the columns. */
+  readonly rotary: tf.Tensor;
   /** [B·Q] cells (row·T + column) that are queries; null if all T columns are. */
   readonly queryCells: tf.Tensor | null;
   readonly numQueries: number;
@@ -51,12 +52,7 @@ export function attentionBias({ queryColumns, numKeys, segments }: Visibility): 
  * softmax(QKᵀ/√D + bias)·V, from the joined projections [B·T, W] before rotation to the joined heads [B·Q, H·D].
  * One node of the gradient tape, with the closed-form gradient.
  */
-export function attend(
-  qkv_NW: tf.Tensor,
-  plan: AttentionPlan,
-  config: TransformerConfig,
-  tables: RotaryTables,
-): tf.Tensor {
+export function attend(qkv_NW: tf.Tensor, plan: AttentionPlan, config: TransformerConfig): tf.Tensor {
   const { numHeads, numKeyValueHeads, headDim } = config;
   const { numRows, rowLength, numQueries, queryCells } = plan;
   const queryWidth = numHeads * headDim;
@@ -64,7 +60,7 @@ export function attend(
   const numCells = numRows * rowLength;
 
   const forward = () => {
-    const rotated = tables.rotate(qkv_NW, plan.rotary);
+    const rotated = rotate(qkv_NW, plan.rotary);
     const [queries, keys, values] = tf.split(rotated, [queryWidth, keyWidth, keyWidth], 1);
     const selected = queryCells === null ? queries : tf.gather(queries, queryCells);
     const q = splitHeads(selected, numRows, numQueries, config, numHeads);
@@ -86,7 +82,7 @@ export function attend(
     const dK = matMul(dScores, q, { transposeA: true });
     const dQueries = queryCells === null ? dQ : scatterRows(dQ, queryCells, numCells);
     const dQkv = tf.concat([dQueries, joinHeads(dK), joinHeads(dV)], 1);
-    return [tables.rotateBack(dQkv, plan.rotary)];
+    return [rotateBack(dQkv, plan.rotary)];
   };
   return withGradient([qkv_NW], forward, backward);
 }

@@ -49,7 +49,7 @@ export function hiddenAtReads(model: Transformer, rows: DeviceRows): tf.Tensor {
     const isLast = layer === numLayers - 1;
     const plan = isLast ? rows.lastPlan : rows.plan;
     const qkv_NW = layer === 0 ? projectTokens(model, rows.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
-    let context_NH = attend(qkv_NW, plan, model.config, model.rotary);
+    let context_NH = attend(qkv_NW, plan, model.config);
     if (isLast && rows.readQueries !== null) context_NH = tf.gather(context_NH, rows.readQueries);
     if (isLast && rows.readCells !== null) x_NH = tf.gather(x_NH, rows.readCells);
     x_NH = finishLayer(model, layer, x_NH, context_NH);

@@ -17,6 +17,11 @@ export interface ParameterPart {
   readonly name: string;
   readonly numRows: number;
   readonly role: ParameterRole;
+  /**
+   * Set for queries and keys: Hugging Face turns row i of a head with row i + headDim/2; on the device the two are
+   * neighbours.
+   */
+  readonly pairedHeadDim?: number;
 }
 
 /** What decides how a parameter is initialised and whether weight decay applies to it. */
@@ -72,8 +77,8 @@ function layerSpecs(config: TransformerConfig, layer: number): ParameterSpec[] {
   const keys = layerKeys(layer);
   const prefix = `model.layers.${layer}`;
   const qkv = (suffix: 'weight' | 'bias', role: ParameterRole): ParameterPart[] => [
-    { name: `${prefix}.self_attn.q_proj.${suffix}`, numRows: queryWidth, role },
-    { name: `${prefix}.self_attn.k_proj.${suffix}`, numRows: keyValueWidth, role },
+    { name: `${prefix}.self_attn.q_proj.${suffix}`, numRows: queryWidth, role, pairedHeadDim: headDim },
+    { name: `${prefix}.self_attn.k_proj.${suffix}`, numRows: keyValueWidth, role, pairedHeadDim: headDim },
     { name: `${prefix}.self_attn.v_proj.${suffix}`, numRows: keyValueWidth, role },
   ];
   return [
@@ -119,15 +124,15 @@ export function partShape(spec: ParameterSpec, part: ParameterPart): number[] {
   return [part.numRows, ...spec.shape.slice(1)];
 }
 
-/** Cuts the values of one device parameter into its named parts (views, not copies). */
+/** Cuts the values of one device parameter into its named parts. */
 export function splitParameter(spec: ParameterSpec, data: Float32Array): [string, NamedTensor][] {
   let offset = 0;
   return spec.parts.map((part) => {
     const shape = partShape(spec, part);
     const size = numElements(shape);
-    const tensor = { shape, data: data.subarray(offset, offset + size) };
+    const rows = data.subarray(offset, offset + size);
     offset += size;
-    return [part.name, tensor];
+    return [part.name, { shape, data: reorderRows(rows, part, 'split') }];
   });
 }
 
@@ -153,8 +158,24 @@ export function joinParameter(spec: ParameterSpec, tensors: NamedTensors): Float
         `tensor ${part.name} has shape [${tensor.shape.join(', ')}]; the model needs [${shape.join(', ')}]`,
       );
     }
-    data.set(tensor.data, offset);
+    data.set(reorderRows(tensor.data, part, 'join'), offset);
     offset += tensor.data.length;
   }
   return data;
+}
+
+/** Between the order of rows in a Hugging Face file and that on the device. */
+function reorderRows(data: Float32Array, part: ParameterPart, direction: 'split' | 'join'): Float32Array {
+  const { numRows, pairedHeadDim } = part;
+  if (pairedHeadDim === undefined) return data;
+  const rowSize = data.length / numRows;
+  const half = pairedHeadDim / 2;
+  const reordered = new Float32Array(data.length);
+  for (let row = 0; row < numRows; row++) {
+    const inHead = row % pairedHeadDim;
+    const paired = row - inHead + (inHead < half ? 2 * inHead : 2 * (inHead - half) + 1);
+    const [from, to] = direction === 'join' ? [row, paired] : [paired, row];
+    reordered.set(data.subarray(from * rowSize, (from + 1) * rowSize), to * rowSize);
+  }
+  return reordered;
 }

@@ -1,113 +1,76 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { matMul } from '../ops/mat-mul.js';
+import { rotatePairs } from '../ops/rotate-pairs.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**
- * Cosines and sines, [positions, W], for joined projections of width W = (numHeads + 2·numKeyValueHeads)·headDim.
- * Value columns have cosine 1 and sine 0, so that one product turns queries and keys and leaves values alone;
- * query columns are scaled by 1/√headDim, so that scores need no scaling of their own.
+ * Rotary positions (arXiv:2104.09864) for joined projections of width W = (numHeads + 2·numKeyValueHeads)·headDim.
+ *
+ * A table [positions, W] of factors: cosine and sine of the angle p·θ^(−2i/headDim) side by side for pair i of a head.
+ * The factors of queries are scaled by 1/√headDim, so that scores need no scaling of their own; those of values are 1,
+ * so that one product turns queries and keys and leaves values alone. Pairs are neighbouring columns
+ * (`parameter-layout.ts` orders the rows of the weights so). Made when first needed, and grown by doubling.
  */
-export interface RotaryAngles {
-  readonly cos: tf.Tensor;
-  readonly sin: tf.Tensor;
-}
-
-/** Rotary position tables of a model, made when first needed and grown by doubling. */
-export class RotaryTables {
-  private capacity = 0;
-  private table: RotaryAngles | null = null;
-  private readonly turn: tf.Tensor;
+export class RotaryTable {
+  private table: tf.Tensor | null = null;
+  private length = 0;
+  private readonly width: number;
 
   constructor(private readonly config: TransformerConfig) {
-    this.turn = tf.keep(quarterTurn(config.headDim));
+    this.width = (config.numHeads + 2 * config.numKeyValueHeads) * config.headDim;
   }
 
-  /** Angles of the positions 0 … length − 1. */
-  upTo(length: number): RotaryAngles {
-    const { cos, sin } = this.atLeast(length);
-    const width = cos.size / this.capacity;
-    return { cos: tf.slice(cos, [0, 0], [length, width]), sin: tf.slice(sin, [0, 0], [length, width]) };
+  /** Factors of the positions 0 … length − 1: [length, W]. */
+  upTo(length: number): tf.Tensor {
+    return tf.slice(this.atLeast(length), [0, 0], [length, this.width]);
   }
 
-  /** Angles of the given positions; `length` is above all of them. */
-  at(positions: tf.Tensor, length: number): RotaryAngles {
-    const { cos, sin } = this.atLeast(length);
-    return { cos: tf.gather(cos, positions), sin: tf.gather(sin, positions) };
-  }
-
-  /** Turns x [rows·P, W] by the angles [P, W] of its positions. */
-  rotate(x_RW: tf.Tensor, { cos, sin }: RotaryAngles): tf.Tensor {
-    const turned = this.quarterTurned(x_RW, false);
-    return tf.add(multiplyRows(x_RW, cos), multiplyRows(turned, sin));
-  }
-
-  /** The transpose of `rotate`: takes the gradient of its result to the gradient of x. */
-  rotateBack(dy_RW: tf.Tensor, { cos, sin }: RotaryAngles): tf.Tensor {
-    return tf.add(multiplyRows(dy_RW, cos), this.quarterTurned(multiplyRows(dy_RW, sin), true));
+  /** Factors of the given positions [P], all of them below `length`: [P, W]. */
+  at(positions: tf.Tensor, length: number): tf.Tensor {
+    return tf.gather(this.atLeast(length), positions);
   }
 
   dispose(): void {
-    this.table?.cos.dispose();
-    this.table?.sin.dispose();
-    this.turn.dispose();
+    this.table?.dispose();
+    this.table = null;
   }
 
-  /** x·R per head: (x₁, x₂) → (−x₂, x₁) over the halves of a head, exact because R has one ±1 a column. */
-  private quarterTurned(x_RW: tf.Tensor, transposed: boolean): tf.Tensor {
-    const heads = tf.reshape(x_RW, [-1, this.config.headDim]);
-    return tf.reshape(matMul(heads, this.turn, { transposeB: transposed }), x_RW.shape);
-  }
-
-  private atLeast(length: number): RotaryAngles {
-    if (this.table !== null && length <= this.capacity) return this.table;
-    this.capacity = Math.min(this.config.maxPositions, Math.max(length, 2 * this.capacity, 64));
-    this.table?.cos.dispose();
-    this.table?.sin.dispose();
-    const { cos, sin } = tabulate(this.config, this.capacity);
-    this.table = { cos: tf.keep(cos), sin: tf.keep(sin) };
+  private atLeast(length: number): tf.Tensor {
+    if (this.table !== null && length <= this.length) return this.table;
+    this.dispose();
+    this.length = Math.min(this.config.maxPositions, Math.max(length, 2 * this.length, 64));
+    this.table = tf.keep(
+      tf.tensor2d(tabulate(this.config, this.length, this.width), [this.length, this.width]),
+    );
     return this.table;
   }
 }
 
-/** x [rows·P, W] ⊙ factors [P, W], the factors repeated for every row; flattened, which broadcasts fastest. */
-function multiplyRows(x_RW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
-  const product = tf.mul(
-    tf.reshape(x_RW, [-1, factors_PW.size]),
-    tf.reshape(factors_PW, [1, factors_PW.size]),
-  );
-  return tf.reshape(product, x_RW.shape);
+/** Turns x [rows·P, W] by the factors [P, W] of its positions. */
+export function rotate(x_NW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
+  return rotatePairs(x_NW, factors_PW, false);
 }
 
-function quarterTurn(headDim: number): tf.Tensor {
-  const half = headDim / 2;
-  const turn = new Float32Array(headDim * headDim);
-  for (let i = 0; i < half; i++) {
-    turn[(i + half) * headDim + i] = -1;
-    turn[i * headDim + i + half] = 1;
-  }
-  return tf.tensor2d(turn, [headDim, headDim]);
+/** The transpose of `rotate`: takes the gradient of its result to the gradient of x. */
+export function rotateBack(dy_NW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
+  return rotatePairs(dy_NW, factors_PW, true);
 }
 
-/** Angle of pair i at position p: p·θ^(−2i/headDim) (arXiv:2104.09864, halves instead of neighbours, as Hugging Face has it). */
-function tabulate(config: TransformerConfig, length: number): RotaryAngles {
+function tabulate(config: TransformerConfig, length: number, width: number): Float32Array {
   const { numHeads, numKeyValueHeads, headDim } = config;
-  const half = headDim / 2;
-  const width = (numHeads + 2 * numKeyValueHeads) * headDim;
-  const cos = new Float32Array(length * width).fill(1);
-  const sin = new Float32Array(length * width);
+  const table = Float32Array.from({ length: length * width }, (_, i) => (i % 2 === 0 ? 1 : 0));
   const queryScale = 1 / Math.sqrt(headDim);
-  for (let pair = 0; pair < half; pair++) {
-    const frequency = config.ropeTheta ** (-pair / half);
+  for (let pair = 0; pair < headDim / 2; pair++) {
+    const frequency = config.ropeTheta ** ((-2 * pair) / headDim);
     for (let position = 0; position < length; position++) {
-      const c = Math.cos(position * frequency);
-      const s = Math.sin(position * frequency);
+      const cos = Math.cos(position * frequency);
+      const sin = Math.sin(position * frequency);
       for (let head = 0; head < numHeads + numKeyValueHeads; head++) {
         const scale = head < numHeads ? queryScale : 1;
-        const column = position * width + head * headDim + pair;
-        cos[column] = cos[column + half] = scale * c;
-        sin[column] = sin[column + half] = scale * s;
+        const column = position * width + head * headDim + 2 * pair;
+        table[column] = scale * cos;
+        table[column + 1] = scale * sin;
       }
     }
   }
-  return { cos: tf.tensor2d(cos, [length, width]), sin: tf.tensor2d(sin, [length, width]) };
+  return table;
 }

@@ -3,21 +3,21 @@ import { initialTensors } from './initialization.js';
 import type { NamedTensors } from './named-tensors.js';
 import { embeddingKey, lmHeadKey, numElements, parameterSpecs } from './parameter-layout.js';
 import { ParameterSet } from './parameter-set.js';
-import { RotaryTables } from './rotary.js';
+import { RotaryTable } from './rotary.js';
 import { validateTransformerConfig } from './transformer-config.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /** A decoder-only transformer with its weights on the device. */
 export class Transformer {
   readonly numParameters: number;
-  readonly rotary: RotaryTables;
+  readonly rotary: RotaryTable;
 
   private constructor(
     readonly config: TransformerConfig,
     readonly parameters: ParameterSet,
   ) {
     this.numParameters = parameters.specs.reduce((sum, spec) => sum + numElements(spec.shape), 0);
-    this.rotary = new RotaryTables(config);
+    this.rotary = new RotaryTable(config);
   }
 
   /** Random weights; the same config and seed give the same bits. */

@@ -3,9 +3,9 @@ import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kern
 import type { TFEOpAttr } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
 import { addonBackend } from '../backend/node-addon.js';
 
-/** An attribute of a TensorFlow op; `T` and other types are those of float32 or int32. */
+/** An attribute of a TensorFlow op; types are given by their name in tfjs. */
 export type RawAttributes = Readonly<
-  Record<string, { readonly type: 'float32' | 'int32' } | boolean | string>
+  Record<string, { readonly type: 'float32' | 'int32' | 'complex64' } | boolean | string>
 >;
 
 /**
@@ -35,6 +35,6 @@ function opAttribute(
 ): TFEOpAttr {
   if (typeof value === 'boolean') return { name, type: binding.TF_ATTR_BOOL, value };
   if (typeof value === 'string') return { name, type: binding.TF_ATTR_STRING, value };
-  const type = value.type === 'float32' ? binding.TF_FLOAT : binding.TF_INT32;
-  return { name, type: binding.TF_ATTR_TYPE, value: type };
+  const types = { float32: binding.TF_FLOAT, int32: binding.TF_INT32, complex64: binding.TF_COMPLEX64 };
+  return { name, type: binding.TF_ATTR_TYPE, value: types[value.type] };
 }
