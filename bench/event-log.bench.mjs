@@ -69,7 +69,9 @@ async function measureIdleCpu(path) {
   const aborting = new globalThis.AbortController();
   const following = [0, 1, 2, 3].map(async (partition) => {
     const end = await log.endOffset('trajectories', partition);
-    for await (const records of log.follow('trajectories', partition, end, { signal: aborting.signal }))) throw new Error(`${records.length} records in an idle log`);
+    for await (const records of log.follow('trajectories', partition, end, { signal: aborting.signal })) {
+      throw new Error(`an idle log gave ${records.length} records`);
+    }
   });
   await pause(200);
   const before = process.cpuUsage();
