@@ -51,7 +51,7 @@ export class EpisodeSlot {
     this.active = true;
     this.context.emit(this.recorder.started());
     const { task, seed } = plan.group.sampled;
-    const observation = this.environment.reset({ task, seed });
+    const observation = this.environment.reset({ task, seed, member: plan.groupMember });
     if (observation instanceof Promise)
       return observation.then((value) => {
         this.ask(value);
