@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import {
   ClickHouseLogLevel,
   createClient,
@@ -136,8 +137,10 @@ class HttpStoreClient implements StoreClient {
         clickhouse_settings: { ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
-      const bytes = await buffer(stream);
+      const { bytes, failure } = await readToTheEnd(stream);
+      // First, because an exception after the first rows comes as text in the stream, and then the connection breaks.
       assertCompleteArrowStream(bytes);
+      if (failure !== null) throw failure;
       return bytes;
     });
   }
@@ -175,6 +178,19 @@ class HttpStoreClient implements StoreClient {
   async close(): Promise<void> {
     await this.client.close();
   }
+}
+
+/** Everything that came, and why no more did. Reading by events, since an iterator drops what is buffered when it fails. */
+async function readToTheEnd(
+  stream: Readable,
+): Promise<{ readonly bytes: Uint8Array; readonly failure: Error | null }> {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const failure = await finished(stream).then(
+    () => null,
+    (error: Error) => error,
+  );
+  return { bytes: Buffer.concat(chunks), failure };
 }
 
 async function attempt<T>(what: string, request: () => Promise<T>): Promise<T> {

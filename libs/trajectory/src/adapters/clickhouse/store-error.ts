@@ -47,6 +47,10 @@ const AUTHENTICATION_FAILED: ReadonlySet<string> = new Set(['192', '193', '194',
 export function asStoreError(error: unknown, what: string): StoreError {
   if (error instanceof StoreError) return error;
   const reason = error instanceof Error ? error.message : String(error);
+  // An answer that began well and ended in an exception comes as an incomplete stream that holds the exception's text.
+  if (error instanceof TrajectoryError && !error.retriable) {
+    return new StoreError('STORE_EXCEPTION', `The store broke off ${what}: ${reason}`, { cause: error });
+  }
   if (!(error instanceof ClickHouseError)) {
     return new StoreError('STORE_UNAVAILABLE', `The store did not answer ${what}: ${reason}`, {
       retriable: true,

@@ -11,6 +11,7 @@ import { createStoreClient, type StoreClient } from './store-client.js';
 export interface StoreFixture {
   readonly client: StoreClient;
   readonly log: EventLog;
+  readonly url: string;
   readonly directory: string;
   close(): Promise<void>;
 }
@@ -30,6 +31,7 @@ export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Pr
   return {
     client,
     log,
+    url: server.url,
     directory,
     async close() {
       await log.close();
