@@ -4,7 +4,7 @@ import { joinParameter, splitParameter } from './parameter-layout.js';
 import type { ParameterSpec } from './parameter-layout.js';
 
 /**
- * One device tensor per parameter of a model: its weights, or a moment of its optimizer.
+ * The weights of a model, one device tensor per parameter.
  * Tensors are replaced, never mutated; the set disposes what it replaces.
  */
 export class ParameterSet {
@@ -17,11 +17,6 @@ export class ParameterSet {
     const set = new ParameterSet(specs, new Map());
     set.assign(named);
     return set;
-  }
-
-  static zeros(specs: readonly ParameterSpec[]): ParameterSet {
-    const zero = (spec: ParameterSpec) => tf.keep(tf.zeros([...spec.shape]));
-    return new ParameterSet(specs, new Map(specs.map((spec) => [spec.key, zero(spec)])));
   }
 
   get(key: string): tf.Tensor {

@@ -1,8 +1,10 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { NamedTensors } from '../model/named-tensors.js';
-import type { ParameterSpec } from '../model/parameter-layout.js';
-import { ParameterSet } from '../model/parameter-set.js';
+import { numElements } from '../model/parameter-layout.js';
+import type { ParameterSet } from '../model/parameter-set.js';
 import { PolicyError } from '../policy-error.js';
+import { exportVectors, flatten, importVectors, unflatten } from './buckets.js';
+import type { Bucket } from './buckets.js';
 
 export interface AdamWOptions {
   readonly beta1: number;
@@ -31,67 +33,80 @@ export interface AdamWStep {
  */
 export class AdamW {
   private numSteps = 0;
-  private readonly firstMoments: ParameterSet;
-  private readonly secondMoments: ParameterSet;
+  private firstMoments: tf.Tensor[];
+  private secondMoments: tf.Tensor[];
 
   constructor(
-    private readonly specs: readonly ParameterSpec[],
+    private readonly buckets: readonly Bucket[],
     private readonly options: AdamWOptions,
   ) {
     validateAdamWOptions(options);
-    this.firstMoments = ParameterSet.zeros(specs);
-    this.secondMoments = ParameterSet.zeros(specs);
+    this.firstMoments = buckets.map(zeros);
+    this.secondMoments = buckets.map(zeros);
   }
 
-  /** Replaces every parameter that has a gradient. */
-  step(
-    parameters: ParameterSet,
-    gradients: ReadonlyMap<string, tf.Tensor>,
-    { learningRate, gradientScale }: AdamWStep,
-  ): void {
-    const { beta1, beta2, epsilon, weightDecay } = this.options;
+  /** Replaces every parameter; `gradients` has one vector per bucket. */
+  step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): void {
     this.numSteps++;
-    const firstCorrection = 1 - beta1 ** this.numSteps;
-    const secondCorrection = 1 - beta2 ** this.numSteps;
-    for (const spec of this.specs) {
-      const gradient = gradients.get(spec.key);
-      if (gradient === undefined) continue;
-      const decay = spec.shape.length > 1 ? weightDecay : 0;
+    this.buckets.forEach((bucket, b) => {
       tf.tidy(() => {
-        const g = tf.mul(gradient, gradientScale);
-        const m = tf.add(tf.mul(this.firstMoments.get(spec.key), beta1), tf.mul(g, 1 - beta1));
-        const v = tf.add(tf.mul(this.secondMoments.get(spec.key), beta2), tf.mul(tf.square(g), 1 - beta2));
-        const direction = tf.div(
-          tf.mul(m, learningRate / firstCorrection),
-          tf.add(tf.sqrt(tf.div(v, secondCorrection)), epsilon),
-        );
-        const weight = parameters.get(spec.key);
-        const decayed = decay === 0 ? weight : tf.mul(weight, 1 - learningRate * decay);
-        parameters.replace(spec.key, tf.sub(decayed, direction));
-        this.firstMoments.replace(spec.key, m);
-        this.secondMoments.replace(spec.key, v);
+        this.stepBucket(bucket, b, parameters, gradients[b], options);
       });
-    }
+    });
   }
 
   async exportState(): Promise<AdamWState> {
     return {
       step: this.numSteps,
-      firstMoments: await this.firstMoments.export(),
-      secondMoments: await this.secondMoments.export(),
+      firstMoments: await exportVectors(this.buckets, this.firstMoments),
+      secondMoments: await exportVectors(this.buckets, this.secondMoments),
     };
   }
 
+  /** Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen. */
   importState(state: AdamWState): void {
-    this.firstMoments.assign(state.firstMoments);
-    this.secondMoments.assign(state.secondMoments);
+    const firstMoments = importVectors(this.buckets, state.firstMoments);
+    const secondMoments = importVectors(this.buckets, state.secondMoments);
+    this.dispose();
+    this.firstMoments = firstMoments;
+    this.secondMoments = secondMoments;
     this.numSteps = state.step;
   }
 
   dispose(): void {
-    this.firstMoments.dispose();
-    this.secondMoments.dispose();
+    tf.dispose([this.firstMoments, this.secondMoments]);
   }
+
+  private stepBucket(
+    bucket: Bucket,
+    b: number,
+    parameters: ParameterSet,
+    gradient: tf.Tensor,
+    { learningRate, gradientScale }: AdamWStep,
+  ): void {
+    const { beta1, beta2, epsilon, weightDecay } = this.options;
+    const firstCorrection = 1 - beta1 ** this.numSteps;
+    const secondCorrection = 1 - beta2 ** this.numSteps;
+    const m = tf.add(tf.mul(this.firstMoments[b], beta1), tf.mul(gradient, gradientScale * (1 - beta1)));
+    const squaredGradient = tf.mul(tf.square(gradient), gradientScale ** 2 * (1 - beta2));
+    const v = tf.add(tf.mul(this.secondMoments[b], beta2), squaredGradient);
+    const denominator = tf.add(tf.sqrt(tf.div(v, secondCorrection)), epsilon);
+    const move = tf.div(tf.mul(m, learningRate / firstCorrection), denominator);
+    const weights = flatten(bucket, (key) => parameters.get(key));
+    const decayed =
+      bucket.decays && weightDecay > 0 ? tf.mul(weights, 1 - learningRate * weightDecay) : weights;
+    unflatten(bucket, tf.sub(decayed, move)).forEach((weight, i) => {
+      parameters.replace(bucket.specs[i].key, weight);
+    });
+    this.firstMoments[b].dispose();
+    this.secondMoments[b].dispose();
+    this.firstMoments[b] = tf.keep(m);
+    this.secondMoments[b] = tf.keep(v);
+  }
+}
+
+function zeros({ specs }: Bucket): tf.Tensor {
+  return tf.keep(tf.zeros([specs.reduce((sum, { shape }) => sum + numElements(shape), 0)]));
 }
 
 function validateAdamWOptions(options: AdamWOptions): void {

@@ -18,6 +18,8 @@ import { tokenDistribution } from '../scoring/token-distribution.js';
 import { valuesOf } from '../scoring/value-head.js';
 import { AdamW } from './adamw.js';
 import type { AdamWOptions, AdamWState } from './adamw.js';
+import { bucketsOf, flatten } from './buckets.js';
+import type { Bucket } from './buckets.js';
 
 export interface ApplyOptions {
   readonly learningRate: number;
@@ -31,14 +33,17 @@ export interface ApplyOptions {
  * The optimizer owns its moments and the accumulated gradients; the model's weights are replaced by `apply` alone.
  */
 export class PolicyOptimizer {
+  private readonly buckets: readonly Bucket[];
   private readonly adamW: AdamW;
-  private readonly gradients = new Map<string, tf.Tensor>();
+  /** One vector per bucket; null when nothing is accumulated. */
+  private gradients: readonly tf.Tensor[] | null = null;
 
   constructor(
     private readonly model: Transformer,
     options: AdamWOptions,
   ) {
-    this.adamW = new AdamW(model.parameters.specs, options);
+    this.buckets = bucketsOf(model.parameters.specs);
+    this.adamW = new AdamW(this.buckets, options);
   }
 
   /**
@@ -66,12 +71,14 @@ export class PolicyOptimizer {
   }
 
   /**
-   * One AdamW step with the accumulated gradients, which are cleared. A parameter without a gradient stays as it is.
-   * Throws `PolicyError` (`NOT_FINITE`), with the gradients dropped and the weights untouched, when the norm isn't finite.
+   * One AdamW step with the accumulated gradients, which are cleared; no step when nothing is accumulated.
+   * Throws `PolicyError` (`NOT_FINITE`), with the gradients dropped and the weights untouched, when their norm isn't finite.
    */
   async apply({ learningRate, maxGradientNorm }: ApplyOptions): Promise<{ gradientNorm: number }> {
+    const { gradients } = this;
+    if (gradients === null) return { gradientNorm: 0 };
     try {
-      const gradientNorm = await this.gradientNorm();
+      const gradientNorm = await globalNorm(gradients);
       if (!Number.isFinite(gradientNorm)) {
         throw new PolicyError(
           'NOT_FINITE',
@@ -79,11 +86,10 @@ export class PolicyOptimizer {
         );
       }
       const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
-      this.adamW.step(this.model.parameters, this.gradients, { learningRate, gradientScale: scale });
+      this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
       return { gradientNorm };
     } finally {
-      tf.dispose([...this.gradients.values()]);
-      this.gradients.clear();
+      this.clearGradients();
     }
   }
 
@@ -97,8 +103,7 @@ export class PolicyOptimizer {
   }
 
   dispose(): void {
-    tf.dispose([...this.gradients.values()]);
-    this.gradients.clear();
+    this.clearGradients();
     this.adamW.dispose();
   }
 
@@ -121,25 +126,30 @@ export class PolicyOptimizer {
         });
       };
       const { grads } = tf.valueAndGrads(lossOf)(keys.map((key) => this.model.parameters.get(key)));
-      keys.forEach((key, i) => {
-        const accumulated = this.gradients.get(key);
-        this.gradients.set(
-          key,
-          tf.keep(accumulated === undefined ? grads[i] : tf.add(accumulated, grads[i])),
-        );
-        accumulated?.dispose();
-      });
+      this.addGradients(new Map(keys.map((key, i) => [key, grads[i]])));
       return statistics as unknown as LossStatistics;
     });
   }
 
-  private async gradientNorm(): Promise<number> {
-    if (this.gradients.size === 0) return 0;
-    const squares = tf.tidy(() =>
-      tf.addN(Array.from(this.gradients.values(), (gradient) => tf.sum(tf.square(gradient)))),
-    );
-    const [sum] = await squares.data();
-    squares.dispose();
-    return Math.sqrt(sum);
+  private addGradients(gradientOf: ReadonlyMap<string, tf.Tensor>): void {
+    const accumulated = this.gradients;
+    const sums = this.buckets.map((bucket, b) => {
+      const gradient = flatten(bucket, (key) => gradientOf.get(key));
+      return tf.keep(accumulated === null ? gradient : tf.add(accumulated[b], gradient));
+    });
+    this.clearGradients();
+    this.gradients = sums;
   }
+
+  private clearGradients(): void {
+    tf.dispose([...(this.gradients ?? [])]);
+    this.gradients = null;
+  }
+}
+
+async function globalNorm(vectors: readonly tf.Tensor[]): Promise<number> {
+  const squares = tf.tidy(() => tf.addN(vectors.map((vector) => tf.sum(tf.square(vector)))));
+  const [sum] = await squares.data();
+  squares.dispose();
+  return Math.sqrt(sum);
 }

@@ -1,0 +1,82 @@
+import * as tf from '@tensorflow/tfjs-core';
+import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
+import { joinParameter, numElements, splitParameter } from '../model/parameter-layout.js';
+import type { ParameterSpec } from '../model/parameter-layout.js';
+
+/** Elements from which on a bucket takes no further parameter. */
+const fullBucket = 2 ** 20;
+
+/**
+ * Parameters laid end to end in one vector, so that an optimizer step takes few ops however many small parameters
+ * there are. A large parameter has a bucket of its own, which bounds what a step allocates.
+ */
+export interface Bucket {
+  readonly specs: readonly ParameterSpec[];
+  /** Whether weight decay applies: to matrices, not to norms and biases. */
+  readonly decays: boolean;
+}
+
+export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
+  const buckets: Bucket[] = [];
+  for (const decays of [true, false]) {
+    let members: ParameterSpec[] = [];
+    let size = fullBucket;
+    for (const spec of specs.filter(({ shape }) => shape.length > 1 === decays)) {
+      if (size >= fullBucket) {
+        members = [];
+        size = 0;
+        buckets.push({ specs: members, decays });
+      }
+      members.push(spec);
+      size += numElements(spec.shape);
+    }
+  }
+  return buckets;
+}
+
+/** The vector of a bucket; a parameter that `tensorOf` doesn't have counts as 0. */
+export function flatten({ specs }: Bucket, tensorOf: (key: string) => tf.Tensor | undefined): tf.Tensor {
+  return tf.concat(
+    specs.map(({ key, shape }) => tf.reshape(tensorOf(key) ?? tf.zeros([...shape]), [numElements(shape)])),
+  );
+}
+
+/** The parameters of a bucket's vector, in the order of its specs. */
+export function unflatten({ specs }: Bucket, vector: tf.Tensor): tf.Tensor[] {
+  const sizes = specs.map(({ shape }) => numElements(shape));
+  return tf.split(vector, sizes).map((part, i) => tf.reshape(part, [...specs[i].shape]));
+}
+
+/** Vectors by Hugging Face name. */
+export async function exportVectors(
+  buckets: readonly Bucket[],
+  vectors: readonly tf.Tensor[],
+): Promise<NamedTensors> {
+  const named = new Map<string, NamedTensor>();
+  for (const [b, { specs }] of buckets.entries()) {
+    const data = Float32Array.from(await vectors[b].data());
+    let offset = 0;
+    for (const spec of specs) {
+      const size = numElements(spec.shape);
+      for (const [name, tensor] of splitParameter(spec, data.subarray(offset, offset + size))) {
+        named.set(name, tensor);
+      }
+      offset += size;
+    }
+  }
+  return named;
+}
+
+/** The reverse of `exportVectors`. Throws `PolicyError` (`TENSOR_MISMATCH`) when a tensor is missing or misshapen. */
+export function importVectors(buckets: readonly Bucket[], named: NamedTensors): tf.Tensor[] {
+  const parts = buckets.map(({ specs }) => specs.map((spec) => joinParameter(spec, named)));
+  return parts.map((arrays) => {
+    const data = new Float32Array(arrays.reduce((sum, array) => sum + array.length, 0));
+    let offset = 0;
+    for (const array of arrays) {
+      data.set(array, offset);
+      offset += array.length;
+    }
+    return tf.keep(tf.tensor1d(data));
+  });
+}
