@@ -54,6 +54,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       offsets: batch.episodeActionOffsets,
       rewards,
       groupIds: numberGroups(columns.groupIds).groupIds,
+      excluded: trainedEpisodes.map((trained) => 1 - trained),
       values,
       truncated,
       finalValues: usesCritic ? await finalValues(options, batch, truncated) : null,

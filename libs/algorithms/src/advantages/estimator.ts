@@ -1,5 +1,6 @@
 import { AlgorithmError } from '../errors.js';
-import { checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
+import { excludeEpisodes } from './exclude-episodes.js';
+import { checkFinite, checkGroupIds, checkOffsets } from '../layout/check.js';
 import {
   NamedRegistry,
   optionFault,
@@ -19,6 +20,11 @@ export interface AdvantageBatch {
   readonly rewards: Float32Array;
   /** Group number of each episode `[E]`, each below E. */
   readonly groupIds: Int32Array;
+  /**
+   * 1 for episodes to leave out `[E]`: those whose reward is missing. No statistic sees them and their advantages are 0, as
+   * if they were not there; what their columns hold is not read. Null: none.
+   */
+  readonly excluded?: Uint8Array | null;
   /** Critic's value of the state in which each token was chosen `[N]`. */
   readonly values?: Float32Array | null;
   /** 1 where the episode was cut by us `[E]`; null: none was. */
@@ -56,7 +62,7 @@ export interface AdvantageBatch {
 }
 
 /** The inputs that only some estimators need. */
-export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds'>;
+export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds' | 'excluded'>;
 
 /** Where an input comes from, for the message when it is missing. */
 const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
@@ -149,8 +155,7 @@ export function resolveAdvantageOptions<S extends OptionSchema>(
  * Advantages of a batch by the estimator of that name.
  *
  * @throws AlgorithmError `UNKNOWN_NAME`; `MISSING_INPUT` for an input that the estimator requires and that is null;
- * `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite (a missing reward is excluded before, never
- * passed), options that break their rule
+ * `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite (a missing reward is `excluded`), options that break their rule
  */
 export function computeAdvantages(
   name: string,
@@ -160,7 +165,6 @@ export function computeAdvantages(
   const estimator = getAdvantageEstimator(name);
   const resolved = resolveAdvantageOptions(estimator, options);
   checkOffsets('offsets', batch.offsets, batch.rewards.length);
-  checkValues('rewards', batch.rewards, batch.rewards.length);
   checkGroupIds('groupIds', batch.groupIds, batch.offsets.length - 1);
   for (const input of estimator.requires) {
     if ((batch[input] ?? null) === null) {
@@ -170,7 +174,18 @@ export function computeAdvantages(
       );
     }
   }
-  return estimator.compute(batch, resolved);
+  if (!batch.excluded?.includes(1)) {
+    checkFinite('rewards', batch.rewards);
+    return estimator.compute(batch, resolved);
+  }
+  const remaining = excludeEpisodes(batch, batch.excluded);
+  checkFinite('rewards', remaining.batch.rewards);
+  const result = estimator.compute(remaining.batch, resolved);
+  return {
+    ...result,
+    advantages: remaining.restore(result.advantages),
+    returns: result.returns && remaining.restore(result.returns),
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   defineAdvantageEstimator,
   getAdvantageEstimator,
   listAdvantageEstimators,
+  numberGroups,
   type AdvantageBatch,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
@@ -103,6 +104,28 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
         if (!['gpg', 'gdpo'].includes(name)) expectClose(with_.advantages, without.advantages, 1e-5);
       }),
       { numRuns: 30 },
+    );
+  });
+
+  it('leaves out excluded episodes as if they were not there, whatever their columns hold', () => {
+    fc.assert(
+      fc.property(rows, fc.infiniteStream(fc.boolean()), (drawn, coins) => {
+        const excluded = Uint8Array.from(drawn, () => Number(coins.next().value));
+        const whole = batchOf(drawn);
+        const rewards = whole.rewards.slice();
+        drawn.forEach((_, e) => {
+          if (excluded[e] === 1) rewards.fill(Number.NaN, whole.offsets[e], whole.offsets[e + 1]);
+        });
+        const kept = drawn.filter((_, e) => excluded[e] === 0);
+        const { advantages } = computeAdvantages(name, { ...whole, rewards, excluded });
+        const alone = batchOf(kept);
+        const { groupIds } = numberGroups(kept.map((one) => String(one.group)));
+        const expected = computeAdvantages(name, { ...alone, groupIds }).advantages;
+        const left = drawn.flatMap((one, e) => one.steps.flat().map(() => excluded[e] === 0));
+        expect([...advantages.filter((_, t) => left[t])]).toEqual([...expected]);
+        expect(advantages.every((advantage, t) => left[t] || advantage === 0)).toBe(true);
+      }),
+      { numRuns: 40 },
     );
   });
 
