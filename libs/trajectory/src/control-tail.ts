@@ -47,9 +47,7 @@ export class ControlTail {
     const before = this.state.nextOffset;
     const aborted = new Aborted(signal);
     try {
-      this.following ??= this.log
-        .follow('control', 0, this.state.nextOffset, { signal: this.stop.signal })
-        [Symbol.asyncIterator]();
+      this.following ??= this.follow();
       while (this.state.nextOffset === before) {
         this.pending ??= this.following.next();
         const next = await Promise.race([this.pending, aborted.promise]);
@@ -75,6 +73,11 @@ export class ControlTail {
 
   close(): void {
     this.stop.abort();
+  }
+
+  private follow(): AsyncIterator<LogRecord[]> {
+    const batches = this.log.follow('control', 0, this.state.nextOffset, { signal: this.stop.signal });
+    return batches[Symbol.asyncIterator]();
   }
 
   private fold(records: readonly LogRecord[]): void {
