@@ -2,7 +2,13 @@
 import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
 
 exitIfNodeTooOld();
-const { buildIfStale } = await import('./build-if-stale.mjs');
-await buildIfStale();
+try {
+  const { buildIfStale } = await import('./build-if-stale.mjs');
+  await buildIfStale();
+} catch (error) {
+  const hint = error.code === 'ERR_MODULE_NOT_FOUND' ? '; run "npm ci" first' : '';
+  console.error(`retrace: the build failed: ${error.message}${hint}`);
+  process.exit(1);
+}
 const { runCli } = await import('../apps/cli/dist/main.js');
 process.exitCode = await runCli(['up', ...process.argv.slice(2)]);
