@@ -1,4 +1,4 @@
-import type { ControlEventKind, EpisodeEventKind, EventKind, Stream } from './events.js';
+import type { EpisodeEventKind, EventKind } from './events.js';
 
 /**
  * The schema version that this code writes, per kind. Any change of a payload's fields raises its kind's version and adds
@@ -36,8 +36,4 @@ export function isEventKind(kind: unknown): kind is EventKind {
 
 export function isEpisodeEventKind(kind: EventKind): kind is EpisodeEventKind {
   return EPISODE_KINDS.has(kind);
-}
-
-export function streamOf(kind: EpisodeEventKind | ControlEventKind): Stream {
-  return isEpisodeEventKind(kind) ? 'trajectories' : 'control';
 }

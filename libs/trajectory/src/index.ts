@@ -10,7 +10,7 @@ export {
   type TrajectoryErrorCode,
   type TrajectoryErrorOptions,
 } from './errors.js';
-export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS, streamOf } from './event-kinds.js';
+export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from './event-kinds.js';
 export {
   episodeEventId,
   episodeIdFor,
