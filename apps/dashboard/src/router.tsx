@@ -1,4 +1,5 @@
 import { createBrowserRouter } from 'react-router';
+import { Loading } from './components/notice';
 import { Shell } from './components/shell';
 import { EpisodePage } from './pages/episode-page';
 import { EpisodesPage } from './pages/episodes-page';
@@ -15,6 +16,7 @@ export function createRouter() {
     {
       element: <Shell />,
       errorElement: <PageCrash />,
+      hydrateFallbackElement: <Loading label="Loading the page" />,
       children: [
         { index: true, element: <RunsPage /> },
         { path: 'live', element: <LatestRunPage /> },

@@ -2,162 +2,152 @@ import { Injectable } from '@nestjs/common';
 import { decodeCursor, encodeCursor } from '../http/cursor.js';
 import { pageOf, type Page } from '../http/page.js';
 import { StoreService } from '../store/store.service.js';
+import { batchCondition, filterConditions, filterParams, groupCondition } from './episode-filter.js';
 import { EPISODE_COLUMNS, toEpisodeSummary, type EpisodeRow } from './episode-row.js';
 import type { EpisodesQuery, EpisodeSummary } from './episodes.dto.js';
 
 /** Sorts after every UUID. */
 const AFTER_ALL = '~';
 
-/** Episodes looked at in one query while a filter is searched for, and queries in one request. */
-const WINDOW_EPISODES = 2_000;
-const MAX_WINDOWS = 10;
-
-/** A stretch of a run's episodes in list order; `last` is its end (inclusive). */
-interface Window {
-  readonly first: string;
-  readonly last: string;
-  readonly isFinal: boolean;
-}
+/** Episodes looked through in one query for those that pass a filter, and such queries in one request. */
+const WINDOW_EPISODES = 20_000;
+const MAX_WINDOWS = 5;
 
 /**
  * Lists episodes in bounded time, however many the run has.
  *
- * Episode ids sort by start, and so do the rows of the store. The list therefore walks over windows of neighbouring
- * episodes, and a filter that few of them pass gives up after some windows: the page is then short and its cursor goes on.
+ * Episode ids sort by start, and so do the rows of the store. So the list walks over windows of neighbouring episodes, and
+ * a filter that few of them pass gives up after some windows: the page is then short, and its cursor goes on from there.
  */
 @Injectable()
 export class EpisodeListService {
   constructor(private readonly store: StoreService) {}
 
   async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeSummary>> {
-    const [after] = query.cursor
-      ? decodeCursor(query.cursor, ['string'])
-      : [query.sort === 'newest' ? AFTER_ALL : ''];
+    const order = orderOf(query);
+    const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [order.start];
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
-    return this.listByWindows(runId, query, after);
+    if (filterConditions(query).length > 0) return this.search(runId, query, after);
+    return toPage(await this.readWindow(runId, query, { after, columns: EPISODE_COLUMNS }), query.limit);
   }
 
   /** Few episodes, named by a group or a batch. */
   private async listNamed(runId: string, query: EpisodesQuery, after: string): Promise<Page<EpisodeSummary>> {
-    const order = orderOf(query);
-    const conditions = [...filterConditions(query), `episode_id ${order.beyond} {after:String}`];
-    if (query.groupId !== undefined) conditions.push(IN_GROUP);
-    if (query.update !== undefined) conditions.push(IN_BATCH);
-    const rows = await this.store.queryRows<EpisodeRow>(selectEpisodes(conditions, order), {
-      ...filterParams(query),
-      runId,
-      after,
-      limit: query.limit + 1,
-    });
-    return toPage(rows, query.limit);
+    const { beyond, direction } = orderOf(query);
+    const named = [
+      ...(query.groupId === undefined ? [] : [groupCondition]),
+      ...(query.update === undefined ? [] : [batchCondition]),
+    ];
+    const sql = `
+      SELECT ${EPISODE_COLUMNS}
+      FROM episodes
+      WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, ...named, ...filterConditions(query)].join(' AND ')}
+      ORDER BY episode_id ${direction}
+      LIMIT {limit:UInt32}`;
+    const params = { ...filterParams(query), runId, after, limit: query.limit + 1 };
+    return toPage(await this.store.queryRows<EpisodeRow>(sql, params), query.limit);
   }
 
-  private async listByWindows(
-    runId: string,
-    query: EpisodesQuery,
-    start: string,
-  ): Promise<Page<EpisodeSummary>> {
-    const order = orderOf(query);
-    const filters = filterConditions(query);
-    const size = filters.length === 0 ? query.limit + 1 : WINDOW_EPISODES;
-    const sql = selectEpisodes(
-      [...filters, 'episode_id >= {low:String}', 'episode_id <= {high:String}'],
-      order,
-    );
-    const found: EpisodeRow[] = [];
+  /** Finds the ids first, over as few columns as the filter needs, then reads their rows. */
+  private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeSummary>> {
+    const found: string[] = [];
     let after = start;
     for (let numWindows = 0; numWindows < MAX_WINDOWS; numWindows++) {
-      const window = await this.nextWindow(runId, { after, size, order });
-      if (!window) return toPage(found, query.limit);
-      const [low, high] =
-        order.direction === 'DESC' ? [window.last, window.first] : [window.first, window.last];
-      const limit = query.limit + 1 - found.length;
-      const params = { ...filterParams(query), runId, low, high, limit };
-      found.push(...(await this.store.queryRows<EpisodeRow>(sql, params)));
-      if (found.length > query.limit || window.isFinal) return toPage(found, query.limit);
-      after = window.last;
+      const rows = await this.readWindow<{ episode_id: string }>(runId, query, {
+        after,
+        columns: 'episode_id',
+      });
+      found.push(...rows.map(({ episode_id: episodeId }) => episodeId));
+      if (found.length > query.limit) return toPage(await this.readRows(runId, query, found), query.limit);
+      const end = await this.endOfWindow(runId, query, after);
+      if (end === null) return toPage(await this.readRows(runId, query, found), query.limit);
+      after = end;
     }
-    return { items: found.map(toEpisodeSummary), nextCursor: encodeCursor([after]) };
+    const rows = await this.readRows(runId, query, found);
+    return { items: rows.map(toEpisodeSummary), nextCursor: encodeCursor([after]) };
   }
 
-  private async nextWindow(
+  private readWindow<Row = EpisodeRow>(
     runId: string,
-    { after, size, order }: { readonly after: string; readonly size: number; readonly order: Order },
-  ): Promise<Window | null> {
+    query: EpisodesQuery,
+    { after, columns }: { readonly after: string; readonly columns: string },
+  ): Promise<Row[]> {
+    const { direction, beyond, notBeyond, last } = orderOf(query);
     const sql = `
-      SELECT min(episode_id) AS low, max(episode_id) AS high, count() AS num_episodes
-      FROM (
-        SELECT episode_id
-        FROM events
-        WHERE run_id = {runId:String} AND episode_id != '' AND episode_id ${order.beyond} {after:String} AND kind = 'EpisodeStarted'
-        ORDER BY run_id ${order.direction}, episode_id ${order.direction}
-        LIMIT {size:UInt32}
-      )`;
-    const [{ low, high, num_episodes: numEpisodes }] = await this.store.queryRows<{
-      low: string;
-      high: string;
-      num_episodes: number;
-    }>(sql, { runId, after, size });
-    if (numEpisodes === 0) return null;
-    const [first, last] = order.direction === 'DESC' ? [high, low] : [low, high];
-    return { first, last, isFinal: numEpisodes < size };
+      WITH (SELECT ${last}(episode_id) FROM (${windowOf(query)})) AS window_end
+      SELECT ${columns}
+      FROM episodes
+      WHERE ${[
+        'run_id = {runId:String}',
+        `episode_id ${beyond} {after:String}`,
+        `episode_id ${notBeyond} window_end`,
+        ...filterConditions(query),
+      ].join(' AND ')}
+      ORDER BY episode_id ${direction}
+      LIMIT {limit:UInt32}`;
+    const params = { ...filterParams(query), runId, after, size: windowSize(query), limit: query.limit + 1 };
+    return this.store.queryRows<Row>(sql, params);
+  }
+
+  /** Last episode of the window after `after`; null when the window reaches the end of the list. */
+  private async endOfWindow(runId: string, query: EpisodesQuery, after: string): Promise<string | null> {
+    const sql = `SELECT ${orderOf(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${windowOf(query)})`;
+    const size = windowSize(query);
+    const [row] = await this.store.queryRows<{ window_end: string; num_episodes: number }>(sql, {
+      runId,
+      after,
+      size,
+    });
+    return row.num_episodes < size ? null : row.window_end;
+  }
+
+  private readRows(
+    runId: string,
+    query: EpisodesQuery,
+    episodeIds: readonly string[],
+  ): Promise<EpisodeRow[]> {
+    if (episodeIds.length === 0) return Promise.resolve([]);
+    const sql = `
+      SELECT ${EPISODE_COLUMNS}
+      FROM episodes
+      WHERE run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}
+      ORDER BY episode_id ${orderOf(query).direction}`;
+    return this.store.queryRows<EpisodeRow>(sql, { runId, episodeIds: episodeIds.slice(0, query.limit + 1) });
   }
 }
 
 interface Order {
   readonly direction: 'ASC' | 'DESC';
-  /** Operator that holds for what comes later in the list. */
+  /** Operators for what comes later in the list, and for what does not. */
   readonly beyond: '<' | '>';
+  readonly notBeyond: '>=' | '<=';
+  /** Aggregate that gives the last id of some. */
+  readonly last: 'min' | 'max';
+  /** What the whole list lies beyond. */
+  readonly start: string;
 }
 
 function orderOf({ sort }: EpisodesQuery): Order {
-  return sort === 'newest' ? { direction: 'DESC', beyond: '<' } : { direction: 'ASC', beyond: '>' };
+  return sort === 'newest'
+    ? { direction: 'DESC', beyond: '<', notBeyond: '>=', last: 'min', start: AFTER_ALL }
+    : { direction: 'ASC', beyond: '>', notBeyond: '<=', last: 'max', start: '' };
+}
+
+/** The next episodes of the run in list order: read off the sorting key, without a look at the rest. */
+function windowOf(query: EpisodesQuery): string {
+  const { direction, beyond } = orderOf(query);
+  return `
+    SELECT episode_id
+    FROM events
+    WHERE run_id = {runId:String} AND episode_id != '' AND episode_id ${beyond} {after:String} AND kind = 'EpisodeStarted'
+    ORDER BY run_id ${direction}, episode_id ${direction}
+    LIMIT {size:UInt32}`;
+}
+
+function windowSize(query: EpisodesQuery): number {
+  return filterConditions(query).length === 0 ? query.limit + 1 : WINDOW_EPISODES;
 }
 
 function toPage(rows: readonly EpisodeRow[], limit: number): Page<EpisodeSummary> {
   return pageOf(rows, limit, { toItem: toEpisodeSummary, keyOf: (row) => [row.episode_id] });
-}
-
-function selectEpisodes(conditions: readonly string[], { direction }: Order): string {
-  return `
-    SELECT ${EPISODE_COLUMNS}
-    FROM episodes
-    WHERE ${['run_id = {runId:String}', ...conditions].join(' AND ')}
-    ORDER BY episode_id ${direction}
-    LIMIT {limit:UInt32}`;
-}
-
-const IN_GROUP = `episode_id IN (
-  SELECT episode_id
-  FROM events
-  WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'EpisodeStarted' AND group_id = {groupId:String})`;
-
-const IN_BATCH = `episode_id IN (
-  SELECT arrayJoin(JSONExtract(payload, 'episodeIds', 'Array(String)'))
-  FROM current_trainer_events
-  WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number = {update:UInt64})`;
-
-const FILTER_OF = {
-  split: 'split = {split:String}',
-  agent: 'agent = {agent:String}',
-  sealed: 'sealed = {sealed:Bool}',
-  success: 'success = {success:Bool}',
-} as const;
-
-function filterConditions(query: EpisodesQuery): string[] {
-  return Object.entries(FILTER_OF)
-    .filter(([name]) => query[name as keyof typeof FILTER_OF] !== undefined)
-    .map(([, condition]) => condition);
-}
-
-function filterParams({
-  split,
-  agent,
-  sealed,
-  success,
-  groupId,
-  update,
-}: EpisodesQuery): Record<string, unknown> {
-  const params = { split, agent, sealed, success, groupId, update };
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }

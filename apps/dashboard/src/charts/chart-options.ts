@@ -25,9 +25,9 @@ export interface ChartOptionsInput {
 
 /** Charts of one page share their cursor. */
 const CURSOR_GROUP = 'run';
-const WHOLE_STEPS = [1, 2, 5]
-  .flatMap((digit) => Array.from({ length: 9 }, (_, i) => digit * 10 ** i))
-  .sort((a, b) => a - b);
+/** Distances between ticks: half an update does not exist, and times go by minutes and hours. */
+const WHOLE_UPDATES = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
+const ROUND_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800];
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 
 export function formatValue(value: number | null | undefined, format: ValueFormat): string {
@@ -47,8 +47,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     axes: [
       axisStyle(colors, {
         size: 26,
-        // Half an update does not exist.
-        ...(axis === 'update' ? { incrs: WHOLE_STEPS } : {}),
+        incrs: axis === 'time' ? ROUND_SECONDS : WHOLE_UPDATES,
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {

@@ -43,7 +43,10 @@ export function useLiveRun(runId: string): LiveState {
   return state;
 }
 
-/** One EventSource, opened anew when it fails or falls silent. */
+/**
+ * One EventSource, opened anew when it fails or falls silent, and closed while nobody looks: a browser has few connections
+ * to one server, and tabs in the background would hold them all.
+ */
 class LiveStream {
   private source: EventSource | null = null;
   private silence: ReturnType<typeof setTimeout> | undefined;
@@ -54,10 +57,23 @@ class LiveStream {
     private readonly changes: ChangeBuffer,
     private readonly onState: (state: LiveState) => void,
   ) {
-    this.open();
+    document.addEventListener('visibilitychange', this.onVisibility);
+    if (!document.hidden) this.open();
   }
 
   close(): void {
+    document.removeEventListener('visibilitychange', this.onVisibility);
+    this.disconnect();
+  }
+
+  private readonly onVisibility = (): void => {
+    this.disconnect();
+    if (document.hidden) return;
+    this.open();
+    this.changes.touch('reset');
+  };
+
+  private disconnect(): void {
     clearTimeout(this.silence);
     clearTimeout(this.reconnect);
     this.source?.close();
@@ -97,7 +113,7 @@ class LiveStream {
   }
 
   private openLater(): void {
-    this.close();
+    this.disconnect();
     this.reconnect = setTimeout(() => this.open(), RECONNECT_MS);
   }
 }
