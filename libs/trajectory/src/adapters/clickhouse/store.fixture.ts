@@ -13,6 +13,8 @@ export interface StoreFixture {
   readonly log: EventLog;
   readonly url: string;
   readonly directory: string;
+  /** A client of the read-only user; the caller closes it. */
+  openReader(): StoreClient;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,10 @@ export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Pr
     dataDirectory: join(directory, 'store'),
     host: '127.0.0.1',
     port: 0,
-    users: [{ name: 'retrace', password, access: 'full' }],
+    users: [
+      { name: 'retrace', password, access: 'full' },
+      { name: 'reader', password, access: 'readonly' },
+    ],
   });
   const client = createStoreClient({ url: server.url, username: 'retrace', password });
   await migrate(client);
@@ -33,6 +38,7 @@ export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Pr
     log,
     url: server.url,
     directory,
+    openReader: () => createStoreClient({ url: server.url, username: 'reader', password }),
     async close() {
       await log.close();
       await client.close();
