@@ -36,6 +36,12 @@ export {
   type GpgOptions,
   type OpoInput,
 } from './advantages/group-baselines.js';
+export {
+  numberAnchors,
+  numberSimilarAnchors,
+  textSimilarity,
+  type SimilarAnchorsInput,
+} from './advantages/anchors.js';
 export { biLevelGae, type BiLevelGaeInput } from './advantages/bi-level-gae.js';
 export { gdpo, type GdpoInput } from './advantages/gdpo.js';
 export { gigpo, type GigpoInput, type GigpoOptions, type GigpoResult } from './advantages/gigpo.js';

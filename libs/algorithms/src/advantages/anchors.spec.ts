@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { numberAnchors, numberSimilarAnchors, textSimilarity } from '../index.js';
+import { faultOf } from '../testing/invalid.js';
+
+describe('numberAnchors', () => {
+  it('gives equal states equal numbers and −1 to none', () => {
+    expect([...numberAnchors(['b', null, 'a', 'b'])]).toEqual([0, -1, 1, 0]);
+  });
+});
+
+describe('textSimilarity', () => {
+  it('is twice the longest common subsequence over both lengths', () => {
+    // longest common subsequence of 'kitten' and 'sitting' is 'ittn'
+    expect(textSimilarity('kitten', 'sitting')).toBeCloseTo(8 / 13, 12);
+    expect(textSimilarity('', '')).toBe(1);
+    expect(textSimilarity('abc', '')).toBe(0);
+  });
+
+  it('is symmetric, and 1 only for equal texts', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
+        expect(textSimilarity(a, b)).toBe(textSimilarity(b, a));
+        expect(textSimilarity(a, b) === 1).toBe(a === b);
+      }),
+    );
+  });
+});
+
+describe('numberSimilarAnchors', () => {
+  const numbersOf = (
+    anchors: readonly (string | null)[],
+    threshold: number,
+    groups?: readonly number[],
+  ): number[] => [
+    ...numberSimilarAnchors({
+      anchors,
+      groupOfStep: Int32Array.from(groups ?? anchors.map(() => 0)),
+      threshold,
+    }),
+  ];
+
+  it('joins states through others that are similar to both', () => {
+    // neighbours share 9 of 10 letters, the ends 8 of 10
+    const chain = ['abcdefghij', 'abcdefghiX', 'abcdefghYX'];
+    expect(numbersOf(chain, 0.9)).toEqual([0, 0, 0]);
+    expect(numbersOf([chain[0], chain[2]], 0.9)).toEqual([0, 1]);
+  });
+
+  it('joins nothing across groups, and leaves out steps without a state', () => {
+    expect(numbersOf(['aaaa', 'aaaa', null, 'aaab'], 0.7, [0, 1, 0, 0])).toEqual([0, 1, -1, 0]);
+  });
+
+  it('with threshold 1 joins equal states alone, with 0 all of a group', () => {
+    expect(numbersOf(['a', 'b', 'a'], 1)).toEqual([0, 1, 0]);
+    expect(numbersOf(['a', 'b', 'c'], 0)).toEqual([0, 0, 0]);
+  });
+
+  it('makes the same parts in any order', () => {
+    const state = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(state, { maxLength: 8 }), (states) => {
+        const forward = numbersOf(states, 0.7);
+        const backward = numbersOf([...states].reverse(), 0.7).reverse();
+        states.forEach((_, a) => {
+          states.forEach((_, b) => {
+            expect(forward[a] === forward[b]).toBe(backward[a] === backward[b]);
+          });
+        });
+      }),
+    );
+  });
+
+  it('refuses a threshold over 1', () => {
+    expect(faultOf(() => numbersOf(['a'], 2)).message).toBe('threshold is 2, must be in [0, 1]');
+  });
+});
