@@ -20,3 +20,8 @@ export {
 export { rewardVersion } from './reward-version.js';
 import './components/environment-rewards.js';
 import './components/form-rewards.js';
+import './components/answer-rewards.js';
+export { exactMatch, normalizeAnswer, tokenF1 } from './text-metrics/answers.js';
+export { sentenceBleu } from './text-metrics/bleu.js';
+export { numbersAgree, parseNumber } from './text-metrics/numbers.js';
+export { rougeL } from './text-metrics/rouge-l.js';

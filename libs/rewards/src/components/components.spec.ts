@@ -100,3 +100,55 @@ describe('reward components', () => {
     expect(await scoreOf('explorationBonus', episode([step({})]), {}, context)).toBeNull();
   });
 });
+
+describe('rewards for answers', () => {
+  const answered = (action: string, task: RewardEpisode['task']): RewardEpisode =>
+    episode([step({ action: 'think', numActionTokens: 1 }), step({ action, parsedAction: 'parsed' })], {
+      task,
+      finalObservation: 'the end',
+    });
+
+  it('compare the last action with the best of the references in the task', async () => {
+    const task = { answer: ['a dog', 'the cat'] };
+    expect(await scoreOf('exactMatch', answered('Cat!', task))).toBe(1);
+    expect(await scoreOf('tokenF1', answered('cat and dog', task))).toBeCloseTo(2 / 4, 12);
+    expect(await scoreOf('rougeL', answered('the cat', task))).toBe(1);
+    expect(await scoreOf('bleu', answered('the cat', task))).toBe(1);
+  });
+
+  it('find the reference at a path, and take the answer from elsewhere when told', async () => {
+    const task = { question: { solution: 'parsed' } };
+    const options = { reference: 'question.solution', answer: 'lastParsedAction' };
+    expect(await scoreOf('exactMatch', answered('x', task), options)).toBe(1);
+    const final = { reference: 'question.solution', answer: 'finalObservation' };
+    expect(await scoreOf('exactMatch', answered('x', task), final)).toBe(0);
+  });
+
+  it('compare numbers', async () => {
+    expect(await scoreOf('numericEquality', answered('\\boxed{1,000}', { answer: 1000 }))).toBe(1);
+    expect(await scoreOf('numericEquality', answered('about a thousand', { answer: 1000 }))).toBe(0);
+    const loose = { relativeTolerance: 0.05 };
+    expect(await scoreOf('numericEquality', answered('1040', { answer: '1000' }), loose)).toBe(1);
+  });
+
+  it('are missing without a reference, and score an episode without an action as an empty answer', async () => {
+    const tasks: RewardEpisode['task'][] = [
+      null,
+      {},
+      { answer: null },
+      { answer: [] },
+      { answer: ['x', null] },
+    ];
+    for (const task of tasks) {
+      expect(await scoreOf('exactMatch', answered('x', task))).toBeNull();
+    }
+    expect(await scoreOf('exactMatch', episode([], { task: { answer: 'x' } }))).toBe(0);
+  });
+
+  it('fail, rather than score 0, when the reference states no number', async () => {
+    const { components } = await new RewardComposer([{ reward: 'numericEquality' }]).score(
+      answered('1', { answer: 'many' }),
+    );
+    expect(components[0]).toMatchObject({ value: null, fault: 'reference "many" states no number' });
+  });
+});

@@ -1,0 +1,46 @@
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * The number that an answer states, or null when it states none or several. Understands `\boxed{…}` (the last one),
+ * `\frac{a}{b}`, a/b, percent, thousands separators, currency signs, scientific notation and LaTeX spacing.
+ */
+export function parseNumber(text: string): number | null {
+  let rest = lastBoxed(text) ?? text;
+  rest = rest
+    .replace(/\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, '($1)/($2)')
+    .replace(/\\(?:left|right|[,;:! ])/g, '')
+    .replace(/\\([%$])/g, '$1')
+    .replace(/[$€£\s()]/g, '')
+    .replace(/(\d),(?=\d{3}(?!\d))/g, '$1')
+    .replace(/\.$/, '');
+  const isPercent = rest.endsWith('%');
+  if (isPercent) rest = rest.slice(0, -1);
+  const parts = rest.split('/');
+  if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
+  const value = parts.length === 1 ? Number(parts[0]) : Number(parts[0]) / Number(parts[1]);
+  if (!Number.isFinite(value)) return null;
+  return isPercent ? value / 100 : value;
+}
+
+/** Whether two numbers agree: |a − b| ≤ absolute + relative·|b|. */
+export function numbersAgree(
+  value: number,
+  reference: number,
+  tolerance: { readonly absolute: number; readonly relative: number },
+): boolean {
+  return Math.abs(value - reference) <= tolerance.absolute + tolerance.relative * Math.abs(reference);
+}
+
+/** What stands in the last `\boxed{…}`, with braces matched. */
+function lastBoxed(text: string): string | null {
+  const start = text.lastIndexOf('\\boxed{');
+  if (start === -1) return null;
+  const from = start + '\\boxed{'.length;
+  let depth = 1;
+  for (let i = from; i < text.length; i++) {
+    if (text[i] === '{') depth += 1;
+    else if (text[i] === '}') depth -= 1;
+    if (depth === 0) return text.slice(from, i);
+  }
+  return null;
+}
