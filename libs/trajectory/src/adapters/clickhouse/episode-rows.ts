@@ -33,11 +33,15 @@ interface EpisodePlace {
 export class EpisodeRows {
   private readonly seqs: FlatNumbers;
   private readonly kinds: FlatNumbers;
+  private readonly numSteps: FlatNumbers;
+  private readonly logOffsets: FlatNumbers;
   private readonly ranges = new Map<string, { readonly first: number; readonly end: number }>();
 
   constructor(private readonly columns: ArrowColumns) {
     this.seqs = columns.numbers('seq');
     this.kinds = columns.numbers('kind_number');
+    this.numSteps = columns.numbers('num_steps');
+    this.logOffsets = columns.numbers('log_offset');
     const episodeIds = columns.texts('episode_id');
     let first = 0;
     for (let row = 1; row <= episodeIds.length; row++) {
@@ -108,7 +112,7 @@ export class EpisodeRows {
     if (this.kinds[first] !== STARTED) throw notYetVisible(episodeId, 'its start is missing');
     const ended = this.firstEnd(range);
     if (ended === null) throw notYetVisible(episodeId, 'its end is missing');
-    const numSteps = this.columns.numbers('num_steps')[ended];
+    const numSteps = this.numSteps[ended];
     for (let step = 0; step < numSteps; step++) {
       const row = first + 1 + step;
       if (row >= range.end || this.seqs[row] !== step + 1 || this.kinds[row] !== STEP) {
@@ -120,11 +124,10 @@ export class EpisodeRows {
 
   /** The end that came first into the log: what lies after it is none of the episode's. */
   private firstEnd({ first, end }: { readonly first: number; readonly end: number }): number | null {
-    const offsets = this.columns.numbers('log_offset');
     let firstEnd: number | null = null;
     for (let row = first; row < end; row++) {
       if (this.kinds[row] !== ENDED) continue;
-      if (firstEnd === null || offsets[row] < offsets[firstEnd]) firstEnd = row;
+      if (firstEnd === null || this.logOffsets[row] < this.logOffsets[firstEnd]) firstEnd = row;
     }
     return firstEnd;
   }
