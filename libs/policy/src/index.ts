@@ -23,7 +23,7 @@ export { scoreTokens } from './scoring/score-tokens.js';
 export type { ScoreOptions, TokenScores } from './scoring/score-tokens.js';
 export { valuesAtEnd } from './scoring/values-at-end.js';
 export { validateLossOptions } from './losses/loss-options.js';
-export type { KlEstimator, LossOptions } from './losses/loss-options.js';
+export type { LossOptions } from './losses/loss-options.js';
 export type { LossTerms } from './losses/loss-terms.js';
 export type { TrainingBatch } from './losses/training-batch.js';
 export { PolicyOptimizer } from './optimizer/policy-optimizer.js';

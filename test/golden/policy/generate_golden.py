@@ -50,30 +50,66 @@ def golden(model):
     model.config._attn_implementation = "eager"
     model = model.float().eval()
 
-    logits, logprobs, greedy = [], [], []
-    loss = torch.zeros(())
-    num_predicted = sum(len(s) - 1 for s in SEQUENCES)
+    logprobs, greedy = [], []
     for sequence in SEQUENCES:
         ids = torch.tensor([sequence])
-        z = model(ids).logits[0]
-        lp = torch.log_softmax(z, -1)[:-1].gather(1, ids[0, 1:, None])[:, 0]
-        loss = loss - lp.sum() / num_predicted
-        logits.append(flat(z[-1]))
-        logprobs.append(flat(lp))
+        lp = torch.log_softmax(model(ids).logits[0], -1)
+        logprobs.append(flat(lp[:-1].gather(1, ids[0, 1:, None])))
         with torch.no_grad():
             out = model.generate(
                 ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False, pad_token_id=0
             )
         greedy.append(out[0, len(sequence) :].tolist())
+    weights = {n: dict(shape=list(p.shape), data=flat(p)) for n, p in model.named_parameters()}
+    loss = mean_cross_entropy(model)
     loss.backward()
     return dict(
         config=json.loads(model.config.to_json_string(use_diff=False)),
-        weights={n: dict(shape=list(p.shape), data=flat(p)) for n, p in model.named_parameters()},
-        lastLogits=logits,
+        weights=weights,
         logprobs=logprobs,
         greedy=greedy,
         meanCrossEntropy=loss.item(),
         gradients={n: dict(shape=list(p.grad.shape), data=flat(p.grad)) for n, p in model.named_parameters()},
+        adamW=adamw_steps(model),
+    )
+
+
+def mean_cross_entropy(model):
+    num_predicted = sum(len(s) - 1 for s in SEQUENCES)
+    loss = torch.zeros(())
+    for sequence in SEQUENCES:
+        lp = torch.log_softmax(model(torch.tensor([sequence])).logits[0], -1)
+        loss = loss - lp[:-1].gather(1, torch.tensor(sequence)[1:, None]).sum() / num_predicted
+    return loss
+
+
+def adamw_steps(model):
+    """Three steps of torch.optim.AdamW with clipped gradients; weight decay on matrices alone."""
+    options = dict(lr=0.02, betas=(0.9, 0.99), eps=1e-8)
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.dim() == 1]
+    groups = [dict(params=matrices, weight_decay=0.1), dict(params=vectors, weight_decay=0.0)]
+    optimizer = torch.optim.AdamW(groups, **options)
+    losses, norms = [], []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = mean_cross_entropy(model)
+        loss.backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.5).item())
+        losses.append(loss.item())
+        optimizer.step()
+    kept = ["model.layers.0.self_attn.k_proj.weight", "model.layers.1.mlp.up_proj.weight", "model.norm.weight"]
+    weights = {n: p for n, p in model.named_parameters() if n in kept}
+    return dict(
+        learningRate=0.02,
+        beta1=0.9,
+        beta2=0.99,
+        epsilon=1e-8,
+        weightDecay=0.1,
+        maxGradientNorm=1.5,
+        losses=losses,
+        gradientNorms=norms,
+        weights={n: dict(shape=list(p.shape), data=flat(p)) for n, p in weights.items()},
     )
 
 

@@ -1,4 +1,4 @@
-import type { RowBatch } from '../packing/row-batch.js';
+import type { RowLayout } from '../packing/row-batch.js';
 import type { NewTokens } from './cached-forward.js';
 import type { Slot } from './slot.js';
 import type { LiveTurn } from './turn.js';
@@ -46,7 +46,7 @@ export function groupChunks(chunks: readonly Chunk[], { maxCells, passCost }: Gr
 }
 
 /** Rows for chunks that are whole contexts, each read at its last token. */
-export function freshRows(chunks: readonly Chunk[]): RowBatch {
+export function freshRows(chunks: readonly Chunk[]): RowLayout {
   const { numColumns, tokenIds } = padded(chunks);
   return {
     numRows: chunks.length,
@@ -56,7 +56,6 @@ export function freshRows(chunks: readonly Chunk[]): RowBatch {
     numQueries: 1,
     queryColumns: Int32Array.from(chunks, (chunk) => chunk.tokenIds.length - 1),
     readQueries: null,
-    readPositions: new Int32Array(0),
   };
 }
 

@@ -1,7 +1,5 @@
+import type { KlEstimator } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
-
-/** Estimator of KL(π‖π_ref) from one sampled token. */
-export type KlEstimator = 'k1' | 'k2' | 'k3' | 'abs';
 
 export interface LossOptions {
   /** `ppo`: clipped surrogate against the proximal policy; `crossEntropy`: −log π of the recorded token (imitation). */

@@ -1,8 +1,11 @@
-/** What `accumulate` reports. The parts of the loss are weighted sums and add up over batches; the rest are token means. */
+/**
+ * What `accumulate` reports. The parts of the loss are weighted sums and add up over batches; the others are plain
+ * means over the trained tokens, 0 where there is none.
+ */
 export interface LossTerms {
   /** Σ w·ℓ, with all coefficients. */
   readonly loss: number;
-  /** Σ w·ℓ_policy */
+  /** Σ w·r·ℓ_policy */
   readonly policyLoss: number;
   /** Σ w·ℓ_V, before its coefficient. */
   readonly valueLoss: number;
@@ -10,31 +13,42 @@ export interface LossTerms {
   readonly entropy: number;
   /** Mean of the KL estimate against the reference policy; 0 without reference logprobs. */
   readonly kl: number;
-  /** Share of trained tokens whose loss the clip decides. */
+  /** Share of trained tokens whose policy gradient the loss clipped away. */
   readonly clipFraction: number;
-  /** Mean of ρ − 1 − log ρ, which estimates KL(π_prox‖π). */
+  /** Mean of ρ − 1 − log ρ, which estimates KL(π_prox‖π); 0 without proximal logprobs. */
   readonly approximateKl: number;
-  /** max |ρ − 1| */
+  /** max |ρ − 1|; 0 without proximal logprobs. */
   readonly ratioMaxDeviation: number;
   /** Tokens with a weight other than 0. */
   readonly numTokens: number;
 }
 
-/**
- * Adds up the statistics of micro-batches (7 sums, then a maximum, each). Every mean of no tokens is 0.
- */
-export function combineStatistics(statistics: readonly ArrayLike<number>[], numTokens: number): LossTerms {
-  const total = (index: number) => statistics.reduce((sum, values) => sum + values[index], 0);
-  const mean = (index: number) => total(index) / Math.max(1, numTokens);
+/** Sums over the trained tokens of one micro-batch (but for the maximum), from which `LossTerms` are made. */
+export interface LossSums {
+  readonly loss: number;
+  readonly policyLoss: number;
+  readonly valueLoss: number;
+  readonly entropy: number;
+  readonly kl: number;
+  readonly clipped: number;
+  readonly divergence: number;
+  readonly ratioMaxDeviation: number;
+  readonly numTokens: number;
+}
+
+export function combineSums(microBatches: readonly LossSums[]): LossTerms {
+  const total = (key: keyof LossSums) => microBatches.reduce((sum, sums) => sum + sums[key], 0);
+  const numTokens = total('numTokens');
+  const mean = (key: keyof LossSums) => total(key) / Math.max(1, numTokens);
   return {
-    loss: total(0),
-    policyLoss: total(1),
-    valueLoss: total(2),
-    entropy: mean(3),
-    kl: mean(4),
-    clipFraction: mean(5),
-    approximateKl: mean(6),
-    ratioMaxDeviation: statistics.reduce((max, values) => Math.max(max, values[7]), 0),
+    loss: total('loss'),
+    policyLoss: total('policyLoss'),
+    valueLoss: total('valueLoss'),
+    entropy: mean('entropy'),
+    kl: mean('kl'),
+    clipFraction: mean('clipped'),
+    approximateKl: mean('divergence'),
+    ratioMaxDeviation: microBatches.reduce((max, sums) => Math.max(max, sums.ratioMaxDeviation), 0),
     numTokens,
   };
 }

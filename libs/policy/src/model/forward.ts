@@ -4,7 +4,7 @@
  * Legend: B rows · T columns · N = B·T cells · Q query columns in the last layer · M reads · h hidden size.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import type { RowBatch } from '../packing/row-batch.js';
+import type { RowLayout } from '../packing/row-batch.js';
 import { linear } from '../ops/linear.js';
 import { lookup } from '../ops/lookup.js';
 import { applyNormWeight, rmsNorm } from '../ops/rms-norm.js';
@@ -27,7 +27,7 @@ export interface DeviceRows {
 }
 
 /** Make it outside of what is differentiated (a gradient outlives the tidy of its forward pass); freed by the caller's tidy. */
-export function toDevice(model: Transformer, rows: RowBatch): DeviceRows {
+export function toDevice(model: Transformer, rows: RowLayout): DeviceRows {
   const plan = fullPlan(model, rows);
   return {
     tokenIds: rows.tokenIds,
@@ -100,7 +100,7 @@ export function finishLayer(
   return tf.add(attended, linear(activated, model.matrix(keys.downWeight), null));
 }
 
-function fullPlan(model: Transformer, rows: RowBatch): AttentionPlan {
+function fullPlan(model: Transformer, rows: RowLayout): AttentionPlan {
   const { numRows, rowLength, segmentIds } = rows;
   const segments = segmentIds === null ? null : tf.tensor2d(segmentIds, [numRows, rowLength], 'int32');
   const queryColumns = tf.expandDims(tf.range(0, rowLength, 1, 'int32'), 0);
@@ -118,7 +118,7 @@ function fullPlan(model: Transformer, rows: RowBatch): AttentionPlan {
   };
 }
 
-function queryPlan(rows: RowBatch, plan: AttentionPlan): AttentionPlan {
+function queryPlan(rows: RowLayout, plan: AttentionPlan): AttentionPlan {
   const { numRows, rowLength, numQueries, queryColumns, segmentIds } = rows;
   if (queryColumns === null) return plan;
   const queryCells = queryColumns.map((column, query) => Math.floor(query / numQueries) * rowLength + column);
@@ -149,7 +149,7 @@ function queryPlan(rows: RowBatch, plan: AttentionPlan): AttentionPlan {
   };
 }
 
-function readCells(rows: RowBatch): tf.Tensor | null {
+function readCells(rows: RowLayout): tf.Tensor | null {
   const { rowLength, numQueries, queryColumns, readQueries } = rows;
   if (queryColumns === null) return readQueries === null ? null : tf.tensor1d(readQueries, 'int32');
   const cellOf = (query: number) => Math.floor(query / numQueries) * rowLength + queryColumns[query];

@@ -1,12 +1,13 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { combineStatistics } from '../losses/loss-terms.js';
-import type { LossTerms } from '../losses/loss-terms.js';
+import { evaluateLoss } from '../losses/evaluate-loss.js';
+import type { EvaluatedLoss } from '../losses/evaluate-loss.js';
+import { lossNode } from '../losses/loss-node.js';
+import { combineSums } from '../losses/loss-terms.js';
+import type { LossSums, LossTerms } from '../losses/loss-terms.js';
 import { validateLossOptions } from '../losses/loss-options.js';
 import type { LossOptions } from '../losses/loss-options.js';
 import { validateTrainingBatch } from '../losses/training-batch.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
-import { trainingLoss } from '../losses/training-loss.js';
-import type { LossStatistics } from '../losses/training-loss.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { valueHeadKey } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
@@ -50,7 +51,8 @@ export class PolicyOptimizer {
    * Adds the gradient of the batch's loss to what is accumulated, in forward and backward passes of at most
    * `maxTokensPerMicroBatch` cells; loss and gradient don't depend on that number beyond rounding.
    * A batch without a trained token adds nothing.
-   * Throws `PolicyError` (`INVALID_BATCH`, `INVALID_CONFIG`) before anything is computed.
+   * Throws `PolicyError`: `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
+   * give no finite logprobs or values, with all that was accumulated dropped.
    */
   async accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms> {
     validateLossOptions(options);
@@ -63,11 +65,12 @@ export class PolicyOptimizer {
     }
     const readMask = predictingPositions(batch, (n) => batch.lossWeights[n] !== 0);
     const rowBatches = packRows(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
-    const statistics = rowBatches.map((rows) => this.accumulateRows(rows, batch, options));
-    const numTokens = rowBatches.reduce((sum, rows) => sum + rows.readPositions.length, 0);
-    const values = await Promise.all(statistics.map((tensor) => tensor.data()));
-    tf.dispose(statistics);
-    return combineStatistics(values, numTokens);
+    try {
+      return combineSums(rowBatches.map((rows) => this.accumulateRows(rows, batch, options)));
+    } catch (error) {
+      this.clearGradients();
+      throw error;
+    }
   }
 
   /**
@@ -107,28 +110,30 @@ export class PolicyOptimizer {
     this.adamW.dispose();
   }
 
-  private accumulateRows(rows: RowBatch, batch: TrainingBatch, options: LossOptions): LossStatistics {
-    return tf.tidy(() => {
-      const usesValues = options.valueCoefficient !== 0;
-      const keys = this.model.parameters.specs
-        .map((spec) => spec.key)
-        .filter((key) => usesValues || key !== valueHeadKey);
+  private accumulateRows(rows: RowBatch, batch: TrainingBatch, options: LossOptions): LossSums {
+    const usesValues = options.valueCoefficient !== 0;
+    const keys = this.model.parameters.specs
+      .map((spec) => spec.key)
+      .filter((key) => usesValues || key !== valueHeadKey);
+    const positions = rows.readPositions.map((position) => position + 1);
+    const targets = positions.map((position) => batch.tokenIds[position]);
+    const evaluated: EvaluatedLoss[] = [];
+    tf.tidy(() => {
       const deviceRows = toDevice(this.model, rows);
-      let statistics: LossStatistics | undefined;
-      const lossOf = () => {
+      const loss = () => {
         const hidden = hiddenAtReads(this.model, deviceRows);
-        const positions = rows.readPositions.map((position) => position + 1);
-        const targets = positions.map((position) => batch.tokenIds[position]);
         const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options.temperature);
         const values = usesValues ? valuesOf(this.model, hidden) : null;
-        return trainingLoss({ distribution, values }, batch, positions, options, (sums) => {
-          statistics = tf.keep(sums);
+        return lossNode(distribution, values, (outputs) => {
+          const result = evaluateLoss(outputs, batch, { positions, offsets: rows.readOffsets }, options);
+          evaluated.push(result);
+          return result;
         });
       };
-      const { grads } = tf.valueAndGrads(lossOf)(keys.map((key) => this.model.parameters.get(key)));
+      const { grads } = tf.valueAndGrads(loss)(keys.map((key) => this.model.parameters.get(key)));
       this.addGradients(new Map(keys.map((key, i) => [key, grads[i]])));
-      return statistics as unknown as LossStatistics;
     });
+    return evaluated[0].sums;
   }
 
   private addGradients(gradientOf: ReadonlyMap<string, tf.Tensor>): void {

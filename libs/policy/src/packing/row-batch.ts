@@ -8,7 +8,7 @@ import type { SequenceBatch } from './sequence-batch.js';
  *
  * Legend: B rows · T columns a row · Q query columns a row in the last layer · M reads.
  */
-export interface RowBatch {
+export interface RowLayout {
   readonly numRows: number;
   readonly rowLength: number;
   /** [B·T]; 0 where padded. */
@@ -21,8 +21,14 @@ export interface RowBatch {
   readonly queryColumns: Int32Array | null;
   /** [M] index into the B·Q queries; null if all of them are reads. */
   readonly readQueries: Int32Array | null;
-  /** [M] the position in the flat batch that read m stands for. */
+}
+
+/** Rows, and what of a batch of sequences is read in them. */
+export interface RowBatch extends RowLayout {
+  /** [M] the position in the flat batch that read m stands for, sequence by sequence. */
   readonly readPositions: Int32Array;
+  /** Where each sequence's reads begin among the M, and the end of the last. */
+  readonly readOffsets: Int32Array;
 }
 
 export interface RowBatchOptions {
@@ -106,6 +112,7 @@ function layOut(
   /** Cells that are read, row by row, and the flat position of each. */
   const cells: number[] = [];
   const positions: number[] = [];
+  const offsets: number[] = [0];
   let numQueries = 0;
   rows.forEach((row, r) => {
     const numReadsBefore = cells.length;
@@ -119,6 +126,7 @@ function layOut(
         cells.push(cell);
         positions.push(n);
       }
+      offsets.push(positions.length);
     });
     numQueries = Math.max(numQueries, cells.length - numReadsBefore);
   });
@@ -130,6 +138,7 @@ function layOut(
     segmentIds,
     ...selectQueries(cells, rows.length, rowLength, numQueries),
     readPositions: Int32Array.from(positions),
+    readOffsets: Int32Array.from(offsets),
   };
 }
 
@@ -138,7 +147,7 @@ function selectQueries(
   numRows: number,
   rowLength: number,
   numQueries: number,
-): Pick<RowBatch, 'numQueries' | 'queryColumns' | 'readQueries'> {
+): Pick<RowLayout, 'numQueries' | 'queryColumns' | 'readQueries'> {
   const allAreReads = cells.length === numRows * numQueries;
   if (numQueries === rowLength) {
     return { numQueries, queryColumns: null, readQueries: allAreReads ? null : Int32Array.from(cells) };

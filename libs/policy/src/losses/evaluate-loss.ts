@@ -1,0 +1,141 @@
+import { computePolicyLoss, estimateKl, ratioStatistics, valueLoss } from '@retrace/algorithms';
+import type { PolicyLossTerms } from '@retrace/algorithms';
+import { PolicyError } from '../policy-error.js';
+import type { LossOptions } from './loss-options.js';
+import type { LossSums } from './loss-terms.js';
+import type { TrainingBatch } from './training-batch.js';
+
+/** One number for each trained token of a micro-batch: what the model says, or the loss's derivative by it. All [M]. */
+export interface TokenColumns {
+  /** log π of the token. */
+  readonly logprobs: Float32Array;
+  /** Entropy of the distribution the token was chosen from. */
+  readonly entropies: Float32Array;
+  /** V of the state in which the token was chosen; null where the loss has no value term. */
+  readonly values: Float32Array | null;
+}
+
+/** Which tokens of a batch a micro-batch trains. */
+export interface TrainedTokens {
+  /** [M] places in the flat batch, sequence by sequence. */
+  readonly positions: Int32Array;
+  /** Where each sequence's tokens begin among them, and the end of the last. */
+  readonly offsets: Int32Array;
+}
+
+export interface EvaluatedLoss {
+  readonly sums: LossSums;
+  /** Derivative of `sums.loss` by each output. */
+  readonly gradients: TokenColumns;
+}
+
+/**
+ * Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by what
+ * the model says about them; w are the loss weights, r the rollout weights. The terms are those of `@retrace/algorithms`.
+ *
+ * Throws `PolicyError` (`NOT_FINITE`) when an output is not a finite number.
+ */
+export function evaluateLoss(
+  outputs: TokenColumns,
+  batch: TrainingBatch,
+  trained: TrainedTokens,
+  options: LossOptions,
+): EvaluatedLoss {
+  requireFinite('log π', outputs.logprobs);
+  if (outputs.values !== null) requireFinite('V', outputs.values);
+  const { logprobs, entropies } = outputs;
+  const at = (column: Float32Array) => Float32Array.from(trained.positions, (n) => column[n]);
+  const weights = at(batch.lossWeights);
+  const proximalLogprobs = batch.proximalLogprobs ? at(batch.proximalLogprobs) : logprobs;
+
+  const policy = policyTerms(logprobs, proximalLogprobs, weights, batch, trained, options);
+  const logprobGradients = policy.gradients;
+  let loss = policy.loss;
+
+  let sumOfKl = 0;
+  if (batch.referenceLogprobs) {
+    const kl = estimateKl(logprobs, at(batch.referenceLogprobs), { estimator: options.klEstimator });
+    for (let m = 0; m < weights.length; m++) {
+      sumOfKl += kl.values[m];
+      loss += options.klCoefficient * weights[m] * kl.values[m];
+      logprobGradients[m] += options.klCoefficient * weights[m] * kl.gradients[m];
+    }
+  }
+
+  let sumOfEntropies = 0;
+  const entropyGradients = weights.map((weight) => -options.entropyCoefficient * weight);
+  for (let m = 0; m < weights.length; m++) {
+    sumOfEntropies += entropies[m];
+    loss += entropyGradients[m] * entropies[m];
+  }
+
+  const value = outputs.values === null ? null : valueTerms(outputs.values, weights, batch, at, options);
+  if (value !== null) loss += options.valueCoefficient * value.loss;
+
+  const numTokens = weights.length;
+  const ratios = ratioStatistics(logprobs, proximalLogprobs);
+  return {
+    sums: {
+      loss,
+      policyLoss: policy.loss,
+      valueLoss: value?.loss ?? 0,
+      entropy: sumOfEntropies,
+      kl: sumOfKl,
+      clipped: policy.statistics.clipFraction * numTokens,
+      divergence: ratios.klK3 * numTokens,
+      ratioMaxDeviation: ratios.maxDeviation,
+      numTokens,
+    },
+    gradients: {
+      logprobs: logprobGradients,
+      entropies: entropyGradients,
+      values: value === null ? null : value.gradients.map((gradient) => options.valueCoefficient * gradient),
+    },
+  };
+}
+
+function policyTerms(
+  logprobs: Float32Array,
+  proximalLogprobs: Float32Array,
+  weights: Float32Array,
+  { advantages, rolloutWeights }: TrainingBatch,
+  { positions, offsets }: TrainedTokens,
+  { policyLoss, clipLow, clipHigh, dualClip }: LossOptions,
+): PolicyLossTerms {
+  const input = {
+    offsets,
+    logprobs,
+    proximalLogprobs,
+    advantages: advantages
+      ? Float32Array.from(positions, (n) => advantages[n])
+      : new Float32Array(logprobs.length),
+    weights: rolloutWeights ? weights.map((weight, m) => weight * rolloutWeights[positions[m]]) : weights,
+  };
+  return computePolicyLoss(policyLoss, input, policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {});
+}
+
+function valueTerms(
+  values: Float32Array,
+  weights: Float32Array,
+  { returns, proximalValues }: TrainingBatch,
+  at: (column: Float32Array) => Float32Array,
+  { valueClip }: LossOptions,
+) {
+  return valueLoss({
+    values,
+    returns: at(returns as Float32Array),
+    proximalValues: valueClip === null ? null : at(proximalValues as Float32Array),
+    weights,
+    clip: valueClip,
+  });
+}
+
+function requireFinite(name: string, values: Float32Array): void {
+  const bad = values.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) {
+    throw new PolicyError(
+      'NOT_FINITE',
+      `${name} of a trained token is ${values[bad]}; the weights are unusable`,
+    );
+  }
+}

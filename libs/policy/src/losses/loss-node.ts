@@ -1,0 +1,49 @@
+/**
+ * The loss as a node of the gradient tape.
+ *
+ * Legend: M trained tokens.
+ */
+import * as tf from '@tensorflow/tfjs-core';
+import { withGradient } from '../ops/with-gradient.js';
+import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
+
+/**
+ * A scalar loss of what the model says about M tokens: `distribution` [2, M] (log π, entropy) and `values` [M].
+ *
+ * The loss itself is arithmetic on a few numbers per token, so it is done in host memory, where every loss of
+ * `@retrace/algorithms` is at hand with its gradient: one small readback, one upload.
+ */
+export function lossNode(
+  distribution: tf.Tensor,
+  values: tf.Tensor | null,
+  evaluate: (outputs: TokenColumns) => EvaluatedLoss,
+): tf.Scalar {
+  const inputs = values === null ? [distribution] : [distribution, values];
+  const forward = () => {
+    const { sums, gradients } = evaluate(readColumns(distribution, values));
+    const saved = [
+      tf.tensor2d(concat(gradients.logprobs, gradients.entropies), [2, gradients.logprobs.length]),
+    ];
+    if (gradients.values !== null) saved.push(tf.tensor1d(gradients.values));
+    return { value: tf.scalar(sums.loss), saved };
+  };
+  return withGradient(inputs, forward, (dy, gradients) =>
+    gradients.map((gradient) => tf.mul(gradient, dy)),
+  ) as tf.Scalar;
+}
+
+function readColumns(distribution: tf.Tensor, values: tf.Tensor | null): TokenColumns {
+  const rows: tf.Tensor =
+    values === null ? distribution : tf.concat([distribution, tf.expandDims(values, 0)]);
+  const read = rows.dataSync() as Float32Array;
+  const numTokens = distribution.size / 2;
+  const row = (index: number) => read.slice(index * numTokens, (index + 1) * numTokens);
+  return { logprobs: row(0), entropies: row(1), values: values === null ? null : row(2) };
+}
+
+function concat(a: Float32Array, b: Float32Array): Float32Array {
+  const joined = new Float32Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
+}
