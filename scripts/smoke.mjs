@@ -2,23 +2,14 @@
  * What a new user does, on a data directory of its own: `npm start`, look at the page, ask for SQL, Ctrl-C, start again, see the
  * run go on and end, `retrace verify`. Prints each step; exit code 1 with one sentence when one fails.
  */
-import { Buffer } from 'node:buffer';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { root } from './run-tool.mjs';
+import { findFreePort, makeDataDirectory, runRetrace, startWithNpm } from '../test/support/cli.mjs';
 
 const numUpdates = 8;
 const urlWithinMs = 60_000;
 const runWithinMs = 240_000;
 
-const directory = mkdtempSync(join(tmpdir(), 'retrace-smoke-'));
-const started = [];
+const directory = makeDataDirectory();
+const sessions = [];
 
 try {
   await smoke();
@@ -27,8 +18,8 @@ try {
   console.error(`smoke: ${error.message}`);
   process.exitCode = 1;
 } finally {
-  for (const session of started) session.kill();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+  for (const session of sessions) await session.killTree();
+  directory.remove();
 }
 
 async function smoke() {
@@ -41,7 +32,7 @@ async function smoke() {
     '--port',
     port,
     '--data-dir',
-    directory,
+    directory.path,
   ].map(String);
 
   const first = startAsUser(args);
@@ -71,7 +62,7 @@ async function smoke() {
   expect(Number(counted.rows[0][0]) > 0, 'SQL over steps counts none');
   step(`SQL counts ${counted.rows[0][0]} steps`);
 
-  expect((await first.stop('SIGINT')) === 0, 'Ctrl-C did not end npm start with exit code 0');
+  await stopInOrder(first, 'SIGINT');
   step('Ctrl-C stopped everything in order');
 
   const second = startAsUser(args);
@@ -90,78 +81,29 @@ async function smoke() {
     `updates: last ${last} of ${n}, not ${numUpdates}`,
   );
   step('the run finished, every update is there once');
-  expect((await second.stop('SIGTERM')) === 0, 'SIGTERM did not end npm start with exit code 0');
+  await stopInOrder(second, 'SIGTERM');
   console.log(await retrace('verify'));
   step('retrace verify finds no fault');
 }
 
-/** `npm start` in a process group of its own, as a shell would. */
+/** npm ends with the signal that it passed on, whatever the exit code of what it ran. */
+async function stopInOrder(session, signal) {
+  const end = await session.stop(signal);
+  expect(end === 0 || end === signal, `after ${signal} npm start ended with ${end}`);
+  const complaint = session.lines.find((line) => /did not stop in time|^retrace: /.test(line));
+  expect(complaint === undefined, `after ${signal}: ${complaint}`);
+}
+
 function startAsUser(args) {
-  const startedAt = performance.now();
-  const child = spawn('npm', ['start', '--silent', '--', ...args], {
-    cwd: root,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const lines = [];
-  const waiting = new Set();
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line);
-      for (const check of waiting) check();
-    });
-  }
-  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
-  const session = {
-    elapsed: () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
-    waitFor: async (pattern, withinMs) => {
-      const found = new Promise((resolve) => {
-        const check = () => {
-          const match = lines.map((line) => pattern.exec(line)).find((result) => result !== null);
-          if (match) resolve(match[1] ?? match[0]);
-        };
-        waiting.add(check);
-        check();
-      });
-      const late = sleep(withinMs, null, { ref: false });
-      const value = await Promise.race([found, late, ended.then(() => null)]);
-      if (value === null) {
-        throw new Error(
-          `no line ${pattern} within ${withinMs / 1000} s; the last lines were:\n${lines.slice(-30).join('\n')}`,
-        );
-      }
-      return value;
-    },
-    stop: (signal) => {
-      process.kill(-child.pid, signal);
-      return ended;
-    },
-    kill: () => {
-      try {
-        process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
-    },
-  };
-  started.push(session);
+  const session = startWithNpm(args);
+  sessions.push(session);
   return session;
 }
 
 async function retrace(...args) {
-  const child = spawn(
-    process.execPath,
-    [join(root, 'apps/cli/bin/retrace.mjs'), ...args, '--data-dir', directory],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const chunks = [];
-  child.stdout.on('data', (chunk) => chunks.push(chunk));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  const output = Buffer.concat(chunks).toString().trim();
-  expect(code === 0, `retrace ${args[0]} ended with exit code ${code}: ${output}`);
-  return output;
+  const { code, stdout, stderr } = await runRetrace([...args, '--data-dir', directory.path]);
+  expect(code === 0, `retrace ${args[0]} ended with exit code ${code}: ${stdout} ${stderr}`);
+  return stdout;
 }
 
 async function getJson(url) {
@@ -178,16 +120,6 @@ async function postJson(url, body) {
   });
   expect(response.ok, `POST ${url} answers ${response.status}`);
   return response.json();
-}
-
-function findFreePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function expect(condition, message) {

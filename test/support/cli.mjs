@@ -112,13 +112,11 @@ export class Session {
       this.#checks.add(check);
       check();
     });
-    const late = new AbortController();
     const value = await Promise.race([
       found,
-      sleep(withinMs, null, { signal: late.signal }).catch(() => null),
+      sleep(withinMs, null, { ref: false }),
       this.ended.then(() => sleep(50, null)),
     ]);
-    late.abort();
     if (value !== null) return value;
     const last = this.lines.slice(-30).join('\n');
     throw new Error(`no line ${String(pattern)} within ${withinMs / 1000} s; the last lines were:\n${last}`);
@@ -139,9 +137,15 @@ export class Session {
     return rolesOf(this.pid);
   }
 
-  /** kill -9 of the supervisor and all its roles at once. */
+  /** kill -9 of the supervisor (with npm, where that started it) and all its roles at once. */
   async killTree() {
-    for (const pid of [this.pid, ...Object.values(this.roles())]) kill(pid);
+    const pids = Object.values(this.roles());
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+    }
+    for (const pid of pids) kill(pid);
     await this.ended;
   }
 }
