@@ -33,8 +33,8 @@ export function lossNode(
 }
 
 function readColumns(distribution: tf.Tensor, values: tf.Tensor | null): TokenColumns {
-  const rows: tf.Tensor =
-    values === null ? distribution : tf.concat([distribution, tf.expandDims(values, 0)]);
+  const rows =
+    values === null ? distribution : tf.concat<tf.Tensor>([distribution, tf.expandDims(values, 0)]);
   const read = rows.dataSync() as Float32Array;
   const numTokens = distribution.size / 2;
   const row = (index: number) => read.slice(index * numTokens, (index + 1) * numTokens);
