@@ -29,8 +29,10 @@ export interface TrainerOptions extends PolicyStateOptions {
   readonly onProgress: (detail: string) => void;
 }
 
-const firstRetryMs = 4;
-const longestRetryMs = 100;
+const retryMs = 10;
+/** The first look comes after this share of what the batch before took, and after at most this long. */
+const expectedShare = 0.6;
+const longestExpectedMs = 200;
 
 /**
  * Trains one run: claims it, restores the last commit, and makes one update after the other, each a transaction in the log
@@ -39,6 +41,7 @@ const longestRetryMs = 100;
  */
 export class Trainer {
   private readonly retention: CheckpointRetention;
+  private visibleAfterMs = 0;
   private waitedSince = performance.now();
 
   private constructor(
@@ -160,15 +163,22 @@ export class Trainer {
     return this.view.policies.get(referenceVersion(recipe))?.weights ?? null;
   }
 
-  /** The plan's episodes, once the sink has made them visible; null when the signal aborts first. */
+  /**
+   * The plan's episodes, once the sink has made them visible; null when the signal aborts first. Looking costs the store a
+   * query, so the first look comes about when the batch before was there.
+   */
   private async readWhenVisible(plan: BatchPlanned): Promise<EpisodeColumns | null> {
     const { reader, runId, signal } = this.options;
-    for (let delayMs = firstRetryMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
+    const started = performance.now();
+    await sleep(this.visibleAfterMs);
+    while (!signal.aborted) {
       try {
-        return await reader.readEpisodes(runId, plan.episodeIds);
+        const columns = await reader.readEpisodes(runId, plan.episodeIds);
+        this.visibleAfterMs = expectedShare * Math.min(performance.now() - started, longestExpectedMs);
+        return columns;
       } catch (error) {
         if (!isRetriable(error)) throw error;
-        await sleep(delayMs);
+        await sleep(retryMs);
       }
     }
     return null;

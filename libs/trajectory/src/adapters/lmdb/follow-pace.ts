@@ -1,9 +1,9 @@
 const MIN_PAUSE_MS = 1;
-const MAX_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 16;
 
 /**
  * When a follower looks again. Nobody is notified across processes, so it polls: after 1 ms at first, then twice as
- * long each time nothing was there, up to 50 ms. Commits of this process ring the doorbell and end the pause.
+ * long each time nothing was there, up to 16 ms. Commits of this process ring the doorbell and end the pause.
  */
 export class FollowPace {
   readonly #doorbell: Doorbell;

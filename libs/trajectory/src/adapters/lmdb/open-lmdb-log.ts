@@ -11,7 +11,7 @@ import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
 import { PartitionStore, type Environment } from './partition-store.js';
 
-const DEFAULT_TRAJECTORY_PARTITIONS = 4;
+const DEFAULT_TRAJECTORY_PARTITIONS = 1;
 const MAX_TRAJECTORY_PARTITIONS = 128;
 
 /** Named databases: the partitions, control and the cursors. */
@@ -25,7 +25,7 @@ export interface LmdbLogOptions {
   readonly path: string;
   /** Who opens it: name and version of the program, kept in `LogOpened`. */
   readonly createdBy: string;
-  /** Partitions of stream `trajectories`, fixed when the log is made (default 4). */
+  /** Partitions of stream `trajectories`, fixed when the log is made (default 1: one insert a batch; more only spread it). */
   readonly numTrajectoryPartitions?: number;
 }
 

@@ -83,7 +83,9 @@ export class PartitionSink {
 
   private async follow(fromOffset: number, signal: AbortSignal): Promise<void> {
     const { log, tracker, options } = this.parts;
-    const { maxBatchRecords, maxBatchBytes, lingerMs, minInsertIntervalMs } = options;
+    const { maxBatchRecords, maxBatchBytes, lingerMs } = options;
+    const minIntervalMs =
+      tracker.stream === 'control' ? options.minControlInsertIntervalMs : options.minInsertIntervalMs;
     const stop = new AbortController();
     const buffer = new RecordBuffer(maxBatchBytes);
     const source = log.follow(tracker.stream, tracker.partition, fromOffset, {
@@ -103,7 +105,7 @@ export class PartitionSink {
           notBeforeMs,
         });
         if (records.length === 0) break;
-        notBeforeMs = performance.now() + minInsertIntervalMs;
+        notBeforeMs = performance.now() + minIntervalMs;
         nextOffset = await this.insert(records, nextOffset);
       }
     } finally {
