@@ -124,6 +124,28 @@ export {
 } from './corrections/rejection.js';
 export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
 
+export { bootstrapInterval, type BootstrapOptions, type Interval } from './evaluation/bootstrap.js';
+export {
+  crossFitLinearQ,
+  fitLinearQ,
+  fittedQEvaluation,
+  linearValues,
+  type CrossFittedQ,
+  type FittedQOptions,
+  type LinearQ,
+  type QTransitions,
+} from './evaluation/fitted-q.js';
+export type { LoggedEpisodes } from './evaluation/logged-episodes.js';
+export {
+  OFF_POLICY_ESTIMATORS,
+  evaluateOffPolicy,
+  type OffPolicyDiagnostics,
+  type OffPolicyEstimate,
+  type OffPolicyEstimator,
+  type OffPolicyEvaluation,
+  type OffPolicyOptions,
+} from './evaluation/off-policy-evaluation.js';
+
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';
 export { explainedVariance } from './statistics/explained-variance.js';
 export { ratioStatistics, type RatioStatistics } from './statistics/ratio-statistics.js';

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import {
+  OFF_POLICY_ESTIMATORS,
+  bootstrapInterval,
+  crossFitLinearQ,
+  evaluateOffPolicy,
+  fitLinearQ,
+  fittedQEvaluation,
+  linearValues,
+  type LoggedEpisodes,
+  type OffPolicyEstimate,
+  type OffPolicyEvaluation,
+} from '../index.js';
+import { faultOf } from '../testing/invalid.js';
+import { seededRandom } from '../testing/random.js';
+import { sampleTabular, trueValue, type LoggedTabular, type TabularPolicy } from '../testing/tabular-mdp.js';
+
+const GAMMA = 0.9;
+const BEHAVIOR: TabularPolicy = [0.5, 0.5];
+const CANDIDATE: TabularPolicy = [0.8, 0.3];
+const BOOTSTRAP = { numResamples: 200, level: 0.95, seed: 3 };
+const OPTIONS = { estimators: OFF_POLICY_ESTIMATORS, gamma: GAMMA, bootstrap: BOOTSTRAP };
+
+function sample(numEpisodes: number, seed: number): LoggedTabular & { readonly withQ: LoggedEpisodes } {
+  const logged = sampleTabular(numEpisodes, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(seed));
+  return {
+    ...logged,
+    withQ: { ...logged.episodes, ...crossFitLinearQ(logged.transitions, 4, { gamma: GAMMA }) },
+  };
+}
+
+function estimatesOf(evaluation: OffPolicyEvaluation): readonly OffPolicyEstimate[] {
+  if (evaluation.kind === 'refused') throw new Error(evaluation.reason);
+  return evaluation.estimates;
+}
+
+describe('evaluateOffPolicy', () => {
+  it('is the formulas, worked out by hand', () => {
+    const half = Math.log(0.5);
+    const episodes: LoggedEpisodes = {
+      offsets: Int32Array.of(0, 2, 3),
+      rewards: Float32Array.of(1, 2, 4),
+      // ratios 2, ½ | ½
+      candidateLogprobs: Float32Array.of(0, 2 * half, 2 * half),
+      behaviorLogprobs: Float32Array.of(half, half, half),
+      qValues: Float32Array.of(1, 1, 1),
+      stateValues: Float32Array.of(3, 3, 3),
+    };
+    const options = {
+      estimators: OFF_POLICY_ESTIMATORS,
+      gamma: 0.5,
+      minEffectiveEpisodes: 1,
+      bootstrap: BOOTSTRAP,
+    };
+    const evaluation = evaluateOffPolicy(episodes, options);
+    // G = 1 + ½·2 = 2 and 4; w = 1 and ½.
+    const values = Object.fromEntries(
+      estimatesOf(evaluation).map(({ estimator, value }) => [estimator, value]),
+    );
+    expect(values.importanceSampling).toBeCloseTo((1 * 2 + 0.5 * 4) / 2, 6);
+    expect(values.weightedImportanceSampling).toBeCloseTo((1 * 2 + 0.5 * 4) / 1.5, 6);
+    expect(values.perDecision).toBeCloseTo((2 * 1 + 0.5 * 1 * 2 + 0.5 * 4) / 2, 6);
+    // first: 2·(1 − 1) + 3 + ½(1·(2 − 1) + 2·3) = 6.5; second: ½·(4 − 1) + 3 = 4.5
+    expect(values.doublyRobust).toBeCloseTo((6.5 + 4.5) / 2, 6);
+    expect(evaluation.diagnostics.effectiveEpisodes).toBeCloseTo(1.5 ** 2 / 1.25, 6);
+    expect(evaluation.diagnostics.chiSquare).toBeCloseTo(1.25 / 2 - 1, 6);
+    expect(evaluation.diagnostics.largestWeightShare).toBeCloseTo(1 / 1.5, 6);
+  });
+
+  it('is the mean return for every estimator when the candidate is the behavior policy', () => {
+    const { episodes } = sampleTabular(50, { behavior: BEHAVIOR, candidate: BEHAVIOR }, seededRandom(1));
+    const estimators = ['importanceSampling', 'perDecision', 'weightedImportanceSampling'] as const;
+    const evaluation = evaluateOffPolicy(episodes, { ...OPTIONS, estimators });
+    const [first, ...others] = estimatesOf(evaluation).map(({ value }) => value);
+    for (const value of others) expect(value).toBeCloseTo(first, 5);
+    expect(evaluation.diagnostics).toMatchObject({ numEpisodes: 50 });
+    expect(evaluation.diagnostics.effectiveEpisodes).toBeCloseTo(50, 9);
+    expect(evaluation.diagnostics.chiSquare).toBeCloseTo(0, 9);
+  });
+
+  it('finds the true value on average, and its intervals hold it as often as they say', () => {
+    const truth = trueValue(CANDIDATE, GAMMA);
+    const numSeeds = 150;
+    const values = new Map<string, number[]>();
+    const covered = new Map<string, number>();
+    for (let seed = 0; seed < numSeeds; seed++) {
+      const { withQ, transitions } = sample(150, seed);
+      const fitted = fittedQEvaluation(transitions, {
+        gamma: GAMMA,
+        bootstrap: { ...BOOTSTRAP, numResamples: 60 },
+      });
+      for (const { estimator, value, interval } of [
+        ...estimatesOf(evaluateOffPolicy(withQ, OPTIONS)),
+        { estimator: 'fittedQ', ...fitted },
+      ]) {
+        values.set(estimator, [...(values.get(estimator) ?? []), value]);
+        covered.set(
+          estimator,
+          (covered.get(estimator) ?? 0) + Number(interval.low <= truth && truth <= interval.high),
+        );
+      }
+    }
+    for (const [estimator, found] of values) {
+      const mean = found.reduce((sum, value) => sum + value, 0) / numSeeds;
+      const variance = found.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (numSeeds - 1);
+      expect(Math.abs(mean - truth), estimator).toBeLessThan(4 * Math.sqrt(variance / numSeeds));
+      // 95 % intervals over 150 seeds: four standard errors below is .88
+      expect((covered.get(estimator) ?? 0) / numSeeds, estimator).toBeGreaterThan(0.88);
+    }
+    const spread = (name: string): number => {
+      const found = values.get(name) ?? [];
+      return Math.max(...found) - Math.min(...found);
+    };
+    expect(spread('doublyRobust')).toBeLessThan(spread('perDecision'));
+    expect(spread('perDecision')).toBeLessThan(spread('importanceSampling'));
+  });
+
+  it('refuses, and says what would do, where a few episodes carry all the weight', () => {
+    const candidate: TabularPolicy = [0.999, 0.999];
+    const logged = sampleTabular(60, { behavior: [0.2, 0.2], candidate }, seededRandom(5));
+    const evaluation = evaluateOffPolicy(logged.episodes, { ...OPTIONS, estimators: ['perDecision'] });
+    expect(evaluation.kind).toBe('refused');
+    expect(evaluation).toHaveProperty(
+      'reason',
+      expect.stringMatching(
+        /^60 episodes count as \d+\.\d effective ones, at least 30 are needed .* about \d+ episodes/,
+      ),
+    );
+  });
+
+  it('refuses without episodes, and weights that would overflow', () => {
+    const nothing = {
+      offsets: Int32Array.of(0),
+      rewards: new Float32Array(0),
+      candidateLogprobs: new Float32Array(0),
+      behaviorLogprobs: new Float32Array(0),
+    };
+    expect(evaluateOffPolicy(nothing, { ...OPTIONS, estimators: [] })).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('there are no episodes') as string,
+    });
+    const huge = {
+      offsets: Int32Array.of(0, 1, 2),
+      rewards: Float32Array.of(1, 1),
+      candidateLogprobs: Float32Array.of(-1, -1),
+      behaviorLogprobs: Float32Array.of(-2000, -1),
+    };
+    expect(evaluateOffPolicy(huge, { ...OPTIONS, estimators: [] })).toMatchObject({
+      kind: 'refused',
+      diagnostics: { effectiveEpisodes: 1, largestWeightShare: 1 },
+    });
+  });
+
+  it('does not accept a doubly robust estimate without a Q model', () => {
+    const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(1));
+    expect(faultOf(() => evaluateOffPolicy(episodes, OPTIONS))).toMatchObject({
+      code: 'MISSING_INPUT',
+      message: expect.stringContaining('a value critic is not enough') as string,
+    });
+  });
+});
+
+describe('fitted-Q evaluation', () => {
+  it('finds Q exactly where there is enough data for a table', () => {
+    const { transitions } = sampleTabular(
+      20_000,
+      { behavior: BEHAVIOR, candidate: CANDIDATE },
+      seededRandom(2),
+    );
+    const all = Int32Array.from({ length: 20_000 }, (_, e) => e);
+    const weights = fitLinearQ(transitions, all, { gamma: GAMMA });
+    const first = linearValues(transitions.expectedFeatures.slice(0, weights.length), weights);
+    expect(Math.abs(first[0] - trueValue(CANDIDATE, GAMMA))).toBeLessThan(0.03);
+  });
+
+  it('says so when the regression is singular, when there is no first state, and for bad folds', () => {
+    const { transitions } = sampleTabular(4, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(3));
+    const none = Int32Array.of(0);
+    expect(faultOf(() => fitLinearQ(transitions, none, { gamma: GAMMA, ridge: 0 })).code).toBe(
+      'INSUFFICIENT_DATA',
+    );
+    const empty = {
+      offsets: Int32Array.of(0, 0),
+      numFeatures: 1,
+      features: new Float32Array(0),
+      expectedFeatures: new Float32Array(0),
+      rewards: new Float32Array(0),
+    };
+    expect(faultOf(() => fittedQEvaluation(empty, { gamma: 1, bootstrap: BOOTSTRAP })).message).toContain(
+      'episode 0 has no decision',
+    );
+    expect(faultOf(() => crossFitLinearQ(transitions, 5, { gamma: 1 })).message).toContain('numFolds is 5');
+    expect(
+      faultOf(() => fitLinearQ({ ...transitions, numFeatures: 5 }, none, { gamma: 1 })).message,
+    ).toContain('features has');
+  });
+});
+
+describe('bootstrapInterval', () => {
+  it('is that of the mean: ±1.96 standard errors, and the same for the same seed', () => {
+    const random = seededRandom(8);
+    const values = Float64Array.from({ length: 400 }, () => random());
+    const mean = (sampled: Int32Array): number =>
+      sampled.reduce((sum, i) => sum + values[i], 0) / sampled.length;
+    const options = { numResamples: 2000, level: 0.95, seed: 1 };
+    const { low, high } = bootstrapInterval(400, mean, options);
+    const standardError = Math.sqrt(1 / 12 / 400);
+    expect(Math.abs((high - low) / (2 * 1.96 * standardError) - 1)).toBeLessThan(0.15);
+    expect(bootstrapInterval(400, mean, options)).toEqual({ low, high });
+    expect(bootstrapInterval(400, mean, { ...options, seed: 2 })).not.toEqual({ low, high });
+  });
+
+  it('refuses a level of 1 and a single resample', () => {
+    const constant = (): number => 0;
+    expect(faultOf(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, level: 1 })).message).toContain(
+      'level is 1',
+    );
+    expect(
+      faultOf(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, numResamples: 1 })).message,
+    ).toContain('numResamples is 1');
+  });
+});
