@@ -21,7 +21,7 @@ export function lossNode(
   const inputs = values === null ? [distribution] : [distribution, values];
   const forward = () => {
     const { sums, gradients } = evaluate(readColumns(distribution, values));
-    const saved = [
+    const saved: tf.Tensor[] = [
       tf.tensor2d(concat(gradients.logprobs, gradients.entropies), [2, gradients.logprobs.length]),
     ];
     if (gradients.values !== null) saved.push(tf.tensor1d(gradients.values));

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { everyTerm } from '../testing/loss-options.js';
+import { randomBatch, seededRandom } from '../testing/random-batch.js';
+import { evaluateLoss } from './evaluate-loss.js';
+import type { TokenColumns, TrainedTokens } from './evaluate-loss.js';
+import type { LossOptions } from './loss-options.js';
+
+const batch = randomBatch([6, 9, 4], { vocabSize: 7, actionShare: 0.6, seed: 3 });
+const trained = trainedTokens();
+const outputs = randomOutputs();
+
+describe('evaluateLoss', () => {
+  it('is the weighted sum of its terms', () => {
+    // One token: w = 0.5, r = 1.2, log ratio = ln 1.1, A = 2, unclipped: ℓ = −2·1.1 = −2.2.
+    // V = 1, G = 0.5, V_prox = 1: ½·0.25 = 0.125. k2 of d = 0.3: 0.045. H = 0.7.
+    // 0.5·(1.2·(−2.2) + 0.5·0.125 + 0.1·0.045 − 0.01·0.7) = −1.29
+    const oneToken = {
+      tokenIds: Int32Array.of(0, 1),
+      sequenceOffsets: Int32Array.of(0, 2),
+      lossWeights: Float32Array.of(0, 0.5),
+      advantages: Float32Array.of(9, 2),
+      proximalLogprobs: Float32Array.of(9, -2),
+      referenceLogprobs: Float32Array.of(9, -2 + Math.log(1.1) - 0.3),
+      returns: Float32Array.of(9, 0.5),
+      proximalValues: Float32Array.of(9, 1),
+      rolloutWeights: Float32Array.of(9, 1.2),
+    };
+    const { sums } = evaluateLoss(
+      {
+        logprobs: Float32Array.of(-2 + Math.log(1.1)),
+        entropies: Float32Array.of(0.7),
+        values: Float32Array.of(1),
+      },
+      oneToken,
+      { positions: Int32Array.of(1), offsets: Int32Array.of(0, 1) },
+      { ...everyTerm, klEstimator: 'k2' },
+    );
+    expect(sums.loss).toBeCloseTo(-1.29, 5);
+    expect(sums.policyLoss).toBeCloseTo(0.5 * 1.2 * -2.2, 5);
+    expect(sums.valueLoss).toBeCloseTo(0.5 * 0.125, 6);
+    expect(sums.kl).toBeCloseTo(0.045, 5);
+    expect(sums.entropy).toBeCloseTo(0.7, 6);
+    expect(sums.divergence).toBeCloseTo(0.1 - Math.log(1.1), 5);
+    expect(sums.ratioMaxDeviation).toBeCloseTo(0.1, 5);
+  });
+
+  const variants: [string, Partial<LossOptions>][] = [
+    ['every term', {}],
+    ['no clips', { dualClip: null, valueClip: null }],
+    ['k1', { klEstimator: 'k1' }],
+    ['k2', { klEstimator: 'k2' }],
+    ['abs', { klEstimator: 'abs' }],
+    ['imitation with a value loss', { policyLoss: 'crossEntropy' }],
+  ];
+
+  it.each(variants)('has the derivatives that finite differences give: %s', (_, change) => {
+    const options = { ...everyTerm, ...change };
+    const { gradients } = evaluateLoss(outputs, batch, trained, options);
+    for (const column of ['logprobs', 'entropies', 'values'] as const) {
+      outputs[column]!.forEach((__, m) => {
+        const expected = slope(column, m, options);
+        expect(Math.abs(gradients[column]![m] - expected), `${column}[${m}]`).toBeLessThan(2e-4);
+      });
+    }
+  });
+
+  it('does not read the columns of tokens without a weight', () => {
+    const poisoned = Object.fromEntries(
+      Object.entries(batch).map(([name, column]) => [
+        name,
+        column instanceof Float32Array && name !== 'lossWeights'
+          ? column.map((value, n) => (batch.lossWeights[n] === 0 ? NaN : value))
+          : column,
+      ]),
+    ) as unknown as typeof batch;
+    const { sums } = evaluateLoss(outputs, poisoned, trained, everyTerm);
+    expect(sums).toEqual(evaluateLoss(outputs, batch, trained, everyTerm).sums);
+  });
+
+  it('refuses outputs that are not finite', () => {
+    const broken = { ...outputs, logprobs: outputs.logprobs.map((value, m) => (m === 2 ? NaN : value)) };
+    expect(() => evaluateLoss(broken, batch, trained, everyTerm)).toThrow(/log π of a trained token is NaN/);
+  });
+});
+
+/** Central difference; the step is large because the inputs are float32. */
+function slope(column: keyof TokenColumns, m: number, options: LossOptions): number {
+  const step = 1e-3;
+  const at = (delta: number) => {
+    const moved = Float32Array.from(outputs[column]!);
+    moved[m] += delta;
+    return {
+      x: moved[m],
+      loss: evaluateLoss({ ...outputs, [column]: moved }, batch, trained, options).sums.loss,
+    };
+  };
+  const [above, below] = [at(step), at(-step)];
+  return (above.loss - below.loss) / (above.x - below.x);
+}
+
+function trainedTokens(): TrainedTokens {
+  const positions: number[] = [];
+  const offsets = [0];
+  for (let s = 0; s + 1 < batch.sequenceOffsets.length; s++) {
+    for (let n = batch.sequenceOffsets[s]; n < batch.sequenceOffsets[s + 1]; n++) {
+      if (batch.lossWeights[n] !== 0) positions.push(n);
+    }
+    offsets.push(positions.length);
+  }
+  return { positions: Int32Array.from(positions), offsets: Int32Array.from(offsets) };
+}
+
+function randomOutputs(): TokenColumns {
+  const random = seededRandom(8);
+  const column = (draw: () => number) => Float32Array.from(trained.positions, draw);
+  return {
+    logprobs: column(() => Math.log(1 / 7) + 0.8 * (random() - 0.5)),
+    entropies: column(() => 1.5 * random()),
+    values: column(() => 2 * random() - 1),
+  };
+}
