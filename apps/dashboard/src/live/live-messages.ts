@@ -11,6 +11,11 @@ export interface MetricsMessage {
   readonly time: number;
 }
 
+/** Data of a `policy` event. */
+export interface PolicyMessage {
+  readonly policyVersion: number;
+}
+
 /** The values that are there, one point each. */
 export function pointsOf(message: MetricsMessage): MetricPoint[] {
   const { source, step, time } = message;

@@ -1,8 +1,8 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
 import { keys, MAX_CHART_POINTS } from '../api/queries';
-import type { MetricSeries } from '../api/types';
-import { pointsOf, type MetricsMessage } from './live-messages';
+import type { MetricSeries, RunDetail } from '../api/types';
+import { pointsOf, type MetricsMessage, type PolicyMessage } from './live-messages';
 import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 
 /** `live`: events arrive as they happen; `polling`: the stream is down and pages ask every few seconds. */
@@ -95,7 +95,11 @@ class LiveStream {
       this.heard();
       this.changes.addPoints(pointsOf(JSON.parse(event.data as string) as MetricsMessage));
     });
-    for (const kind of ['update', 'policy', 'run', 'reset']) {
+    source.addEventListener('policy', (event) => {
+      this.heard();
+      this.changes.setPolicyVersion((JSON.parse(event.data as string) as PolicyMessage).policyVersion);
+    });
+    for (const kind of ['update', 'run', 'reset'] as const) {
       source.addEventListener(kind, () => {
         this.heard();
         this.changes.touch(kind);
@@ -121,7 +125,8 @@ class LiveStream {
 /** Gathers what arrived and hands it to the query cache a few times a second, so that bursts render once. */
 class ChangeBuffer {
   private points: MetricPoint[] = [];
-  private readonly touched = new Set<string>();
+  private policyVersion: number | null = null;
+  private readonly touched = new Set<'update' | 'run' | 'reset'>();
   private flushing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -134,7 +139,12 @@ class ChangeBuffer {
     this.flushSoon();
   }
 
-  touch(kind: string): void {
+  setPolicyVersion(policyVersion: number): void {
+    this.policyVersion = policyVersion;
+    this.flushSoon();
+  }
+
+  touch(kind: 'update' | 'run' | 'reset'): void {
     this.touched.add(kind);
     this.flushSoon();
   }
@@ -151,24 +161,40 @@ class ChangeBuffer {
   }
 
   private flush(): void {
-    const metricsKey = keys.metrics(this.runId);
-    const points = this.points;
+    const { points, policyVersion } = this;
     const touched = new Set(this.touched);
     this.points = [];
+    this.policyVersion = null;
     this.touched.clear();
 
-    if (points.length > 0) {
-      this.queryClient.setQueryData<readonly MetricSeries[]>(
-        metricsKey,
-        (series) => series && mergeMetricPoints(series, points),
-      );
-      const series = this.queryClient.getQueryData<readonly MetricSeries[]>(metricsKey) ?? [];
-      if (series.some(({ steps }) => steps.length > 2 * MAX_CHART_POINTS)) this.refetch(metricsKey);
-      if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
-    }
+    if (points.length > 0) this.mergePoints(points);
+    if (points.length > 0 || policyVersion !== null) this.patchRun(policyVersion);
+    if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
     if (touched.has('update')) this.refetch(keys.updates(this.runId));
-    if (touched.size > 0) this.refetch(keys.run(this.runId), { exact: true });
+    if (touched.has('run')) this.refetch(keys.run(this.runId), { exact: true });
     if (touched.has('reset')) this.refetch(keys.run(this.runId));
+  }
+
+  private mergePoints(points: readonly MetricPoint[]): void {
+    const key = keys.metrics(this.runId);
+    const series = this.queryClient.setQueryData<readonly MetricSeries[]>(
+      key,
+      (before) => before && mergeMetricPoints(before, points),
+    );
+    if (series?.some(({ steps }) => steps.length > 2 * MAX_CHART_POINTS)) this.refetch(key);
+  }
+
+  /** Keeps the head of the page fresh without asking the store again for every update. */
+  private patchRun(policyVersion: number | null): void {
+    this.queryClient.setQueryData<RunDetail>(
+      keys.run(this.runId),
+      (run) =>
+        run && {
+          ...run,
+          status: run.status === 'idle' ? 'running' : run.status,
+          policyVersion: policyVersion ?? run.policyVersion,
+        },
+    );
   }
 
   private refetch(queryKey: readonly unknown[], options: { readonly exact?: boolean } = {}): void {
