@@ -7,7 +7,7 @@ export function frozenLakePpo(): Recipe {
     description: 'Random 4×4 frozen lakes, current observation as the prompt, PPO with a critic',
     environment: 'frozen-lake',
     seed: 1,
-    numUpdates: 360,
+    numUpdates: 300,
     context: { window: 'observation', tokenizer: 'word', maxNewTokens: 1 },
     model: {
       numLayers: 2,

@@ -9,7 +9,7 @@ export function memoryBanditGrpo(): Recipe {
     name: 'memory-bandit-grpo',
     description: 'Eight pulls of two unknown arms in one context with a KV cache, GRPO with groups of eight',
     environment: 'memory-bandit',
-    numUpdates: 150,
+    numUpdates: 120,
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 1 },
     model: { ...base.model, maxPositions: 128 },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8 },
