@@ -4,13 +4,15 @@ export const READONLY_ROLE = 'retrace_readonly';
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * The engine's server configuration: durable inserts, caches that fit beside a training run, few background threads.
- *
- * The fsync settings are defaults of every MergeTree table made here: an acknowledged insert survives a power cut.
+ * The engine's server configuration: inserts that survive a power cut, and as few threads and as little memory as a neighbour of a
+ * training run should take. A server's defaults are caches of gigabytes and, at the first clean-up of merged parts, 128 threads.
  */
 export function engineConfigXml(options: { readonly usersPath: string }): string {
   return element('clickhouse', [
     element('users_config', escapeXml(options.usersPath)),
+    // Defaults of every MergeTree table made here.
+    element('merge_tree', [element('fsync_after_insert', 1), element('fsync_part_directory', 1)]),
+    element('max_server_memory_usage_to_ram_ratio', 0.4),
     element('mark_cache_size', 64 * MEBIBYTE),
     element('primary_index_cache_size', 64 * MEBIBYTE),
     element('index_mark_cache_size', 16 * MEBIBYTE),
@@ -19,7 +21,11 @@ export function engineConfigXml(options: { readonly usersPath: string }): string
     element('query_condition_cache_size', 16 * MEBIBYTE),
     element('background_pool_size', 2),
     element('background_schedule_pool_size', 2),
-    element('merge_tree', [element('fsync_after_insert', 1), element('fsync_part_directory', 1)]),
+    element('max_parts_cleaning_thread_pool_size', 2),
+    element('max_active_parts_loading_thread_pool_size', 2),
+    element('max_outdated_parts_loading_thread_pool_size', 2),
+    element('max_unexpected_parts_loading_thread_pool_size', 2),
+    element('max_thread_pool_free_size', 16),
   ]);
 }
 

@@ -67,7 +67,7 @@ export function parseInsertWithData(text: string): InsertStatement | null {
     if (head.depth > 0) continue;
     if (token.upper === 'SELECT' || token.upper === 'WITH' || token.text === ';') return null;
     if (token.upper === 'SETTINGS') settings = token;
-    if (token.upper === 'VALUES' || head.previous?.upper === 'FORMAT') {
+    if (token.upper === 'VALUES' || (head.previous?.upper === 'FORMAT' && token.kind === 'word')) {
       const clause = token.upper === 'VALUES' || head.previous === null ? token : head.previous;
       return {
         kind: 'insert',
