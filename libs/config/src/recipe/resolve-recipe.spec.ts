@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
+
+function refusal(action: () => unknown): { code: string; message: string } {
+  try {
+    action();
+  } catch (error) {
+    return error as { code: string; message: string };
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('resolveRecipe', () => {
+  it.each(listRecipes().map(({ name }) => name))(
+    'resolves the built-in recipe %s under its own name',
+    (name) => {
+      expect(resolveRecipe(name)).toMatchObject({ name });
+    },
+  );
+
+  it('applies overrides and assignments, reading values as JSON', () => {
+    const recipe = resolveRecipe('frozen-lake-ppo', {
+      seed: 7,
+      numUpdates: 3,
+      assignments: ['optimizer.learningRate=0.5', 'loss.dualClip=3', 'evaluation.everyUpdates=0'],
+    });
+    expect(recipe).toMatchObject({
+      seed: 7,
+      numUpdates: 3,
+      optimizer: { learningRate: 0.5 },
+      loss: { dualClip: 3 },
+      evaluation: { everyUpdates: 0 },
+    });
+  });
+
+  it('names the known recipes for an unknown one', () => {
+    const { code, message } = refusal(() => resolveRecipe('frozen-lake'));
+    expect(code).toBe('RECIPE_UNKNOWN');
+    expect(message).toContain('frozen-lake-ppo');
+  });
+
+  it.each([
+    ['optimizer.learningRate=-1', 'optimizer.learningRate: got -1'],
+    ['model.headDim=15', 'model.headDim: got 15, must be even'],
+    ['model.numHeads=3', 'model.numHeads: got 3, must be a multiple of model.numKeyValueHeads (2)'],
+    ['advantage.estimator=gea', 'did you mean gae'],
+    ['advantage.options={"gama":1}', 'gama'],
+    [
+      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'loss.valueCoefficient: got 0.5, must be 0 with the critic-free estimator grpo',
+    ],
+    ['loss.valueCoefficient=0', 'must be positive: gae needs a critic'],
+    ['reward.components=[{"reward":"enviroment"}]', 'did you mean environment'],
+    ['reward.components=[]', 'reward.components: got []'],
+    ['context.window=all', 'context.window: got "all"'],
+    ['evaluation.numValidationEpisodes=0', 'evaluation.numValidationEpisodes: got 0'],
+  ])('refuses %s, naming field, value and rule', (assignment, expected) => {
+    const { code, message } = refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: [assignment] }));
+    expect(code).toBe('RECIPE_INVALID');
+    expect(message).toContain(expected);
+  });
+
+  it.each([
+    ['optimizer.learnngRate=1', 'known here: learningRate'],
+    ['optimizer', 'must be key=value'],
+    ['nothing.at.all=1', 'has no field'],
+  ])('refuses the assignment %s', (assignment, expected) => {
+    expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: [assignment] })).message).toContain(
+      expected,
+    );
+  });
+});
+
+describe('a recipe file', () => {
+  let directory = '';
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'retrace-recipe-'));
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  it('gives the recipe that was written', () => {
+    const path = join(directory, 'mine.json');
+    const recipe = resolveRecipe('bandit-ppo', { seed: 3 });
+    writeFileSync(path, JSON.stringify(recipe));
+    expect(recipeHash(resolveRecipe(path))).toBe(recipeHash(recipe));
+  });
+
+  it('is refused when it is no JSON', () => {
+    const path = join(directory, 'bad.json');
+    writeFileSync(path, '{');
+    expect(refusal(() => resolveRecipe(path)).message).toContain('must be JSON');
+  });
+});
+
+describe('parseRecipe', () => {
+  it.each([null, [], 'frozen-lake-ppo'])('refuses %j, which is no object', (value) => {
+    expect(refusal(() => parseRecipe(value)).code).toBe('RECIPE_INVALID');
+  });
+
+  it('refuses a field that recipes do not have, so that a typing mistake is never ignored', () => {
+    const plain = { ...resolveRecipe('bandit-ppo'), learningRate: 1 };
+    expect(refusal(() => parseRecipe(plain)).message).toContain('learningRate');
+  });
+});
+
+describe('recipeHash', () => {
+  it('does not depend on the order of fields, and changes with any value', () => {
+    const recipe = resolveRecipe('bandit-ppo');
+    const reversed = parseRecipe(Object.fromEntries(Object.entries(recipe).reverse()));
+    expect(recipeHash(reversed)).toBe(recipeHash(recipe));
+    expect(recipeHash(resolveRecipe('bandit-ppo', { seed: 99 }))).not.toBe(recipeHash(recipe));
+  });
+});
