@@ -1,6 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
-import type { TrainingBatch } from '../losses/training-batch.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
@@ -10,6 +9,7 @@ import {
   goldenBatch,
   goldenModel,
   goldenModelNames,
+  meanCrossEntropyBatch,
   transformerGolden,
 } from '../testing/transformer-golden.js';
 import type { NamedTensors } from './named-tensors.js';
@@ -88,21 +88,6 @@ await onEachBackend('Transformer', () => {
 function goldenBatch19() {
   const batch = goldenBatch();
   return { ...batch, tokenIds: batch.tokenIds.map((id) => id % tinyConfig.vocabSize) };
-}
-
-function meanCrossEntropyBatch(): TrainingBatch {
-  const batch = goldenBatch();
-  const starts = new Set(batch.sequenceOffsets);
-  const numPredicted = batch.tokenIds.length - (batch.sequenceOffsets.length - 1);
-  return {
-    ...batch,
-    lossWeights: Float32Array.from(batch.tokenIds, (_, n) => (starts.has(n) ? 0 : 1 / numPredicted)),
-    advantages: null,
-    proximalLogprobs: null,
-    referenceLogprobs: null,
-    returns: null,
-    proximalValues: null,
-  };
 }
 
 function expectEqualTensors(actual: NamedTensors, expected: NamedTensors): void {

@@ -122,7 +122,7 @@ export class PolicyOptimizer {
       const deviceRows = toDevice(this.model, rows);
       const loss = () => {
         const hidden = hiddenAtReads(this.model, deviceRows);
-        const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options.temperature);
+        const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options);
         const values = usesValues ? valuesOf(this.model, hidden) : null;
         return lossNode(distribution, values, (outputs) => {
           const result = evaluateLoss(outputs, batch, { positions, offsets: rows.readOffsets }, options);

@@ -51,7 +51,7 @@ export async function scoreTokens(
     const scores = tf.tidy(() => {
       const hidden = hiddenAtReads(model, toDevice(model, rows));
       const targets = tokens.map((n) => batch.tokenIds[n]);
-      const distribution = tokenDistribution(hidden, model.lmHead, targets, temperature);
+      const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
       return values === null
         ? distribution
         : tf.concat([distribution, tf.expandDims(valuesOf(model, hidden), 0)]);

@@ -8,8 +8,11 @@ import { logSoftmax } from '../ops/log-softmax.js';
 import { matMul } from '../ops/mat-mul.js';
 import { withGradient } from '../ops/with-gradient.js';
 
-/** Most logits of one chunk, in elements (64 MiB of float32). */
-const maxLogits = 2 ** 24;
+export interface DistributionOptions {
+  readonly temperature: number;
+  /** Most logits of one chunk, in elements (default 64 MiB of float32). */
+  readonly maxLogits?: number;
+}
 
 /**
  * For z = hidden·headᵀ/temperature and p = softmax(z): row 0 of the result is log p of each target, row 1 the
@@ -21,12 +24,14 @@ export function tokenDistribution(
   hidden_MH: tf.Tensor,
   head_VH: tf.Tensor,
   targets: Int32Array,
-  temperature: number,
+  { temperature, maxLogits = 2 ** 24 }: DistributionOptions,
 ): tf.Tensor {
-  const numRows = hidden_MH.shape[0];
-  const chunkRows = Math.max(1, Math.floor(maxLogits / head_VH.shape[0]));
-  if (numRows <= chunkRows)
+  const numRows = targets.length;
+  const [vocabSize] = head_VH.shape;
+  const chunkRows = Math.max(1, Math.floor(maxLogits / vocabSize));
+  if (numRows <= chunkRows) {
     return chunkDistribution(hidden_MH, head_VH, targets, { temperature, recompute: false });
+  }
   const sizes: number[] = [];
   for (let start = 0; start < numRows; start += chunkRows) sizes.push(Math.min(chunkRows, numRows - start));
   const chunks = tf.split(hidden_MH, sizes, 0).map((chunk, i) => {

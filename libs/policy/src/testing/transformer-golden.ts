@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseHuggingFaceConfig } from '../model/hugging-face-config.js';
+import type { TrainingBatch } from '../losses/training-batch.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
@@ -16,6 +17,17 @@ interface ModelGoldenJson {
   readonly greedy: number[][];
   readonly meanCrossEntropy: number;
   readonly gradients: Record<string, TensorJson>;
+  readonly adamW: {
+    readonly learningRate: number;
+    readonly beta1: number;
+    readonly beta2: number;
+    readonly epsilon: number;
+    readonly weightDecay: number;
+    readonly maxGradientNorm: number;
+    readonly losses: number[];
+    readonly gradientNorms: number[];
+    readonly weights: Record<string, TensorJson>;
+  };
 }
 
 interface TransformerGoldenJson {
@@ -46,6 +58,22 @@ export function goldenBatch(): SequenceBatch {
     sequenceOffsets[s + 1] = sequenceOffsets[s] + sequence.length;
   });
   return { tokenIds: Int32Array.from(sequences.flat()), sequenceOffsets };
+}
+
+/** Mean cross-entropy over all tokens that have a predecessor, as the golden values have it. */
+export function meanCrossEntropyBatch(): TrainingBatch {
+  const batch = goldenBatch();
+  const starts = new Set(batch.sequenceOffsets);
+  const numPredicted = batch.tokenIds.length - (batch.sequenceOffsets.length - 1);
+  return {
+    ...batch,
+    lossWeights: Float32Array.from(batch.tokenIds, (_, n) => (starts.has(n) ? 0 : 1 / numPredicted)),
+    advantages: null,
+    proximalLogprobs: null,
+    referenceLogprobs: null,
+    returns: null,
+    proximalValues: null,
+  };
 }
 
 export function toNamedTensors(tensors: Record<string, TensorJson>): NamedTensors {

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { onEachBackend } from '../testing/on-each-backend.js';
+import { runAsProgram } from '../testing/run-as-program.js';
+import { programFlag, weightsAfterTraining } from '../testing/train-steps.js';
+
+await onEachBackend('Training', (backend) => {
+  it('gives bit-equal weights when it is repeated', async () => {
+    expect(await weightsAfterTraining(backend)).toBe(await weightsAfterTraining(backend));
+  });
+
+  it('gives bit-equal weights in another process', async () => {
+    const module = new URL('../testing/train-steps.ts', import.meta.url);
+    const elsewhere = await runAsProgram(module, [programFlag, backend]);
+    expect(elsewhere).toMatch(/^[0-9a-f]{64}$/);
+    expect(elsewhere).toBe(await weightsAfterTraining(backend));
+  });
+});

@@ -1,0 +1,258 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { describe, expect, it } from 'vitest';
+import type { TrainingBatch } from '../losses/training-batch.js';
+import type { NamedTensors } from '../model/named-tensors.js';
+import { Transformer } from '../model/transformer.js';
+import { scoreTokens } from '../scoring/score-tokens.js';
+import { gradientsOf } from '../testing/gradients-of.js';
+import { everyTerm, imitation } from '../testing/loss-options.js';
+import { onEachBackend } from '../testing/on-each-backend.js';
+import { randomBatch } from '../testing/random-batch.js';
+import { tinyConfig } from '../testing/tiny-config.js';
+import {
+  goldenModel,
+  goldenModelNames,
+  meanCrossEntropyBatch,
+  transformerGolden,
+} from '../testing/transformer-golden.js';
+import { PolicyOptimizer } from './policy-optimizer.js';
+
+const lengths = [7, 12, 1, 12, 3, 25, 0, 9];
+const batch = randomBatch(lengths, { vocabSize: tinyConfig.vocabSize, actionShare: 0.4, seed: 4 });
+const adam = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.01 };
+
+await onEachBackend('PolicyOptimizer', () => {
+  it('has loss and gradients that do not depend on the micro-batches', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const terms = await lossOf(model, batch);
+    const whole = await gradientsOf(model, batch, everyTerm);
+    for (const maxTokensPerMicroBatch of [1, 24, 40]) {
+      const options = { ...everyTerm, maxTokensPerMicroBatch };
+      const split = await lossOf(model, batch, maxTokensPerMicroBatch);
+      for (const [name, value] of Object.entries(terms)) {
+        expect(split[name as keyof typeof split], name).toBeCloseTo(value, 5);
+      }
+      expectCloseTensors(await gradientsOf(model, batch, options), whole);
+    }
+    model.dispose();
+  });
+
+  it('adds up over calls of accumulate as over one call', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const whole = await gradientsOf(model, batch, everyTerm);
+    const optimizer = new PolicyOptimizer(model, { beta1: 0, beta2: 0, epsilon: 1, weightDecay: 0 });
+    for (let s = 0; s < lengths.length; s++) await optimizer.accumulate(sequencesOf(batch, [s]), everyTerm);
+    await optimizer.apply({ learningRate: 0, maxGradientNorm: Infinity });
+    expectCloseTensors((await optimizer.exportState()).firstMoments, whole);
+    optimizer.dispose();
+    model.dispose();
+  });
+
+  it('has gradients that do not depend on the order of the sequences', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const permuted = sequencesOf(batch, [5, 0, 7, 3, 6, 2, 1, 4]);
+    expectCloseTensors(
+      await gradientsOf(model, permuted, everyTerm),
+      await gradientsOf(model, batch, everyTerm),
+    );
+    model.dispose();
+  });
+
+  it('has the gradients that finite differences give', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const smooth = { ...everyTerm, clipLow: 1, clipHigh: 100, dualClip: null, valueClip: null };
+    const few = sequencesOf(batch, [0, 1, 4]);
+    const gradients = await gradientsOf(model, few, smooth);
+    const weights = await model.exportTensors();
+    const optimizer = new PolicyOptimizer(model, adam);
+    const step = 1e-2;
+    for (const [name, { data }] of weights) {
+      const index = Math.floor(data.length / 3);
+      const at = async (delta: number) => {
+        const moved = Float32Array.from(data);
+        moved[index] += delta;
+        model.assignTensors(new Map(weights).set(name, { shape: weights.get(name)!.shape, data: moved }));
+        return (await optimizer.accumulate(few, smooth)).loss;
+      };
+      const expected = ((await at(step)) - (await at(-step))) / (2 * step);
+      expect(Math.abs(gradients.get(name)!.data[index] - expected), name).toBeLessThan(2e-3);
+    }
+    optimizer.dispose();
+    model.dispose();
+  });
+
+  it('sees a ratio of 1 where the proximal logprobs are its own', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const options = { temperature: everyTerm.temperature, maxTokensPerMicroBatch: 64 };
+    const { logprobs } = await scoreTokens(model, batch, options);
+    const terms = await lossOf(model, { ...batch, proximalLogprobs: logprobs });
+    expect(terms.ratioMaxDeviation).toBeLessThan(1e-5);
+    expect(terms.clipFraction).toBe(0);
+    model.dispose();
+  });
+
+  it('leaves the value head alone when there is no value loss', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const gradients = await gradientsOf(model, batch, { ...everyTerm, valueCoefficient: 0 });
+    expect(gradients.get('value_head.weight')!.data.every((value) => value === 0)).toBe(true);
+    expect(gradients.get('lm_head.weight')!.data.some((value) => value !== 0)).toBe(true);
+    model.dispose();
+  });
+
+  describe.each(goldenModelNames)('on %s', (name) => {
+    it('takes the steps of torch.optim.AdamW with clipped gradients', async () => {
+      const golden = transformerGolden.models[name].adamW;
+      const model = goldenModel(name);
+      const optimizer = new PolicyOptimizer(model, golden);
+      for (let step = 0; step < golden.losses.length; step++) {
+        const { loss } = await optimizer.accumulate(meanCrossEntropyBatch(), imitation);
+        const { gradientNorm } = await optimizer.apply(golden);
+        expect(loss).toBeCloseTo(golden.losses[step], 4);
+        expect(gradientNorm).toBeCloseTo(golden.gradientNorms[step], 3);
+      }
+      const weights = await model.exportTensors();
+      for (const [parameter, { data }] of Object.entries(golden.weights)) {
+        const worst = data.reduce(
+          (max, value, i) => Math.max(max, Math.abs(value - weights.get(parameter)!.data[i])),
+          0,
+        );
+        expect(worst, parameter).toBeLessThan(5e-4);
+      }
+      optimizer.dispose();
+      model.dispose();
+    });
+  });
+
+  it('goes on bit for bit from an exported state', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const optimizer = new PolicyOptimizer(model, adam);
+    await trainStep(optimizer);
+    const resumedModel = Transformer.fromTensors(tinyConfig, await model.exportTensors());
+    const resumed = new PolicyOptimizer(resumedModel, adam);
+    resumed.importState(await optimizer.exportState());
+    for (let step = 0; step < 2; step++) {
+      await trainStep(optimizer);
+      await trainStep(resumed);
+    }
+    expect(await resumedModel.exportTensors()).toEqual(await model.exportTensors());
+    expect(await resumed.exportState()).toEqual(await optimizer.exportState());
+    for (const owner of [optimizer, resumed, model, resumedModel]) owner.dispose();
+  });
+
+  it('takes no step without gradients, and clears them with each step', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const optimizer = new PolicyOptimizer(model, adam);
+    const before = await model.exportTensors();
+    const untrained = { ...batch, lossWeights: new Float32Array(batch.lossWeights.length) };
+    expect(await optimizer.accumulate(untrained, everyTerm)).toMatchObject({
+      loss: 0,
+      entropy: 0,
+      numTokens: 0,
+    });
+    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({ gradientNorm: 0 });
+    expect(await model.exportTensors()).toEqual(before);
+    await trainStep(optimizer);
+    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({ gradientNorm: 0 });
+    optimizer.dispose();
+    model.dispose();
+  });
+
+  it('drops gradients that are not finite and leaves the weights as they are', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const optimizer = new PolicyOptimizer(model, adam);
+    const before = await model.exportTensors();
+    const huge = { ...batch, lossWeights: batch.lossWeights.map((weight) => weight * 3e38) };
+    await expect(
+      optimizer
+        .accumulate(huge, everyTerm)
+        .then(() => optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })),
+    ).rejects.toThrow();
+    expect(await model.exportTensors()).toEqual(before);
+    await trainStep(optimizer);
+    optimizer.dispose();
+    model.dispose();
+  });
+
+  it('holds no more tensors step after step, and none after it is disposed', async () => {
+    const before = tf.memory().numTensors;
+    const model = Transformer.initialize(tinyConfig, 1);
+    const optimizer = new PolicyOptimizer(model, adam);
+    await trainStep(optimizer);
+    const afterOne = tf.memory().numTensors;
+    for (let step = 0; step < 3; step++) await trainStep(optimizer);
+    expect(tf.memory().numTensors).toBe(afterOne);
+    await optimizer.accumulate(batch, everyTerm);
+    optimizer.dispose();
+    model.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it('refuses a batch or options that contradict each other', async () => {
+    const model = Transformer.initialize(tinyConfig, 1);
+    const optimizer = new PolicyOptimizer(model, adam);
+    const refusals: [TrainingBatch, Partial<typeof everyTerm>, RegExp][] = [
+      [{ ...batch, returns: null }, {}, /returns is null; the loss options need a value/],
+      [{ ...batch, advantages: null }, {}, /advantages is null/],
+      [{ ...batch, advantages: new Float32Array(3) }, {}, /advantages has 3 values; the batch has 69 tokens/],
+      [
+        { ...batch, lossWeights: batch.lossWeights.map(() => 1) },
+        {},
+        /first token of sequence 0 has loss weight 1/,
+      ],
+      [batch, { clipLow: 0 }, /clipLow is 0; it must be above 0 and at most 1/],
+      [batch, { temperature: -1 }, /temperature is -1/],
+    ];
+    for (const [bad, change, message] of refusals) {
+      await expect(optimizer.accumulate(bad, { ...everyTerm, ...change })).rejects.toThrow(message);
+    }
+    optimizer.dispose();
+    model.dispose();
+  });
+});
+
+async function trainStep(optimizer: PolicyOptimizer): Promise<void> {
+  await optimizer.accumulate(batch, everyTerm);
+  await optimizer.apply({ learningRate: 1e-2, maxGradientNorm: 1 });
+}
+
+async function lossOf(model: Transformer, data: TrainingBatch, maxTokensPerMicroBatch = 4096) {
+  const optimizer = new PolicyOptimizer(model, adam);
+  const terms = await optimizer.accumulate(data, { ...everyTerm, maxTokensPerMicroBatch });
+  optimizer.dispose();
+  return terms;
+}
+
+/** Some sequences of a batch, in the given order. */
+function sequencesOf(data: TrainingBatch, sequences: readonly number[]): TrainingBatch {
+  const positions = sequences.flatMap((s) => {
+    const [start, end] = [data.sequenceOffsets[s], data.sequenceOffsets[s + 1]];
+    return Array.from({ length: end - start }, (_, i) => start + i);
+  });
+  const sequenceOffsets = new Int32Array(sequences.length + 1);
+  sequences.forEach((s, i) => {
+    sequenceOffsets[i + 1] = sequenceOffsets[i] + data.sequenceOffsets[s + 1] - data.sequenceOffsets[s];
+  });
+  const at = (column: Float32Array | null | undefined) =>
+    column && Float32Array.from(positions, (n) => column[n]);
+  return {
+    tokenIds: Int32Array.from(positions, (n) => data.tokenIds[n]),
+    sequenceOffsets,
+    lossWeights: at(data.lossWeights) as Float32Array,
+    advantages: at(data.advantages) ?? null,
+    proximalLogprobs: at(data.proximalLogprobs) ?? null,
+    referenceLogprobs: at(data.referenceLogprobs) ?? null,
+    returns: at(data.returns) ?? null,
+    proximalValues: at(data.proximalValues) ?? null,
+    rolloutWeights: at(data.rolloutWeights) ?? null,
+  };
+}
+
+function expectCloseTensors(actual: NamedTensors, expected: NamedTensors): void {
+  for (const [name, { data }] of expected) {
+    const worst = data.reduce(
+      (max, value, i) => Math.max(max, Math.abs(value - actual.get(name)!.data[i])),
+      0,
+    );
+    expect(worst, name).toBeLessThan(1e-5);
+  }
+}

@@ -1,0 +1,40 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { expect, it } from 'vitest';
+import { expectSameFunction, normal } from '../testing/expect-same-function.js';
+import { onEachBackend } from '../testing/on-each-backend.js';
+import { tokenDistribution } from './token-distribution.js';
+
+const targets = Int32Array.of(2, 0, 6, 6, 3);
+const inputs = () => [normal([5, 4], 1), normal([7, 4], 2)];
+
+await onEachBackend('tokenDistribution', () => {
+  it('has the values and the gradients of the composed expression', () => {
+    const composed = (hidden: tf.Tensor, head: tf.Tensor) => {
+      const logits = tf.div(tf.matMul(hidden, head, false, true), 0.7);
+      const logp = tf.sub(logits, tf.logSumExp(logits, 1, true));
+      const oneHot = tf.oneHot(tf.tensor1d(targets, 'int32'), 7, 1, 0, 'float32');
+      const entropy = tf.neg(tf.sum(tf.mul(tf.exp(logp), logp), 1));
+      return tf.stack([tf.sum(tf.mul(logp, oneHot), 1), entropy]);
+    };
+    const actual = (hidden: tf.Tensor, head: tf.Tensor) =>
+      tokenDistribution(hidden, head, targets, { temperature: 0.7 });
+    expectSameFunction(actual, composed, inputs());
+  });
+
+  it.each([7, 14, 21])('gives the same in chunks of at most %i logits', (maxLogits) => {
+    const whole = (hidden: tf.Tensor, head: tf.Tensor) =>
+      tokenDistribution(hidden, head, targets, { temperature: 0.7 });
+    const chunked = (hidden: tf.Tensor, head: tf.Tensor) =>
+      tokenDistribution(hidden, head, targets, { temperature: 0.7, maxLogits });
+    expectSameFunction(chunked, whole, inputs(), 1e-6);
+  });
+
+  it('is exact far out: logits of ±1,000 give a certain and an impossible token', () => {
+    const head = tf.tensor2d([[1000], [-1000]]);
+    const [certain, impossible] = tokenDistribution(tf.ones([2, 1]), head, Int32Array.of(0, 1), {
+      temperature: 1,
+    }).arraySync() as number[][];
+    expect(certain).toEqual([0, -2000]);
+    expect(impossible.map(Math.abs)).toEqual([0, 0]);
+  });
+});
