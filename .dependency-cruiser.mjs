@@ -8,18 +8,30 @@ const adapterDrivers = [
 
 export default {
   forbidden: [
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     {
       name: 'pure-libs',
       comment: 'algorithms and rewards import nothing but types',
       severity: 'error',
       from: { path: '^libs/(algorithms|rewards)/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(libs|apps|node_modules)/', pathNot: '^libs/(algorithms|rewards)/src', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^(libs|apps|node_modules)/',
+        pathNot: '^libs/(algorithms|rewards)/src',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'trajectory-core-imports-nothing',
       severity: 'error',
-      from: { path: '^libs/trajectory/src', pathNot: '(^libs/trajectory/src/adapters/|\\.spec\\.ts$|contract\\.ts$|^libs/trajectory/src/codec/)' },
+      from: {
+        path: '^libs/trajectory/src',
+        pathNot: '(^libs/trajectory/src/adapters/|\\.spec\\.ts$|contract\\.ts$|^libs/trajectory/src/codec/)',
+      },
       to: { path: '^(libs/(?!trajectory)|apps|node_modules)/|^libs/trajectory/src/adapters/' },
     },
     ...adapterDrivers.map(([adapter, driver]) => ({
@@ -64,6 +76,9 @@ export default {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)dist/' },
     tsConfig: { fileName: 'tsconfig.base.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['retrace-source', 'import', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['retrace-source', 'import', 'node', 'default'],
+    },
   },
 };

@@ -66,7 +66,10 @@ describe('an update on fresh episodes', () => {
 
   it('is refused on data whose logprobs are not those of the policy that is named', async () => {
     const { loop, columns } = await firstUpdate('frozen-lake-ppo');
-    const shifted = { ...columns, tokenLogprobs: columns.tokenLogprobs.map((logprob: number) => logprob * 1.01) };
+    const shifted = {
+      ...columns,
+      tokenLogprobs: columns.tokenLogprobs.map((logprob: number) => logprob * 1.01),
+    };
     loop.version = 0;
     await expect(loop.update(shifted, 2)).rejects.toMatchObject({ code: 'NOT_ON_POLICY' });
   });

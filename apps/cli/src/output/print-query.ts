@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { runQuery } from '../session/run-query.js';
-import type { StoreSession } from '../session/store-session.js';
+import type { StoreSession } from '../session/connection.js';
 import { renderTable, type Cell } from './table.js';
 
 export type QueryFormat = 'table' | 'json' | 'csv' | 'arrow';

@@ -3,7 +3,7 @@ import { CheckpointFiles, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { readCodeVersion } from '../installation.js';
 import type { BackendName } from '../server/role-definitions.js';
-import type { StoreSession } from './store-session.js';
+import type { StoreSession } from './connection.js';
 
 export interface CollectIntoLogOptions {
   readonly environment: string;

@@ -3,7 +3,7 @@ import { installation } from '../installation.js';
 import { storeRole } from '../server/role-definitions.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
-import { withConnection, type StoreSession } from './store-session.js';
+import { withConnection, type StoreSession } from './connection.js';
 
 export interface OwnStoreOptions {
   readonly dataDir: string;

@@ -4,7 +4,7 @@ import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { CliError } from '../cli-error.js';
 import type { BackendName } from '../server/role-definitions.js';
-import type { StoreSession } from './store-session.js';
+import type { StoreSession } from './connection.js';
 
 export interface ReplayRequest {
   /** Run id, or `latest` for the newest run that has an update. */

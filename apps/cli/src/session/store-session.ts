@@ -1,24 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DataDirectory } from '@retrace/config';
-import type { EventLog } from '@retrace/trajectory';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
-import { createdBy } from '../installation.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
+import { withConnection, type StoreSession } from './connection.js';
 import { withOwnStore } from './own-store.js';
-
-/** A store that holds what the log holds, for the time of one command. */
-export interface StoreSession {
-  readonly directory: DataDirectory;
-  readonly storeUrl: string;
-  /** Whether a server holds the directory; else nothing but this command writes meanwhile. */
-  readonly isLive: boolean;
-  readonly client: StoreClient;
-  readonly log: EventLog;
-  /** Brings the store to where the log is; where a server runs, its own sink does that. */
-  catchUp(): Promise<void>;
-}
 
 export interface StoreSessionOptions {
   readonly dataDir: string;
@@ -48,25 +34,4 @@ export async function withStore<T>(
   return withConnection(directory, storeUrl, (connection) =>
     work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),
   );
-}
-
-/** Opens the log and a client of the store for `work`, and closes both. */
-export async function withConnection<T>(
-  directory: DataDirectory,
-  storeUrl: string,
-  work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
-): Promise<T> {
-  const [{ createStoreClient }, { openLmdbLog }] = await Promise.all([
-    import('@retrace/trajectory/clickhouse'),
-    import('@retrace/trajectory/lmdb'),
-  ]);
-  const { user, password } = directory.credentials();
-  const client = createStoreClient({ url: storeUrl, username: user, password });
-  const log = await openLmdbLog({ path: directory.log, createdBy });
-  try {
-    return await work({ client, log });
-  } finally {
-    await client.close();
-    await log.close();
-  }
 }

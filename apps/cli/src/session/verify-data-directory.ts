@@ -1,7 +1,7 @@
 import { CheckpointFiles } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
-import type { StoreSession } from './store-session.js';
+import type { StoreSession } from './connection.js';
 
 export interface CheckpointFault {
   readonly code: 'CHECKPOINT_UNREADABLE';
