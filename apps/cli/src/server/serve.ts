@@ -2,7 +2,7 @@ import { listenForStop } from './stop-requests.js';
 import { TrainingServer, type TrainingServerOptions } from './training-server.js';
 
 export interface ServeOptions extends TrainingServerOptions {
-  /** What to do once it serves. `stopped` aborts when somebody asked to stop; then it should return soon. */
+  /** What to do once it serves. `stopped` aborts when the server stops for whatever reason; then it should return soon. */
   readonly work: (server: TrainingServer, stopped: AbortSignal) => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function serve({ work, ...options }: ServeOptions): Promise<void> {
         resolve();
       });
     });
-    await Promise.race([work(server, stop.signal), asked, server.watch()]);
+    await Promise.race([work(server, server.stopping), asked, server.watch()]);
   } finally {
     await server?.stop();
     stop.dispose();

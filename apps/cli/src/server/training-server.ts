@@ -76,6 +76,11 @@ export class TrainingServer {
     }
   }
 
+  /** Aborted when the server begins to stop. */
+  get stopping(): AbortSignal {
+    return this.ending.signal;
+  }
+
   /** Rejects when a role has failed for good or the disk is full; resolves when the server is stopped. */
   async watch(): Promise<void> {
     const { held, supervisor, dataDirectory } = this.parts;

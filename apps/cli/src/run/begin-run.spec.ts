@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resolveRecipe } from '@retrace/config';
+import { ControlFold, type EventLog } from '@retrace/trajectory';
+import { ControlTail } from '@retrace/trajectory/control-tail';
+import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beginRun } from './begin-run.js';
+import { readControlEvents } from './control-events.js';
+
+describe('beginRun', () => {
+  let directory: string;
+  let log: EventLog;
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'retrace-run-'));
+    log = await openLmdbLog({ path: directory, createdBy: 'test' });
+  });
+  afterEach(async () => {
+    await log.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const recipe = resolveRecipe('bandit-ppo');
+  const baselines = [{ name: 'random', success: 0.5, numEpisodes: 1000, split: 'validation' as const }];
+  const readState = async () => {
+    const state = new ControlFold();
+    for await (const { event, offset } of readControlEvents(log)) state.apply(event, offset);
+    return state;
+  };
+  const begin = async (ofRecipe = recipe) =>
+    beginRun(log, await readState(), {
+      recipe: ofRecipe,
+      codeVersion: '1.2.3',
+      measureBaselines: () => Promise.resolve(baselines),
+    });
+
+  it('appends RunStarted with recipe, code version and baselines', async () => {
+    const { runId, isResumed } = await begin();
+    expect(isResumed).toBe(false);
+    const started = (await readState()).run(runId)?.started;
+    expect(started).toMatchObject({
+      name: 'bandit-ppo',
+      seed: 1,
+      environment: 'bandit',
+      codeVersion: '1.2.3',
+      baselines,
+    });
+    expect(started?.recipe).toEqual(JSON.parse(JSON.stringify(recipe)));
+  });
+
+  it('takes up the unfinished run of the same recipe, and only of the same', async () => {
+    const first = await begin();
+    expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
+    const other = await begin(resolveRecipe('bandit-ppo', { seed: 2 }));
+    expect(other).toMatchObject({ isResumed: false });
+    expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
+  });
+
+  it('begins another run once the last one has ended', async () => {
+    const first = await begin();
+    const payload = { reason: 'finished' as const, detail: '', numUpdates: 60 };
+    await new ControlTail(log).append(first.runId, { kind: 'RunEnded', payload });
+    const second = await begin();
+    expect(second.isResumed).toBe(false);
+    expect(second.runId).not.toBe(first.runId);
+  });
+});
