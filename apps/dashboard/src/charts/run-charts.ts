@@ -50,7 +50,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
   },
   {
     title: 'KL divergence',
-    note: 'Between the policy that is trained and the one that acted',
+    note: 'From the reference policy, in nats; 0 where the recipe has no such term',
     metrics: [{ name: 'train/kl', label: 'KL' }],
     format: 'number',
   },

@@ -3,6 +3,8 @@ import { formatAgo, formatDuration, formatMoment } from './times';
 
 describe('formatDuration', () => {
   it('shows the two largest units', () => {
+    expect(formatDuration(0.0004)).toBe('< 0.01 ms');
+    expect(formatDuration(0.25)).toBe('0.25 ms');
     expect(formatDuration(250)).toBe('250 ms');
     expect(formatDuration(1_500)).toBe('1.5 s');
     expect(formatDuration(95_000)).toBe('1m 35s');

@@ -8,6 +8,7 @@ const DAY_MS = 24 * HOUR_MS;
 export function formatDuration(durationMs: number | null | undefined): string {
   if (durationMs === null || durationMs === undefined || !Number.isFinite(durationMs) || durationMs < 0)
     return NOTHING;
+  if (durationMs > 0 && durationMs < 0.01) return '< 0.01 ms';
   if (durationMs < 1) return `${Number(durationMs.toPrecision(2))} ms`;
   if (durationMs < SECOND_MS) return `${Math.round(durationMs)} ms`;
   if (durationMs < MINUTE_MS) return `${Number((durationMs / SECOND_MS).toPrecision(3))} s`;

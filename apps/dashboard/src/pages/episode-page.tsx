@@ -132,6 +132,8 @@ function Step({ step }: { readonly step: StepDetail }) {
         <section>
           <h3>Observation</h3>
           <pre className={styles.text}>{step.observation || '(empty)'}</pre>
+          <h3>Tokens</h3>
+          <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
         </section>
         <section>
           <h3>Action</h3>
@@ -152,7 +154,6 @@ function Step({ step }: { readonly step: StepDetail }) {
           )}
         </section>
       </div>
-      <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
       {hasContent(step.info) && (
         <details>
           <summary className={styles.summary}>Info</summary>
