@@ -38,7 +38,7 @@ export class CheckpointFiles {
       await rename(partial, this.pathOf(ref.sha256));
       await syncDirectory(this.directory);
     } catch (cause) {
-      await rm(partial, { force: true });
+      await rm(partial, { force: true }).catch(() => undefined);
       const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
       throw new PolicyError(
         'CHECKPOINT_NOT_WRITTEN',
@@ -80,14 +80,11 @@ export class CheckpointFiles {
     );
   }
 
-  private async isIntact(ref: FileRef): Promise<boolean> {
-    try {
-      await this.read(ref);
-      return true;
-    } catch (error) {
-      if (error instanceof PolicyError) return false;
-      throw error;
-    }
+  private isIntact(ref: FileRef): Promise<boolean> {
+    return this.read(ref).then(
+      () => true,
+      () => false,
+    );
   }
 
   private async removeAbandoned(): Promise<void> {

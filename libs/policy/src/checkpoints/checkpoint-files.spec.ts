@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CheckpointFiles } from './checkpoint-files.js';
+
+const content = Uint8Array.of(1, 2, 3, 250);
+const sha256 = createHash('sha256').update(content).digest('hex');
+
+let directory: string;
+let files: CheckpointFiles;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-checkpoints-'));
+  files = new CheckpointFiles(join(directory, 'made', 'on', 'demand'));
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+const pathOf = (name: string) => join(directory, 'made', 'on', 'demand', name);
+
+describe('CheckpointFiles', () => {
+  it('names a file by its content and gives it back', async () => {
+    const ref = await files.write(content);
+    expect(ref).toEqual({ sha256, sizeBytes: 4 });
+    expect([...(await files.read(ref))]).toEqual([...content]);
+    expect(await files.list()).toEqual([ref]);
+  });
+
+  it('writes the same content once', async () => {
+    await Promise.all([files.write(content), files.write(content), files.write(content)]);
+    expect(await readdir(pathOf(''))).toEqual([`${sha256}.safetensors`]);
+  });
+
+  it('tells a missing file from a corrupt one', async () => {
+    const ref = await files.write(content);
+    await expect(files.read({ ...ref, sha256: '0'.repeat(64) })).rejects.toMatchObject({
+      code: 'CHECKPOINT_MISSING',
+    });
+    await writeFile(pathOf(`${sha256}.safetensors`), Uint8Array.of(1, 2, 3, 251));
+    await expect(files.read(ref)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    await writeFile(pathOf(`${sha256}.safetensors`), content.subarray(0, 2));
+    await expect(files.read(ref)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+  });
+
+  it('replaces a corrupt file when its content is written again', async () => {
+    const ref = await files.write(content);
+    await writeFile(pathOf(`${sha256}.safetensors`), Uint8Array.of(9));
+    await files.write(content);
+    expect([...(await files.read(ref))]).toEqual([...content]);
+  });
+
+  it('removes files, and bears with those that are gone', async () => {
+    await files.write(content);
+    await files.remove(sha256);
+    await files.remove(sha256);
+    expect(await files.list()).toEqual([]);
+  });
+
+  it('lists nothing before the first write', async () => {
+    expect(await files.list()).toEqual([]);
+  });
+
+  it('never lists what a dead writer left, and clears it away when it is old', async () => {
+    await files.write(content);
+    const [old, fresh] = [pathOf('a.partial'), pathOf('b.partial')];
+    await writeFile(old, 'x');
+    await writeFile(fresh, 'x');
+    await utimes(old, 0, 0);
+    expect(await files.list()).toHaveLength(1);
+    await files.write(Uint8Array.of(5));
+    expect((await readdir(pathOf(''))).filter((name) => name.endsWith('.partial'))).toEqual(['b.partial']);
+  });
+
+  it('reports a disk that refuses, and leaves nothing behind', async () => {
+    await writeFile(join(directory, 'blocked'), '');
+    const blocked = new CheckpointFiles(join(directory, 'blocked', 'below-a-file'));
+    await expect(blocked.write(content))
+      .rejects.toMatchObject({ name: 'Error' })
+      .catch(() => undefined);
+    expect(await readdir(directory)).toEqual(['blocked']);
+  });
+
+  it('refuses a name that is no hash', async () => {
+    await expect(files.read({ sha256: '../secret', sizeBytes: 1 })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    });
+  });
+});
