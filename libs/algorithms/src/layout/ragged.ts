@@ -18,12 +18,25 @@ export function rowSums(values: NumericArray, offsets: Int32Array): Float64Array
   checkOffsets('offsets', offsets, values.length);
   const sums = new Float64Array(offsets.length - 1);
   for (let row = 0; row < sums.length; row++) {
-    let sum = 0;
-    for (let i = offsets[row]; i < offsets[row + 1]; i++) sum += values[i];
+    const sum = sumBetween(values, offsets[row], offsets[row + 1]);
     if (!Number.isFinite(sum)) checkFinite('values', values);
     sums[row] = sum;
   }
   return sums;
+}
+
+/** Four sums side by side: one alone waits for each addition to finish before the next. */
+function sumBetween(values: NumericArray, start: number, end: number): number {
+  let [first, second, third, fourth] = [0, 0, 0, 0];
+  let i = start;
+  for (; i + 3 < end; i += 4) {
+    first += values[i];
+    second += values[i + 1];
+    third += values[i + 2];
+    fourth += values[i + 3];
+  }
+  for (; i < end; i++) first += values[i];
+  return first + second + (third + fourth);
 }
 
 /** Lengths of the rows. `offsets [S + 1]` → `[S]`. */

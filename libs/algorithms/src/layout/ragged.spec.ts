@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { broadcastRows, groupMoments, offsetsOf, rowLengths, rowSums } from '../index.js';
+import { faultOf } from '../testing/invalid.js';
+
+const lengths = fc.array(fc.nat(9), { maxLength: 8 });
+
+describe('ragged rows', () => {
+  it('rowSums: the sum of each row, whatever its length', () => {
+    fc.assert(
+      fc.property(lengths, (drawn) => {
+        const offsets = offsetsOf(drawn);
+        const values = Float32Array.from({ length: offsets[drawn.length] }, (_, i) => i + 1);
+        drawn.forEach((_, row) => {
+          // 1 + 2 + … up to the end, less what is before the row
+          const upTo = (n: number): number => (n * (n + 1)) / 2;
+          expect(rowSums(values, offsets)[row]).toBe(upTo(offsets[row + 1]) - upTo(offsets[row]));
+        });
+      }),
+    );
+  });
+
+  it('rowSums: refuses values that are not finite, naming the first', () => {
+    const values = Float32Array.of(1, 2, Infinity, Number.NaN);
+    expect(faultOf(() => rowSums(values, Int32Array.of(0, 2, 4))).message).toBe(
+      'values[2] is Infinity, must be finite',
+    );
+  });
+
+  it('broadcastRows repeats, rowLengths and offsetsOf are inverses', () => {
+    expect([...broadcastRows(Float32Array.of(5, 6, 7), Int32Array.of(0, 2, 2, 3))]).toEqual([5, 5, 7]);
+    fc.assert(
+      fc.property(lengths, (drawn) => {
+        expect([...rowLengths(offsetsOf(drawn))]).toEqual(drawn);
+      }),
+    );
+    expect(faultOf(() => broadcastRows(new Float32Array(2), Int32Array.of(0, 1))).message).toBe(
+      'perRow has 2 entries, must have 1',
+    );
+  });
+});
+
+describe('groupMoments', () => {
+  it('has the mean, the sample deviation and whether all are equal', () => {
+    const { counts, means, stds, allEqual } = groupMoments(
+      Float32Array.of(1, 3, 7, 7, 9),
+      Int32Array.of(0, 0, 2, 2, 4),
+    );
+    expect([...counts]).toEqual([2, 0, 2, 0, 1]);
+    expect([...means]).toEqual([2, NaN, 7, NaN, 9]);
+    expect([...stds]).toEqual([Math.SQRT2, 0, 0, 0, 0]);
+    expect([...allEqual]).toEqual([0, 0, 1, 0, 0]);
+  });
+});
