@@ -26,22 +26,36 @@ const CODINGS: Readonly<Record<string, ContentCoding>> = {
   },
 };
 
+/** Codings of a body that only the engine can undo. */
+const ENGINE_CODINGS: ReadonlySet<string> = new Set(['zstd', 'lz4', 'xz', 'bz2', 'snappy']);
+
 /**
  * The transform that undoes a request's Content-Encoding, null where there is none.
  *
  * @throws ClickHouseException UNSUPPORTED_MEDIA_TYPE for another coding than gzip, deflate and br
  */
 export function requestDecompressor(headers: IncomingHttpHeaders): Transform | null {
-  const name = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (name === '' || name === 'identity') return null;
+  const name = codingOf(headers);
+  if (name === 'none') return null;
   const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
   if (coding === undefined) {
     throw ClickHouseException.of(
       'UNSUPPORTED_MEDIA_TYPE',
-      `Content-Encoding ${name} is not supported; send gzip, deflate, br or none`,
+      `Content-Encoding ${name} is not supported here; send gzip, deflate, br or none (the data of an INSERT: ${[...ENGINE_CODINGS].join(', ')} too)`,
     );
   }
   return coding.decompress();
+}
+
+/** The request's Content-Encoding where the engine has to undo it, null where it doesn't. */
+export function engineCoding(headers: IncomingHttpHeaders): string | null {
+  const name = codingOf(headers);
+  return ENGINE_CODINGS.has(name) ? name : null;
+}
+
+function codingOf(headers: IncomingHttpHeaders): string {
+  const name = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return name === '' || name === 'identity' ? 'none' : name;
 }
 
 /** The coding a response is sent in: one that the request accepts, or null for none. */

@@ -145,7 +145,7 @@ export class QueryHandler {
     try {
       // An engine that is asked to read an empty file in a format with a header fails; inserting nothing succeeds.
       const written =
-        data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data.path, exchange);
+        data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data, exchange);
       exchange.response.writeHead(200, {
         'Content-Type': 'text/plain; charset=UTF-8',
         'X-ClickHouse-Summary': formatSummary({
@@ -165,10 +165,10 @@ export class QueryHandler {
   /** FROM INFILE reads a file as the body of an INSERT is read: with the table's own structure, in any format. */
   private insertFile(
     statement: InsertStatement,
-    path: string,
+    { path, compression }: SpooledBody,
     { context, gone }: Exchange,
   ): Promise<StatementResult> {
-    const sql = `${statement.target}\nFROM INFILE ${quoteString(path)} COMPRESSION 'none'\n${statement.tail}\nFORMAT ${statement.format}`;
+    const sql = `${statement.target}\nFROM INFILE ${quoteString(path)} COMPRESSION ${quoteString(compression)}\n${statement.tail}\nFORMAT ${statement.format}`;
     return this.inserts.run(
       gone,
       () => this.options.engine.run(sql, context, { hidden: [`(in file/uri ${path}): `, path] }).result,

@@ -32,6 +32,7 @@ const CATALOGUE_TABLES = [
   'formats',
   'functions',
   'one',
+  'settings',
   'table_engines',
   'tables',
 ];

@@ -3,15 +3,15 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { type Readable, pipeline as pipe } from 'node:stream';
+import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ClickHouseException } from './clickhouse-exception.js';
-import { requestDecompressor } from './content-coding.js';
+import { engineCoding, requestDecompressor } from './content-coding.js';
 
 export interface RequestBodyOptions {
   /** Longest statement, and most bytes looked at to find where the data of an INSERT starts. */
   readonly maxQueryBytes: number;
-  /** Largest body, after decompression. */
+  /** Largest body, after decompression where it is not left to the engine. */
   readonly maxBodyBytes: number;
   /** Where bodies are kept while they are inserted. */
   readonly spoolDirectory: string;
@@ -21,22 +21,20 @@ export interface RequestBodyOptions {
 export interface SpooledBody {
   readonly path: string;
   readonly sizeBytes: number;
+  /** How the file is compressed, in the engine's words. */
+  readonly compression: string;
   remove(): Promise<void>;
 }
 
 /** The body of one request: its head is read to find the statement, the rest goes into a file where it is data. */
 export class RequestBody {
-  private readonly chunks: AsyncIterator<Buffer>;
+  private chunks: AsyncIterator<Buffer> | null = null;
   private numBytes = 0;
 
   constructor(
-    request: IncomingMessage,
+    private readonly request: IncomingMessage,
     private readonly options: RequestBodyOptions,
-  ) {
-    const decompressor = requestDecompressor(request.headers);
-    const stream: Readable = decompressor === null ? request : pipe(request, decompressor, ignoreLateErrors);
-    this.chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  }
+  ) {}
 
   /** The first bytes: the whole body where it is no longer than `maxQueryBytes`. */
   async readHead(): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
@@ -49,6 +47,14 @@ export class RequestBody {
       sizeBytes += chunk.length;
     }
     return { bytes: Buffer.concat(parts), isWhole: false };
+  }
+
+  /** Writes a body of nothing but data into a file. */
+  async spoolWhole(): Promise<SpooledBody> {
+    const coding = engineCoding(this.request.headers);
+    if (coding === null) return this.spool(Buffer.alloc(0));
+    this.chunks = this.request[Symbol.asyncIterator]();
+    return { ...(await this.spool(Buffer.alloc(0))), compression: coding };
   }
 
   /** Writes `head` and everything not read yet into a file. */
@@ -73,7 +79,7 @@ export class RequestBody {
       await remove();
       throw asBodyError(error);
     }
-    return { path, sizeBytes, remove };
+    return { path, sizeBytes, compression: 'none', remove };
   }
 
   private async *rest(): AsyncGenerator<Buffer> {
@@ -83,6 +89,7 @@ export class RequestBody {
   private async next(): Promise<Buffer | null> {
     let step: IteratorResult<Buffer>;
     try {
+      this.chunks ??= decompressed(this.request);
       step = await this.chunks.next();
     } catch (error) {
       throw asBodyError(error);
@@ -97,6 +104,12 @@ export class RequestBody {
     }
     return step.value;
   }
+}
+
+function decompressed(request: IncomingMessage): AsyncIterator<Buffer> {
+  const decompressor = requestDecompressor(request.headers);
+  const stream = decompressor === null ? request : pipe(request, decompressor, ignoreLateErrors);
+  return stream[Symbol.asyncIterator]();
 }
 
 /** The async iterator reports the same error to whoever reads; the pipeline's callback has nothing to add. */

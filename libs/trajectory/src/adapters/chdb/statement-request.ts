@@ -25,18 +25,21 @@ export async function readStatementRequest(
   const body = new RequestBody(request, options);
   const contentType = request.headers['content-type'] ?? '';
   if (/^multipart\/form-data\b/i.test(contentType)) {
-    for (const [name, value] of await readForm(await body.readHead(), contentType))
+    for (const [name, value] of await readForm(await body.readHead(), contentType)) {
       parameters.append(name, value);
+    }
   }
   const query = readQueryRequest(parameters, request.headers);
   const urlText = query.urlQuery === '' ? '' : `${query.urlQuery}\n`;
   const insert = parseInsertWithData(urlText);
-  if (insert !== null)
+  if (insert !== null) {
+    const begun = dataBehind(insert, urlText, Buffer.from(urlText));
     return {
       query,
       statement: insert,
-      spoolData: () => body.spool(dataBehind(insert, urlText, Buffer.from(urlText))),
+      spoolData: () => (begun.length === 0 ? body.spoolWhole() : body.spool(begun)),
     };
+  }
 
   const head = await body.readHead();
   const text = urlText + head.bytes.toString();
