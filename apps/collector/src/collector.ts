@@ -1,6 +1,6 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import type { Recipe } from '@retrace/config';
-import { Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
+import { countTensors, Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
 import type { EventLog, PolicyState, RunState, Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { abandonUnfinished } from './abandon-unfinished.js';
@@ -86,7 +86,9 @@ export class Collector {
           },
           idleSeconds,
         );
-        if (metrics) await this.logMetrics('collector', task.round, metrics.entries());
+        if (!metrics) return;
+        const tensors = ['memory/collectorTensors', countTensors()] as const;
+        await this.logMetrics('collector', task.round, [...metrics.entries(), tensors]);
         return;
       }
       case 'demonstrate': {

@@ -99,7 +99,12 @@ class Story {
   }
 
   evaluated(name: string, step: number): this {
-    return this.add('MetricsLogged', { source: 'evaluation', step, names: [name], values: Float64Array.of(0.5) });
+    return this.add('MetricsLogged', {
+      source: 'evaluation',
+      step,
+      names: [name],
+      values: Float64Array.of(0.5),
+    });
   }
 
   private event<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): RetraceEvent<K> {
@@ -110,7 +115,12 @@ class Story {
 function recipeWith(...assignments: string[]) {
   return resolveRecipe('frozen-lake-ppo', {
     numUpdates: 3,
-    assignments: ['collection.groupsPerRound=2', 'evaluation.everyUpdates=2', 'evaluation.numTestEpisodes=5', ...assignments],
+    assignments: [
+      'collection.groupsPerRound=2',
+      'evaluation.everyUpdates=2',
+      'evaluation.numTestEpisodes=5',
+      ...assignments,
+    ],
   });
 }
 
@@ -143,7 +153,10 @@ describe('nextTask', () => {
     const story = new Story().published(0).evaluated('validation/success', 0).closed('a').closed('b');
     expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 1 });
     story.closed('c', { round: 1 }).closed('d', { round: 1 });
-    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait', reason: expect.stringContaining('4 groups') });
+    expect(nextTask(story.run, recipe)).toMatchObject({
+      kind: 'wait',
+      reason: expect.stringContaining('4 groups'),
+    });
     story.planned(1, ['a', 'b']);
     expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 2 });
   });

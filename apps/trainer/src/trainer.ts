@@ -1,3 +1,4 @@
+import { countTensors } from '@retrace/policy';
 import type { BatchPlanned, EpisodeColumns, FileRef, RunState } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
@@ -147,6 +148,7 @@ export class Trainer {
         ['time/wait', waitSeconds],
         ['time/read', readSeconds],
         ['time/update', updateSeconds],
+        ['memory/trainerTensors', countTensors()],
       ],
     });
     await this.retention.committed(plan.updateNumber, files.optimizer.sha256);

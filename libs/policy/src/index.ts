@@ -2,6 +2,7 @@ export { PolicyError } from './policy-error.js';
 export type { PolicyErrorCode, PolicyErrorOptions } from './policy-error.js';
 export { orderOfChoice } from './backend/backend.js';
 export type { Backend, BackendName } from './backend/backend.js';
+export { countTensors } from './backend/count-tensors.js';
 export { openBackend } from './backend/open-backend.js';
 export type { OpenBackendOptions } from './backend/open-backend.js';
 export { installBackend } from './backend/installer/install-backend.js';
