@@ -141,7 +141,6 @@ async function main() {
   const { groupsPerRound, groupSize } = recipe.collection;
   let started = performance.now();
   let generateMs = 0;
-  let trainMs = 0;
   let numSteps = 0;
   for (let u = 0; u < recipe.numUpdates; u++) {
     const t0 = performance.now();
@@ -155,7 +154,6 @@ async function main() {
       continue;
     }
     generateMs += t1 - t0;
-    trainMs += t2 - t1;
     numSteps += columns.steps.length;
     if (u % 20 === 19 || u === recipe.numUpdates - 1) {
       const validation = await loop.play({
