@@ -21,12 +21,12 @@ describe('a run that is killed', () => {
 
   it('ends with the same policy as one that never was, and loses or doubles nothing', async () => {
     const kills: Kill[] = [
-      { target: 'tree', after: /"role":"run"/, delayMs: 900 },
-      { target: 'collector', after: update(1), delayMs: 130 },
-      { target: 'trainer', after: update(2), delayMs: 420 },
-      { target: 'store', after: update(3), delayMs: 60 },
-      { target: 'sink', after: update(4), delayMs: 250 },
-      { target: 'tree', after: update(5), delayMs: 340 },
+      { target: 'tree', afterUpdate: 0, delayMs: 900 },
+      { target: 'collector', afterUpdate: 1, delayMs: 130 },
+      { target: 'trainer', afterUpdate: 2, delayMs: 420 },
+      { target: 'store', afterUpdate: 3, delayMs: 60 },
+      { target: 'sink', afterUpdate: 4, delayMs: 250 },
+      { target: 'tree', afterUpdate: 5, delayMs: 340 },
     ];
     const options = { withinMs: 90_000 };
     const undisturbed = await trainWithKills([...recipe, '--data-dir', newDirectory()], [], options);

@@ -29,8 +29,8 @@ function planKills(numUpdates) {
     .sort((a, b) => a.rank - b.rank);
   return order.map(({ target }, i) => ({
     target,
-    after: new RegExp(`update ${1 + Math.floor((i * (numUpdates - 2)) / numKills)} `),
-    delayMs: Math.floor(random() * 1500),
+    afterUpdate: 1 + Math.floor((i * (numUpdates - 2)) / numKills),
+    delayMs: Math.floor(random() * 1000),
   }));
 }
 

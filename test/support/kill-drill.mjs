@@ -4,8 +4,8 @@ import { kill, startRetrace } from './cli.mjs';
 /**
  * @typedef {object} Kill
  * @property {'tree' | 'store' | 'sink' | 'collector' | 'trainer'} target
- * @property {RegExp} after Line to wait for; a run that was resumed prints its own.
- * @property {number} delayMs From that line to the kill.
+ * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or go on.
+ * @property {number} delayMs From then to the kill.
  */
 
 /**
@@ -20,10 +20,10 @@ import { kill, startRetrace } from './cli.mjs';
 export async function trainWithKills(args, kills, { withinMs, onKill = () => undefined }) {
   let session = startRetrace(['train', ...args, '--json']);
   try {
-    for (const { target, after, delayMs } of kills) {
-      await session.waitFor(after, withinMs);
+    for (const { target, afterUpdate, delayMs } of kills) {
+      await session.waitFor(updateFrom(afterUpdate), withinMs);
       await sleep(delayMs);
-      onKill(`${target}, ${delayMs} ms after ${String(after)}`);
+      onKill(`${target}, ${delayMs} ms after update ${afterUpdate}`);
       if (target === 'tree') {
         await session.killTree();
         session = startRetrace(['train', ...args, '--json']);
@@ -41,6 +41,17 @@ export async function trainWithKills(args, kills, { withinMs, onKill = () => und
   } finally {
     await session.killTree();
   }
+}
+
+/**
+ * Matches the line of that update or of one of the thousand after it: a run that goes on doesn't repeat its lines.
+ *
+ * @param {number} first
+ */
+function updateFrom(first) {
+  if (first === 0) return /"role":"run"/;
+  const numbers = Array.from({ length: 1000 }, (_, i) => first + i);
+  return new RegExp(`update (?:${numbers.join('|')}) `);
 }
 
 /**
