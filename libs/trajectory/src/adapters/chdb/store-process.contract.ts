@@ -36,10 +36,10 @@ export class StoreProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...process.env,
-        RETRACE_STORE_DIRECTORY: directory,
-        RETRACE_STORE_PORT: '0',
-        RETRACE_STORE_PASSWORD: FULL_USER.password,
-        RETRACE_STORE_READONLY_PASSWORD: READONLY_USER.password,
+        STORE_DIRECTORY: directory,
+        STORE_PORT: '0',
+        STORE_PASSWORD: FULL_USER.password,
+        STORE_READONLY_PASSWORD: READONLY_USER.password,
         UV_THREADPOOL_SIZE: '8',
         ...environment,
       },
@@ -84,7 +84,7 @@ export async function createStoreBench(): Promise<{
   remove: () => Promise<void>;
 }> {
   const directory = await mkdtemp(join(tmpdir(), 'retrace-store-'));
-  const module = await bundleForChild(new URL('./main.ts', import.meta.url));
+  const module = await bundleForChild(new URL('./store-program.contract.ts', import.meta.url));
   return {
     directory,
     module,

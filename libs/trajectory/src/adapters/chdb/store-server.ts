@@ -28,7 +28,7 @@ export interface StoreServer {
   /** Version of the ClickHouse engine. */
   readonly version: string;
   /**
-   * Takes no more requests, lets running statements finish (for `drainMs`, then they are cancelled), and gives the data directory
+   * Takes no new connections, lets running statements finish (for `drainMs`, then they are cancelled), and gives the data directory
    * back. Calling it again waits for the same end.
    */
   close(): Promise<void>;
@@ -104,14 +104,15 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${boundPort}`;
 }
 
-/** Resolves when the last request has been answered; those that take too long are cancelled and answer with that. */
+/** Resolves when the last request has been answered, or given up after `drainMs`. */
 async function drain(server: Server, engine: Engine, drainMs: number): Promise<void> {
-  const deadline = setTimeout(
-    () => void engine.cancelAll().catch(() => server.closeAllConnections()),
-    drainMs,
-  );
   // A connection that was busy a moment ago is kept alive by its client, and would keep the server open.
+  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+  const deadline = setTimeout(() => {
+    server.closeAllConnections();
+    engine.cancelAll().catch(() => undefined);
+  }, drainMs);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(deadline);
   clearInterval(idle);
