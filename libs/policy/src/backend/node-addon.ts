@@ -11,6 +11,24 @@ const require = createRequire(import.meta.url);
 /** Name under which tfjs knows every backend that runs through the addon. */
 export const addonBackend = 'tensorflow';
 
+let hasNativeOps = false;
+
+/** Whether Retrace's own fused ops are part of the TensorFlow that runs. */
+export function nativeOpsAreLoaded(): boolean {
+  return hasNativeOps;
+}
+
+/** Adds Retrace's own ops to the loaded TensorFlow; null or a file that doesn't load leaves it without them. */
+export function loadNativeOps(path: string | null): void {
+  if (path === null || hasNativeOps) return;
+  try {
+    require(realpathSync(path));
+    hasNativeOps = true;
+  } catch {
+    // Every op has a form that is composed of TensorFlow's own.
+  }
+}
+
 /**
  * Loads an addon by its path and makes it the running backend. tfjs-node's own entry point would look for its binary
  * with node-pre-gyp, so its kernels and backend class are registered here instead. Returns TensorFlow's version.

@@ -7,7 +7,8 @@ import './gradients.js';
 import { gpuIsVisible } from './gpu.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
-import { activateAddon, findOfficialBinding } from './node-addon.js';
+import { findNativeOps } from './installer/native-ops.js';
+import { activateAddon, findOfficialBinding, loadNativeOps } from './node-addon.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
 
 const require = createRequire(import.meta.url);
@@ -98,7 +99,9 @@ async function activateInstalled(
 ): Promise<string> {
   const installation = await findInstallation(cacheDirectory, variant);
   if (installation === null) throw new Error('it was removed just now');
-  return activateAddon(installation.bindingPath, packageName);
+  const tensorflowVersion = await activateAddon(installation.bindingPath, packageName);
+  if (variant === 'cpu') loadNativeOps(findNativeOps(installation.directory));
+  return tensorflowVersion;
 }
 
 async function activateOfficial(packageName: string): Promise<string> {

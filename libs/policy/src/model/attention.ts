@@ -5,6 +5,7 @@
  * W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
+import { fusedAttention, fusesAttention } from '../ops/attention.js';
 import { matMul } from '../ops/mat-mul.js';
 import { rotate, rotateBack } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
@@ -55,6 +56,9 @@ export function attentionBias({ queryColumns, numKeys, segments }: Visibility): 
 export function attend(qkv_NW: tf.Tensor, plan: AttentionPlan, config: TransformerConfig): tf.Tensor {
   const { numHeads, numKeyValueHeads, headDim } = config;
   const { numRows, rowLength, numQueries, queryCells } = plan;
+  if (fusesAttention(rowLength)) {
+    return fusedAttention({ ...plan, ...config, qkv: qkv_NW, factors: plan.rotary });
+  }
   const queryWidth = numHeads * headDim;
   const keyWidth = numKeyValueHeads * headDim;
   const numCells = numRows * rowLength;

@@ -10,6 +10,7 @@ await onEachBackend('rmsNorm', () => {
   it('has the value and the gradient of the composed expression', () => {
     const composed = (x: tf.Tensor) => tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), 1, true), epsilon)));
     expectSameFunction((x) => rmsNorm(x, epsilon), composed, [normal([7, 12], 1)]);
+    expectSameFunction((x) => rmsNorm(x, epsilon), composed, [normal([2000, 37], 1)]);
   });
 
   it('divides by the root of the mean square', () => {

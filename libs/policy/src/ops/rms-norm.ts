@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { hasNativeOps, nativeOp } from './native-op.js';
 import { rawOp, runsTensorflow } from './raw-op.js';
 import { withGradient } from './with-gradient.js';
 
@@ -7,6 +8,20 @@ import { withGradient } from './with-gradient.js';
  * of the tape. With r = 1/√(mean(x²) + ε): dx = r(dy − y·mean(dy·y)).
  */
 export function rmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
+  return hasNativeOps() ? nativeRmsNorm(x_NH, epsilon) : composedRmsNorm(x_NH, epsilon);
+}
+
+function nativeRmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
+  const forward = () => {
+    const [y_NH, inverse_N1] = nativeOp('RetraceRmsNorm', [x_NH, tf.scalar(epsilon)]);
+    return { value: y_NH, saved: [y_NH, inverse_N1] };
+  };
+  const backward = (dy_NH: tf.Tensor, saved: tf.Tensor[]) =>
+    nativeOp('RetraceRmsNormGradient', [dy_NH, ...saved]);
+  return withGradient([x_NH], forward, backward);
+}
+
+function composedRmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
   const forward = () => {
     const inverse_N1 = tf.rsqrt(tf.add(meanSquare(x_NH), epsilon));
     const y_NH = tf.mul(x_NH, inverse_N1);

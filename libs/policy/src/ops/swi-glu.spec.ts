@@ -8,6 +8,7 @@ await onEachBackend('swiGlu', () => {
   it('has the value and the gradient of the composed expression', () => {
     const composed = (gate: tf.Tensor, up: tf.Tensor) => tf.mul(tf.mul(gate, tf.sigmoid(gate)), up);
     expectSameFunction(swiGlu, composed, [normal([6, 5], 1), normal([6, 5], 2)]);
+    expectSameFunction(swiGlu, composed, [normal([2000, 37], 1), normal([2000, 37], 2)]);
   });
 
   it('is gate·σ(gate)·up', () => {

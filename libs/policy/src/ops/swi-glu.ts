@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { hasNativeOps, nativeOp } from './native-op.js';
 import { rawOp, runsTensorflow } from './raw-op.js';
 import { withGradient } from './with-gradient.js';
 
@@ -7,6 +8,16 @@ import { withGradient } from './with-gradient.js';
  * silu'(z) = σ(z) + z·σ(z)·(1 − σ(z)).
  */
 export function swiGlu(gate: tf.Tensor, up: tf.Tensor): tf.Tensor {
+  return hasNativeOps() ? nativeSwiGlu(gate, up) : composedSwiGlu(gate, up);
+}
+
+function nativeSwiGlu(gate: tf.Tensor, up: tf.Tensor): tf.Tensor {
+  const forward = () => ({ value: nativeOp('RetraceSwiGlu', [gate, up])[0], saved: [gate, up] });
+  const backward = (dy: tf.Tensor, saved: tf.Tensor[]) => nativeOp('RetraceSwiGluGradient', [dy, ...saved]);
+  return withGradient([gate, up], forward, backward);
+}
+
+function composedSwiGlu(gate: tf.Tensor, up: tf.Tensor): tf.Tensor {
   const forward = () => {
     const sigmoid = tf.sigmoid(gate);
     const silu = tf.mul(gate, sigmoid);

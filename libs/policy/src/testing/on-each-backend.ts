@@ -1,27 +1,43 @@
-import { beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import type { BackendName } from '../backend/backend.js';
 import { defaultCacheDirectory } from '../backend/installer/installation.js';
 import { backendObstacle, openBackend } from '../backend/open-backend.js';
+import { enableNativeOps } from '../ops/native-op.js';
 
-/** TensorFlow, what every machine has, and plain JavaScript. */
-const tested: readonly BackendName[] = ['tensorflow', 'wasm', 'cpu'];
+interface TestedBackend {
+  readonly title: string;
+  readonly name: BackendName;
+  readonly usesNativeOps: boolean;
+}
+
+/** TensorFlow with Retrace's own ops and with its own alone, what every machine has, and plain JavaScript. */
+const tested: readonly TestedBackend[] = [
+  { title: 'tensorflow', name: 'tensorflow', usesNativeOps: true },
+  { title: 'tensorflow without native ops', name: 'tensorflow', usesNativeOps: false },
+  { title: 'wasm', name: 'wasm', usesNativeOps: false },
+  { title: 'cpu', name: 'cpu', usesNativeOps: false },
+];
 
 /**
  * Runs a suite once on each backend. One that is not installed is reported as skipped, with the reason in the title.
  * Await it at the top level of a spec.
  */
 export async function onEachBackend(title: string, suite: (backend: BackendName) => void): Promise<void> {
-  for (const name of tested) {
+  for (const { title: backendTitle, name, usesNativeOps } of tested) {
     const obstacle = await backendObstacle(name, defaultCacheDirectory());
     if (obstacle === null) {
-      describe(`${title} on ${name}`, () => {
+      describe(`${title} on ${backendTitle}`, () => {
         beforeAll(async () => {
           await openBackend({ prefer: [name] });
+          enableNativeOps(usesNativeOps);
+        });
+        afterAll(() => {
+          enableNativeOps(true);
         });
         suite(name);
       });
     } else {
-      describe.skip(`${title} on ${name}: skipped, because ${obstacle}`, () => {
+      describe.skip(`${title} on ${backendTitle}: skipped, because ${obstacle}`, () => {
         suite(name);
       });
     }

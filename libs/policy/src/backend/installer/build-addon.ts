@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
 import { addonSourceDirectory, nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
-import { bindingFile, libraryDirectory } from './installation.js';
+import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
 import type { CommandResult } from './run-command.js';
 import { lastLine, runCommand } from './run-command.js';
 import type { WheelEntry } from './wheel-archive.js';
@@ -11,7 +11,13 @@ import { WheelArchive } from './wheel-archive.js';
 
 const libraries = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'] as const;
 /** The C API, and the headers that it includes. */
-const headerFolders = ['tensorflow/c/', 'tensorflow/core/platform/', 'xla/tsl/', 'tsl/'] as const;
+const headerFolders = [
+  'tensorflow/c/',
+  'tensorflow/core/common_runtime/next_pluggable_device/c/',
+  'tensorflow/core/platform/',
+  'xla/tsl/',
+  'tsl/',
+] as const;
 
 /**
  * Takes the libraries and the headers of the C API out of a TensorFlow wheel, and drops the libraries' unneeded
@@ -92,7 +98,7 @@ export async function compileAddon(
     { directory, signal },
   );
   if (result.exitCode !== 0) throw compileError(result, signal);
-  const buildOnly = ['build', 'binding', 'binding.gyp', 'package.json', 'deps/include'];
+  const buildOnly = ['build', 'binding', 'binding.gyp', 'package.json'];
   const links = [`${libraryDirectory}/libtensorflow.so`, `${libraryDirectory}/libtensorflow_framework.so`];
   for (const path of [...buildOnly, ...links])
     await rm(join(directory, path), { recursive: true, force: true });
@@ -131,7 +137,7 @@ function tensorflowTarget(path: string): string | null {
   }
   const header = path.startsWith('tensorflow/include/') ? path.slice('tensorflow/include/'.length) : null;
   return header !== null && headerFolders.some((folder) => header.startsWith(folder))
-    ? `deps/include/${header}`
+    ? `${includeDirectory}/${header}`
     : null;
 }
 

@@ -4,6 +4,7 @@ import { findBuildTools } from './build-tools.js';
 import { downloadRequirements, downloadWheel } from './download-wheel.js';
 import { platformName } from './installation.js';
 import type { Variant } from './installation.js';
+import { findNativeOps, compileNativeOps } from './native-ops.js';
 import { nvidiaDownloadBytes, nvidiaPlatforms, nvidiaRequirements } from './nvidia-requirements.js';
 import type { WheelPin } from './wheel-pins.js';
 import { tensorflowVersion, wheelPinFor } from './wheel-pins.js';
@@ -37,6 +38,10 @@ export interface BuildSteps {
   compile(step: CompileStep): Promise<void>;
   /** Computes with what was built, in a process of its own. */
   test(directory: string): Promise<void>;
+  /** Whether a finished installation has Retrace's own ops. */
+  hasOps(directory: string): boolean;
+  /** Compiles Retrace's own ops into a finished installation. */
+  compileOps(step: CompileStep): Promise<void>;
 }
 
 /** The steps for a variant on this platform, or null where no TensorFlow is pinned for it. */
@@ -49,6 +54,9 @@ export function buildStepsFor(variant: Variant): BuildSteps | null {
     unpack: unpackAll,
     compile: ({ directory, tools, signal }) => compileAddon(directory, tools, signal),
     test: testAddon,
+    // On a GPU tensors would have to leave it for ops that run on processors.
+    hasOps: (directory) => variant === 'cuda' || findNativeOps(directory) !== null,
+    compileOps: ({ directory, tools, signal }) => compileNativeOps(directory, tools, signal),
   };
 }
 

@@ -1,6 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PolicyError } from '../../policy-error.js';
 import { temporaryDirectory } from '../../testing/temporary-directory.js';
 import type { BuildSteps } from './build-steps.js';
 import { installWith } from './install-backend.js';
@@ -10,7 +12,7 @@ import { removeBackend } from './remove-backend.js';
 
 /** Steps that write small files instead of downloading and compiling, and count how often each runs. */
 class FakeSteps implements BuildSteps {
-  readonly counts = { download: 0, unpack: 0, compile: 0, test: 0 };
+  readonly counts = { download: 0, unpack: 0, compile: 0, test: 0, compileOps: 0 };
   failAt: keyof FakeSteps['counts'] | null = null;
 
   findTools(): Promise<{ python: string; nodePrefix: string }> {
@@ -40,9 +42,18 @@ class FakeSteps implements BuildSteps {
     return Promise.resolve();
   }
 
+  hasOps(directory: string): boolean {
+    return existsSync(join(directory, 'ops'));
+  }
+
+  async compileOps({ directory }: Parameters<BuildSteps['compileOps']>[0]): Promise<void> {
+    this.pass('compileOps');
+    await this.write(directory, 'ops', 'ops');
+  }
+
   private pass(step: keyof FakeSteps['counts']): void {
     this.counts[step]++;
-    if (this.failAt === step) throw new Error(`${step} failed`);
+    if (this.failAt === step) throw new PolicyError('BACKEND_INSTALL_FAILED', `${step} failed`);
   }
 
   private async write(directory: string, path: string, content: string): Promise<void> {
@@ -58,7 +69,7 @@ describe('installBackend', () => {
     const installed = await installWith(steps, 'cpu', { cacheDirectory });
     expect(await findInstallation(cacheDirectory, 'cpu')).toEqual(installed);
     expect(await installWith(steps, 'cpu', { cacheDirectory })).toEqual(installed);
-    expect(steps.counts).toEqual({ download: 1, unpack: 1, compile: 1, test: 1 });
+    expect(steps.counts).toEqual({ download: 1, unpack: 1, compile: 1, test: 1, compileOps: 1 });
     expect(installed.sizeBytes).toBe('library'.length + 'binding'.length);
     expect(await findDamage(installed)).toBeNull();
     expect(await readdir(cacheDirectory)).toEqual(['backends']);
@@ -76,6 +87,25 @@ describe('installBackend', () => {
       expect(await readdir(join(cacheDirectory, 'downloads'))).toEqual(['wheel']);
     },
   );
+
+  it('compiles the ops alone when they are missing from an installation', async () => {
+    const cacheDirectory = await temporaryDirectory();
+    const steps = new FakeSteps();
+    const { directory } = await installWith(steps, 'cpu', { cacheDirectory });
+    await rm(join(directory, 'ops'));
+    await installWith(steps, 'cpu', { cacheDirectory });
+    expect(steps.counts).toEqual({ download: 1, unpack: 1, compile: 1, test: 1, compileOps: 2 });
+  });
+
+  it('installs without the ops, and says so, when they do not compile', async () => {
+    const cacheDirectory = await temporaryDirectory();
+    const steps = new FakeSteps();
+    steps.failAt = 'compileOps';
+    const messages: string[] = [];
+    await installWith(steps, 'cpu', { cacheDirectory, onProgress: ({ message }) => messages.push(message) });
+    expect(messages).toContain('compileOps failed');
+    expect(await findInstallation(cacheDirectory, 'cpu')).not.toBeNull();
+  });
 
   it('lets one of several install, and the others find it', async () => {
     const cacheDirectory = await temporaryDirectory();
@@ -131,13 +161,8 @@ describe('installBackend', () => {
     const fractions = reports.map(({ fraction }) => fraction);
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
     expect(reports.at(-1)).toMatchObject({ stage: 'installed', fraction: 1 });
-    expect(reports.map(({ stage }) => stage)).toEqual([
-      'checking',
-      'downloading',
-      'compiling',
-      'testing',
-      'installed',
-    ]);
+    const stages = [...new Set(reports.map(({ stage }) => stage))];
+    expect(stages).toEqual(['checking', 'downloading', 'compiling', 'testing', 'installed']);
   });
 
   it('refuses a cache directory that cannot be made, in one sentence', async () => {

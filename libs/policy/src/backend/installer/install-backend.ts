@@ -10,7 +10,9 @@ import type { Installation, InstallationManifest, InstalledFile, Variant } from 
 import {
   defaultCacheDirectory,
   findInstallation,
+  includeDirectory,
   installationDirectory,
+  layoutVersion,
   manifestFile,
   platformName,
   sha256OfFile,
@@ -38,6 +40,7 @@ const aside = '.building-';
  *
  * It is built aside and renamed when it has computed: an installation is there whole or not at all. Of several
  * processes one installs and the others wait for it. A download that is complete outlives a failure after it.
+ * Retrace's own ops are compiled last, and again when their sources have changed; their failure is only reported.
  *
  * @throws PolicyError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
  *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence.
@@ -59,7 +62,7 @@ export async function installWith(
 ): Promise<Installation> {
   const scale = new ProgressScale(onProgress ?? (() => undefined));
   const installed = await findInstallation(cacheDirectory, variant);
-  if (installed !== null) return finish(installed, scale);
+  if (installed !== null && steps.hasOps(installed.directory)) return finish(installed, scale);
 
   scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
   const tools = await steps.findTools(environment);
@@ -72,9 +75,10 @@ export async function installWith(
     scale.report('waiting', 0, `another process (${pid}) is installing`);
   };
   return withInstallLock(join(backends, 'install.lock'), { signal, onWait }, async () => {
-    const meanwhile = await findInstallation(cacheDirectory, variant);
-    if (meanwhile !== null) return finish(meanwhile, scale);
-    return build(steps, { variant, tools, cacheDirectory, scale, signal });
+    const job = { variant, tools, cacheDirectory, scale, signal };
+    const installation = (await findInstallation(cacheDirectory, variant)) ?? (await build(steps, job));
+    if (!steps.hasOps(installation.directory)) await addOps(steps, installation, job);
+    return finish(installation, scale);
   });
 }
 
@@ -126,7 +130,19 @@ async function build(
   if (installation === null)
     throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
   await rm(downloadDirectory, { recursive: true, force: true });
-  return finish(installation, scale);
+  return installation;
+}
+
+/** A failure is reported and no more: everything computes without these ops, only slower. */
+async function addOps(steps: BuildSteps, { directory }: Installation, job: BuildJob): Promise<void> {
+  const { tools, scale, signal } = job;
+  scale.report('compiling', 0.5, "Retrace's own ops");
+  try {
+    await steps.compileOps({ tools, directory, signal });
+  } catch (error) {
+    if (!(error instanceof PolicyError)) throw error;
+    scale.report('compiling', 1, error.message);
+  }
 }
 
 function finish(installation: Installation, scale: ProgressScale): Installation {
@@ -139,14 +155,18 @@ async function writeManifest(directory: string, variant: Variant): Promise<void>
   const files: InstalledFile[] = [];
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
+    const absolute = join(entry.parentPath, entry.name);
+    const path = relative(directory, absolute).split(sep).join('/');
+    // Compilers read headers; nothing that runs does.
+    if (path.startsWith(`${includeDirectory}/`)) continue;
     files.push({
-      path: relative(directory, path).split(sep).join('/'),
-      sizeBytes: (await stat(path)).size,
-      sha256: await sha256OfFile(path),
+      path,
+      sizeBytes: (await stat(absolute)).size,
+      sha256: await sha256OfFile(absolute),
     });
   }
   const manifest: InstallationManifest = {
+    layoutVersion,
     tensorflowVersion,
     addonVersion: addonVersion(),
     variant,

@@ -19,6 +19,7 @@ export interface InstalledFile {
 }
 
 export interface InstallationManifest {
+  readonly layoutVersion: number;
   readonly tensorflowVersion: string;
   readonly addonVersion: string;
   readonly variant: Variant;
@@ -39,6 +40,10 @@ export const manifestFile = 'installation.json';
 /** Two levels below the installation: the addon's RUNPATH is `$ORIGIN/../../deps/lib`. */
 export const bindingFile = 'lib/napi-v8/tfjs_binding.node';
 export const libraryDirectory = 'deps/lib';
+/** Headers of TensorFlow's C API, kept for what is compiled against the installation later. */
+export const includeDirectory = 'deps/include';
+/** Raised when an installation holds something that older ones lack. */
+export const layoutVersion = 2;
 
 /** `$XDG_CACHE_HOME/retrace`, or `~/.cache/retrace`. */
 export function defaultCacheDirectory(environment: NodeJS.ProcessEnv = process.env): string {
@@ -70,7 +75,7 @@ export async function findInstallation(
 ): Promise<Installation | null> {
   const directory = installationDirectory(cacheDirectory, variant);
   const manifest = await readManifest(directory);
-  if (manifest === null) return null;
+  if (manifest?.layoutVersion !== layoutVersion) return null;
   for (const file of manifest.files) {
     const stats = await lstat(join(directory, file.path)).catch(() => null);
     if (stats?.size !== file.sizeBytes) return null;

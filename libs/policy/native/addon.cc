@@ -1,0 +1,27 @@
+/**
+ * An addon without functions: loading it adds Retrace's ops to the TensorFlow that this process has loaded already.
+ */
+#include <node_api.h>
+
+#include <exception>
+
+#include "ops.h"
+
+namespace {
+
+napi_value Register(napi_env env, napi_value exports) {
+  try {
+    retrace::RegisterAdamW();
+    retrace::RegisterAttention();
+    retrace::RegisterRmsNorm();
+    retrace::RegisterSwiGlu();
+    retrace::RegisterTokenDistribution();
+  } catch (const std::exception& error) {
+    napi_throw_error(env, nullptr, error.what());
+  }
+  return exports;
+}
+
+}  // namespace
+
+NAPI_MODULE(retrace_ops, Register)

@@ -1,0 +1,12 @@
+{
+  'targets': [{
+    'target_name': 'retrace_ops',
+    'sources': [
+      'adamw.cc', 'addon.cc', 'attention.cc', 'op.cc', 'parallel.cc', 'rms_norm.cc', 'swi_glu.cc', 'token_distribution.cc',
+    ],
+    'include_dirs': ['<(tensorflow_include)'],
+    'cflags_cc': ['-std=c++17', '-O3', '-fno-trapping-math', '-fno-math-errno', '-ffp-contract=fast', '-Wall', '-Wextra', '-Wno-psabi', '-fvisibility=hidden'],
+    'cflags_cc!': ['-fno-exceptions', '-fno-rtti', '-std=gnu++17', '-std=gnu++20'],
+    'libraries': ['-L<(tensorflow_lib)', '-l:libtensorflow_cc.so.2', '-l:libtensorflow_framework.so.2', "-Wl,-rpath,'$$ORIGIN/../../deps/lib'", '-pthread'],
+  }],
+}

@@ -1,0 +1,16 @@
+#ifndef RETRACE_OPS_H_
+#define RETRACE_OPS_H_
+
+#include "op.h"
+
+namespace retrace {
+
+void RegisterAdamW();
+void RegisterAttention();
+void RegisterRmsNorm();
+void RegisterSwiGlu();
+void RegisterTokenDistribution();
+
+}  // namespace retrace
+
+#endif  // RETRACE_OPS_H_

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PolicyError } from '../../policy-error.js';
+import { nodeGypScript } from './addon-sources.js';
+import type { BuildTools } from './build-tools.js';
+import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
+import { lastLine, runCommand } from './run-command.js';
+
+/** C++ sources of the fused ops that Retrace adds to TensorFlow. */
+const sourceDirectory = join(import.meta.dirname, '..', '..', '..', 'native');
+const opsFile = 'retrace_ops.node';
+
+/**
+ * Where the compiled ops of an installation are, or null if they were not compiled from the present sources. An
+ * installation is whole without them: ops are then composed of TensorFlow's own.
+ */
+export function findNativeOps(installationDirectory: string): string | null {
+  const path = join(installationDirectory, nativeOpsDirectory(), opsFile);
+  return existsSync(path) ? path : null;
+}
+
+/**
+ * Compiles the ops against an installation, loads them in a process of their own, and puts them into place.
+ *
+ * @throws PolicyError `BACKEND_INSTALL_FAILED` with what the compiler or the loader said.
+ */
+export async function compileNativeOps(
+  installationDirectory: string,
+  { python, nodePrefix }: BuildTools,
+  signal?: AbortSignal,
+): Promise<void> {
+  // Two levels below the installation, as the addon is, for the same RUNPATH.
+  await mkdir(join(installationDirectory, 'lib'), { recursive: true });
+  const build = await mkdtemp(join(installationDirectory, 'lib', '.building-'));
+  try {
+    await cp(sourceDirectory, build, { recursive: true });
+    const compiled = await runCommand(
+      process.execPath,
+      [
+        ...[nodeGypScript(), 'rebuild', `--nodedir=${nodePrefix}`, `--python=${python}`],
+        `--tensorflow_include=${join(installationDirectory, includeDirectory)}`,
+        `--tensorflow_lib=${join(installationDirectory, libraryDirectory)}`,
+      ],
+      { directory: build, signal },
+    );
+    if (compiled.exitCode !== 0) throw failed('Compiling', lastLine(compiled));
+    const result = join(build, 'result');
+    await mkdir(result);
+    await rename(join(build, 'build', 'Release', opsFile), join(result, opsFile));
+    await testOps(installationDirectory, join(result, opsFile));
+    const target = join(installationDirectory, nativeOpsDirectory());
+    await rm(target, { recursive: true, force: true });
+    await rename(result, target);
+  } finally {
+    await rm(build, { recursive: true, force: true });
+  }
+}
+
+/** The ops change with their sources alone; TensorFlow's version is that of the installation. */
+function nativeOpsDirectory(): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(sourceDirectory).sort()) {
+    hash.update(name).update(readFileSync(join(sourceDirectory, name)));
+  }
+  return join('lib', `ops-${hash.digest('hex').slice(0, 12)}`);
+}
+
+async function testOps(installationDirectory: string, path: string): Promise<void> {
+  const result = await runCommand(
+    process.execPath,
+    ['-e', activation, join(installationDirectory, bindingFile), path],
+    {
+      environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
+      timeoutMs: 120_000,
+    },
+  );
+  if (result.exitCode !== 0 || !result.output.endsWith('activated 17.5'))
+    throw failed('Loading', lastLine(result));
+}
+
+/** SwiGLU of a gate of 5, which σ leaves nearly as it is, and 3.5236: 5·σ(5)·3.5236 = 17.5. */
+const activation = `
+  const binding = require(process.argv[1]);
+  require(process.argv[2]);
+  const scalar = (x) => binding.createTensor([1], binding.TF_FLOAT, new Float32Array([x]));
+  const [y] = binding.executeOp('RetraceSwiGlu', [], [scalar(5), scalar(3.5236)], 1);
+  process.stdout.write('activated ' + binding.tensorDataSync(y.id)[0].toFixed(1));
+`;
+
+function failed(what: string, why: string): PolicyError {
+  return new PolicyError('BACKEND_INSTALL_FAILED', `${what} Retrace's own ops failed: ${why}.`);
+}
