@@ -6,8 +6,8 @@ import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../
 import type { StoreClient } from '../store-client.js';
 
 /**
- * What makes one insert one part: the rows reach the table as one block, however many there are. The engine would split
- * them at these sizes otherwise, and a kill between two parts would leave a batch torn.
+ * What makes one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings
+ * keep any version of it from cutting or spreading that block. A kill between two parts would leave a batch torn.
  */
 const ONE_PART: ClickHouseSettings = {
   max_insert_threads: '1',
