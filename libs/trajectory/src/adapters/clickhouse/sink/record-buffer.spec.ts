@@ -93,8 +93,10 @@ describe('RecordBuffer', () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(source.numGiven).toBe(2);
     expect(offsetsOf(await buffer.take({ ...NOW, maxRecords: 6 }))).toEqual([0, 1, 2, 3, 4, 5]);
-    await filled;
+    await new Promise((resolve) => setTimeout(resolve, 10));
     expect(source.numGiven).toBe(4);
+    expect(await buffer.take(NOW)).toHaveLength(6);
+    await filled;
   });
 
   it('gives what came before a failure, then the failure', async () => {
