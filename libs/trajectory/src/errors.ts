@@ -1,5 +1,6 @@
 /** What can be wrong with an event, an id or token columns: the caller's data. */
-export type DataErrorCode = 'INVALID_ID' | 'INVALID_EVENT' | 'INVALID_ARGUMENT' | 'INCONSISTENT_COLUMNS' | 'UNKNOWN_RUN';
+export type DataErrorCode =
+  'INVALID_ID' | 'INVALID_EVENT' | 'INVALID_ARGUMENT' | 'INCONSISTENT_COLUMNS' | 'UNKNOWN_RUN';
 
 /** What an event log can fail with. */
 export type LogErrorCode =

@@ -84,7 +84,8 @@ export class GroupPool {
     this.#knownIds.add(group.groupId);
     this.#numClosed += 1;
     this.#numEpisodes += group.episodeIds.length;
-    if (group.trainable && group.reason !== 'abandoned') this.#lastRound = Math.max(this.#lastRound, group.round);
+    if (group.trainable && group.reason !== 'abandoned')
+      this.#lastRound = Math.max(this.#lastRound, group.round);
     if (group.split === 'train' && group.reason !== 'abandoned') {
       this.#numInserted += 1;
       this.#groups.set(group.groupId, { ...group, offset, closedAtUs, numPlans: 0 });
