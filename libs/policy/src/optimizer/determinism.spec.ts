@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { hasNativeOps } from '../ops/native-op.js';
 import { onEachBackend } from '../testing/on-each-backend.js';
 import { runAsProgram } from '../testing/run-as-program.js';
 import { programFlag, weightsAfterTraining } from '../testing/train-steps.js';
@@ -10,7 +11,7 @@ await onEachBackend('Training', (backend) => {
 
   it('gives bit-equal weights in another process', async () => {
     const module = new URL('../testing/train-steps.ts', import.meta.url);
-    const elsewhere = await runAsProgram(module, [programFlag, backend]);
+    const elsewhere = await runAsProgram(module, [programFlag, backend, String(hasNativeOps())]);
     expect(elsewhere).toMatch(/^[0-9a-f]{64}$/);
     expect(elsewhere).toBe(await weightsAfterTraining(backend));
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { openBackend } from '../backend/open-backend.js';
 import type { BackendName } from '../backend/backend.js';
 import { Transformer } from '../model/transformer.js';
+import { enableNativeOps } from '../ops/native-op.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { everyTerm } from './loss-options.js';
 import { randomBatch } from './random-batch.js';
@@ -31,8 +32,9 @@ export async function weightsAfterTraining(backend: BackendName): Promise<string
   return hash.digest('hex');
 }
 
-/** As a program: prints the hash for the backend that its argument names. */
+/** As a program: prints the hash for the backend that its argument names, with native ops if the next one is `true`. */
 if (process.argv[2] === programFlag) {
   const { name } = await openBackend({ prefer: [process.argv[3] as BackendName] });
+  enableNativeOps(process.argv[4] === 'true');
   console.log(await weightsAfterTraining(name));
 }

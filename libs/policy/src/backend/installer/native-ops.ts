@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
 import { nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
 import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
 import { lastLine, runCommand } from './run-command.js';
 
-/** C++ sources of the fused ops that Retrace adds to TensorFlow. */
-const sourceDirectory = join(import.meta.dirname, '..', '..', '..', 'native');
 const opsFile = 'retrace_ops.node';
 
 /**
@@ -17,7 +15,9 @@ const opsFile = 'retrace_ops.node';
  * installation is whole without them: ops are then composed of TensorFlow's own.
  */
 export function findNativeOps(installationDirectory: string): string | null {
-  const path = join(installationDirectory, nativeOpsDirectory(), opsFile);
+  const sources = findSources();
+  if (sources === null) return null;
+  const path = join(installationDirectory, nativeOpsDirectory(sources), opsFile);
   return existsSync(path) ? path : null;
 }
 
@@ -31,11 +31,13 @@ export async function compileNativeOps(
   { python, nodePrefix }: BuildTools,
   signal?: AbortSignal,
 ): Promise<void> {
+  const sources = findSources();
+  if (sources === null) throw failed('Finding', 'their sources are not part of this build');
   // Two levels below the installation, as the addon is, for the same RUNPATH.
   await mkdir(join(installationDirectory, 'lib'), { recursive: true });
   const build = await mkdtemp(join(installationDirectory, 'lib', '.building-'));
   try {
-    await cp(sourceDirectory, build, { recursive: true });
+    await cp(sources, build, { recursive: true });
     const compiled = await runCommand(
       process.execPath,
       [
@@ -50,7 +52,7 @@ export async function compileNativeOps(
     await mkdir(result);
     await rename(join(build, 'build', 'Release', opsFile), join(result, opsFile));
     await testOps(installationDirectory, join(result, opsFile));
-    const target = join(installationDirectory, nativeOpsDirectory());
+    const target = join(installationDirectory, nativeOpsDirectory(sources));
     await rm(target, { recursive: true, force: true });
     await rename(result, target);
   } finally {
@@ -58,12 +60,19 @@ export async function compileNativeOps(
   }
 }
 
-/** The ops change with their sources alone; TensorFlow's version is that of the installation. */
-function nativeOpsDirectory(): string {
-  const hash = createHash('sha256');
-  for (const name of readdirSync(sourceDirectory).sort()) {
-    hash.update(name).update(readFileSync(join(sourceDirectory, name)));
+/** The folder `native` of this package, which is above this file wherever a build has put it; null if it is not there. */
+function findSources(): string | null {
+  for (let above = import.meta.dirname; above !== dirname(above); above = dirname(above)) {
+    const candidate = join(above, 'native');
+    if (existsSync(join(candidate, 'binding.gyp'))) return candidate;
   }
+  return null;
+}
+
+/** The ops change with their sources alone; TensorFlow's version is that of the installation. */
+function nativeOpsDirectory(sources: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(sources).sort()) hash.update(name).update(readFileSync(join(sources, name)));
   return join('lib', `ops-${hash.digest('hex').slice(0, 12)}`);
 }
 
