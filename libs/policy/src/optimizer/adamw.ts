@@ -3,6 +3,7 @@ import type { NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-layout.js';
 import type { ParameterSet } from '../model/parameter-set.js';
 import { PolicyError } from '../policy-error.js';
+import { adamWStep } from '../ops/adamw-step.js';
 import { exportVectors, flatten, importVectors, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 
@@ -27,10 +28,7 @@ export interface AdamWStep {
   readonly gradientScale: number;
 }
 
-/**
- * AdamW (arXiv:1711.05101, algorithm 2) with bias correction:
- * m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η(m̂/(√v̂ + ε) + λθ).
- */
+/** AdamW (`adamWStep`) over all parameters of a model. */
 export class AdamW {
   private numSteps = 0;
   private firstMoments: tf.Tensor[];
@@ -84,24 +82,25 @@ export class AdamW {
     gradient: tf.Tensor,
     { learningRate, gradientScale }: AdamWStep,
   ): void {
-    const { beta1, beta2, epsilon, weightDecay } = this.options;
-    const firstCorrection = 1 - beta1 ** this.numSteps;
-    const secondCorrection = 1 - beta2 ** this.numSteps;
-    const m = tf.add(tf.mul(this.firstMoments[b], beta1), tf.mul(gradient, gradientScale * (1 - beta1)));
-    const squaredGradient = tf.mul(tf.square(gradient), gradientScale ** 2 * (1 - beta2));
-    const v = tf.add(tf.mul(this.secondMoments[b], beta2), squaredGradient);
-    const denominator = tf.add(tf.sqrt(tf.div(v, secondCorrection)), epsilon);
-    const move = tf.div(tf.mul(m, learningRate / firstCorrection), denominator);
-    const weights = flatten(bucket, (key) => parameters.get(key));
-    const decayed =
-      bucket.decays && weightDecay > 0 ? tf.mul(weights, 1 - learningRate * weightDecay) : weights;
-    unflatten(bucket, tf.sub(decayed, move)).forEach((weight, i) => {
-      parameters.replace(bucket.specs[i].key, weight);
+    const tensors = {
+      weight: flatten(bucket, (key) => parameters.get(key)),
+      first: this.firstMoments[b],
+      second: this.secondMoments[b],
+    };
+    const { weight, first, second } = adamWStep(tensors, gradient, {
+      ...this.options,
+      weightDecay: bucket.decays ? this.options.weightDecay : 0,
+      learningRate,
+      gradientScale,
+      step: this.numSteps,
+    });
+    unflatten(bucket, weight).forEach((part, i) => {
+      parameters.replace(bucket.specs[i].key, part);
     });
     this.firstMoments[b].dispose();
     this.secondMoments[b].dispose();
-    this.firstMoments[b] = tf.keep(m);
-    this.secondMoments[b] = tf.keep(v);
+    this.firstMoments[b] = tf.keep(first);
+    this.secondMoments[b] = tf.keep(second);
   }
 }
 
