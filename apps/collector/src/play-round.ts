@@ -79,8 +79,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       metrics.generationMs += ms;
     },
     beforeTurns: async () => {
-      writer.push();
-      await writer.backPressure();
+      await writer.betweenTurns();
       await round.beforeTurns?.();
     },
   });

@@ -4,13 +4,17 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 export interface TrajectoryWriterOptions {
   /** A partition's buffer is handed to the log when it holds this many bytes … */
   readonly maxBatchBytes?: number;
-  /** … and writes wait once this many bytes are not yet acknowledged: back-pressure on the rollouts. */
+  /** … or, between turns, when its oldest event has waited this long. */
+  readonly lingerMs?: number;
+  /** Turns wait once this many bytes are not yet acknowledged: back-pressure on the rollouts. */
   readonly maxUnacknowledgedBytes?: number;
 }
 
 interface Buffer {
   records: Uint8Array[];
   sizeBytes: number;
+  /** When the oldest record came, on `performance.now()`'s clock. */
+  sinceMs: number;
 }
 
 /**
@@ -23,6 +27,7 @@ export class TrajectoryWriter {
   private unacknowledgedBytes = 0;
   private failure: Error | null = null;
   private readonly maxBatchBytes: number;
+  private readonly lingerMs: number;
   private readonly maxUnacknowledgedBytes: number;
   /** Seconds that rollouts waited for the log. */
   waitedSeconds = 0;
@@ -32,24 +37,27 @@ export class TrajectoryWriter {
     options: TrajectoryWriterOptions = {},
   ) {
     this.maxBatchBytes = options.maxBatchBytes ?? 256 * 1024;
+    this.lingerMs = options.lingerMs ?? 200;
     this.maxUnacknowledgedBytes = options.maxUnacknowledgedBytes ?? 32 * 1024 * 1024;
-    this.buffers = Array.from({ length: log.numPartitions('trajectories') }, () => ({
-      records: [],
-      sizeBytes: 0,
-    }));
+    this.buffers = Array.from({ length: log.numPartitions('trajectories') }, emptyBuffer);
   }
 
   write(event: AnyEvent): void {
     const partition = partitionOf(event.runId, event.episodeId, this.buffers.length);
     const buffer = this.buffers[partition];
     const bytes = encodeEvent(event);
+    if (buffer.records.length === 0) buffer.sinceMs = performance.now();
     buffer.records.push(bytes);
     buffer.sizeBytes += bytes.length;
     if (buffer.sizeBytes >= this.maxBatchBytes) this.send(partition);
   }
 
-  /** Resolves at once, unless too much is unacknowledged. Call between turns. */
-  async backPressure(): Promise<void> {
+  /** Call between turns: hands over what has waited long enough; resolves at once, unless too much is unacknowledged. */
+  async betweenTurns(): Promise<void> {
+    const due = performance.now() - this.lingerMs;
+    this.buffers.forEach(({ records, sinceMs }, partition) => {
+      if (records.length > 0 && sinceMs <= due) this.send(partition);
+    });
     while (this.unacknowledgedBytes > this.maxUnacknowledgedBytes) {
       const started = performance.now();
       await Promise.race(this.inFlight);
@@ -58,17 +66,12 @@ export class TrajectoryWriter {
     this.throwIfFailed();
   }
 
-  /** Hands what is buffered to the log without waiting for it. */
-  push(): void {
-    this.buffers.forEach((_, partition) => {
-      this.send(partition);
-    });
-  }
-
   /** Resolves when everything written so far is acknowledged. */
   async flush(): Promise<void> {
     const started = performance.now();
-    this.push();
+    this.buffers.forEach((_, partition) => {
+      this.send(partition);
+    });
     await Promise.all(this.inFlight);
     this.waitedSeconds += (performance.now() - started) / 1000;
     this.throwIfFailed();
@@ -77,7 +80,7 @@ export class TrajectoryWriter {
   private send(partition: number): void {
     const { records, sizeBytes } = this.buffers[partition];
     if (records.length === 0) return;
-    this.buffers[partition] = { records: [], sizeBytes: 0 };
+    this.buffers[partition] = emptyBuffer();
     this.unacknowledgedBytes += sizeBytes;
     const append = this.log
       .append('trajectories', partition, records)
@@ -94,4 +97,8 @@ export class TrajectoryWriter {
   private throwIfFailed(): void {
     if (this.failure) throw this.failure;
   }
+}
+
+function emptyBuffer(): Buffer {
+  return { records: [], sizeBytes: 0, sinceMs: 0 };
 }
