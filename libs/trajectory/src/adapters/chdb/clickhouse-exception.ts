@@ -3,7 +3,6 @@ const CODE_OF_NAME = {
   UNSUPPORTED_METHOD: 1,
   BAD_ARGUMENTS: 36,
   SYNTAX_ERROR: 62,
-  CANNOT_WRITE_TO_FILE_DESCRIPTOR: 75,
   READONLY: 164,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
   QUERY_IS_TOO_LARGE: 229,
@@ -14,6 +13,7 @@ const CODE_OF_NAME = {
   ACCESS_DENIED: 497,
   AUTHENTICATION_FAILED: 516,
   UNSUPPORTED_MEDIA_TYPE: 779,
+  UNKNOWN_EXCEPTION: 1002,
 } as const;
 
 export type OwnExceptionName = keyof typeof CODE_OF_NAME;
@@ -112,13 +112,9 @@ export class ClickHouseException extends Error {
     const text = hidden.reduce((rest, part) => rest.replaceAll(part, ''), full);
     const innermost = /.*(Code: \d+\. DB::Exception: .*)/s.exec(text)?.[1] ?? text;
     const code = /^Code: (\d+)\./.exec(innermost)?.[1];
-    if (code === undefined)
-      return new ClickHouseException(
-        1002,
-        'UNKNOWN_EXCEPTION',
-        `Code: 1002. DB::Exception: ${text}. (UNKNOWN_EXCEPTION)`,
-        error,
-      );
+    if (code === undefined) {
+      return ClickHouseException.of('UNKNOWN_EXCEPTION', text, { cause: error });
+    }
     const firstName = /^.*?\(([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|READONLY|ABORTED)\)/s.exec(innermost);
     return new ClickHouseException(
       Number(code),

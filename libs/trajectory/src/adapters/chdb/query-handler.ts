@@ -34,11 +34,14 @@ interface Exchange {
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024;
+const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
+
+/** A result's status is sent with so many bytes of it, or with its end. */
 const HOLD_BYTES = 64 * 1024;
+/** Where the request waits for the end: more than this is not held in memory. */
 const HOLD_BYTES_UNTIL_END = 64 * 1024 * 1024;
 const STALL_MS = 60_000;
 const CANCEL_RETRY_MS = 200;
-const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
 
 /** Settings of every statement that the request doesn't set itself. */
 const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -123,7 +126,6 @@ export class QueryHandler {
       const stopCancelling = cancelWhenGone(running, gone);
       try {
         await sendResult(exchange.response, pipe.bytes, running.result, {
-          queryId: query.queryId,
           format,
           coding: query.compressResponse ? responseCoding(exchange.request.headers) : null,
           holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,

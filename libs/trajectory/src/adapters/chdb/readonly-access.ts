@@ -20,9 +20,12 @@ const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['timeout_overflow_mode', 'throw'],
 ];
 
-/** What a request of a read-only user may set: how the result looks, and nothing about what the engine does. */
+/**
+ * What a request of a read-only user may set: how the result looks, and nothing about what the engine does. By family, since others name
+ * files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
+ */
 const ALLOWED_SETTINGS =
-  /^(?:output_format_\w+|format_\w+|date_time_output_format|session_timezone|extremes|log_comment)$/;
+  /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment)$/;
 
 /** Tables that tools read to show what there is. */
 const CATALOGUE_TABLES = [

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -42,7 +41,7 @@ export class ResultPipes {
     });
     // A writer of our own keeps the pipe from ending before the engine opens it and lets us say when it ends.
     const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    const closed = once(bytes, 'close');
+    const closed = new Promise<void>((resolve) => bytes.once('close', () => resolve()));
     return {
       path,
       bytes,

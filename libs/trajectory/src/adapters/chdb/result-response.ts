@@ -7,7 +7,6 @@ import type { Compressor, ResponseCoding } from './content-coding.js';
 import type { StatementResult } from './engine.js';
 
 export interface ResultResponseOptions {
-  readonly queryId: string;
   readonly format: string;
   readonly coding: ResponseCoding | null;
   /** So many bytes are held back before the status is sent: a failure among them is a status, not a torn body. */
@@ -118,7 +117,6 @@ function startBody(
 ): Writable {
   response.writeHead(200, {
     'Content-Type': contentTypeOf(options.format),
-    'X-ClickHouse-Query-Id': options.queryId,
     'X-ClickHouse-Format': options.format,
     ...(options.coding === null ? {} : { 'Content-Encoding': options.coding.name }),
     ...headers,

@@ -698,7 +698,14 @@ describe('store server', () => {
       expect(await limits('/?max_execution_time=5')).toBe(normal.replace('30', '5'));
       expect(await limits('/?max_execution_time=0&max_threads=64')).toBe(normal);
       expect(await limits('/?max_execution_time=x')).toBe(normal);
-      for (const path of ['/?readonly=0', '/?max_threads_for_indexes=1', '/?database=system']) {
+      const more = [
+        'readonly=0',
+        'max_threads_for_indexes=1',
+        'database=system',
+        'format_template_row=%2Fetc%2Fpasswd',
+        'output_format_schema=x',
+      ];
+      for (const path of more.map((setting) => `/?${setting}`)) {
         expect((await send({ path, body, user: READONLY_USER })).status, path).toBeGreaterThan(400);
       }
       const many = await send({
