@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { rawOp, runsTensorflow } from './raw-op.js';
+import { multiplyPairsKernel } from '../backend/wasm/register-kernels.js';
+import { rawOp, runsTensorflow, runsWasm } from './raw-op.js';
 
 /**
  * Treats neighbouring columns of x [R·P, W] as complex numbers and multiplies each by its factor, given as
@@ -7,6 +8,9 @@ import { rawOp, runsTensorflow } from './raw-op.js';
  * Not differentiable: its transpose is itself with the other choice of `conjugate`.
  */
 export function rotatePairs(x_NW: tf.Tensor, factors_PW: tf.Tensor, conjugate: boolean): tf.Tensor {
+  if (runsWasm()) {
+    return tf.engine().runKernel(multiplyPairsKernel, { x: x_NW, factors: factors_PW }, { conjugate });
+  }
   const numPairs = factors_PW.size / 2;
   const x = tf.reshape(x_NW, [-1, numPairs, 2]);
   const factors = tf.reshape(factors_PW, [1, numPairs, 2]);

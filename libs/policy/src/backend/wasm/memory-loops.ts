@@ -68,6 +68,29 @@ export function fillOneHot(
   }
 }
 
+/**
+ * Multiplies pairs of neighbours as complex numbers by their factors, which repeat from the start when they end; by the
+ * factors' conjugates if `conjugate`.
+ */
+export function multiplyPairs(
+  source: Elements,
+  factors: Elements,
+  target: Elements,
+  conjugate: boolean,
+): void {
+  const sign = conjugate ? -1 : 1;
+  for (let start = 0; start < source.length; start += factors.length) {
+    for (let i = 0; i < factors.length; i += 2) {
+      const real = source[start + i];
+      const imaginary = source[start + i + 1];
+      const cosine = factors[i];
+      const sine = sign * factors[i + 1];
+      target[start + i] = real * cosine - imaginary * sine;
+      target[start + i + 1] = real * sine + imaginary * cosine;
+    }
+  }
+}
+
 /** Writes the transpose of a matrix, tile by tile so that both sides stay in the cache. */
 export function transpose(source: Elements, target: Elements, numRows: number, numColumns: number): void {
   const tile = 32;

@@ -1,6 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
-import { copyBlocks, fillOneHot, gatherBlocks, sumBlocks, transpose } from './memory-loops.js';
+import { copyBlocks, fillOneHot, gatherBlocks, multiplyPairs, sumBlocks, transpose } from './memory-loops.js';
+
+/** Kernel of inputs `x` and `factors` and the attribute `conjugate`: see `multiplyPairs`. */
+export const multiplyPairsKernel = 'RetraceMultiplyPairs';
 
 type Attributes = Readonly<Record<string, unknown>>;
 type Inputs = Readonly<Record<string, tf.TensorInfo>>;
@@ -16,11 +19,12 @@ type Accepts = (inputs: Inputs, attributes: Attributes) => boolean;
  * Repairs what `@tensorflow/tfjs-backend-wasm` 4.22 lacks, gets wrong or does slowly:
  * `UnsortedSegmentSum` is missing; `OneHot` writes integers into float tensors; `GatherV2` and `SplitV` take 20 to 30
  * times as long as a loop over its memory, and `Transpose` of a matrix 4 times. Reading and writing that memory from
- * JavaScript costs no copy.
+ * JavaScript costs no copy. `RetraceMultiplyPairs` (`ops/rotate-pairs.ts`) would otherwise take the numbers apart.
  */
 export function registerWasmKernels(): void {
   if (tf.getKernel('UnsortedSegmentSum', 'wasm') !== undefined) return;
   register('UnsortedSegmentSum', unsortedSegmentSum);
+  register(multiplyPairsKernel, multiplyComplex);
   replace('OneHot', oneHot, () => true);
   replace('GatherV2', gatherRows, ({ x }, { axis, batchDims }) => axis === 0 && batchDims === 0 && isWide(x));
   replace('SplitV', split, ({ x }) => isWide(x));
@@ -67,6 +71,12 @@ const unsortedSegmentSum: Kernel = ({ x, segmentIds }, { numSegments }, backend)
     numSums: numSegments as number,
   });
   return sums;
+};
+
+const multiplyComplex: Kernel = ({ x, factors }, { conjugate }, backend) => {
+  const product = backend.makeOutput(x.shape, x.dtype);
+  multiplyPairs(view(backend, x), view(backend, factors), view(backend, product), conjugate as boolean);
+  return product;
 };
 
 const oneHot: Kernel = ({ indices }, { dtype, depth, onValue, offValue }, backend) => {
