@@ -121,6 +121,34 @@ describe('the store process', () => {
     await start(directory);
   });
 
+  it('refuses a body larger than its limit, also one that was small while compressed', async () => {
+    const users = [{ name: FULL_USER.username, password: FULL_USER.password, access: 'full' as const }];
+    const server = await startStoreServer({
+      dataDirectory: newDirectory(),
+      port: 0,
+      users,
+      maxBodyBytes: 10_000,
+    });
+    for (const request of [false, true]) {
+      const client = createClient({
+        url: server.url,
+        ...FULL_USER,
+        compression: { request },
+        log: { level: ClickHouseLogLevel.OFF },
+      });
+      await client.command({
+        query: 'CREATE TABLE IF NOT EXISTS t (s String) ENGINE = MergeTree ORDER BY s',
+      });
+      const insert = (length: number) =>
+        client.insert({ table: 't', values: [{ s: 'x'.repeat(length) }], format: 'JSONEachRow' });
+      await insert(9_000);
+      await expect(insert(11_000)).rejects.toThrow();
+      expect(await count(client, 'SELECT max(length(s)) AS n FROM t')).toBe(9_000);
+      await client.close();
+    }
+    await server.close();
+  });
+
   it('lets nobody else read its files', async () => {
     const directory = newDirectory();
     await start(directory);
