@@ -54,9 +54,9 @@ export class EpisodeSlot {
     const observation = this.environment.reset({ task, seed, member: plan.groupMember });
     if (observation instanceof Promise)
       return observation.then((value) => {
-        this.ask(value);
+        this.ask(this.promptFor(value));
       });
-    this.ask(observation);
+    this.ask(this.promptFor(observation));
   }
 
   /** Takes the actor's turn into the environment; records the step; ends the episode or asks for the next action. */
@@ -77,29 +77,28 @@ export class EpisodeSlot {
       this.recorder.step(this.prompt, turn, result, this.context.actor.sampling, environmentMs),
     );
     this.contextTokens = this.prompt.keptPrefixTokens + this.prompt.tokenIds.length + turn.tokenIds.length;
-    if (result.terminated) this.end('terminated', '', result);
-    else if (result.truncated) this.end('truncated', 'step limit of the environment', result);
-    else if (!this.fits(result.observation)) this.end('truncated', 'context full', result);
-    else this.ask(result.observation);
+    const next = this.promptFor(result.observation);
+    if (result.terminated) this.end('terminated', '', result, next);
+    else if (result.truncated) this.end('truncated', 'step limit of the environment', result, next);
+    else if (!this.fits(next)) this.end('truncated', 'context full', result, next);
+    else this.ask(next);
   }
 
-  private ask(observation: Observation): void {
-    this.prompt = this.promptFor(observation);
+  private ask(prompt: Prompt): void {
+    this.prompt = prompt;
     this.context.actor.request({
       slot: this.slot,
       environment: this.environment,
-      observation,
-      prompt: this.prompt,
+      observation: prompt.observation,
+      prompt,
       // A seed per turn: with a fresh context each turn, all turns sample at the same place of theirs.
       samplingSeed: deriveSeed(this.plan.samplingSeed, this.numTurns++),
     });
   }
 
-  private end(endReason: EndReason, endDetail: string, result: StepResult): void {
+  private end(endReason: EndReason, endDetail: string, result: StepResult, prompt: Prompt): void {
     // A context that is full has no room for the final observation: it is read as a sequence of its own.
-    const final = this.fits(result.observation)
-      ? this.promptFor(result.observation)
-      : { ...this.promptFor(result.observation), keptPrefixTokens: 0 };
+    const final = this.fits(prompt) ? prompt : { ...prompt, keptPrefixTokens: 0 };
     const { event, summary } = this.recorder.ended({ endReason, endDetail, final, success: result.success });
     this.context.emit(event);
     this.active = false;
@@ -120,8 +119,7 @@ export class EpisodeSlot {
     };
   }
 
-  private fits(observation: Observation): boolean {
-    const prompt = this.promptFor(observation);
+  private fits(prompt: Prompt): boolean {
     return (
       prompt.keptPrefixTokens + prompt.tokenIds.length + this.context.maxNewTokens <=
       this.context.actor.maxTokens

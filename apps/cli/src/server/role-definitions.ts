@@ -18,7 +18,7 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
     environment: (firstReady) => ({
       RETRACE_STORE_DIRECTORY: directory.store,
       // Each running statement holds a thread of this pool.
-      UV_THREADPOOL_SIZE: '8',
+      UV_THREADPOOL_SIZE: '12',
       RETRACE_STORE_HOST: loopback,
       RETRACE_STORE_PORT: portOf(firstReady) ?? String(port),
       RETRACE_STORE_USER: user,
