@@ -6,9 +6,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace retrace {
 namespace {
@@ -24,6 +24,14 @@ int NumThreads() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+/** Ranges that threads take one by one. A thread that comes late finds none left, and touches nothing else. */
+struct Job {
+  const std::function<void(int64_t range)>* run_range;
+  int64_t num_ranges;
+  std::atomic<int64_t> next_range{0};
+  std::atomic<int64_t> num_done{0};
+};
+
 /** Threads that wait for a job, which the caller works on with them. */
 class Pool {
  public:
@@ -33,19 +41,19 @@ class Pool {
     return *pool;
   }
 
+  /** Returns when all ranges are done, without waiting for threads that have not woken up yet. */
   void Run(int64_t num_ranges, const std::function<void(int64_t range)>& run_range) {
+    const auto job = std::make_shared<Job>();
+    job->run_range = &run_range;
+    job->num_ranges = num_ranges;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      job_ = &run_range;
-      num_ranges_ = num_ranges;
-      next_range_.store(0, std::memory_order_relaxed);
-      num_working_ = num_threads_;
-      generation_++;
+      job_ = job;
     }
     wake_.notify_all();
-    WorkOn(run_range, num_ranges);
+    WorkOn(*job);
     std::unique_lock<std::mutex> lock(mutex_);
-    idle_.wait(lock, [this] { return num_working_ == 0; });
+    done_.wait(lock, [&] { return job->num_done.load() == num_ranges; });
     job_ = nullptr;
   }
 
@@ -57,39 +65,35 @@ class Pool {
   }
 
   void Loop() {
-    uint64_t seen = 0;
+    std::shared_ptr<Job> last;
     for (;;) {
-      const std::function<void(int64_t)>* job;
-      int64_t num_ranges;
+      std::shared_ptr<Job> job;
       {
         std::unique_lock<std::mutex> lock(mutex_);
-        wake_.wait(lock, [&] { return generation_ != seen; });
-        seen = generation_;
+        wake_.wait(lock, [&] { return job_ != nullptr && job_ != last; });
         job = job_;
-        num_ranges = num_ranges_;
       }
-      WorkOn(*job, num_ranges);
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (--num_working_ == 0) idle_.notify_one();
+      WorkOn(*job);
+      last = job;
     }
   }
 
-  void WorkOn(const std::function<void(int64_t)>& run_range, int64_t num_ranges) {
+  void WorkOn(Job& job) {
     for (;;) {
-      const int64_t range = next_range_.fetch_add(1, std::memory_order_relaxed);
-      if (range >= num_ranges) return;
-      run_range(range);
+      const int64_t range = job.next_range.fetch_add(1);
+      if (range >= job.num_ranges) return;
+      (*job.run_range)(range);
+      if (job.num_done.fetch_add(1) + 1 == job.num_ranges) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        done_.notify_one();
+      }
     }
   }
 
   const int num_threads_;
   std::mutex mutex_;
-  std::condition_variable wake_, idle_;
-  std::atomic<int64_t> next_range_{0};
-  const std::function<void(int64_t)>* job_ = nullptr;
-  int64_t num_ranges_ = 0;
-  int num_working_ = 0;
-  uint64_t generation_ = 0;
+  std::condition_variable wake_, done_;
+  std::shared_ptr<Job> job_;
 };
 
 }  // namespace

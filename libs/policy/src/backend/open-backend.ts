@@ -8,7 +8,7 @@ import { gpuIsVisible } from './gpu.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { findNativeOps } from './installer/native-ops.js';
-import { activateAddon, findOfficialBinding, loadNativeOps } from './node-addon.js';
+import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
 
 const require = createRequire(import.meta.url);
@@ -37,7 +37,8 @@ export async function openBackend({
     const attempt = await tryBackend(name, cacheDirectory);
     if ('version' in attempt) {
       const before = refusals.length === 0 ? 'the first choice' : `not ${refusals.join('; not ')}`;
-      return { name, version: attempt.version, reason: `${name} ${attempt.version}: ${before}.` };
+      const lacks = name === 'tensorflow' && !nativeOpsAreLoaded() ? ' (slower: without the fused ops)' : '';
+      return { name, version: attempt.version, reason: `${name} ${attempt.version}${lacks}: ${before}.` };
     }
     refusals.push(`${name}, because ${attempt.refusal}`);
   }
