@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { defaultCacheDirectory } from '../backend/installer/installation.js';
 import { backendObstacle, openBackend } from '../backend/open-backend.js';
 import { attend } from '../model/attention.js';
@@ -7,7 +7,7 @@ import type { AttentionPlan } from '../model/attention.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { expectSameFunction, normal } from '../testing/expect-same-function.js';
 import { fusesAttention } from './attention.js';
-import { enableNativeOps } from './native-op.js';
+import { enableNativeOps, hasNativeOps } from './native-op.js';
 
 interface Case {
   readonly numRows: number;
@@ -69,13 +69,18 @@ function planOf({ numRows, numKeys, queryColumns, hides, ...heads }: Case): Atte
   };
 }
 
-const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
+/** Why nothing here can run, or null. */
+async function findObstacle(): Promise<string | null> {
+  const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
+  if (obstacle !== null) return obstacle;
+  await openBackend({ prefer: ['tensorflow'] });
+  return hasNativeOps() ? null : 'the native ops were not compiled';
+}
+
+const obstacle = await findObstacle();
 const title = obstacle === null ? 'fused attention' : `fused attention: skipped, because ${obstacle}`;
 
 describe.skipIf(obstacle !== null)(title, () => {
-  beforeAll(async () => {
-    await openBackend({ prefer: ['tensorflow'] });
-  });
   afterEach(() => {
     enableNativeOps(true);
   });
