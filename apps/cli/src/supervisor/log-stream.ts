@@ -62,12 +62,14 @@ class TextLogStream implements LogStream {
   private lastTenth = -1;
   private lastProgressMessage = '';
   private readonly isTerminal: boolean;
+  private readonly isColored: boolean;
 
   constructor(
     private readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean },
     private readonly now: () => Date,
   ) {
-    this.isTerminal = out.isTTY === true && !process.env.NO_COLOR;
+    this.isTerminal = out.isTTY === true;
+    this.isColored = this.isTerminal && !process.env.NO_COLOR;
   }
 
   write({ role, level, message }: LogEntry): void {
@@ -77,7 +79,7 @@ class TextLogStream implements LogStream {
     const paddedRole = role.padEnd(roleWidth);
     const marked = level === 'warn' || level === 'error' ? `${level}: ${message}` : message;
     this.out.write(
-      this.isTerminal
+      this.isColored
         ? `${paint(90, time)} ${paint(colors[role] ?? 1, paddedRole)} ${paint(levelColors[level], marked)}\n`
         : `${time} ${paddedRole} ${marked}\n`,
     );
@@ -88,7 +90,9 @@ class TextLogStream implements LogStream {
       this.clearBar();
       const filled = Math.round((fraction ?? 0) * barWidth);
       const bar = fraction === null ? '' : `[${'#'.repeat(filled).padEnd(barWidth, '·')}] `;
-      this.out.write(`${' '.repeat(9)}${paint(colors[role] ?? 1, role.padEnd(roleWidth))} ${bar}${message}`);
+      const paddedRole = role.padEnd(roleWidth);
+      const name = this.isColored ? paint(colors[role] ?? 1, paddedRole) : paddedRole;
+      this.out.write(`${' '.repeat(9)}${name} ${bar}${message}`);
       this.barIsDrawn = true;
       return;
     }

@@ -13,7 +13,7 @@ describeEventLog({
   adapter: 'LMDB',
   createLocation: createDirectory,
   removeLocation: (location) => rm(location, { recursive: true, force: true }),
-  openLog: (path) => openLmdbLog({ path, createdBy: 'contract' }),
+  openLog: (path) => openLmdbLog({ path, createdBy: 'contract', numTrajectoryPartitions: 4 }),
   processModule: new URL('./lmdb-process.contract.ts', import.meta.url),
 });
 

@@ -53,7 +53,7 @@ describe('when a process is killed', () => {
   async function restartStore(): Promise<void> {
     await store.kill();
     store = await StoreProcess.start(bench.module, join(bench.directory, 'store'), {
-      RETRACE_STORE_PORT: new URL(store.url).port,
+      STORE_PORT: new URL(store.url).port,
     });
   }
 
