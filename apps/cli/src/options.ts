@@ -43,6 +43,17 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
   };
 }
 
+/** A parser for points in time, for commander: milliseconds since the Unix epoch. */
+export function pointInTime(text: string): number {
+  const timeMs = Date.parse(text);
+  if (Number.isNaN(timeMs)) {
+    throw new InvalidArgumentError(
+      'It must be a time in ISO 8601, such as 2026-11-21 or 2026-11-21T09:00:00Z.',
+    );
+  }
+  return timeMs;
+}
+
 /** Collects a repeatable option, for commander. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];

@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { backendCommand } from './commands/backend.js';
 import { collectCommand } from './commands/collect.js';
+import { deadlettersCommand } from './commands/deadletters.js';
 import { doctorCommand } from './commands/doctor.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
@@ -23,6 +24,7 @@ export function createProgram() {
     .addCommand(collectCommand())
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
+    .addCommand(deadlettersCommand())
     .addCommand(runsCommand())
     .addCommand(replayCommand())
     .addCommand(recipesCommand())

@@ -1,9 +1,8 @@
 /** The sink's process, where no API hosts it: carries the log into the store until it is told to stop, then catches up. */
 import { readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
+import { catchUp, createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
 import { createdBy } from '../installation.js';
-import { catchUp } from '../session/catch-up.js';
 import { requireVariable } from './require-variable.js';
 
 await runRole(async () => {

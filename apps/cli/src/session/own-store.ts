@@ -24,10 +24,7 @@ export async function withOwnStore<T>(
   try {
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
     return await withConnection(directory, storeUrl, async ({ client, log }) => {
-      const [{ migrate }, { catchUp }] = await Promise.all([
-        import('@retrace/trajectory/clickhouse'),
-        import('./catch-up.js'),
-      ]);
+      const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');
       await migrate(client, { directory: installation.migrations });
       const session: StoreSession = {
         directory,

@@ -1,4 +1,5 @@
 import { Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct, type Data } from 'apache-arrow';
+import { peekEnvelope, type PeekedEnvelope } from '../../codec/index.js';
 import { contentChecksum } from '../../content-checksum.js';
 import type { AnyEvent, EventKind, Stream } from '../../events.js';
 import { newData, type ColumnBuilder } from './column-builder.js';
@@ -108,9 +109,15 @@ function writeEvent(columns: EventColumns, row: number, event: AnyEvent): void {
 }
 
 function writeDeadLetter(columns: EventColumns, row: number, { code, reason, bytes }: DeadLetterRow): void {
+  const origin = peekEnvelope(bytes);
   columns.kind.set(row, DEAD_LETTER_KIND);
-  columns.payload.set(row, JSON.stringify({ code, reason }));
+  columns.payload.set(row, JSON.stringify({ code, reason, ...(origin && originOf(origin)) }));
   columns.raw.set(row, bytes);
+}
+
+/** What tells whose record a dead letter is. In the payload, because the key of the row is its place in the log alone. */
+function originOf({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
+  return { kind, schemaVersion, runId, episodeId, occurredAtUs };
 }
 
 function writeWatermark(columns: EventColumns, row: number): void {

@@ -15,6 +15,7 @@ export {
   type UserSqlErrorCode,
   type UserSqlPolicy,
 } from './user-sql.js';
+export { catchUp } from './sink/catch-up.js';
 export { Sink, type SinkRun } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
@@ -22,3 +23,14 @@ export { TrajectoryReader, type AssignedReward, type TrajectoryReaderOptions } f
 export { verifyStore, type VerifyOptions, type VerifyReport } from './verify/verify-store.js';
 export type { Fault, FaultCode } from './verify/fault-list.js';
 export type { EpisodeTexts, StepTexts } from './episode-texts.js';
+export {
+  listDeadLetters,
+  type DeadLetterEntry,
+  type DeadLetterFilter,
+  type DeadLetterPage,
+} from './dead-letters/dead-letters.js';
+export {
+  retryDeadLetters,
+  type RetryDeadLetters,
+  type RetryReport,
+} from './dead-letters/retry-dead-letters.js';

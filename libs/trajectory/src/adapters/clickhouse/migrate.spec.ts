@@ -68,7 +68,7 @@ describe('migrate', () => {
 
   it('makes the fact table and every public view, and does nothing the second time', async () => {
     expect(await migrate(client)).toEqual({
-      applied: ['0001_events.sql', '0002_views.sql', '0003_fewer_merges.sql'],
+      applied: ['0001_events.sql', '0002_views.sql', '0003_fewer_merges.sql', '0004_dead_letter_origin.sql'],
     });
     expect(await tables()).toEqual(['events', ...VIEWS, 'current_trainer_events'].sort());
     for (const view of VIEWS) expect(await client.queryRows(`SELECT * FROM ${view}`)).toEqual([]);

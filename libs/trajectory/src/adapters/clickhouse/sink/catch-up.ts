@@ -1,16 +1,18 @@
-import type { EventLog, Stream } from '@retrace/trajectory';
-import { Sink, type StoreClient } from '@retrace/trajectory/clickhouse';
+import type { EventLog } from '../../../event-log.js';
+import type { Stream } from '../../../events.js';
+import type { StoreClient } from '../store-client.js';
+import { Sink } from './sink.js';
 
-const streams: readonly Stream[] = ['control', 'trajectories'];
+const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /** Carries into the store what the log holds now, and resolves when all of it can be read there. */
 export async function catchUp(log: EventLog, client: StoreClient): Promise<void> {
   const caughtUp = new AbortController();
-  const sink = new Sink({ lingerMs: 0, minInsertIntervalMs: 0 });
+  const sink = new Sink({ lingerMs: 0, minInsertIntervalMs: 0, minControlInsertIntervalMs: 0 });
   const running = sink.run({ log, client, signal: caughtUp.signal });
   try {
     const reachingEnd = Promise.all(
-      streams.flatMap((stream) =>
+      STREAMS.flatMap((stream) =>
         Array.from({ length: log.numPartitions(stream) }, async (_, partition) => {
           const endOffset = await log.endOffset(stream, partition);
           if (endOffset > 0) await sink.caughtUpTo(stream, partition, endOffset - 1);

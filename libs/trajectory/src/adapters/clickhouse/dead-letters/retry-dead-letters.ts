@@ -1,0 +1,120 @@
+import { decodeEvent } from '../../../codec/index.js';
+import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, EventRowsEncoder } from '../../arrow/index.js';
+import { insertBatch } from '../sink/insert-batch.js';
+import type { StoreClient } from '../store-client.js';
+import { listDeadLetters, type DeadLetterEntry, type DeadLetterFilter } from './dead-letters.js';
+
+export interface RetryDeadLetters extends DeadLetterFilter {
+  readonly client: StoreClient;
+  /** Looks, and changes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface RetryReport {
+  /** Dead letters that the filter chose. */
+  readonly numDeadLetters: number;
+  /** Those that this code can decode: rows now, or with `dryRun` rows that they would become. */
+  readonly numDecoded: number;
+  /** The others by what is wrong with them today. */
+  readonly remaining: Readonly<Record<string, number>>;
+}
+
+const PAGE_ENTRIES = 1_000;
+/** Bytes of records that a slice holds at most, where it is more than one record. */
+const SLICE_BYTES = 16 * 1024 * 1024;
+
+const RAW = `
+  SELECT log_offset, raw FROM dead_letters
+  WHERE log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+    AND log_offset IN {offsets:Array(UInt64)}
+  ORDER BY log_offset`;
+
+const REMOVE = `
+  DELETE FROM events
+  WHERE run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
+    AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+    AND log_offset IN {offsets:Array(UInt64)}`;
+
+/**
+ * Decodes dead letters anew and makes those that are events now ordinary rows, at the places that their records have in the log.
+ *
+ * The row first, the removal of the dead letter after it: so the offset is accounted for at every moment, and the position
+ * that a sink reads (the highest offset) can't move back. A retry that was cut short between the two is made again whole: the
+ * row it inserts once more has the key of the one that is there, which reads take once. Bytes come from the store, so
+ * it does not matter whether the log still has them. See docs/store.md.
+ *
+ * @throws StoreError; the reason of `signal` when it aborts
+ */
+export async function retryDeadLetters({
+  client,
+  dryRun = false,
+  signal,
+  ...filter
+}: RetryDeadLetters): Promise<RetryReport> {
+  let numDeadLetters = 0;
+  let numDecoded = 0;
+  const remaining: Record<string, number> = {};
+  let after: DeadLetterEntry | undefined;
+  for (;;) {
+    const page = await listDeadLetters(client, { ...filter, ...(after && { after }), limit: PAGE_ENTRIES });
+    for (const slice of slicesOf(page)) {
+      signal?.throwIfAborted();
+      const { codes, decoded } = await retrySlice(client, slice, dryRun);
+      numDecoded += decoded;
+      for (const code of codes) remaining[code] = (remaining[code] ?? 0) + 1;
+    }
+    numDeadLetters += page.length;
+    after = page.at(-1);
+    if (page.length < PAGE_ENTRIES) return { numDeadLetters, numDecoded, remaining };
+  }
+}
+
+/** Neighbours of one stream partition, of bounded size. */
+function* slicesOf(page: readonly DeadLetterEntry[]): Generator<DeadLetterEntry[]> {
+  let slice: DeadLetterEntry[] = [];
+  let sizeBytes = 0;
+  for (const entry of page) {
+    const [first] = slice;
+    if (slice.length > 0 && (!isSamePartition(first, entry) || sizeBytes + entry.sizeBytes > SLICE_BYTES)) {
+      yield slice;
+      slice = [];
+      sizeBytes = 0;
+    }
+    slice.push(entry);
+    sizeBytes += entry.sizeBytes;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function isSamePartition(a: DeadLetterEntry, b: DeadLetterEntry): boolean {
+  return a.logId === b.logId && a.stream === b.stream && a.partition === b.partition;
+}
+
+async function retrySlice(
+  client: StoreClient,
+  slice: readonly DeadLetterEntry[],
+  dryRun: boolean,
+): Promise<{ readonly decoded: number; readonly codes: readonly string[] }> {
+  const [{ logId, stream, partition }] = slice;
+  const position = { logId, stream, partition };
+  const params = { ...position, offsets: slice.map(({ offset }) => offset) };
+  const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(RAW, { params })));
+  const events = [];
+  const codes = [];
+  for (rows.row = 0; rows.row < rows.numRows; rows.row++) {
+    const decoded = decodeEvent(rows.bytes('raw'));
+    if (decoded.ok) events.push({ offset: rows.number('log_offset'), event: decoded.event });
+    else codes.push(decoded.code);
+  }
+  if (events.length > 0 && !dryRun) {
+    const encoder = new EventRowsEncoder(position, events.length);
+    for (const event of events) encoder.append(event);
+    await insertBatch(client, encoder.finish());
+    await client.command(REMOVE, {
+      params: { ...position, offsets: events.map(({ offset }) => offset) },
+      settings: { lightweight_deletes_sync: '2' },
+    });
+  }
+  return { decoded: events.length, codes };
+}
