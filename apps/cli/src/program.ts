@@ -3,6 +3,7 @@ import { backendCommand } from './commands/backend.js';
 import { collectCommand } from './commands/collect.js';
 import { deadlettersCommand } from './commands/deadletters.js';
 import { doctorCommand } from './commands/doctor.js';
+import { rebuildCommand } from './commands/rebuild.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
 import { runsCommand } from './commands/runs.js';
@@ -24,6 +25,7 @@ export function createProgram() {
     .addCommand(collectCommand())
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
+    .addCommand(rebuildCommand())
     .addCommand(deadlettersCommand())
     .addCommand(runsCommand())
     .addCommand(replayCommand())

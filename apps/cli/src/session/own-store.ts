@@ -10,11 +10,13 @@ export interface OwnStoreOptions {
   readonly log: LogStream;
   /** Default: any free one. */
   readonly port?: number;
+  /** Whether to bring the store up to date with the log first (default true). */
+  readonly upToDate?: boolean;
 }
 
 /** Starts the store on a data directory that nobody holds, brings it up to date with the log, works, and stops it. */
 export async function withOwnStore<T>(
-  { dataDir, log: logStream, port = 0 }: OwnStoreOptions,
+  { dataDir, log: logStream, port = 0, upToDate = true }: OwnStoreOptions,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
   const { directory, lock } = await holdDataDirectory(dataDir, (message) => {
@@ -34,7 +36,7 @@ export async function withOwnStore<T>(
         log,
         catchUp: () => catchUp(log, client),
       };
-      await session.catchUp();
+      if (upToDate) await session.catchUp();
       return work(session);
     });
   } finally {

@@ -10,6 +10,8 @@ export interface StoreSessionOptions {
   readonly dataDir: string;
   /** Whether to make a data directory that isn't there; else it is an error. */
   readonly create?: boolean;
+  /** Whether a store that is started for this is brought up to date with the log first (default true). */
+  readonly upToDate?: boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface StoreSessionOptions {
  * @throws CliError `DATA_DIRECTORY_UNUSABLE` when there is no data directory, and what `work` throws
  */
 export async function withStore<T>(
-  { dataDir, create = false }: StoreSessionOptions,
+  { dataDir, create = false, upToDate = true }: StoreSessionOptions,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
   const directory = new DataDirectory(dataDir);
@@ -29,7 +31,7 @@ export async function withStore<T>(
     );
   }
   const server = await findServer(dataDir);
-  if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr) }, work);
+  if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
   return withConnection(directory, storeUrl, (connection) =>
     work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),

@@ -1,6 +1,7 @@
 import { CheckpointFiles } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
+import { renderTable } from '../output/table.js';
 import type { StoreSession } from './connection.js';
 
 export interface CheckpointFault {
@@ -37,6 +38,14 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
         ? [`… and ${String(stored.numFaults - stored.faults.length)} more`]
         : []),
       ...(stored.numPending > 0 ? [`${String(stored.numPending)} records are not in the store yet`] : []),
+      renderTable(
+        ['run', 'rows', 'row hash'],
+        stored.runHashes.map(({ runId, numRows, rowHash }) => [
+          runId === '' ? '(no run)' : runId,
+          numRows,
+          rowHash,
+        ]),
+      ),
       summarize(stored, numFaults),
     ],
   };

@@ -15,6 +15,8 @@ export {
   type UserSqlErrorCode,
   type UserSqlPolicy,
 } from './user-sql.js';
+export { rebuildStore, type RebuildOptions, type RebuildReport } from './rebuild/rebuild-store.js';
+export { readRunHashes, type RunHash, type RunHashOptions } from './row-hash.js';
 export { catchUp } from './sink/catch-up.js';
 export { Sink, type SinkRun } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';

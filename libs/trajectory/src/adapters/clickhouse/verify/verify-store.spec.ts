@@ -3,7 +3,7 @@ import { encodeEvent } from '../../../codec/index.js';
 import type { StepRecorded } from '../../../events.js';
 import { newRunId } from '../../../ids.js';
 import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.js';
-import { Sink } from '../sink/sink.js';
+import { catchUp } from '../sink/catch-up.js';
 import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
 import { verifyStore, type VerifyReport } from './verify-store.js';
 
@@ -18,17 +18,7 @@ describe('verifyStore', () => {
 
   afterEach(() => store.close());
 
-  async function sinkEverything(): Promise<void> {
-    const stop = new AbortController();
-    const sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
-    const running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
-    for (const { stream, partition } of sink.progress().partitions) {
-      const end = await store.log.endOffset(stream, partition);
-      if (end > 0) await sink.caughtUpTo(stream, partition, end - 1);
-    }
-    stop.abort();
-    await running;
-  }
+  const sinkEverything = () => catchUp(store.log, store.client);
 
   async function appendRun(): Promise<void> {
     const ids = { logId: store.log.logId, runId };
@@ -76,6 +66,10 @@ describe('verifyStore', () => {
       numFaults: 0,
       faults: [],
       runsCompared: true,
+      runHashes: [
+        { runId: '', numRows: 1, rowHash: expect.stringMatching(/^[0-9a-f]{32}$/) as string },
+        { runId, numRows: 25, rowHash: expect.stringMatching(/^[0-9a-f]{32}$/) as string },
+      ],
     });
   });
 

@@ -1,6 +1,7 @@
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import { ControlFold } from '../../../fold/control-fold.js';
+import { readRunHashes, type RunHash } from '../row-hash.js';
 import type { StoreClient } from '../store-client.js';
 import { FaultList, type Fault } from './fault-list.js';
 import { verifyEpisodes, type EpisodeCounts } from './verify-episodes.js';
@@ -23,6 +24,8 @@ export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCo
   readonly faults: readonly Fault[];
   /** Whether the views of runs were compared too: not while events keep coming. */
   readonly runsCompared: boolean;
+  /** What the store holds of every run, as a value to compare with another store's or another day's. */
+  readonly runHashes: readonly RunHash[];
 }
 
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
@@ -77,5 +80,6 @@ export async function verifyStore({
     numFaults: faults.numFaults,
     faults: faults.faults,
     runsCompared,
+    runHashes: await readRunHashes(client, { ...(signal && { signal }) }),
   };
 }

@@ -1,0 +1,44 @@
+import { peekEnvelope } from '../../../codec/index.js';
+import type { EventLog } from '../../../event-log.js';
+import type { StreamPartition } from '../../arrow/index.js';
+import { encodeBatch, insertBatch } from '../sink/insert-batch.js';
+import type { StoreClient } from '../store-client.js';
+
+export interface ProjectRecords {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly position: StreamPartition;
+  readonly fromOffset: number;
+  /** Up to the record before it. */
+  readonly endOffset: number;
+  /** Only the records of this run; default: all. */
+  readonly runId?: string;
+  readonly signal?: AbortSignal;
+}
+
+const SLICE = { maxRecords: 20_000, maxBytes: 16 * 1024 * 1024 };
+
+/**
+ * Inserts the rows of a stretch of the log, whatever the store holds of it. Unlike the sink it neither asks the store where to
+ * begin nor leaves watermarks. Returns the number of rows.
+ */
+export async function projectRecords(job: ProjectRecords): Promise<number> {
+  const { log, client, position, endOffset, runId, signal } = job;
+  const { stream, partition } = position;
+  let numRows = 0;
+  let next = job.fromOffset;
+  while (next < endOffset) {
+    signal?.throwIfAborted();
+    const read = await log.read(stream, partition, next, SLICE);
+    if (read.length === 0) break;
+    next = read[read.length - 1].offset + 1;
+    const records = read.filter(
+      ({ offset, bytes }) =>
+        offset < endOffset && (runId === undefined || peekEnvelope(bytes)?.runId === runId),
+    );
+    if (records.length === 0) continue;
+    await insertBatch(client, await encodeBatch(records, position, { withWatermark: false }));
+    numRows += records.length;
+  }
+  return numRows;
+}
