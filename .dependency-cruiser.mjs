@@ -1,6 +1,7 @@
 /** Layers of docs/architecture.md, enforced. */
 const adapterDrivers = [
   ['lmdb', '^node_modules/lmdb/'],
+  ['kafka', '^node_modules/(kafkajs|fzstd|@bokuweb/zstd-wasm)/'],
   ['chdb', '^node_modules/chdb/'],
   ['clickhouse', '^node_modules/@clickhouse/'],
   ['arrow', '^node_modules/apache-arrow/'],

@@ -1,13 +1,33 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Specs that share one Kafka broker, which is started only when one of them runs. */
+const KAFKA_SPECS = '**/*.kafka.spec.ts';
 
 export default defineConfig({
   resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] },
   ssr: { resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] } },
   test: {
-    include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'retrace',
+          include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
+          exclude: [...configDefaults.exclude, KAFKA_SPECS],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'kafka',
+          include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
+          globalSetup: ['scripts/kafka/vitest-setup.mjs'],
+        },
+      },
+    ],
   },
 });

@@ -12,6 +12,13 @@ export type LogErrorCode =
   | 'LOG_CORRUPT'
   | 'LOG_RECORD_TOO_LARGE'
   | 'LOG_UNKNOWN_PARTITION'
+  | 'LOG_APPEND_TOO_LARGE'
+  | 'LOG_UNREACHABLE'
+  | 'LOG_UNAUTHORIZED'
+  /** Records that were there are gone: removed at the start, lost at the end, or the partition was made again. */
+  | 'LOG_RECORDS_MISSING'
+  /** A topic or file of the log is another than the one it was opened with. */
+  | 'LOG_REPLACED'
   | 'LOG_FAILED';
 
 export type TrajectoryErrorCode = DataErrorCode | LogErrorCode;
