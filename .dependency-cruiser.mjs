@@ -66,6 +66,12 @@ export default {
       to: { path: '^libs/(?!environments|trajectory)' },
     },
     {
+      name: 'scoring-imports-rewards-algorithms-trajectory',
+      severity: 'error',
+      from: { path: '^libs/scoring/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^libs/(?!scoring|rewards|algorithms|trajectory)' },
+    },
+    {
       name: 'policy-imports-algorithms-only',
       severity: 'error',
       from: { path: '^libs/policy/src', pathNot: '\\.spec\\.ts$' },

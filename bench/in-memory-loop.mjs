@@ -9,7 +9,8 @@ import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/coll
 import { resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, openBackend } from '@retrace/policy';
-import { computeUpdate, PolicyState, RewardScorer } from '@retrace/trainer';
+import { RewardScorer } from '@retrace/scoring';
+import { computeUpdate, PolicyState } from '@retrace/trainer';
 import { columnsFromEvents } from './columns-from-events.mjs';
 
 const runId = '00000000-0000-7000-8000-000000000000';

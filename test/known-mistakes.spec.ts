@@ -16,7 +16,7 @@ import {
 } from '@retrace/algorithms';
 import {
   allocateRewards,
-  defineReward,
+  registerReward,
   RewardComposer,
   type RewardEpisode,
   type RewardStep,
@@ -67,10 +67,9 @@ describe('mistakes known from elsewhere', () => {
   });
 
   it('a composer that swallows the error of a component scores it 0', async () => {
-    defineReward({
+    registerReward(import.meta.url, {
       name: 'alwaysFails',
       description: 'a judge that is down',
-      codeVersion: 1,
       options: {},
       score: () => {
         throw new Error('connection refused');

@@ -7,6 +7,7 @@ import { rebuildCommand } from './commands/rebuild.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
 import { runsCommand } from './commands/runs.js';
+import { scoreCommand } from './commands/score.js';
 import { sqlCommand } from './commands/sql.js';
 import { storeCommand } from './commands/store.js';
 import { trainCommand } from './commands/train.js';
@@ -29,6 +30,7 @@ export function createProgram() {
     .addCommand(deadlettersCommand())
     .addCommand(runsCommand())
     .addCommand(replayCommand())
+    .addCommand(scoreCommand())
     .addCommand(recipesCommand())
     .addCommand(backendCommand())
     .addCommand(storeCommand())

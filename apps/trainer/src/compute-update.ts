@@ -1,5 +1,6 @@
 import type { Recipe } from '@retrace/config';
 import type { LossOptions } from '@retrace/policy';
+import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, EpisodeColumns, FileRef } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { applyUpdate, type UpdateOutcome } from './apply-update.js';
@@ -7,7 +8,6 @@ import { imitationColumns } from './imitation.js';
 import { learningRateAt } from './learning-rate.js';
 import type { PolicyState } from './policy-state.js';
 import { preparePolicyUpdate } from './prepare-policy-update.js';
-import type { RewardScorer } from './reward-scorer.js';
 
 export interface UpdateResult {
   readonly outcome: UpdateOutcome;

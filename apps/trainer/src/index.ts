@@ -8,5 +8,4 @@ export {
   type ReplayOptions,
   type ReplayResult,
 } from './replay-update.js';
-export { RewardScorer, type RewardInputs, type TokenRewards } from './reward-scorer.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
+import { RewardScorer, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { saveTokenizer } from './save-tokenizer.js';
-import { RewardScorer } from './reward-scorer.js';
 import { Trainer } from './trainer.js';
 
 /** The trainer as a process: `node apps/trainer/dist/main.js`, configured by its environment. */
@@ -27,16 +27,17 @@ async function main(): Promise<void> {
     username: config.storeUser,
     password: config.storePassword,
   });
+  const reader = new TrajectoryReader(client);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: new RewardScorer(recipe.reward),
+    rewards: await RewardScorer.load(recipe.reward, { verdicts: new VerdictStore({ log, reader, runId }) }),
     control,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     vocabSize: tokenizer.vocabSize,
     tokenizerHash: tokenizer.hash,
-    reader: new TrajectoryReader(client),
+    reader,
     signal: supervised.signal,
     onProgress: (detail) => {
       supervised.send({ type: 'progress', detail });

@@ -9,18 +9,18 @@ import {
   type RunStarted,
   type UpdateApplied,
 } from '@retrace/trajectory';
+import { RewardScorer, VerdictStore, type AssignedRewardSource } from '@retrace/scoring';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { computeUpdate } from './compute-update.js';
 import { PolicyState } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
-import { RewardScorer } from './reward-scorer.js';
 import type { EpisodeSource } from './trainer.js';
 import { TrainerError } from './trainer-error.js';
 
 export interface ReplayOptions {
   readonly log: EventLog;
   readonly checkpoints: CheckpointFiles;
-  readonly reader: EpisodeSource;
+  readonly reader: EpisodeSource & AssignedRewardSource;
   readonly runId: string;
   readonly updateNumber: number;
 }
@@ -74,7 +74,11 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       );
     }
   }
-  const rewards = new RewardScorer(recipe.reward);
+  // What a judge said then counts; what it might say now does not.
+  const rewards = await RewardScorer.load(recipe.reward, {
+    verdicts: new VerdictStore({ log, reader, runId }),
+    asksJudges: false,
+  });
   const { episodeIds } = found.plan;
   const { metrics } = await computeUpdate({
     plan: found.plan,

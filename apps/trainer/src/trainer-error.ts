@@ -5,6 +5,8 @@ export type TrainerErrorCode =
   | 'NOT_ON_POLICY'
   /** Another trainer claimed the run. */
   | 'CLAIM_LOST'
+  /** The code of the rewards is not what a plan was made with. */
+  | 'REWARDS_CHANGED'
   | 'RUN_UNKNOWN'
   | 'UPDATE_UNKNOWN'
   /** A file that the replay needs was removed by the checkpoint policy. */

@@ -1,4 +1,5 @@
 import { countTensors } from '@retrace/policy';
+import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, EpisodeColumns, FileRef, RunState } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
@@ -9,7 +10,6 @@ import { computeUpdate } from './compute-update.js';
 import { nextPlan } from './next-plan.js';
 import { PolicyState, type PolicyStateOptions } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
-import type { RewardScorer } from './reward-scorer.js';
 import { TrainerError } from './trainer-error.js';
 
 /** Where the trainer reads whole episodes; `TrajectoryReader` is one. */
@@ -78,6 +78,7 @@ export class Trainer {
         await control.changed(signal);
         continue;
       }
+      this.requireRewardVersion(next.plan);
       if (next.isNew) await control.append(runId, { kind: 'BatchPlanned', payload: next.plan });
       await this.perform(next.plan);
     }
@@ -97,6 +98,21 @@ export class Trainer {
           `this trainer held epoch ${this.epoch}`,
       );
     }
+  }
+
+  /**
+   * A plan names the rewards it is to be made with; other code under the same recipe would score it otherwise.
+   *
+   * @throws TrainerError `REWARDS_CHANGED`
+   */
+  private requireRewardVersion({ updateNumber, rewardVersion }: BatchPlanned): void {
+    const { version } = this.options.rewards;
+    if (rewardVersion === version) return;
+    throw new TrainerError(
+      'REWARDS_CHANGED',
+      `update ${updateNumber} was planned with reward version ${rewardVersion.slice(0, 12)}; the recipe's rewards are ` +
+        `${version.slice(0, 12)} by now, as their code was changed: restore it, or start a new run`,
+    );
   }
 
   private async restore(): Promise<void> {
@@ -149,6 +165,7 @@ export class Trainer {
         ['time/read', readSeconds],
         ['time/update', updateSeconds],
         ['memory/trainerTensors', countTensors()],
+        ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });
     await this.retention.committed(plan.updateNumber, files.optimizer.sha256);
@@ -185,6 +202,11 @@ export class Trainer {
     }
     return null;
   }
+}
+
+/** Since the trainer started. */
+function judgeMetrics(usage: RewardScorer['judgeUsage']): (readonly [string, number])[] {
+  return Object.entries(usage).map(([name, value]) => [`judge/${name}`, value] as const);
 }
 
 function isRetriable(error: unknown): boolean {

@@ -147,5 +147,6 @@ export {
 } from './evaluation/off-policy-evaluation.js';
 
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';
+export { rankCorrelation, type RankCorrelation } from './statistics/rank-correlation.js';
 export { explainedVariance } from './statistics/explained-variance.js';
 export { ratioStatistics, type RatioStatistics } from './statistics/ratio-statistics.js';

@@ -6,6 +6,7 @@ import {
   type OptionsOf,
 } from '@retrace/algorithms/registry';
 import type { RewardEpisode } from './episode.js';
+import type { JudgeAnswer, JudgeRequest } from './judge.js';
 import { RewardError } from './errors.js';
 
 /**
@@ -13,17 +14,29 @@ import { RewardError } from './errors.js';
  * cannot know (yet), which is not zero.
  */
 export type RewardOutcome =
-  | { readonly scope: 'episode'; readonly value: number | null }
+  | {
+      readonly scope: 'episode';
+      readonly value: number | null;
+      /** Why the value is missing, where there is more to say than that. */
+      readonly missing?: string;
+    }
   | { readonly scope: 'step'; readonly values: readonly (number | null)[] };
 
 /** State from outside an episode that a component may read. */
 export interface RewardContext {
   /** How often a state (by its anchor) was visited before this batch, for exploration bonuses. */
   readonly visitCount?: (anchor: string) => number;
+  /** Asks a judge about the episode that is scored. */
+  readonly judge?: (request: JudgeRequest) => Promise<JudgeAnswer>;
+}
+
+/** What `RewardComposer.score` passes on; a judge learns which component asks. */
+export interface ScoringContext extends Omit<RewardContext, 'judge'> {
+  readonly judge?: (request: JudgeRequest, component: string) => Promise<JudgeAnswer>;
 }
 
 /**
- * A kind of reward. Adding one is one file and one `defineReward`.
+ * A kind of reward. Adding one is one file with one `defineReward`, or `registerReward` for one that ships with this library.
  *
  * `score` reads the episode and nothing else that changes (no clock, no chance), so that scoring a stored episode again
  * gives the same value. It may throw: that is a fault of this component on this episode, never a 0.
@@ -31,14 +44,16 @@ export interface RewardContext {
 export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly name: string;
   readonly description: string;
-  /** Raise it whenever the code scores differently: it is part of the reward version. */
-  readonly codeVersion: number;
   readonly options: S;
   /**
    * True when it reads rewards, validity, anchors and the outcome alone, so that a trainer need not fetch texts, the task or
    * named reward parts to score an episode. Default: it may read everything.
    */
   readonly readsOutcomesOnly?: boolean;
+  /** True when it uses `RewardContext.judge`: whoever scores then looks up what judges said before. */
+  readonly asksJudge?: boolean;
+  /** Options that cannot change a score (timeouts, prices): they are left out of the reward version. */
+  readonly operationalOptions?: readonly string[];
   /** What is wrong with options that are each fine by themselves; null if nothing. */
   readonly optionsFault?: (options: OptionsOf<S>) => string | null;
   score(
@@ -48,19 +63,46 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   ): RewardOutcome | Promise<RewardOutcome>;
 }
 
-const registry = new NamedRegistry<RewardComponent>({
+/** A component with the module that its code is in: what that and its imports hold goes into the reward version. */
+export interface RewardImplementation {
+  readonly name: string;
+  readonly component: RewardComponent;
+  /** URL, as in `import.meta.url`. */
+  readonly module: string;
+}
+
+const registry = new NamedRegistry<RewardImplementation>({
   noun: 'reward component',
   fault: (code, message) => new RewardError(code, message),
 });
 
-/** @throws RewardError `DUPLICATE_NAME` when the name is taken */
+/**
+ * A component whose parts are checked: what a file with a reward of one's own exports as its default.
+ *
+ * @throws RewardError `INVALID_ARGUMENT` naming the part that is missing or of another kind
+ */
 export function defineReward<S extends OptionSchema>(component: RewardComponent<S>): RewardComponent<S> {
-  registry.define(component as unknown as RewardComponent);
+  const fault = componentFault(component);
+  if (fault !== null) throw new RewardError('INVALID_ARGUMENT', fault);
   return component;
 }
 
+/**
+ * Makes a component known by its name.
+ *
+ * @param module `import.meta.url` of the file that it is written in
+ * @throws RewardError `DUPLICATE_NAME` when the name is taken, and what `defineReward` throws
+ */
+export function registerReward<S extends OptionSchema>(module: string, component: RewardComponent<S>): void {
+  registry.define({
+    name: component.name,
+    component: defineReward(component) as unknown as RewardComponent,
+    module,
+  });
+}
+
 /** @throws RewardError `UNKNOWN_NAME`, naming the near ones */
-export function getReward(name: string): RewardComponent {
+export function getReward(name: string): RewardImplementation {
   return registry.get(name);
 }
 
@@ -84,4 +126,25 @@ export function resolveRewardOptions<S extends OptionSchema>(
   const together = component.optionsFault?.(options) ?? null;
   if (together !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${together}`);
   return options;
+}
+
+/** What keeps a value from being a component; null when nothing does. */
+export function componentFault(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return `reward is ${typeof value}, must be an object`;
+  const { name, description, options, score } = value as Partial<Record<keyof RewardComponent, unknown>>;
+  if (typeof name !== 'string' || name === '') {
+    return `reward: name is ${JSON.stringify(name)}, must be a text that is not empty`;
+  }
+  if (typeof description !== 'string')
+    return `reward ${name}: description is ${typeof description}, must be a text`;
+  if (typeof options !== 'object' || options === null) {
+    return `reward ${name}: options is ${options === null ? 'null' : typeof options}, must be a schema; {} for none`;
+  }
+  for (const [option, spec] of Object.entries(options)) {
+    if (typeof (spec as { accepts?: unknown } | null)?.accepts !== 'function') {
+      return `reward ${name}: option ${option} must be made by real(), flag(), text() …`;
+    }
+  }
+  if (typeof score !== 'function') return `reward ${name}: score is ${typeof score}, must be a function`;
+  return null;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   RewardComposer,
-  defineReward,
+  registerReward,
   type ComponentConfig,
+  type CompositionOptions,
   type RewardEpisode,
   type RewardStep,
 } from './index.js';
@@ -32,26 +33,23 @@ const EPISODE: RewardEpisode = {
   success: true,
 };
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'testThrows',
   description: 'always fails',
-  codeVersion: 1,
   options: {},
   score: () => {
     throw new Error('the judge is down');
   },
 });
-defineReward({
+registerReward(import.meta.url, {
   name: 'testMissing',
   description: 'never knows',
-  codeVersion: 1,
   options: {},
   score: () => Promise.resolve({ scope: 'episode', value: null } as const),
 });
-defineReward({
+registerReward(import.meta.url, {
   name: 'testWrong',
   description: 'breaks the contract',
-  codeVersion: 1,
   options: {},
   score: () => ({ scope: 'step', values: [1, Number.NaN, 0] }),
 });
@@ -90,6 +88,7 @@ describe('RewardComposer', () => {
       value: null,
       stepValues: null,
       fault: 'the judge is down',
+      missing: null,
     });
     expect(reward.components[0].value).toBeCloseTo(1.15, 12);
   });
@@ -122,6 +121,51 @@ describe('RewardComposer', () => {
     expect(await score([{ reward: 'environment' }], { ...EPISODE, steps: [] })).toMatchObject({ total: 0 });
   });
 
+  describe('by data source', () => {
+    const from = (source: string | null): RewardEpisode => ({
+      ...EPISODE,
+      task: source === null ? {} : { data_source: source, meta: { origin: 'elsewhere' } },
+    });
+    const dispatch: ComponentConfig[] = [
+      { reward: 'goal', sources: ['gsm8k', 'math'] },
+      { reward: 'environment', sources: ['frozen-lake'] },
+      { reward: 'invalidAction' },
+    ];
+    const namesOf = async (episode: RewardEpisode, options: CompositionOptions = {}) => {
+      const { components } = await new RewardComposer(dispatch, options).score(episode);
+      return components.map(({ name }) => name);
+    };
+
+    it('scores an episode with the components of its source and those of all', async () => {
+      expect(await namesOf(from('math'))).toEqual(['goal', 'invalidAction']);
+      expect(await namesOf(from('gsm8k'))).toEqual(['goal', 'invalidAction']);
+    });
+
+    it('takes the environment for the source of a task that names none', async () => {
+      expect(await namesOf(from(null))).toEqual(['environment', 'invalidAction']);
+    });
+
+    it('reads the source where the composition says', async () => {
+      const options: CompositionOptions = { sourceField: 'meta.origin', unlistedSource: 'common' };
+      expect(await namesOf(from('math'), options)).toEqual(['invalidAction']);
+    });
+
+    it('gives an episode of another source a typed fault and no total, never the reward of others', async () => {
+      const reward = await new RewardComposer(dispatch).score(from('aime'));
+      expect(reward).toMatchObject({ total: null, components: [] });
+      expect(reward.fault).toMatchObject({
+        code: 'UNKNOWN_SOURCE',
+        message: "data source is 'aime', must be one that a component names: frozen-lake, gsm8k, math",
+      });
+    });
+
+    it('leaves such an episode to the components of all sources where the composition says so', async () => {
+      expect(await namesOf(from('aime'), { unlistedSource: 'common' })).toEqual(['invalidAction']);
+      const none = new RewardComposer(dispatch.slice(0, 2), { unlistedSource: 'common' });
+      expect((await none.score(from('aime'))).fault).toMatchObject({ code: 'UNKNOWN_SOURCE' });
+    });
+  });
+
   it('refuses two components of one name, and takes them under two', async () => {
     const twice = [{ reward: 'goal' }, { reward: 'goal' }];
     expect(() => new RewardComposer(twice)).toThrowError(
@@ -149,6 +193,10 @@ describe('RewardComposer', () => {
       'is no regular expression',
     ],
     ['INVALID_ARGUMENT', [], 'components is empty'],
+    ['INVALID_ARGUMENT', [{ reward: 'goal', sources: [] }], 'sources of goal is empty'],
+    ['INVALID_ARGUMENT', [{}], 'neither reward nor module'],
+    ['INVALID_ARGUMENT', [{ reward: 'judge' }], 'model is empty, must name a model'],
+    ['UNKNOWN_NAME', [{ module: './mine.mjs' }], "reward module './mine.mjs' was not loaded"],
   ])('refuses with %s: %j', (code, configs, message) => {
     expect(() => new RewardComposer(configs)).toThrowError(
       expect.objectContaining({ code, message: expect.stringContaining(message) as string }) as Error,

@@ -2,21 +2,38 @@ import {
   getReward,
   resolveRewardOptions,
   type RewardComponent,
-  type RewardContext,
+  type RewardImplementation,
   type RewardOutcome,
+  type ScoringContext,
 } from './component.js';
-import type { RewardEpisode } from './episode.js';
+import { dataSourceOf, type RewardEpisode } from './episode.js';
 import { RewardError } from './errors.js';
 
-/** One weighted component of a composition, as a recipe writes it. */
+/** One weighted component of a composition, as a recipe writes it. Either `reward` or `module`. */
 export interface ComponentConfig {
   /** Which component of the registry. */
-  readonly reward: string;
+  readonly reward?: string;
+  /** Path of a file whose default export is the component. */
+  readonly module?: string;
   /** What it is called in the breakdown; default: the component's name. Must differ from the others. */
   readonly name?: string;
   /** Default 1. */
   readonly weight?: number;
   readonly options?: Readonly<Record<string, unknown>>;
+  /** Data sources whose episodes it scores; default: all. */
+  readonly sources?: readonly string[];
+}
+
+export interface CompositionOptions {
+  /** Components that were loaded from files, by `ComponentConfig.module`. */
+  readonly modules?: ReadonlyMap<string, RewardImplementation>;
+  /** Dotted path in the task at which an episode's data source stands (default `data_source`); else it is its environment. */
+  readonly sourceField?: string;
+  /**
+   * What becomes of an episode whose data source no component names, where some name any: a fault (default), or the
+   * components that name none score it.
+   */
+  readonly unlistedSource?: 'fault' | 'common';
 }
 
 /** What one component contributed to an episode. */
@@ -29,6 +46,8 @@ export interface ComponentScore {
   readonly stepValues: Float64Array | null;
   /** Why it failed; null when it did not. Missing alone is no fault. */
   readonly fault: string | null;
+  /** Why it is missing, where the component says so. */
+  readonly missing: string | null;
 }
 
 /** The reward of an episode, with the breakdown that led to it. */
@@ -42,52 +61,88 @@ export interface EpisodeReward {
   readonly episodeReward: number;
   /** The part given to each step. Read it only when `total` is not null. */
   readonly stepRewards: Float64Array;
+  /** Of the components that apply to the episode's data source. */
   readonly components: readonly ComponentScore[];
+  /** `UNKNOWN_SOURCE`, when no component is meant for the episode; then `total` is null. */
+  readonly fault: RewardError | null;
 }
 
 interface ComposedComponent {
   readonly name: string;
   readonly weight: number;
   readonly component: RewardComponent;
+  readonly module: string;
   readonly options: ReturnType<typeof resolveRewardOptions>;
+  /** null = all. */
+  readonly sources: readonly string[] | null;
 }
 
 /** Named, weighted components that score episodes together. */
 export class RewardComposer {
   readonly #components: readonly ComposedComponent[];
+  readonly #sourceField: string;
+  readonly #unlistedSource: 'fault' | 'common';
+  readonly #sources: ReadonlySet<string>;
 
   /**
-   * @throws RewardError `UNKNOWN_NAME` for a component that is not registered, `DUPLICATE_NAME` for two of one name,
-   * `INVALID_ARGUMENT` for no component, a weight that is not finite, or bad options
+   * @throws RewardError `UNKNOWN_NAME` for a component that is not registered or a module that is not among the loaded,
+   * `DUPLICATE_NAME` for two of one name, `INVALID_ARGUMENT` for no component, a weight that is not finite, an empty list
+   * of sources, or bad options
    */
-  constructor(configs: readonly ComponentConfig[]) {
+  constructor(
+    configs: readonly ComponentConfig[],
+    { modules = new Map(), sourceField = 'data_source', unlistedSource = 'fault' }: CompositionOptions = {},
+  ) {
     if (configs.length === 0)
       throw new RewardError('INVALID_ARGUMENT', 'components is empty, must hold at least one reward');
     const names = new Set<string>();
-    this.#components = configs.map(({ reward, name = reward, weight = 1, options }) => {
+    this.#components = configs.map((config) => {
+      const { component, module } = implementationOf(config, modules);
+      const { name = component.name, weight = 1, options, sources = null } = config;
       if (names.has(name))
         throw new RewardError('DUPLICATE_NAME', `two reward components are named '${name}'`);
       names.add(name);
       if (!Number.isFinite(weight)) {
         throw new RewardError('INVALID_ARGUMENT', `weight of ${name} is ${String(weight)}, must be finite`);
       }
-      const component = getReward(reward);
-      return { name, weight, component, options: resolveRewardOptions(component, options) };
+      if (sources?.length === 0) {
+        throw new RewardError('INVALID_ARGUMENT', `sources of ${name} is empty, must name a data source`);
+      }
+      return { name, weight, component, module, options: resolveRewardOptions(component, options), sources };
     });
+    this.#sourceField = sourceField;
+    this.#unlistedSource = unlistedSource;
+    this.#sources = new Set(this.#components.flatMap(({ sources }) => sources ?? []));
   }
 
   /** Whether any component reads more of an episode than rewards, validity, anchors and the outcome. */
   get readsTexts(): boolean {
-    return this.#components.some(({ component }) => component.readsOutcomesOnly !== true);
+    return (
+      this.#sources.size > 0 || this.#components.some(({ component }) => component.readsOutcomesOnly !== true)
+    );
+  }
+
+  /** Whether any component asks a judge. */
+  get asksJudge(): boolean {
+    return this.#components.some(({ component }) => component.asksJudge === true);
+  }
+
+  /** URLs of the modules that the components are written in, in their order, and of this one. */
+  get modules(): readonly string[] {
+    return [...this.#components.map(({ module }) => module), import.meta.url];
   }
 
   /** Scores one episode. Never throws for what a component does: its fault stands in the breakdown. */
-  async score(episode: RewardEpisode, context: RewardContext = {}): Promise<EpisodeReward> {
+  async score(episode: RewardEpisode, context: ScoringContext = {}): Promise<EpisodeReward> {
     const components: ComponentScore[] = [];
     const stepRewards = new Float64Array(episode.steps.length);
     let episodeReward = 0;
+    const applicable = this.#applicableTo(episode);
+    if (applicable instanceof RewardError) {
+      return { total: null, episodeReward, stepRewards, components, fault: applicable };
+    }
     let known = true;
-    for (const composed of this.#components) {
+    for (const composed of applicable) {
       const score = await scoreComponent(composed, episode, context);
       components.push(score);
       if (composed.weight === 0) continue;
@@ -97,63 +152,116 @@ export class RewardComposer {
         for (let k = 0; k < stepRewards.length; k++) stepRewards[k] += composed.weight * score.stepValues[k];
     }
     const total = known ? stepRewards.reduce((sum, reward) => sum + reward, episodeReward) : null;
-    return { total, episodeReward, stepRewards, components };
+    return { total, episodeReward, stepRewards, components, fault: null };
   }
 
   /**
-   * What the scores depend on, as canonical text: components in order with weights, resolved options and code versions.
-   * `rewardVersion` is its hash.
+   * What the scores depend on, as canonical text: components in order with weights, sources and resolved options. With
+   * the code of `modules` it makes the reward version.
    */
   describe(): string {
-    return JSON.stringify(
-      this.#components.map(({ name, weight, component, options }) => ({
-        name,
-        weight,
-        reward: component.name,
-        codeVersion: component.codeVersion,
-        options: Object.fromEntries(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))),
-      })),
+    const components = this.#components.map(({ name, weight, component, options, sources }) => ({
+      name,
+      weight,
+      reward: component.name,
+      options: Object.fromEntries(
+        Object.entries(options)
+          .filter(([option]) => component.operationalOptions?.includes(option) !== true)
+          .sort(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+      ...(sources === null ? {} : { sources: [...sources].sort() }),
+    }));
+    const dispatch = { sourceField: this.#sourceField, unlistedSource: this.#unlistedSource };
+    return JSON.stringify(this.#sources.size === 0 ? components : { components, ...dispatch });
+  }
+
+  #applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {
+    if (this.#sources.size === 0) return this.#components;
+    const source = dataSourceOf(episode, this.#sourceField);
+    const isListed = this.#sources.has(source);
+    const applicable = this.#components.filter(({ sources }) => sources?.includes(source) ?? true);
+    if (isListed || (this.#unlistedSource === 'common' && applicable.length > 0)) return applicable;
+    return new RewardError(
+      'UNKNOWN_SOURCE',
+      `data source is '${source}', must be one that a component names: ${[...this.#sources].sort().join(', ')}`,
     );
   }
+}
+
+function implementationOf(
+  { reward, module }: ComponentConfig,
+  modules: ReadonlyMap<string, RewardImplementation>,
+): RewardImplementation {
+  if (module === undefined) {
+    if (reward !== undefined) return getReward(reward);
+    throw new RewardError('INVALID_ARGUMENT', 'a component has neither reward nor module, must have one');
+  }
+  if (reward !== undefined) {
+    throw new RewardError(
+      'INVALID_ARGUMENT',
+      `a component has reward '${reward}' and module '${module}', must have one of them`,
+    );
+  }
+  const loaded = modules.get(module);
+  if (loaded === undefined) throw new RewardError('UNKNOWN_NAME', `reward module '${module}' was not loaded`);
+  return loaded;
 }
 
 async function scoreComponent(
   { name, weight, component, options }: ComposedComponent,
   episode: RewardEpisode,
-  context: RewardContext,
+  context: ScoringContext,
 ): Promise<ComponentScore> {
   try {
-    const outcome = await component.score(episode, options, context);
+    const { judge, ...rest } = context;
+    const outcome = await component.score(episode, options, {
+      ...rest,
+      ...(judge === undefined ? {} : { judge: (request) => judge(request, name) }),
+    });
     return { name, weight, ...summarize(outcome, episode.steps.length), fault: null };
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
-    return { name, weight, value: null, stepValues: null, fault };
+    return { name, weight, value: null, stepValues: null, fault, missing: null };
   }
 }
 
-/** One missing step makes the component's sum unknown. */
-function summarize(outcome: RewardOutcome, numSteps: number): Pick<ComponentScore, 'value' | 'stepValues'> {
-  if (outcome.scope === 'episode') {
-    if (outcome.value !== null && !Number.isFinite(outcome.value)) {
-      throw new RewardError('INVALID_ARGUMENT', `value is ${String(outcome.value)}, must be finite or null`);
+/** One missing step makes the component's sum unknown. What comes out of a user's file may be anything. */
+function summarize(
+  outcome: RewardOutcome | null | undefined,
+  numSteps: number,
+): Pick<ComponentScore, 'value' | 'stepValues' | 'missing'> {
+  const missing = { value: null, stepValues: null, missing: null };
+  switch (outcome?.scope) {
+    case 'episode': {
+      if (outcome.value === null) return { ...missing, missing: outcome.missing ?? null };
+      requireFinite(outcome.value, 'value');
+      return { value: outcome.value, stepValues: null, missing: null };
     }
-    return { value: outcome.value, stepValues: null };
+    case 'step': {
+      const { values } = outcome;
+      if (values.length !== numSteps) {
+        throw new RewardError(
+          'INVALID_ARGUMENT',
+          `${String(values.length)} step values, must be one for each of the ${String(numSteps)} steps`,
+        );
+      }
+      values.forEach((value, step) => {
+        if (value !== null) requireFinite(value, `value of step ${String(step)}`);
+      });
+      if (values.includes(null)) return missing;
+      const stepValues = Float64Array.from(values as readonly number[]);
+      return { value: stepValues.reduce((sum, value) => sum + value, 0), stepValues, missing: null };
+    }
+    default:
+      throw new RewardError(
+        'INVALID_ARGUMENT',
+        `outcome is ${JSON.stringify(outcome) ?? 'undefined'}, must be { scope: 'episode', value } or { scope: 'step', values }`,
+      );
   }
-  const { values } = outcome;
-  if (values.length !== numSteps) {
-    throw new RewardError(
-      'INVALID_ARGUMENT',
-      `${String(values.length)} step values, must be one for each of the ${String(numSteps)} steps`,
-    );
-  }
-  if (values.includes(null)) return { value: null, stepValues: null };
-  const stepValues = Float64Array.from(values as readonly number[]);
-  const bad = stepValues.findIndex((value) => !Number.isFinite(value));
-  if (bad !== -1) {
-    throw new RewardError(
-      'INVALID_ARGUMENT',
-      `value of step ${String(bad)} is ${String(stepValues[bad])}, must be finite or null`,
-    );
-  }
-  return { value: stepValues.reduce((sum, value) => sum + value, 0), stepValues };
+}
+
+function requireFinite(value: unknown, what: string): void {
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  throw new RewardError('INVALID_ARGUMENT', `${what} is ${shown}, must be finite or null`);
 }

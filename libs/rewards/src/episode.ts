@@ -1,4 +1,5 @@
 import type { EndReason, Json } from '@retrace/trajectory';
+import { valueAt } from './task-path.js';
 
 /** One step of a sealed episode, as reward components see it. */
 export interface RewardStep {
@@ -23,4 +24,10 @@ export interface RewardEpisode {
   readonly finalObservation: string;
   readonly endReason: EndReason;
   readonly success: boolean | null;
+}
+
+/** Which set of tasks an episode belongs to: the text at `field` in its task (a dotted path), or else its environment. */
+export function dataSourceOf({ task, environment }: RewardEpisode, field: string): string {
+  const source = valueAt(task, field);
+  return typeof source === 'string' ? source : environment;
 }

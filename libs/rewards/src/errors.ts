@@ -3,6 +3,8 @@ export type RewardErrorCode =
   | 'UNKNOWN_NAME'
   /** The name is taken, in the registry or in one composition. */
   | 'DUPLICATE_NAME'
+  /** No component of a composition is meant for the episode's data source. */
+  | 'UNKNOWN_SOURCE'
   /** An option, weight or array that breaks its rule. */
   | 'INVALID_ARGUMENT';
 

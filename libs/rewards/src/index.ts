@@ -1,15 +1,26 @@
 export { RewardError, type RewardErrorCode } from './errors.js';
-export type { RewardEpisode, RewardStep } from './episode.js';
+export { dataSourceOf, type RewardEpisode, type RewardStep } from './episode.js';
 export {
+  componentFault,
   defineReward,
   getReward,
   listRewards,
+  registerReward,
   resolveRewardOptions,
   type RewardComponent,
   type RewardContext,
+  type RewardImplementation,
   type RewardOutcome,
+  type ScoringContext,
 } from './component.js';
-export { RewardComposer, type ComponentConfig, type ComponentScore, type EpisodeReward } from './composer.js';
+export type { JudgeAnswer, JudgeRequest, JudgeService } from './judge.js';
+export {
+  RewardComposer,
+  type ComponentConfig,
+  type ComponentScore,
+  type CompositionOptions,
+  type EpisodeReward,
+} from './composer.js';
 export {
   ALLOCATION_RULES,
   allocateRewards,
@@ -17,11 +28,27 @@ export {
   type AllocationOptions,
   type AllocationRule,
 } from './allocation/allocation.js';
-export { rewardVersion } from './reward-version.js';
+export { rewardVersion, type VersionInputs } from './reward-version.js';
 import './components/environment-rewards.js';
 import './components/form-rewards.js';
 import './components/answer-rewards.js';
+import './components/judge-reward.js';
 export { exactMatch, normalizeAnswer, tokenF1 } from './text-metrics/answers.js';
 export { sentenceBleu } from './text-metrics/bleu.js';
 export { numbersAgree, parseNumber } from './text-metrics/numbers.js';
 export { rougeL } from './text-metrics/rouge-l.js';
+export {
+  choice,
+  flag,
+  fraction,
+  nonNegative,
+  nullable,
+  positive,
+  real,
+  text,
+  textList,
+  wholeNumber,
+} from '@retrace/algorithms/registry';
+
+/** This module, whose code stands for the whole library where a user's file imports it. */
+export const REWARDS_MODULE = import.meta.url;

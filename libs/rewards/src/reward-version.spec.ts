@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { RewardComposer, rewardVersion, type AllocationOptions, type ComponentConfig } from './index.js';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+let codeOf = (module: string): string => module;
 const versionOf = (configs: ComponentConfig[], allocation: AllocationOptions = { rule: 'perStep' }): string =>
-  rewardVersion(new RewardComposer(configs), allocation, sha256);
+  rewardVersion(new RewardComposer(configs), allocation, {
+    hash: sha256,
+    codeOf: (module) => codeOf(module),
+  });
 
 const GOAL: ComponentConfig = { reward: 'goal', weight: 2, options: { success: 1, failure: 0 } };
 
@@ -29,5 +33,31 @@ describe('rewardVersion', () => {
       versionOf([GOAL], { rule: 'perStep', gamma: 0.9 }),
     ];
     expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  it('changes with the code of a component, of the composer and of the allocation, and with no other', () => {
+    const version = versionOf([GOAL]);
+    const changed = (part: string) => {
+      codeOf = (module) => (module.includes(part) ? 'changed' : module);
+      const other = versionOf([GOAL]);
+      codeOf = (module) => module;
+      return other !== version;
+    };
+    expect(['environment-rewards', 'composer', 'allocation', 'answer-rewards'].map(changed)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('does not change with options that cannot change a score', () => {
+    const judge = { reward: 'judge', options: { model: 'a' } };
+    const elsewhere = {
+      ...judge,
+      options: { ...judge.options, endpoint: 'https://judges.example/v1', timeoutMs: 5 },
+    };
+    expect(versionOf([elsewhere])).toBe(versionOf([judge]));
+    expect(versionOf([{ ...judge, options: { model: 'b' } }])).not.toBe(versionOf([judge]));
   });
 });

@@ -1,16 +1,25 @@
-import type { AllocationOptions } from './allocation/allocation.js';
+import { ALLOCATION_MODULE, type AllocationOptions } from './allocation/allocation.js';
 import type { RewardComposer } from './composer.js';
 
+/** What the version needs from outside, as this library reads no files. */
+export interface VersionInputs {
+  /** A collision-resistant digest, e.g. SHA-256 in hex. */
+  readonly hash: (text: string) => string;
+  /** What identifies the code of a module and of all that it imports, independent of where it lies. */
+  readonly codeOf: (module: string) => string;
+}
+
 /**
- * The name of a way to score: hash of the composition (components, weights, options, code versions) and of the
- * allocation. Equal versions give equal rewards for one episode; whatever changes a reward changes the version.
- *
- * @param hash a collision-resistant digest, e.g. SHA-256 in hex; given from outside, as this library imports nothing
+ * The name of a way to score: hash of the composition (components, weights, sources, options), of the allocation, and of
+ * the code of both. Equal versions give equal rewards for one episode; whatever changes a reward changes the version.
  */
 export function rewardVersion(
   composer: RewardComposer,
   allocation: AllocationOptions,
-  hash: (text: string) => string,
+  { hash, codeOf }: VersionInputs,
 ): string {
-  return hash(`${composer.describe()}\n${JSON.stringify([allocation.rule, allocation.gamma ?? 1])}`);
+  const code = [...composer.modules, ALLOCATION_MODULE].map(codeOf);
+  return hash(
+    `${composer.describe()}\n${JSON.stringify([allocation.rule, allocation.gamma ?? 1])}\n${code.join('\n')}`,
+  );
 }

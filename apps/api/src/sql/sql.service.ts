@@ -25,6 +25,8 @@ const TABLES = [
   'metrics',
   'groups',
   'reward_assignments',
+  'reward_versions',
+  'scores',
   'conflicts',
   'dead_letters',
   'events',

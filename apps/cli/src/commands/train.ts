@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { backendOption, collect, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
+import { assertRewardModulesLoad } from '../run/load-reward-modules.js';
 
 export const trainCommand = () =>
   new Command('train')
@@ -28,6 +29,7 @@ export const trainCommand = () =>
         numUpdates: options.updates,
         assignments: options.set,
       });
+      await assertRewardModulesLoad(recipe);
       const isJson = options.json === true;
       await serve({
         dataDirectory: options.dataDir,

@@ -8,6 +8,7 @@ import {
   verboseOption,
   wholeNumber,
 } from '../options.js';
+import { assertRewardModulesLoad } from '../run/load-reward-modules.js';
 
 const defaultPort = 8787;
 
@@ -41,6 +42,7 @@ export const upCommand = () =>
         numUpdates: options.updates,
         assignments: options.set,
       });
+      await assertRewardModulesLoad(recipe);
       await assertPortFree(loopback, options.port);
       const log = createLogStream({ json: options.json === true, out: process.stdout });
       await serve({

@@ -51,13 +51,17 @@ export class CollectionRecipe {
 }
 
 export class RewardComponentRecipe {
-  /** Which component of `@retrace/rewards`. */
-  @IsString() @IsNotEmpty() readonly reward!: string;
+  /** Which component of `@retrace/rewards`; or `module`. */
+  @IsOptional() @IsString() @IsNotEmpty() readonly reward?: string;
+  /** A file of one's own whose default export is the component; relative to the recipe's file. */
+  @IsOptional() @IsString() @IsNotEmpty() readonly module?: string;
   /** What it is called in the breakdown; default: the component's name. */
   @IsOptional() @IsString() @IsNotEmpty() readonly name?: string;
   /** Default 1. */
   @IsOptional() @IsNumber() readonly weight?: number;
   @IsOptional() @IsObject() readonly options?: Readonly<Record<string, unknown>>;
+  /** Data sources whose episodes it scores; default: all. */
+  @IsOptional() @IsArray() @ArrayNotEmpty() @IsString({ each: true }) readonly sources?: readonly string[];
 }
 
 export class RewardRecipe {
@@ -70,6 +74,10 @@ export class RewardRecipe {
   @IsIn(ALLOCATION_RULES) readonly allocation!: AllocationRule;
   /** Discount of the discounted rules. */
   @IsNumber() @Min(0) @Max(1) readonly allocationGamma!: number;
+  /** Where a task says its data source (dotted path, default `data_source`); without it, the environment is the source. */
+  @IsOptional() @IsString() @IsNotEmpty() readonly sourceField?: string;
+  /** An episode whose source no component names: a fault (default), or left to the components that name none. */
+  @IsOptional() @IsIn(['fault', 'common']) readonly unlistedSource?: 'fault' | 'common';
 }
 
 export class AdvantageRecipe {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { getAdvantageEstimator, resolveAdvantageOptions } from '@retrace/algorithms';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
@@ -60,7 +61,9 @@ function loadPlain(nameOrFile: string): PlainObject {
   if (create) return create() as unknown as PlainObject;
   if (nameOrFile.endsWith('.json') && existsSync(nameOrFile)) {
     try {
-      return JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
+      const plain = JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
+      anchorModules(plain, dirname(resolve(nameOrFile)));
+      return plain;
     } catch (cause) {
       throw new ConfigError('RECIPE_INVALID', `recipe file ${nameOrFile}: must be JSON`, { cause });
     }
@@ -69,6 +72,17 @@ function loadPlain(nameOrFile: string): PlainObject {
     'RECIPE_UNKNOWN',
     `recipe: got "${nameOrFile}", must be one of ${Object.keys(recipes).join(', ')} or an existing .json file`,
   );
+}
+
+/** Paths of reward modules become absolute, since a run is trained, replayed and scored from other directories. */
+function anchorModules(plain: PlainObject, directory: string): void {
+  const components = isRecord(plain.reward) ? plain.reward.components : undefined;
+  if (!Array.isArray(components)) return;
+  for (const component of components as unknown[]) {
+    if (isRecord(component) && typeof component.module === 'string') {
+      component.module = resolve(directory, component.module);
+    }
+  }
 }
 
 function assign(target: PlainObject, assignment: string): void {
@@ -135,10 +149,16 @@ function crossFieldProblems(recipe: Recipe): string[] {
   return problems;
 }
 
-/** The components must exist, differ in name, and take these options. */
+/** The components must exist, differ in name, and take these options. Files are read when they are loaded, not here. */
 function rewardProblems({ reward }: Recipe): string[] {
   try {
-    new RewardComposer(reward.components);
+    for (const { reward: name, module } of reward.components) {
+      if ((name === undefined) === (module === undefined)) {
+        throw new Error('a component must have either reward or module');
+      }
+    }
+    const known = reward.components.filter(({ module }) => module === undefined);
+    if (known.length > 0) new RewardComposer(known);
     return [];
   } catch (error) {
     return [`reward.components: ${(error as Error).message}`];

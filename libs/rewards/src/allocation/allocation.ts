@@ -22,6 +22,9 @@ export const ALLOCATION_RULES = [
 ] as const;
 export type AllocationRule = (typeof ALLOCATION_RULES)[number];
 
+/** The module of these rules, whose code is part of the reward version. */
+export const ALLOCATION_MODULE = import.meta.url;
+
 export interface AllocationOptions {
   readonly rule: AllocationRule;
   /** For the discounted rules, in [0, 1]; default 1. */

@@ -1,7 +1,8 @@
 import type { Json } from '@retrace/trajectory';
 import { choice, nonNegative, text } from '@retrace/algorithms/registry';
-import { defineReward } from '../component.js';
+import { registerReward } from '../component.js';
 import type { RewardEpisode } from '../episode.js';
+import { valueAt } from '../task-path.js';
 import { exactMatch, tokenF1 } from '../text-metrics/answers.js';
 import { sentenceBleu } from '../text-metrics/bleu.js';
 import { numbersAgree, parseNumber } from '../text-metrics/numbers.js';
@@ -21,34 +22,30 @@ const answerOptions = {
 };
 type AnswerSource = 'lastAction' | 'lastParsedAction' | 'finalObservation';
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'exactMatch',
   description: "1 when the answer equals a reference in SQuAD's normal form, else 0",
-  codeVersion: 1,
   options: answerOptions,
   score: (episode, options) => best(episode, options, exactMatch),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'tokenF1',
   description: "SQuAD's F1 of the words of answer and reference",
-  codeVersion: 1,
   options: answerOptions,
   score: (episode, options) => best(episode, options, tokenF1),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'rougeL',
   description: 'ROUGE-L F1 of answer and reference',
-  codeVersion: 1,
   options: answerOptions,
   score: (episode, options) => best(episode, options, rougeL),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'bleu',
   description: 'Sentence BLEU of the answer against all references',
-  codeVersion: 1,
   options: answerOptions,
   score(episode, { answer, reference }) {
     const references = referencesAt(episode.task, reference);
@@ -57,11 +54,10 @@ defineReward({
   },
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'numericEquality',
   description:
     'One when the number that the answer states agrees with a reference within a tolerance, else 0',
-  codeVersion: 1,
   options: { ...answerOptions, absoluteTolerance: nonNegative(1e-6), relativeTolerance: nonNegative(1e-6) },
   score(episode, { absoluteTolerance, relativeTolerance, ...options }) {
     const tolerance = { absolute: absoluteTolerance, relative: relativeTolerance };
@@ -92,11 +88,8 @@ function answerOf(episode: RewardEpisode, source: AnswerSource): string {
 }
 
 function referencesAt(task: Json, path: string): string[] | null {
-  let value: Json | undefined = task;
-  for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
-    value = (value as Readonly<Record<string, Json>>)[key];
-  }
+  const value = valueAt(task, path);
+  if (value === undefined) return null;
   const list: readonly Json[] = Array.isArray(value) ? value : [value];
   const texts = list.filter((entry) => typeof entry === 'string' || typeof entry === 'number').map(String);
   return texts.length > 0 && texts.length === list.length ? texts : null;

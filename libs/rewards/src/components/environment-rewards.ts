@@ -1,21 +1,19 @@
 import { nullable, positive, real, nonNegative, text } from '@retrace/algorithms/registry';
-import { defineReward } from '../component.js';
+import { registerReward } from '../component.js';
 
 /** Rewards that come from what the environment recorded. Importing this file registers them. */
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'environment',
   description: "The environment's own reward of each step; missing where a step has none recorded",
-  codeVersion: 1,
   readsOutcomesOnly: true,
   options: {},
   score: ({ steps }) => ({ scope: 'step', values: steps.map((step) => step.reward) }),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'environmentComponent',
   description: "One named part of the environment's reward; 0 where a rewarded step does not list it",
-  codeVersion: 1,
   options: { component: text('') },
   optionsFault: ({ component }) =>
     component === '' ? 'component is empty, must name a reward of the environment' : null,
@@ -29,10 +27,9 @@ defineReward({
   }),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'goal',
   description: 'One value for success, another for failure; missing where success is not known',
-  codeVersion: 1,
   readsOutcomesOnly: true,
   options: { success: real(1), failure: real(-1) },
   score: (episode, { success, failure }) => ({
@@ -41,10 +38,9 @@ defineReward({
   }),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'invalidAction',
   description: 'Cost of each action that the environment could not understand',
-  codeVersion: 1,
   readsOutcomesOnly: true,
   options: { penalty: nonNegative(0.1) },
   score: ({ steps }, { penalty }) => ({
@@ -53,20 +49,18 @@ defineReward({
   }),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'timePenalty',
   description: 'Cost of each step',
-  codeVersion: 1,
   readsOutcomesOnly: true,
   options: { penalty: nonNegative(0.01) },
   score: ({ steps }, { penalty }) => ({ scope: 'step', values: steps.map(() => -penalty) }),
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'explorationBonus',
   description:
     'Bonus/√(visits) for each step, by how often its state was visited before, in the run and in the episode',
-  codeVersion: 1,
   readsOutcomesOnly: true,
   options: { bonus: positive(0.01), maxVisits: nullable(positive(100)) },
   score({ steps }, { bonus, maxVisits }, { visitCount }) {

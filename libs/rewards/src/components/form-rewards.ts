@@ -1,5 +1,5 @@
 import { choice, flag, nonNegative, positive, real, text, textList } from '@retrace/algorithms/registry';
-import { defineReward } from '../component.js';
+import { registerReward } from '../component.js';
 
 /** Rewards for the form of what the agent writes. Importing this file registers them. */
 
@@ -9,11 +9,10 @@ const EXCESS_SHAPES = {
   log: (excess: number) => Math.log1p(excess),
 } as const;
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'lengthPenalty',
   description:
     'Cost of writing more than a limit, over the whole episode: by the relative excess (length − limit)/limit',
-  codeVersion: 1,
   options: {
     unit: choice('tokens', 'characters'),
     limit: positive(256),
@@ -30,11 +29,10 @@ defineReward({
   },
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'formatPattern',
   description:
     'One value for actions that match a regular expression, another for those that do not, per step',
-  codeVersion: 1,
   options: { pattern: text(''), flags: text('su'), whole: flag(true), match: real(0), mismatch: real(-0.1) },
   optionsFault({ pattern, flags, whole }) {
     if (pattern === '') return 'pattern is empty, must be a regular expression';
@@ -51,11 +49,10 @@ defineReward({
   },
 });
 
-defineReward({
+registerReward(import.meta.url, {
   name: 'formatJson',
   description:
     'One value for actions that are a JSON object with all the required keys, another for the rest, per step',
-  codeVersion: 1,
   options: { requiredKeys: textList([]), match: real(0), mismatch: real(-0.1) },
   score: ({ steps }, { requiredKeys, match, mismatch }) => ({
     scope: 'step',

@@ -15,7 +15,9 @@ const VIEWS = [
   'metrics',
   'policies',
   'reward_assignments',
+  'reward_versions',
   'runs',
+  'scores',
   'steps',
   'updates',
 ];
@@ -68,9 +70,17 @@ describe('migrate', () => {
 
   it('makes the fact table and every public view, and does nothing the second time', async () => {
     expect(await migrate(client)).toEqual({
-      applied: ['0001_events.sql', '0002_views.sql', '0003_fewer_merges.sql', '0004_dead_letter_origin.sql'],
+      applied: [
+        '0001_events.sql',
+        '0002_views.sql',
+        '0003_fewer_merges.sql',
+        '0004_dead_letter_origin.sql',
+        '0005_reward_scores.sql',
+      ],
     });
-    expect(await tables()).toEqual(['events', ...VIEWS, 'current_trainer_events'].sort());
+    expect(await tables()).toEqual(
+      ['events', 'reward_definitions', 'reward_scores', ...VIEWS, 'current_trainer_events'].sort(),
+    );
     for (const view of VIEWS) expect(await client.queryRows(`SELECT * FROM ${view}`)).toEqual([]);
     expect(await migrate(client)).toEqual({ applied: [] });
   });

@@ -177,8 +177,16 @@ describe('TrajectoryReader', () => {
     );
     await bring([...events, ...assigned] as AnyEvent[]);
     expect(await reader.readAssignedRewards(runId, [episodeId])).toEqual([
-      { episodeId, seq: 0, step: 1, name: 'judge', value: 0.5, source: 'rubric' },
-      { episodeId, seq: 1, step: null, name: 'judge', value: null, source: 'rubric' },
+      { episodeId, seq: 0, step: 1, name: 'judge', value: 0.5, source: 'rubric', rationale: 'fine' },
+      {
+        episodeId,
+        seq: 1,
+        step: null,
+        name: 'judge',
+        value: null,
+        source: 'rubric',
+        rationale: 'taken back',
+      },
     ]);
     expect(await reader.readAssignedRewards(runId, [])).toEqual([]);
   });

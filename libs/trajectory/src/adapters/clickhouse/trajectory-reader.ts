@@ -18,6 +18,7 @@ export interface AssignedReward {
   /** null retracts an earlier value. */
   readonly value: number | null;
   readonly source: string;
+  readonly rationale: string;
 }
 
 export interface TrajectoryReaderOptions {
@@ -75,7 +76,7 @@ export class TrajectoryReader {
     requireUuids(episodeIds);
     if (episodeIds.length === 0) return [];
     return this.client.queryRows<AssignedReward>(
-      `SELECT episode_id AS episodeId, seq, step, name, value, source
+      `SELECT episode_id AS episodeId, seq, step, name, value, source, rationale
        FROM reward_assignments
        WHERE run_id = {runId:String} AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
        ORDER BY episode_id, seq`,

@@ -317,6 +317,20 @@ describe('views', () => {
         controlEvent(ids, 'UpdateApplied', { epoch: 1 }),
         controlEvent(ids, 'MetricsLogged'),
       ]);
+      // Two reward versions that disagree about two episodes, as `retrace score` writes them.
+      for (const version of ['first', 'second']) {
+        await store.client.command(
+          `INSERT INTO reward_definitions VALUES ({runId:String}, {version:String}, {version:String}, '[]', now64(6))`,
+          { params: { runId: ids.runId, version } },
+        );
+        await store.client.command(
+          `INSERT INTO reward_scores (run_id, reward_version, episode_id, scored_at, total, component_names, component_weights, component_values, component_faults)
+           SELECT {runId:String}, {version:String}, episode_id, now64(6), if({version:String} = 'first', 1, rowNumberInAllBlocks()),
+             ['goal'], [1], [1], ['']
+           FROM episodes WHERE run_id = {runId:String}`,
+          { params: { runId: ids.runId, version } },
+        );
+      }
     });
 
     it('are all the views there are', async () => {
@@ -333,6 +347,8 @@ describe('views', () => {
       'steps',
       'groups',
       'reward_assignments',
+      'reward_versions',
+      'scores',
       'updates',
       'policies',
       'metrics',

@@ -1,0 +1,17 @@
+export { ScoringError, type ScoringErrorCode } from './scoring-error.js';
+export { codeHash } from './module-code.js';
+export { loadRewardModules } from './load-reward-module.js';
+export {
+  RewardScorer,
+  type IdentifiedEpisode,
+  type RewardDefinition,
+  type RewardInputs,
+  type RewardScorerOptions,
+  type TokenRewards,
+} from './reward-scorer.js';
+export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-episodes.js';
+export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
+export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff-scores.js';
+export { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
+export type { JudgeVerdict } from './judge/verdict.js';
+export { VerdictStore, type AssignedRewardSource, type VerdictStoreOptions } from './judge/verdict-store.js';

@@ -1,0 +1,182 @@
+import type { JudgeRequest } from '@retrace/rewards';
+import { afterEach, describe, expect, it } from 'vitest';
+import { JudgeClient } from './judge-client.js';
+import { startJudgeServer, type JudgeReply, type JudgeServer } from './judge-server.fixture.js';
+
+describe('JudgeClient', () => {
+  let server: JudgeServer | null = null;
+  afterEach(async () => {
+    await server?.close();
+    server = null;
+  });
+
+  const requestTo = (
+    endpoint: string,
+    change: Partial<JudgeRequest & JudgeRequest['service']> = {},
+  ): JudgeRequest => ({
+    model: change.model ?? 'grader',
+    system: 'grade it',
+    user: change.user ?? 'an episode',
+    minScore: 0,
+    maxScore: 1,
+    temperature: 0,
+    maxTokens: 64,
+    seed: 0,
+    service: {
+      endpoint,
+      apiKeyVariable: change.apiKeyVariable ?? '',
+      timeoutMs: change.timeoutMs ?? 5000,
+      maxRetries: change.maxRetries ?? 2,
+      concurrency: change.concurrency ?? 4,
+      promptPrice: 2,
+      completionPrice: 10,
+    },
+  });
+
+  async function askOf(
+    reply: (n: number) => JudgeReply,
+    change: Partial<JudgeRequest & JudgeRequest['service']> = {},
+  ) {
+    server = await startJudgeServer(reply);
+    const client = new JudgeClient({ firstRetryMs: 1, environment: { KEY: 'sesame' } });
+    const { answer, newVerdict } = await client.ask(requestTo(server.endpoint, change), []);
+    return { answer, newVerdict, client, server };
+  }
+
+  it('asks in the form of OpenAI’s API and reads the verdict', async () => {
+    const { answer, newVerdict, client, server } = await askOf(() => ({}), { apiKeyVariable: 'KEY' });
+    expect(answer).toEqual({ kind: 'verdict', score: 0.5, rationale: 'as asked' });
+    expect(newVerdict).toMatchObject({
+      model: 'grader',
+      score: 0.5,
+      raw: '{"rationale":"as asked","score":0.5}',
+      promptHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    expect(server.headers[0].authorization).toBe('Bearer sesame');
+    expect(server.requests[0]).toMatchObject({
+      model: 'grader',
+      temperature: 0,
+      max_tokens: 64,
+      messages: [
+        { role: 'system', content: 'grade it' },
+        { role: 'user', content: 'an episode' },
+      ],
+      response_format: {
+        type: 'json_schema',
+        json_schema: { strict: true, schema: { properties: { score: { minimum: 0, maximum: 1 } } } },
+      },
+    });
+    // 100 prompt tokens at 2 and 20 completion tokens at 10 per million.
+    expect(client.usage).toMatchObject({
+      numRequests: 1,
+      numVerdicts: 1,
+      promptTokens: 100,
+      completionTokens: 20,
+    });
+    expect(client.usage.cost).toBeCloseTo((100 * 2 + 20 * 10) / 1e6, 15);
+  });
+
+  it.each<[string, JudgeReply]>([
+    ['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' }, body: 'slow down' }],
+    ['500', { status: 500, body: 'oops' }],
+    ['503', { status: 503, body: '' }],
+    ['an answer that is no JSON', { body: '<html>' }],
+    ['a message that is no JSON', { content: 'I would say 0.7' }],
+    ['a score out of range', { content: '{"rationale":"great","score":11}' }],
+    ['a score that is a text', { content: '{"rationale":"great","score":"1"}' }],
+    ['no rationale', { content: '{"score":1}' }],
+    ['an answer that was cut off', { content: '{"rationale":"x","score":1}', finishReason: 'length' }],
+    ['no choices', { body: '{}' }],
+  ])('asks again after %s, and no more often than allowed', async (_, reply) => {
+    const mended = await askOf((n) => (n < 2 ? reply : {}));
+    expect(mended.answer).toMatchObject({ kind: 'verdict', score: 0.5 });
+    expect(mended.client.usage).toMatchObject({ numRequests: 3, numRetries: 2, numUnanswered: 0 });
+    await mended.server.close();
+
+    const broken = await askOf(() => reply);
+    expect(broken.answer).toMatchObject({
+      kind: 'none',
+      reason: expect.stringMatching(/^judge: /) as string,
+    });
+    expect(broken.newVerdict).toBeNull();
+    expect(broken.client.usage).toMatchObject({ numRequests: 3, numVerdicts: 0, numUnanswered: 1 });
+  });
+
+  it('waits as long as the service says', async () => {
+    const started = performance.now();
+    await askOf((n) => (n === 0 ? { status: 429, headers: { 'retry-after': '1' } } : {}));
+    expect(performance.now() - started).toBeGreaterThan(1000);
+  });
+
+  it('does not repeat a request that the service refuses', async () => {
+    const { answer, client } = await askOf(() => ({ status: 400, body: 'no such model' }));
+    expect(answer).toEqual({ kind: 'none', reason: 'judge: HTTP 400: no such model' });
+    expect(client.usage.numRequests).toBe(1);
+  });
+
+  it('takes a refusal to judge as an answer without a score', async () => {
+    const { answer, newVerdict, client } = await askOf(() => ({ refusal: 'I cannot help with that' }));
+    expect(answer).toEqual({ kind: 'none', reason: 'judge: refused: I cannot help with that' });
+    expect(newVerdict).toMatchObject({ score: null, raw: 'I cannot help with that' });
+    expect(client.usage).toMatchObject({ numRequests: 1, numRefused: 1, numUnanswered: 0 });
+  });
+
+  it('gives up on an answer that takes too long', async () => {
+    const { answer } = await askOf(() => ({ delayMs: 2000 }), { timeoutMs: 50, maxRetries: 0 });
+    expect(answer).toMatchObject({ kind: 'none', reason: expect.stringContaining('timeout') as string });
+  });
+
+  it('says which variable lacks the key', async () => {
+    const { answer, client } = await askOf(() => ({}), { apiKeyVariable: 'JUDGE_KEY' });
+    expect(answer).toMatchObject({
+      reason: 'judge: apiKeyVariable is JUDGE_KEY, which is not set in the environment',
+    });
+    expect(client.usage.numVerdicts).toBe(0);
+  });
+
+  it('answers from the log, from what it asked before and from what is under way, without asking again', async () => {
+    const { newVerdict, client, server } = await askOf(() => ({ delayMs: 20 }));
+    const request = requestTo(server.endpoint);
+    await Promise.all([client.ask(request, []), client.ask(request, [])]);
+    const other = new JudgeClient();
+    const fromLog = await other.ask(request, newVerdict === null ? [] : [newVerdict]);
+    expect(fromLog).toMatchObject({ answer: { score: 0.5 }, newVerdict: null });
+    expect(server.requests).toHaveLength(1);
+    await other.ask(
+      requestTo(server.endpoint, { user: 'another episode' }),
+      newVerdict === null ? [] : [newVerdict],
+    );
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('keeps to the limit of requests at once', async () => {
+    server = await startJudgeServer(() => ({ delayMs: 20 }));
+    const { endpoint } = server;
+    const client = new JudgeClient();
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        client.ask(requestTo(endpoint, { user: `episode ${String(n)}`, concurrency: 3 }), []),
+      ),
+    );
+    expect(server.maxAtOnce()).toBe(3);
+    expect(server.requests).toHaveLength(12);
+  });
+
+  it('stops asking a judge that is down', async () => {
+    server = await startJudgeServer();
+    const { endpoint } = server;
+    await server.close();
+    server = null;
+    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 3 });
+    const reasons: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const { answer } = await client.ask(requestTo(endpoint, { user: String(n), maxRetries: 1 }), []);
+      reasons.push(answer.kind === 'none' ? answer.reason : '');
+    }
+    expect(reasons.slice(0, 3).every((reason) => reason.includes('ECONNREFUSED'))).toBe(true);
+    expect(reasons.slice(3)).toEqual(
+      Array(2).fill('judge: not asked, after 3 questions in a row without an answer'),
+    );
+    expect(client.usage).toMatchObject({ numRequests: 6, numUnanswered: 5 });
+  });
+});

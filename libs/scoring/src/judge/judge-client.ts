@@ -1,0 +1,213 @@
+import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import pRetry, { AbortError } from 'p-retry';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MalformedAnswer, promptHash, readVerdict, requestBody, type JudgeVerdict } from './verdict.js';
+
+export interface JudgeClientOptions {
+  /** Verdicts kept for the same question (default 10,000). */
+  readonly cacheSize?: number;
+  /** Where API keys are looked up (default: this process's environment). */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** First pause before asking again; doubles each time, up to 30 s (default 500). */
+  readonly firstRetryMs?: number;
+  /** After so many questions in a row without any answer the judge counts as down, and is not asked again (default 8). */
+  readonly maxFailuresInARow?: number;
+}
+
+export interface JudgeUsage {
+  /** HTTP requests, with those that were made again. */
+  numRequests: number;
+  numRetries: number;
+  /** Answered from what was asked before, here or in the log. */
+  numReused: number;
+  numVerdicts: number;
+  numRefused: number;
+  /** Questions left without a verdict: judge down, request refused, or answers of another form. */
+  numUnanswered: number;
+  promptTokens: number;
+  completionTokens: number;
+  /** By the prices of the recipe, in its currency. */
+  cost: number;
+}
+
+/** A judge's answer, and the verdict behind it where it is new. */
+export interface AskedJudge {
+  readonly answer: JudgeAnswer;
+  readonly newVerdict: JudgeVerdict | null;
+}
+
+/** The service said that it cannot answer this request, now or ever. */
+class JudgeHttpError extends Error {
+  constructor(
+    readonly status: number,
+    readonly retryAfterMs: number,
+    detail: string,
+  ) {
+    super(`HTTP ${String(status)}${detail === '' ? '' : `: ${detail}`}`);
+  }
+}
+
+const longestRetryMs = 30_000;
+
+/**
+ * Asks OpenAI-compatible chat endpoints for verdicts: a question that was asked before is not asked again, each service
+ * has its limit of requests at once, and what fails for a while (no connection, time-out, 408, 429, 5xx, an answer of
+ * another form) is tried again. Never rejects: a question without a verdict is answered with the reason.
+ */
+export class JudgeClient {
+  readonly usage: JudgeUsage = {
+    numRequests: 0,
+    numRetries: 0,
+    numReused: 0,
+    numVerdicts: 0,
+    numRefused: 0,
+    numUnanswered: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cost: 0,
+  };
+  readonly #cache: LRUCache<string, Promise<JudgeVerdict>>;
+  readonly #limits = new Map<string, ReturnType<typeof pLimit>>();
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #firstRetryMs: number;
+  readonly #maxFailuresInARow: number;
+  #failuresInARow = 0;
+
+  constructor(options: JudgeClientOptions = {}) {
+    this.#cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
+    this.#environment = options.environment ?? process.env;
+    this.#firstRetryMs = options.firstRetryMs ?? 500;
+    this.#maxFailuresInARow = options.maxFailuresInARow ?? 8;
+  }
+
+  /** @param logged verdicts on the same episode that the log has: they come before asking */
+  async ask(
+    request: JudgeRequest,
+    logged: readonly JudgeVerdict[],
+    { onlyKnown = false }: { readonly onlyKnown?: boolean } = {},
+  ): Promise<AskedJudge> {
+    const hash = promptHash(request);
+    const known = logged.findLast((verdict) => verdict.promptHash === hash);
+    if (known !== undefined) {
+      this.usage.numReused++;
+      return { answer: answerOf(known), newVerdict: null };
+    }
+    if (onlyKnown) {
+      return { answer: { kind: 'none', reason: 'judge: no verdict in the log' }, newVerdict: null };
+    }
+    const cached = this.#cache.get(hash);
+    const asking = cached ?? this.#askService(request);
+    if (cached === undefined) this.#cache.set(hash, asking);
+    else this.usage.numReused++;
+    try {
+      const verdict = await asking;
+      return { answer: answerOf(verdict), newVerdict: verdict };
+    } catch (error) {
+      this.#cache.delete(hash);
+      this.usage.numUnanswered++;
+      return { answer: { kind: 'none', reason: `judge: ${reasonOf(error)}` }, newVerdict: null };
+    }
+  }
+
+  #askService(request: JudgeRequest): Promise<JudgeVerdict> {
+    const { endpoint, concurrency, maxRetries } = request.service;
+    const key = `${endpoint} ${String(concurrency)}`;
+    const limit = this.#limits.get(key) ?? pLimit(concurrency);
+    this.#limits.set(key, limit);
+    return limit(async () => {
+      if (this.#failuresInARow >= this.#maxFailuresInARow) {
+        throw new Error(
+          `not asked, after ${String(this.#failuresInARow)} questions in a row without an answer`,
+        );
+      }
+      try {
+        const verdict = await pRetry(() => this.#requestOnce(request), {
+          retries: maxRetries,
+          minTimeout: this.#firstRetryMs,
+          maxTimeout: longestRetryMs,
+          randomize: true,
+          onFailedAttempt: async ({ error, retriesLeft }) => {
+            if (retriesLeft === 0) return;
+            this.usage.numRetries++;
+            if (error instanceof JudgeHttpError) await sleep(error.retryAfterMs);
+          },
+        });
+        this.#failuresInARow = 0;
+        if (verdict.score === null) this.usage.numRefused++;
+        else this.usage.numVerdicts++;
+        return verdict;
+      } catch (error) {
+        // A service that answers, if only nonsense, is not down.
+        this.#failuresInARow = error instanceof MalformedAnswer ? 0 : this.#failuresInARow + 1;
+        throw error;
+      }
+    });
+  }
+
+  async #requestOnce(request: JudgeRequest): Promise<JudgeVerdict> {
+    const { endpoint, timeoutMs, promptPrice, completionPrice } = request.service;
+    this.usage.numRequests++;
+    let response: Response;
+    let body: string;
+    try {
+      response = await fetch(`${endpoint.replace(/\/$/, '')}/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...this.#authorization(request) },
+        body: JSON.stringify(requestBody(request)),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      body = await response.text();
+    } catch (cause) {
+      // A TypeError that isn't known as a network's would end the retries.
+      throw new Error(reasonOf(cause), { cause });
+    }
+    if (!response.ok) throw httpError(response, body);
+    const answer = parseJson(body);
+    const usage = (answer as { usage?: Record<string, number> } | null)?.usage;
+    const promptTokens = usage?.prompt_tokens ?? 0;
+    const completionTokens = usage?.completion_tokens ?? 0;
+    this.usage.promptTokens += promptTokens;
+    this.usage.completionTokens += completionTokens;
+    this.usage.cost += (promptTokens * promptPrice + completionTokens * completionPrice) / 1e6;
+    return readVerdict(answer, request);
+  }
+
+  #authorization({ service: { apiKeyVariable } }: JudgeRequest): Record<string, string> {
+    if (apiKeyVariable === '') return {};
+    const key = this.#environment[apiKeyVariable];
+    if (key === undefined || key === '') {
+      throw new AbortError(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
+    }
+    return { authorization: `Bearer ${key}` };
+  }
+}
+
+function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
+  return score === null
+    ? { kind: 'none', reason: `judge: refused: ${rationale}` }
+    : { kind: 'verdict', score, rationale };
+}
+
+function httpError(response: Response, body: string): Error {
+  const { status } = response;
+  const seconds = Number(response.headers.get('retry-after') ?? 0);
+  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, longestRetryMs) : 0;
+  const error = new JudgeHttpError(status, retryAfterMs, body.slice(0, 200).trim());
+  return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new MalformedAnswer(`the answer is no JSON: ${body.slice(0, 80)}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && error.message === 'fetch failed' ? cause.message : error.message;
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { JudgeRequest } from '@retrace/rewards';
+
+/** What a judge said about one question, as the event log keeps it: enough to score again without the judge. */
+export interface JudgeVerdict {
+  /** SHA-256, hex, of the question: `requestBody`. */
+  readonly promptHash: string;
+  readonly model: string;
+  /** null when the judge refused to answer. */
+  readonly score: number | null;
+  readonly rationale: string;
+  /** The judge's message, word for word. */
+  readonly raw: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** The body of a chat completion request (OpenAI's API, as vLLM and SGLang serve it), with the form of the answer. */
+export function requestBody(request: JudgeRequest): object {
+  const { model, system, user, minScore, maxScore, temperature, maxTokens, seed } = request;
+  return {
+    model,
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+    temperature,
+    max_tokens: maxTokens,
+    seed,
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name: 'verdict',
+        strict: true,
+        schema: {
+          type: 'object',
+          properties: {
+            rationale: { type: 'string' },
+            score: { type: 'number', minimum: minScore, maximum: maxScore },
+          },
+          required: ['rationale', 'score'],
+          additionalProperties: false,
+        },
+      },
+    },
+  };
+}
+
+export function promptHash(request: JudgeRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify(requestBody(request)))
+    .digest('hex');
+}
+
+/** An answer that has another form than was asked for. */
+export class MalformedAnswer extends Error {}
+
+/**
+ * Reads a chat completion.
+ *
+ * @throws MalformedAnswer when it is none, was cut off, is no JSON of that form, or its score lies outside the range
+ */
+export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdict {
+  const { choices, usage } = (answer ?? {}) as ChatCompletion;
+  const choice = choices?.[0];
+  const { content, refusal } = choice?.message ?? {};
+  const common = {
+    promptHash: promptHash(request),
+    model: request.model,
+    promptTokens: usage?.prompt_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? 0,
+  };
+  if (typeof refusal === 'string' && refusal !== '') {
+    return { ...common, score: null, rationale: refusal, raw: refusal };
+  }
+  if (typeof content !== 'string') throw new MalformedAnswer('the answer holds no message');
+  if (choice?.finish_reason === 'length') throw new MalformedAnswer('the answer was cut off at maxTokens');
+  let verdict: { readonly score?: unknown; readonly rationale?: unknown } | null;
+  try {
+    verdict = JSON.parse(content) as typeof verdict;
+  } catch {
+    throw new MalformedAnswer(`the answer is no JSON: ${content.slice(0, 80)}`);
+  }
+  const { minScore, maxScore } = request;
+  const { score, rationale } = verdict ?? {};
+  if (typeof score !== 'number' || !(score >= minScore && score <= maxScore)) {
+    throw new MalformedAnswer(
+      `score is ${JSON.stringify(score) ?? 'missing'}, must be a number from ${String(minScore)} to ${String(maxScore)}`,
+    );
+  }
+  if (typeof rationale !== 'string') throw new MalformedAnswer('rationale is missing, must be a text');
+  return { ...common, score, rationale, raw: content };
+}
+
+interface ChatCompletion {
+  readonly choices?: readonly {
+    readonly finish_reason?: string;
+    readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
+  }[];
+  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number };
+}

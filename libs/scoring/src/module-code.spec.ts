@@ -1,0 +1,80 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { codeHash } from './module-code.js';
+
+describe('codeHash', () => {
+  let scratch: string;
+  beforeEach(() => {
+    scratch = mkdtempSync(join(tmpdir(), 'retrace-code-'));
+  });
+  afterEach(() => {
+    rmSync(scratch, { recursive: true });
+  });
+
+  function write(path: string, text: string): string {
+    const file = join(scratch, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  }
+
+  const ENTRY =
+    "import { one } from './parts/one.mjs';\nimport fs from 'node:fs';\nexport default [one, fs];\n";
+
+  it('does not depend on where the files lie', () => {
+    const entry = write('a/entry.mjs', ENTRY);
+    write('a/parts/one.mjs', "export { one } from './two.mjs';");
+    write('a/parts/two.mjs', 'export const one = 1;');
+    cpSync(join(scratch, 'a'), join(scratch, 'b/c'), { recursive: true });
+    expect(codeHash(join(scratch, 'b/c/entry.mjs'))).toBe(codeHash(entry));
+    expect(codeHash(`file://${entry}`)).toBe(codeHash(entry));
+  });
+
+  it('changes with a file that is imported by one that is imported, and with no other', () => {
+    const entry = write('entry.mjs', ENTRY);
+    write('parts/one.mjs', "export { one } from './two.mjs';");
+    write('parts/two.mjs', 'export const one = 1;');
+    write('parts/three.mjs', 'export const three = 3;');
+    const before = codeHash(entry);
+    write('parts/three.mjs', 'export const three = 4;');
+    expect(codeHash(entry)).toBe(before);
+    write('parts/two.mjs', 'export const one = 2;');
+    expect(codeHash(entry)).not.toBe(before);
+  });
+
+  it('ends with files that import each other', () => {
+    const entry = write('entry.mjs', "import './other.mjs';");
+    write('other.mjs', "import './entry.mjs';");
+    expect(codeHash(entry)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('counts a package by its version', () => {
+    const entry = write('entry.mjs', "import 'pick';");
+    write('node_modules/pick/package.json', '{"version":"1.0.0"}');
+    const before = codeHash(entry);
+    write('node_modules/pick/package.json', '{"version":"1.0.1"}');
+    expect(codeHash(entry)).not.toBe(before);
+  });
+
+  it('takes the source of a compiled file, whatever compiled it', () => {
+    write('src/entry.ts', "import { one } from './one.js';\nexport const two: number = one + 1;\n");
+    write('src/one.ts', 'export const one = 1;');
+    const compiled = write('dist/entry.js', "import { one } from './one.js';\nexport const two = one + 1;\n");
+    expect(codeHash(compiled)).toBe(codeHash(join(scratch, 'src/entry.ts')));
+  });
+
+  it.each([
+    ['a file that is not there', null, 'cannot be read'],
+    ['what is no module', 'export default {', 'is no JavaScript module'],
+  ])('refuses %s, naming it', (_, text, rule) => {
+    const file = text === null ? join(scratch, 'entry.mjs') : write('entry.mjs', text);
+    expect(() => codeHash(file)).toThrowError(
+      expect.objectContaining({
+        code: 'MODULE_UNREADABLE',
+        message: expect.stringMatching(new RegExp(`entry.mjs: ${rule}`)) as string,
+      }) as Error,
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { REWARDS_MODULE } from '@retrace/rewards';
+import { initSync, parse } from 'es-module-lexer';
+import { ScoringError } from './scoring-error.js';
+
+/**
+ * SHA-256, hex, of a module's text and of all that it imports: files by content, packages by name and version, built-in
+ * modules by name; `@retrace/rewards` by content, and the other packages of Retrace, which only check options, by name. Where the module lies doesn't count, nor by which compiler a TypeScript file became JavaScript: for
+ * `dist/x.js` beside `src/x.ts` the source is taken. Type-only imports don't run and don't count.
+ *
+ * @param module file URL or absolute path
+ * @throws ScoringError `MODULE_UNREADABLE` naming the file that is missing or is no module
+ */
+export function codeHash(module: string): string {
+  initSync();
+  const entry = sourceOf(module.startsWith('file:') ? fileURLToPath(module) : module);
+  // By the order in which imports are met, so that names of folders play no part.
+  const numbers = new Map<string, number>([[entry, 0]]);
+  const parts: string[] = [];
+  for (const file of numbers.keys()) {
+    const text = readModule(file);
+    const imports = importsOf(file, text).map((specifier) => {
+      const url = specifier === '@retrace/rewards' ? REWARDS_MODULE : specifier;
+      if (!isFile(url)) return `${specifier} ${packageVersion(file, specifier)}`;
+      const target = sourceOf(url.startsWith('file:') ? fileURLToPath(url) : resolve(dirname(file), url));
+      if (!numbers.has(target)) numbers.set(target, numbers.size);
+      return String(numbers.get(target));
+    });
+    parts.push(JSON.stringify([text, imports]));
+  }
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** The file that a compiled one was made of, where that is there too. */
+function sourceOf(path: string): string {
+  const at = path.lastIndexOf(`${sep}dist${sep}`);
+  const source = at === -1 ? path : `${path.slice(0, at)}${sep}src${sep}${path.slice(at + 6)}`;
+  const typescript = source.replace(/\.js$/, '.ts');
+  if (existsSync(typescript)) return realpathSync(typescript);
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+function readModule(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: cannot be read`, { cause });
+  }
+}
+
+function importsOf(file: string, text: string): string[] {
+  try {
+    const [imports] = parse(text);
+    return imports.flatMap(({ n, d }) => {
+      if (n !== undefined) return [n];
+      // import.meta has d −2; any other import without a name is computed when it runs.
+      return d === -2 ? [] : ['(computed)'];
+    });
+  } catch (cause) {
+    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: is no JavaScript module`, { cause });
+  }
+}
+
+function isFile(specifier: string): boolean {
+  return specifier.startsWith('.') || specifier.startsWith('/') || specifier.startsWith('file:');
+}
+
+/** Of the package that a bare import names, as found from the importing file upwards; `''` for built-in modules. */
+function packageVersion(file: string, specifier: string): string {
+  if (specifier.startsWith('@retrace/')) return '';
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    const manifest = join(directory, 'node_modules', name, 'package.json');
+    if (existsSync(manifest)) {
+      return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version?: string }).version ?? '';
+    }
+    if (dirname(directory) === directory) return '';
+  }
+}

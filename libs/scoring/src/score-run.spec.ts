@@ -1,0 +1,344 @@
+import { episodeIdFor, newRunId, type StepRecorded } from '@retrace/trajectory';
+import { Sink, TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import {
+  appendEvents,
+  episodeEvents,
+  openStoreFixture,
+  type StoreFixture,
+} from '@retrace/trajectory/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diffScores } from './diff-scores.js';
+import { startJudgeServer } from './judge/judge-server.fixture.js';
+import { VerdictStore } from './judge/verdict-store.js';
+import { rewardEpisode } from './reward-episode.js';
+import { RewardScorer, type RewardDefinition } from './reward-scorer.js';
+import { scoreRun } from './score-run.js';
+
+const SPREAD = { allocation: 'perStep', allocationGamma: 1 } as const;
+const OUTCOMES: RewardDefinition = {
+  ...SPREAD,
+  components: [{ reward: 'environment' }, { reward: 'goal', weight: 2, options: { success: 1, failure: 0 } }],
+};
+const TEXTS: RewardDefinition = {
+  ...SPREAD,
+  components: [
+    { reward: 'environment', weight: -1 },
+    { reward: 'lengthPenalty', options: { unit: 'characters', limit: 3, coefficient: 0.5 } },
+    { reward: 'exactMatch', options: { answer: 'finalObservation', reference: 'level' }, weight: 0 },
+  ],
+};
+
+describe('scoring stored episodes', () => {
+  let store: StoreFixture;
+  let sink: Sink;
+  let running: Promise<void>;
+  const stop = new AbortController();
+
+  beforeAll(async () => {
+    store = await openStoreFixture();
+    sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
+    running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
+  });
+  afterAll(async () => {
+    stop.abort();
+    await running;
+    await store.close();
+  });
+
+  async function play(
+    runId: string,
+    ordinals: readonly number[],
+    step: (ordinal: number, step: number) => Partial<StepRecorded> = () => ({}),
+  ): Promise<string[]> {
+    const ends = new Map<number, number>();
+    for (const ordinal of ordinals) {
+      const events = episodeEvents({
+        logId: store.log.logId,
+        runId,
+        ordinal,
+        numSteps: 1 + (ordinal % 3),
+        step: (k) => step(ordinal, k),
+      });
+      const { partition, lastOffset } = await appendEvents(store.log, events);
+      ends.set(partition, lastOffset);
+    }
+    for (const [partition, end] of ends) await sink.caughtUpTo('trajectories', partition, end);
+    return ordinals.map((ordinal) => episodeIdFor({ runId, ordinal }));
+  }
+
+  const score = (
+    runId: string,
+    definition: RewardDefinition,
+    options: { signal?: AbortSignal; batch?: number } = {},
+  ) =>
+    scoreRun({
+      client: store.client,
+      runId,
+      scorer: new RewardScorer(definition),
+      name: 'test',
+      maxEpisodesPerBatch: options.batch,
+      signal: options.signal,
+    });
+
+  const rowsOf = (runId: string) =>
+    store.client.queryRows<Record<string, unknown>>(
+      `SELECT * EXCEPT scored_at FROM scores WHERE run_id = {runId:String} ORDER BY reward_version, episode_id`,
+      { params: { runId } },
+    );
+
+  it.each([
+    ['outcomes alone', OUTCOMES],
+    ['texts too', TEXTS],
+  ])('gives what training gives for the same episodes (components that read %s)', async (_, definition) => {
+    const runId = newRunId();
+    const ids = await play(runId, [0, 1, 2, 3, 4, 5]);
+    const report = await score(runId, definition);
+    expect(report).toMatchObject({ numScored: 6, numKept: 0, numWithoutTotal: 0, numIncomplete: 0 });
+
+    const scorer = new RewardScorer(definition);
+    const reader = new TrajectoryReader(store.client);
+    const columns = await reader.readEpisodes(runId, ids);
+    const texts = await reader.readEpisodeTexts(runId, ids);
+    const asTrained = await scorer.scoreEpisodes(
+      ids.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
+    );
+    const rows = await rowsOf(runId);
+    expect(report.rewardVersion).toBe(scorer.version);
+    expect(rows.map((row) => row.episode_id)).toEqual(ids);
+    expect(rows.map((row) => row.total)).toEqual(asTrained.map(({ total }) => total));
+    expect(rows.map((row) => row.step_rewards)).toEqual(asTrained.map(({ stepRewards }) => [...stepRewards]));
+    expect(rows.map((row) => row.components)).toEqual(
+      asTrained.map(({ components }) =>
+        Object.fromEntries(components.map(({ name, value }) => [name, value])),
+      ),
+    );
+  });
+
+  it('computes a total that can be worked out by hand', async () => {
+    const runId = newRunId();
+    await play(runId, [2]);
+    await score(runId, OUTCOMES);
+    // Ordinal 2: three steps with rewards 0, 1, 2; even ordinals succeed: 0 + 1 + 2 + 2·1.
+    expect(await rowsOf(runId)).toMatchObject([{ total: 5, episode_reward: 2, step_rewards: [0, 1, 2] }]);
+  });
+
+  it('scores only what has no score yet, and nothing that is not sealed', async () => {
+    const runId = newRunId();
+    await play(runId, [0, 1]);
+    const open = episodeEvents({ logId: store.log.logId, runId, ordinal: 2 }).slice(0, -1);
+    const { partition, lastOffset } = await appendEvents(store.log, open);
+    await sink.caughtUpTo('trajectories', partition, lastOffset);
+    expect(await score(runId, OUTCOMES)).toMatchObject({ numScored: 2, numKept: 0 });
+    expect(await score(runId, OUTCOMES)).toMatchObject({ numScored: 0, numKept: 2 });
+    // Earlier by id than one that is scored.
+    await play(runId, [4, 3]);
+    expect(await score(runId, OUTCOMES)).toMatchObject({ numScored: 2, numKept: 2 });
+    expect(await score(runId, TEXTS)).toMatchObject({ numScored: 4, numKept: 0 });
+  });
+
+  it('goes on where it was stopped, to the same rows, and shows none twice', async () => {
+    const ordinals = Array.from({ length: 30 }, (_, n) => n);
+    const [whole, stopped] = [newRunId(), newRunId()];
+    await play(whole, ordinals);
+    await play(stopped, ordinals);
+    await score(whole, OUTCOMES);
+    let numScored = 0;
+    for (let pass = 0; numScored < 30; pass++) {
+      expect(pass).toBeLessThan(10);
+      const abort = new AbortController();
+      const report = await scoreRun({
+        client: store.client,
+        runId: stopped,
+        scorer: new RewardScorer(OUTCOMES),
+        name: 'test',
+        maxEpisodesPerBatch: 4,
+        signal: abort.signal,
+        onProgress: () => {
+          abort.abort();
+        },
+      });
+      numScored += report.numScored;
+    }
+    // A pass whose answer was lost wrote its rows all the same.
+    await store.client.command(
+      'INSERT INTO reward_scores SELECT * FROM reward_scores WHERE run_id = {runId:String}',
+      {
+        params: { runId: stopped },
+      },
+    );
+    const comparable = (rows: Record<string, unknown>[]) =>
+      rows.map(({ run_id: _run, episode_id: _episode, ...rest }) => rest);
+    expect(comparable(await rowsOf(stopped))).toEqual(comparable(await rowsOf(whole)));
+  });
+
+  it('leaves missing what is missing, says why, and scores it again when asked to', async () => {
+    const runId = newRunId();
+    await play(runId, [0, 1], (ordinal) => (ordinal === 1 ? { reward: null } : {}));
+    const components = [{ reward: 'environment' }, { reward: 'explorationBonus', weight: 0 }];
+    const report = await score(runId, { ...SPREAD, components });
+    expect(report.numWithoutTotal).toBe(1);
+    expect(report.reasons[0]).toEqual({ reason: 'environment: missing', count: 1 });
+    const rows = await rowsOf(runId);
+    expect(rows[0]).toMatchObject({ total: 0, components: { environment: 0, explorationBonus: null } });
+    expect(rows[1]).toMatchObject({ total: null, components: { environment: null, explorationBonus: null } });
+    expect(rows[0].faults).toEqual({
+      explorationBonus: 'explorationBonus needs visitCount, the visits of the run so far',
+    });
+    const again = await scoreRun({
+      client: store.client,
+      runId,
+      scorer: new RewardScorer({ ...SPREAD, components }),
+      name: 'test',
+      retryMissing: true,
+    });
+    expect(again).toMatchObject({ numScored: 1, numKept: 1 });
+    expect(await rowsOf(runId)).toHaveLength(2);
+  });
+
+  it('logs what a judge says, and scores from the log when the judge is gone', async () => {
+    const runId = newRunId();
+    const ids = await play(runId, [0, 1, 2, 3], (ordinal) => ({ action: `act ${String(ordinal)}` }));
+    const server = await startJudgeServer((_, question) => {
+      if (question.includes('act 3')) return { status: 500, body: 'out of memory' };
+      if (question.includes('act 2')) return { refusal: 'not this one' };
+      return { content: JSON.stringify({ rationale: 'seen', score: question.includes('act 1') ? 1 : 0.25 }) };
+    });
+    const { endpoint } = server;
+    const verdicts = new VerdictStore({ log: store.log, reader: new TrajectoryReader(store.client), runId });
+    const judged = () =>
+      new RewardScorer(
+        {
+          ...SPREAD,
+          components: [{ reward: 'judge', options: { model: 'grader', endpoint, maxRetries: 1 } }],
+        },
+        { verdicts, judge: { firstRetryMs: 1 } },
+      );
+    const scoreJudged = (scorer: RewardScorer) =>
+      scoreRun({ client: store.client, runId, scorer, name: 'judged' });
+    const first = judged();
+    expect(await scoreJudged(first)).toMatchObject({ numScored: 4, numWithoutTotal: 2 });
+    const before = await rowsOf(runId);
+    expect(before.map((row) => row.total)).toEqual([0.25, 1, null, null]);
+    expect(before.map((row) => row.faults)).toEqual([
+      {},
+      {},
+      { judge: 'judge: refused: not this one' },
+      { judge: 'judge: HTTP 500: out of memory' },
+    ]);
+    expect(first.judgeUsage).toMatchObject({
+      numVerdicts: 2,
+      numRefused: 1,
+      numUnanswered: 1,
+      promptTokens: 300,
+    });
+
+    for (let partition = 0; partition < 2; partition++) {
+      const end = await store.log.endOffset('trajectories', partition);
+      if (end > 0) await sink.caughtUpTo('trajectories', partition, end - 1);
+    }
+    await server.close();
+    const assigned = await new TrajectoryReader(store.client).readAssignedRewards(runId, ids);
+    expect(assigned.map(({ value, source, name }) => [value, source, name])).toEqual([
+      [0.25, 'judge', 'judge'],
+      [1, 'judge', 'judge'],
+      [null, 'judge', 'judge'],
+    ]);
+    expect(JSON.parse(assigned[1].rationale)).toMatchObject({
+      model: 'grader',
+      rationale: 'seen',
+      raw: '{"rationale":"seen","score":1}',
+      promptTokens: 100,
+    });
+
+    await store.client.command('DELETE FROM reward_scores WHERE run_id = {runId:String}', {
+      params: { runId },
+    });
+    const offline = judged();
+    expect(offline.version).toBe(first.version);
+    await scoreJudged(offline);
+    expect((await rowsOf(runId)).map((row) => row.total)).toEqual([0.25, 1, null, null]);
+    expect(offline.judgeUsage).toMatchObject({
+      numReused: 3,
+      numVerdicts: 0,
+      numUnanswered: 1,
+      promptTokens: 0,
+    });
+  });
+});
+
+describe('comparing two reward versions', () => {
+  let store: StoreFixture;
+  const runId = newRunId();
+
+  beforeAll(async () => {
+    store = await openStoreFixture();
+    const stop = new AbortController();
+    const sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
+    const running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
+    for (let ordinal = 0; ordinal < 6; ordinal++) {
+      const { partition, lastOffset } = await appendEvents(
+        store.log,
+        episodeEvents({
+          logId: store.log.logId,
+          runId,
+          ordinal,
+          numSteps: 1,
+          step: () => ({ reward: [1, 2, 5, 5, 4, 3][ordinal] }),
+        }),
+      );
+      await sink.caughtUpTo('trajectories', partition, lastOffset);
+    }
+    stop.abort();
+    await running;
+    const score = (components: RewardDefinition['components'], name: string) =>
+      scoreRun({ client: store.client, runId, scorer: new RewardScorer({ ...SPREAD, components }), name });
+    await score([{ reward: 'environment' }], 'plain');
+    // Odd ordinals fail: 1+10, 2, 5+10, 5, 4+10, 3.
+    await score(
+      [{ reward: 'environment' }, { reward: 'goal', weight: 10, options: { failure: 0 } }],
+      'with goal',
+    );
+  });
+  afterAll(async () => {
+    await store.close();
+  });
+
+  it('says what changed per episode, per component, in rank and in the sign of advantages', async () => {
+    const diff = await diffScores({ client: store.client, runId, a: 'plain', b: 'with goal' });
+    expect(diff.values.map(({ name }) => name)).toEqual(['total', 'environment', 'goal']);
+    const [total, environment, goal] = diff.values;
+    expect(total).toMatchObject({
+      numCompared: 6,
+      numChanged: 3,
+      numOnlyA: 0,
+      numOnlyB: 0,
+      maxAbsoluteChange: 10,
+    });
+    expect(total.meanA).toBeCloseTo(20 / 6, 12);
+    expect(total.meanB).toBeCloseTo(50 / 6, 12);
+    // A 1 2 5 5 4 3, B 11 2 15 5 14 3. Of 15 pairs one is tied in A, 10 agree and 4 don't: 6/√(14·15). scipy agrees.
+    expect(total.kendall).toBeCloseTo(6 / Math.sqrt(14 * 15), 12);
+    // Ranks A 1 2 5.5 5.5 4 3, B 4 1 6 3 5 2: Σ(a−3.5)(b−3.5) = 8, Σ(a−3.5)² = 17, Σ(b−3.5)² = 17.5. scipy agrees.
+    expect(total.spearman).toBeCloseTo(8 / Math.sqrt(17 * 17.5), 12);
+    expect(environment).toMatchObject({ numChanged: 0, spearman: 1, kendall: 1 });
+    expect(goal).toMatchObject({ numCompared: 0, numOnlyB: 6 });
+    expect(diff.mostChanged.map(({ totalA, totalB }) => [totalA, totalB])).toEqual([
+      [1, 11],
+      [5, 15],
+      [4, 14],
+    ]);
+    // Groups of two: (1, 2) → (11, 2) flips both; (5, 5) had no advantage to flip; (4, 3) → (14, 3) keeps its order.
+    expect(diff).toMatchObject({ numGroups: 3, numGroupsFlipped: 1 });
+    expect(diff.mostFlipped).toEqual([{ groupId: 'group-0', numEpisodes: 2, numFlipped: 2 }]);
+  });
+
+  it('finds versions by the beginning of their hash, and refuses others with those there are', async () => {
+    const { versionA } = await diffScores({ client: store.client, runId, a: 'plain', b: 'plain' });
+    const byHash = await diffScores({ client: store.client, runId, a: versionA.slice(0, 8), b: versionA });
+    expect(byHash.nameA).toBe('plain');
+    await expect(diffScores({ client: store.client, runId, a: 'plane', b: 'plain' })).rejects.toMatchObject({
+      code: 'VERSION_UNKNOWN',
+      message: expect.stringMatching(/'plane'.* has no scores; there are .*with goal/) as string,
+    });
+  });
+});

@@ -1,0 +1,3 @@
+/** A real store and log with episodes in them, for the specs of other packages. */
+export { appendEvents, controlEvent, episodeEvents, type EpisodeSpec } from './episodes.fixture.js';
+export { openStoreFixture, type StoreFixture } from './store.fixture.js';

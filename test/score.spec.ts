@@ -1,0 +1,118 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { resolveRecipe } from '@retrace/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
+
+/** The example in docs/rewards.md, as a reader would save it. */
+const document = readFileSync(join(root, 'docs', 'rewards.md'), 'utf8');
+const example = /<!-- brief-reward.mjs -->\n\n```js\n([\s\S]*?)```/.exec(document)?.[1] ?? '';
+
+describe('retrace score', { timeout: 120_000 }, () => {
+  const directory = makeDataDirectory();
+  const data = ['--data-dir', join(directory.path, 'data')];
+  const recipeFile = join(directory.path, 'mine.json');
+
+  async function json<T>(...args: readonly string[]): Promise<T> {
+    const { code, stdout, stderr } = await runRetrace([...args, ...data, '--json']);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    return JSON.parse(stdout) as T;
+  }
+
+  interface Report {
+    readonly rewardVersion: string;
+    readonly numScored: number;
+    readonly numKept: number;
+    readonly numWithoutTotal: number;
+  }
+
+  beforeAll(async () => {
+    writeFileSync(join(directory.path, 'brief-reward.mjs'), example);
+    const recipe = resolveRecipe('bandit-ppo');
+    const components = [{ reward: 'environment' }, { module: './brief-reward.mjs', weight: 0.5 }];
+    writeFileSync(recipeFile, JSON.stringify({ ...recipe, reward: { ...recipe.reward, components } }));
+    const { code, stderr } = await runRetrace([
+      'train',
+      ...['--recipe', recipeFile, '--updates', '2', '--set', 'collection.groupsPerRound=8'],
+      ...['--set', 'evaluation.everyUpdates=0', '--set', 'evaluation.numTestEpisodes=0'],
+      ...data,
+    ]);
+    expect(stderr).not.toContain('retrace: ');
+    expect(code).toBe(0);
+  }, 120_000);
+  afterAll(() => {
+    directory.remove();
+  });
+
+  it('names the version that training used, also with a reward from a file', async () => {
+    const report = await json<Report>('score', '--recipe', recipeFile, '--name', 'mine');
+    const updates = await json<{ reward_version: string }[]>(
+      'sql',
+      'SELECT DISTINCT reward_version FROM updates',
+    );
+    expect(updates).toEqual([{ reward_version: report.rewardVersion }]);
+    expect(report).toMatchObject({ numKept: 0, numWithoutTotal: 0 });
+    expect(report.numScored).toBe(16);
+    const [{ wrong }] = await json<{ wrong: number }[]>(
+      'sql',
+      `SELECT countIf(abs(total - (components['environment'] + 0.5 * components['brief'])) > 1e-12 OR components['brief'] != 1) AS wrong FROM scores`,
+    );
+    expect(wrong).toBe(0);
+    expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
+  });
+
+  it('goes on after a kill, to the rows of one that was never killed', async () => {
+    await runRetrace([
+      'collect',
+      '--environment',
+      'frozen-lake',
+      '--policy',
+      'random',
+      '--episodes',
+      '4000',
+      ...data,
+    ]);
+    const session = startRetrace(['score', '--recipe', 'frozen-lake-grpo', '--name', 'killed', ...data]);
+    await session.waitFor(/scores written/);
+    await session.killTree();
+    const killed = await json<Report>('score', '--recipe', 'frozen-lake-grpo', '--name', 'killed');
+    expect(killed.numKept).toBeGreaterThan(0);
+    expect(killed.numScored).toBeGreaterThan(0);
+    expect(killed.numScored + killed.numKept).toBe(4000);
+    // The recipe scores by the environment alone, so the return that the collector sealed is an independent oracle.
+    const [found] = await json<object[]>(
+      'sql',
+      `SELECT count() AS num, uniqExact(episode_id) AS unique, countIf(abs(s.total - e.return) > 1e-9) AS wrong
+       FROM scores AS s INNER JOIN episodes AS e ON s.run_id = e.run_id AND s.episode_id = e.episode_id
+       WHERE s.run_id = (SELECT max(run_id) FROM runs)`,
+    );
+    expect(found).toEqual({ num: 4000, unique: 4000, wrong: 0 });
+  });
+
+  it('compares two versions', async () => {
+    await json('score', '--recipe', recipeFile, '--name', 'brief too');
+    const diff = await json<{ values: { name: string; numCompared: number }[] }>(
+      ...['score', 'diff', 'killed', 'brief too', '--limit', '3'],
+    );
+    expect(diff.values.map(({ name }) => name)).toEqual(['total', 'brief', 'environment']);
+    const { stdout } = await runRetrace(['score', 'diff', 'killed', 'brief too', ...data]);
+    expect(stdout).toContain('Kendall');
+  });
+
+  it('refuses what it does not know, in one sentence', async () => {
+    const unknown = await runRetrace(['score', 'diff', 'killed', 'brief', ...data]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toMatch(
+      /^retrace: reward version 'brief' .* has no scores; there are .*brief too/,
+    );
+    const run = await runRetrace(['score', '--run', 'none', ...data]);
+    expect(run.stderr).toMatch(/^retrace: run none: is not in this log/);
+    writeFileSync(join(directory.path, 'brief-reward.mjs'), 'export const brief = 1;');
+    const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
+    expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);
+    const train = await runRetrace(['train', '--recipe', recipeFile, '--seed', '9', ...data]);
+    expect(train.code).toBe(1);
+    expect(train.stderr).toContain('brief-reward.mjs: has no default export');
+  });
+});
