@@ -4,6 +4,7 @@ export type CliErrorCode =
   | 'DATA_DIRECTORY_IN_USE'
   | 'DATA_DIRECTORY_UNUSABLE'
   | 'DISK_FULL'
+  | 'IMPORT_DIFFERS'
   | 'PORT_TAKEN'
   | 'QUERY_FAILED'
   | 'REPLAY_DIFFERS'

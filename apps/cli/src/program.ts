@@ -3,6 +3,8 @@ import { backendCommand } from './commands/backend.js';
 import { collectCommand } from './commands/collect.js';
 import { deadlettersCommand } from './commands/deadletters.js';
 import { doctorCommand } from './commands/doctor.js';
+import { exportCommand } from './commands/export.js';
+import { importCommand } from './commands/import.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
@@ -26,6 +28,8 @@ export function createProgram() {
     .addCommand(collectCommand())
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
+    .addCommand(exportCommand())
+    .addCommand(importCommand())
     .addCommand(rebuildCommand())
     .addCommand(deadlettersCommand())
     .addCommand(runsCommand())

@@ -18,3 +18,12 @@ export {
   type EventRow,
   type StreamPartition,
 } from './event-rows.js';
+export { RunFileError, type RunFileErrorCode } from './run-file/run-file-error.js';
+export {
+  exportRun,
+  type CheckpointContent,
+  type ExportReport,
+  type ExportRun,
+} from './run-file/export-run.js';
+export { checkRunFile, importRun, type ImportRun } from './run-file/import-run.js';
+export type { RunFileEnd } from './run-file/run-file-format.js';

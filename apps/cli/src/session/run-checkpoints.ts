@@ -1,0 +1,27 @@
+import type { EventLog, FileRef } from '@retrace/trajectory';
+import { decodeEvent } from '@retrace/trajectory/codec';
+
+/** Which checkpoint files the events of each run name: run id → SHA-256 → file. */
+export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, FileRef>>> {
+  const files = new Map<string, Map<string, FileRef>>();
+  const add = (runId: string, ref: FileRef) => {
+    const ofRun = files.get(runId) ?? new Map<string, FileRef>();
+    files.set(runId, ofRun.set(ref.sha256, ref));
+  };
+  let next = 0;
+  for (;;) {
+    const records = await log.read('control', 0, next);
+    if (records.length === 0) return files;
+    next = records[records.length - 1].offset + 1;
+    for (const { bytes } of records) {
+      const decoded = decodeEvent(bytes);
+      if (!decoded.ok) continue;
+      const { event } = decoded;
+      if (event.kind === 'PolicyPublished') add(event.runId, event.payload.weights);
+      if (event.kind === 'UpdateApplied') {
+        add(event.runId, event.payload.weights);
+        add(event.runId, event.payload.optimizer);
+      }
+    }
+  }
+}
