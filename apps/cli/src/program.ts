@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { exportCommand } from './commands/export.js';
 import { importCommand } from './commands/import.js';
 import { rebuildCommand } from './commands/rebuild.js';
+import { evaluateCommand } from './commands/evaluate.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
 import { runsCommand } from './commands/runs.js';
@@ -35,6 +36,7 @@ export function createProgram() {
     .addCommand(runsCommand())
     .addCommand(replayCommand())
     .addCommand(scoreCommand())
+    .addCommand(evaluateCommand())
     .addCommand(recipesCommand())
     .addCommand(backendCommand())
     .addCommand(storeCommand())

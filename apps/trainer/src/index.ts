@@ -9,3 +9,16 @@ export {
   type ReplayResult,
 } from './replay-update.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';
+export {
+  evaluatePolicy,
+  POLICY_ESTIMATORS,
+  type PolicyEstimate,
+  type PolicyEstimator,
+  type PolicyEvaluation,
+  type PolicyEvaluationInput,
+} from './evaluation/evaluate-policy.js';
+export {
+  findEligibleEpisodes,
+  type EligibleEpisodes,
+  type EligibleQuery,
+} from './evaluation/eligible-episodes.js';

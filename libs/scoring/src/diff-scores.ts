@@ -1,5 +1,6 @@
 import { rankCorrelation, type RankCorrelation } from '@retrace/algorithms';
 import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import { findVersion } from './reward-versions.js';
 import { ScoringError } from './scoring-error.js';
 
 export interface ScoreDiffOptions {
@@ -124,30 +125,6 @@ export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> 
       .sort((x, y) => y.numFlipped - x.numFlipped || (x.groupId < y.groupId ? -1 : 1))
       .slice(0, limit),
   };
-}
-
-interface NamedVersion {
-  readonly version: string;
-  readonly name: string;
-}
-
-/** By name (the version that bears it newest) or by the beginning of the version. */
-async function findVersion(client: StoreClient, runId: string, wanted: string): Promise<NamedVersion> {
-  const known = await client.queryRows<NamedVersion>(
-    'SELECT reward_version AS version, name FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC',
-    { params: { runId } },
-  );
-  const named = known.find(({ name }) => name === wanted);
-  if (named !== undefined) return named;
-  const starting = known.filter(({ version }) => wanted.length >= 4 && version.startsWith(wanted));
-  const isOne = new Set(starting.map(({ version }) => version)).size === 1;
-  if (isOne) return starting[0];
-  const list = known.map(({ name, version }) => `${name} (${version.slice(0, 12)})`).join(', ');
-  throw new ScoringError(
-    'VERSION_UNKNOWN',
-    `reward version '${wanted}' of run ${runId}: ${starting.length > 1 ? 'several begin so' : 'has no scores'}; ` +
-      (known.length > 0 ? `there are ${list}` : 'score the run first, with "retrace score"'),
-  );
 }
 
 /** The id with which the next page of scored episodes ends; null when there is none. */

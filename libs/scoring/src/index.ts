@@ -12,6 +12,8 @@ export {
 export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-episodes.js';
 export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff-scores.js';
+export { findVersion, readScores, type NamedVersion, type StoredScore } from './reward-versions.js';
+export { rewardEpisode, type StoredEpisodes } from './reward-episode.js';
 export { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
 export type { JudgeVerdict } from './judge/verdict.js';
 export { VerdictStore, type AssignedRewardSource, type VerdictStoreOptions } from './judge/verdict-store.js';

@@ -11,9 +11,8 @@ import {
 import { newControlEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { CliError } from '../cli-error.js';
 import type { StoreSession } from './connection.js';
+import { findRun } from './find-run.js';
 
 export interface ScoreRequest {
   /** Run id, or `latest`. */
@@ -37,8 +36,9 @@ export async function scoreStoredRun(
   request: ScoreRequest,
 ): Promise<JudgedScoreReport> {
   const { client, log } = session;
-  const run = await findRun(session, request.run);
-  const recipe = request.recipe === undefined ? parseRecipe(run.recipe) : resolveRecipe(request.recipe);
+  const run = await findRun(log, request.run);
+  const recipe =
+    request.recipe === undefined ? parseRecipe(run.started.recipe) : resolveRecipe(request.recipe);
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
@@ -76,22 +76,8 @@ export async function diffScoresOfRun(
     limit,
   }: { readonly run: string; readonly a: string; readonly b: string; readonly limit?: number },
 ): Promise<ScoreDiff> {
-  const { runId } = await findRun(session, run);
+  const { runId } = await findRun(session.log, run);
   return diffScores({ client: session.client, runId, a, b, limit });
-}
-
-async function findRun(
-  { log }: StoreSession,
-  run: string,
-): Promise<{ readonly runId: string; readonly recipe: unknown }> {
-  const control = new ControlTail(log);
-  await control.catchUp();
-  control.close();
-  const found = run === 'latest' ? control.state.runs.at(-1) : control.state.run(run);
-  if (found === undefined) {
-    throw new CliError('RUN_UNKNOWN', `run ${run}: is not in this log; see "retrace runs"`);
-  }
-  return { runId: found.runId, recipe: found.started.recipe };
 }
 
 /** Tokens and cost become metrics of the run, and the verdicts readable in the store. */

@@ -1,0 +1,124 @@
+import { parseRecipe } from '@retrace/config';
+import { CheckpointFiles, openBackend } from '@retrace/policy';
+import { findVersion, readScores, rewardEpisode, RewardScorer, VerdictStore } from '@retrace/scoring';
+import {
+  evaluatePolicy,
+  findEligibleEpisodes,
+  type PolicyEstimator,
+  type PolicyEvaluation,
+} from '@retrace/trainer';
+import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { CliError } from '../cli-error.js';
+import type { BackendName } from '../server/role-definitions.js';
+import type { StoreSession } from './connection.js';
+import { findRun } from './find-run.js';
+
+export interface EvaluationRequest {
+  readonly run: string;
+  /** Policy version of the run, or `latest`. */
+  readonly policy: string;
+  /** Name or beginning of a version that the run was scored under; default: the rewards of the run's recipe. */
+  readonly rewardVersion?: string;
+  readonly behaviorVersion?: number;
+  readonly estimators: readonly PolicyEstimator[];
+  readonly gamma: number;
+  readonly minEffectiveEpisodes?: number;
+  readonly maxEpisodes: number;
+  readonly seed: number;
+  readonly backend?: BackendName;
+}
+
+export interface EvaluationReport extends PolicyEvaluation {
+  readonly runId: string;
+  readonly policyVersion: number;
+  readonly rewardVersion: string;
+  readonly gamma: number;
+  /** Left out because updates that led to this policy were made of them. */
+  readonly numFitted: number;
+}
+
+/** Off-policy evaluation of a stored policy version on the run's stored episodes, never on those that it was fitted on. */
+export async function evaluateStoredPolicy(
+  { client, log, directory }: StoreSession,
+  request: EvaluationRequest,
+): Promise<EvaluationReport> {
+  const run = await findRun(log, request.run);
+  const { runId } = run;
+  const recipe = parseRecipe(run.started.recipe);
+  const policy = request.policy === 'latest' ? run.policies.latest : run.policies.get(Number(request.policy));
+  if (!policy) {
+    const newest = run.policies.latest?.policyVersion;
+    throw new CliError(
+      'POLICY_UNKNOWN',
+      `policy ${request.policy} of run ${runId}: there is none; ` +
+        (newest === undefined
+          ? 'the run has published no policy'
+          : `the run has versions 0 … ${String(newest)}`),
+    );
+  }
+  const reader = new TrajectoryReader(client);
+  const { episodeIds, numFitted } = await findEligibleEpisodes(client, {
+    runId,
+    updateNumber: policy.updateNumber,
+    behaviorVersion: request.behaviorVersion ?? null,
+    maxEpisodes: request.maxEpisodes,
+  });
+  const columns = await reader.readEpisodes(runId, episodeIds);
+  const { rewardVersion, stepRewards } = await rewardsOf();
+  await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
+  const evaluation = await evaluatePolicy({
+    recipe,
+    checkpoints: new CheckpointFiles(directory.checkpoints),
+    weights: policy.weights,
+    columns,
+    rewards: stepRewards,
+    estimators: request.estimators,
+    gamma: request.gamma,
+    minEffectiveEpisodes: request.minEffectiveEpisodes,
+    seed: request.seed,
+  });
+  const hint =
+    evaluation.refusal === null || numFitted === 0
+      ? ''
+      : `; ${String(numFitted)} more episodes fed updates that led to this policy and cannot judge it: an earlier version can be judged by them`;
+  return {
+    runId,
+    policyVersion: policy.policyVersion,
+    rewardVersion,
+    gamma: request.gamma,
+    numFitted,
+    ...evaluation,
+    refusal: evaluation.refusal === null ? null : evaluation.refusal + hint,
+  };
+
+  /** A reward for each step, the one for the episode as a whole with its last step; null where it is not known. */
+  async function rewardsOf() {
+    if (request.rewardVersion !== undefined) {
+      const { version } = await findVersion(client, runId, request.rewardVersion);
+      const scores = await readScores(client, { runId, version, episodeIds });
+      const found = episodeIds.map((id) => {
+        const score = scores.get(id);
+        return score === undefined ? null : joined(score.stepRewards, score.episodeReward);
+      });
+      return { rewardVersion: version, stepRewards: found };
+    }
+    const scorer = await RewardScorer.load(recipe.reward, {
+      verdicts: new VerdictStore({ log, reader, runId }),
+      asksJudges: false,
+    });
+    const texts = scorer.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null;
+    const scored = await scorer.scoreEpisodes(
+      episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
+    );
+    const found = scored.map(({ total, stepRewards, episodeReward }) =>
+      total === null ? null : joined(Array.from(stepRewards), episodeReward),
+    );
+    return { rewardVersion: scorer.version, stepRewards: found };
+  }
+}
+
+function joined(stepRewards: readonly number[], episodeReward: number): number[] {
+  const rewards = [...stepRewards];
+  if (rewards.length > 0) rewards[rewards.length - 1] += episodeReward;
+  return rewards;
+}

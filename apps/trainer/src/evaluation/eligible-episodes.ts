@@ -1,0 +1,50 @@
+import type { StoreClient } from '@retrace/trajectory/clickhouse';
+
+export interface EligibleQuery {
+  readonly runId: string;
+  /** Last update that led to the candidate: what fed it or one before it was fitted on. */
+  readonly updateNumber: number;
+  /** Only episodes that this policy version sampled whole; null = any. */
+  readonly behaviorVersion: number | null;
+  readonly maxEpisodes: number;
+}
+
+export interface EligibleEpisodes {
+  /** The newest first. */
+  readonly episodeIds: readonly string[];
+  /** Episodes of that behavior that the candidate was fitted on. */
+  readonly numFitted: number;
+}
+
+const PLAYED = `
+  run_id = {runId:String} AND sealed AND agent = 'policy' AND end_reason != 'abandoned' AND num_steps > 0
+  AND policy_version_min >= 0
+  AND ({behaviorVersion:Int64} < 0
+    OR (policy_version_min = {behaviorVersion:Int64} AND policy_version_max = {behaviorVersion:Int64}))`;
+/** A greedy choice is no sample; the first step tells, as an episode is sampled in one way. */
+const SAMPLED = `
+  SELECT episode_id FROM events
+  WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'StepRecorded' AND seq = 1 AND NOT greedy`;
+const FITTED = `
+  SELECT arrayJoin(episode_ids) FROM updates
+  WHERE run_id = {runId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;
+
+/** Episodes that a policy of the run acted out by sampling and that fed no update on the way to the candidate. */
+export async function findEligibleEpisodes(
+  client: StoreClient,
+  query: EligibleQuery,
+): Promise<EligibleEpisodes> {
+  const { runId, updateNumber, behaviorVersion, maxEpisodes } = query;
+  const params = { runId, updateNumber, behaviorVersion: behaviorVersion ?? -1 };
+  const rows = await client.queryRows<{ readonly episodeId: string }>(
+    `SELECT episode_id AS episodeId FROM episodes
+     WHERE ${PLAYED} AND episode_id IN (${SAMPLED}) AND episode_id NOT IN (${FITTED})
+     ORDER BY episode_id DESC LIMIT ${String(maxEpisodes)}`,
+    { params },
+  );
+  const [{ numFitted }] = await client.queryRows<{ readonly numFitted: number }>(
+    `SELECT count() AS numFitted FROM episodes WHERE ${PLAYED} AND episode_id IN (${FITTED})`,
+    { params },
+  );
+  return { episodeIds: rows.map(({ episodeId }) => episodeId), numFitted };
+}

@@ -1,0 +1,61 @@
+import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import { ScoringError } from './scoring-error.js';
+
+export interface NamedVersion {
+  readonly version: string;
+  readonly name: string;
+}
+
+/**
+ * A reward version of a run by its name (the one that got it last) or by its beginning, of four characters or more.
+ *
+ * @throws ScoringError `VERSION_UNKNOWN`, naming those there are
+ */
+export async function findVersion(client: StoreClient, runId: string, wanted: string): Promise<NamedVersion> {
+  const known = await client.queryRows<NamedVersion>(
+    'SELECT reward_version AS version, name FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC',
+    { params: { runId } },
+  );
+  const named = known.find(({ name }) => name === wanted);
+  if (named !== undefined) return named;
+  const starting = known.filter(({ version }) => wanted.length >= 4 && version.startsWith(wanted));
+  const isOne = new Set(starting.map(({ version }) => version)).size === 1;
+  if (isOne) return starting[0];
+  const list = known.map(({ name, version }) => `${name} (${version.slice(0, 12)})`).join(', ');
+  throw new ScoringError(
+    'VERSION_UNKNOWN',
+    `reward version '${wanted}' of run ${runId}: ${starting.length > 1 ? 'several begin so' : 'has no scores'}; ` +
+      (known.length > 0 ? `there are ${list}` : 'score the run first, with "retrace score"'),
+  );
+}
+
+export interface StoredScore {
+  readonly episodeReward: number;
+  readonly stepRewards: readonly number[];
+}
+
+/** Scores with a total, by episode; those that have none are absent. */
+export async function readScores(
+  client: StoreClient,
+  {
+    runId,
+    version,
+    episodeIds,
+  }: { readonly runId: string; readonly version: string; readonly episodeIds: readonly string[] },
+): Promise<Map<string, StoredScore>> {
+  const scores = new Map<string, StoredScore>();
+  for (let from = 0; from < episodeIds.length; from += idsPerQuery) {
+    const rows = await client.queryRows<StoredScore & { readonly episodeId: string }>(
+      `SELECT episode_id AS episodeId, episode_reward AS episodeReward, step_rewards AS stepRewards
+       FROM scores
+       WHERE run_id = {runId:String} AND reward_version = {version:String} AND episode_id IN {ids:Array(String)}
+         AND total IS NOT NULL`,
+      { params: { runId, version, ids: episodeIds.slice(from, from + idsPerQuery) } },
+    );
+    for (const { episodeId, ...score } of rows) scores.set(episodeId, score);
+  }
+  return scores;
+}
+
+/** As parameters they stand in the address, which has a length. */
+const idsPerQuery = 64;

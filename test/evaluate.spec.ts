@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
+
+interface Estimate {
+  readonly estimator: string;
+  readonly value: number;
+  readonly interval: { readonly low: number; readonly high: number };
+}
+interface Report {
+  readonly rewardVersion: string;
+  readonly estimates: readonly Estimate[] | null;
+  readonly unavailable: readonly object[];
+  readonly diagnostics: {
+    readonly numEpisodes: number;
+    readonly effectiveEpisodes: number;
+    readonly chiSquare: number;
+  };
+  readonly behaviorReturn: number;
+  readonly numFitted: number;
+}
+
+describe('retrace evaluate', { timeout: 120_000 }, () => {
+  const directory = makeDataDirectory();
+  let store: ReturnType<typeof startRetrace>;
+  const data = ['--data-dir', join(directory.path, 'data')];
+
+  async function json<T>(...args: readonly string[]): Promise<T> {
+    const { code, stdout } = await runRetrace([...args, ...data, '--json']);
+    expect(code).toBe(0);
+    return JSON.parse(stdout) as T;
+  }
+  const evaluate = (...args: readonly string[]) => json<Report>('evaluate', ...args);
+  const meanReturn = async (version: number) => {
+    const [{ mean }] = await json<{ mean: number }[]>(
+      'sql',
+      `SELECT avg(return) AS mean FROM episodes WHERE split = 'train' AND policy_version_max = ${String(version)}`,
+    );
+    return mean;
+  };
+
+  beforeAll(async () => {
+    const { code } = await runRetrace([
+      'train',
+      ...['--recipe', 'bandit-ppo', '--updates', '3', '--set', 'evaluation.numTestEpisodes=0'],
+      ...['--set', 'evaluation.everyUpdates=0', '--set', 'optimizer.learningRate=0.003', ...data],
+    ]);
+    expect(code).toBe(0);
+    // One store for all commands: it is what takes the time.
+    store = startRetrace(['store', '--port', '0', ...data]);
+    await store.waitFor(/store at (http:\S+);/);
+  }, 120_000);
+  afterAll(async () => {
+    await store.stop('SIGTERM');
+    directory.remove();
+  });
+
+  it('gives a policy on its own fresh episodes the mean return, by every estimator', async () => {
+    const report = await evaluate('--policy', '2', '--behavior-version', '2');
+    const { numEpisodes, effectiveEpisodes, chiSquare } = report.diagnostics;
+    expect(numEpisodes).toBe(256);
+    expect(effectiveEpisodes).toBeCloseTo(256, 2);
+    expect(chiSquare).toBeCloseTo(0, 4);
+    expect(report.behaviorReturn).toBeCloseTo(await meanReturn(2), 6);
+    expect(report.unavailable).toEqual([]);
+    const values = new Map(report.estimates?.map((estimate) => [estimate.estimator, estimate]));
+    for (const name of ['importanceSampling', 'perDecision', 'weightedImportanceSampling']) {
+      expect(values.get(name)?.value).toBeCloseTo(report.behaviorReturn, 4);
+    }
+    // The model's and the sample's idea of the same policy differ by the luck of its draws.
+    for (const name of ['doublyRobust', 'fittedQ']) {
+      const { low, high } = values.get('perDecision')?.interval ?? { low: NaN, high: NaN };
+      const { value, interval } = values.get(name) ?? { value: NaN, interval: { low: NaN, high: NaN } };
+      expect(Math.abs(value - report.behaviorReturn)).toBeLessThan(high - low);
+      expect(interval.low).toBeLessThanOrEqual(value);
+      expect(interval.high).toBeGreaterThanOrEqual(value);
+    }
+  });
+
+  it('finds what an earlier version got from episodes of later ones, without those it was fitted on', async () => {
+    const report = await evaluate(
+      '--policy',
+      '0',
+      '--behavior-version',
+      '1',
+      '--estimators',
+      'perDecision,doublyRobust',
+    );
+    const truth = await meanReturn(0);
+    expect(report.estimates?.map(({ estimator }) => estimator)).toEqual(['perDecision', 'doublyRobust']);
+    for (const { interval } of report.estimates ?? []) {
+      expect(interval.low).toBeLessThan(truth);
+      expect(interval.high).toBeGreaterThan(truth);
+    }
+    expect(report.numFitted).toBe(0);
+    const [{ fed }] = await json<{ fed: number }[]>(
+      'sql',
+      'SELECT sum(length(episode_ids)) AS fed FROM updates WHERE update_number = 1',
+    );
+    const later = await evaluate('--policy', '1', '--estimators', 'perDecision');
+    expect(later.numFitted).toBe(fed);
+    expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
+  });
+
+  it('evaluates by a reward version that the run was scored under', async () => {
+    const { rewardVersion } = await json<{ rewardVersion: string }>(
+      ...['score', '--recipe', 'frozen-lake-ppo', '--name', 'plain'],
+    );
+    const scored = await evaluate(
+      '--policy',
+      '2',
+      '--reward-version',
+      'plain',
+      '--estimators',
+      'perDecision',
+    );
+    const own = await evaluate('--policy', '2', '--estimators', 'perDecision');
+    expect(scored.rewardVersion).toBe(rewardVersion);
+    expect(scored.estimates).toEqual(own.estimates);
+  });
+
+  it.each([
+    [
+      ['--policy', 'latest'],
+      /there are no episodes; .* 768 more episodes fed updates that led to this policy/,
+    ],
+    [['--policy', '1', '--min-effective', '5000'], /at least 5000 are needed .* episodes .* would do/],
+    [['--policy', '9'], /policy 9 of run \S+: there is none; the run has versions 0 … 3/],
+    [
+      ['--policy', '1', '--estimators', 'doublyRobst'],
+      /no estimator is named "doublyRobst"; did you mean doublyRobust/,
+    ],
+    [['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
+    [['--policy', '1', '--gamma', '2'], /must be a number from 0 to 1/],
+  ])('refuses %j, and says what would do', async (args, message) => {
+    const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+});
