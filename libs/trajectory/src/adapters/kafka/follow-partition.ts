@@ -1,4 +1,4 @@
-import type { Broker } from 'kafkajs/src/broker/index.js';
+import type Broker from 'kafkajs/src/broker/index.js';
 import { LogError } from '../../errors.js';
 import type { LogRecord } from '../../event-log.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';

@@ -3,7 +3,6 @@ import { connect as connectTcp } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import Broker from 'kafkajs/src/broker/index.js';
-import type { Broker as BrokerType } from 'kafkajs/src/broker/index.js';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import loggers from 'kafkajs/src/loggers/index.js';
 import { LogError } from '../../errors.js';
@@ -123,12 +122,12 @@ export class KafkaConnection {
   }
 
   /** The broker that leads a partition. */
-  async leaderOf(cluster: Cluster, topic: string, partition: number): Promise<BrokerType> {
+  async leaderOf(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
     return cluster.findBroker({ nodeId: leaderId(cluster, topic, partition) });
   }
 
   /** A connection of its own to the leader, for requests that wait there: a broker answers a connection's requests one by one. */
-  async openLeader(cluster: Cluster, topic: string, partition: number): Promise<BrokerType> {
+  async openLeader(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
     const leader = leaderId(cluster, topic, partition);
     const target = cluster.brokerPool.metadata?.brokers.find(({ nodeId }) => String(nodeId) === leader);
     if (target === undefined) throw new NotReadyError(`broker ${leader} is unknown`);
@@ -138,7 +137,7 @@ export class KafkaConnection {
   async openBroker(
     cluster: Cluster,
     target: { readonly nodeId: number; readonly host: string; readonly port: number },
-  ): Promise<BrokerType> {
+  ): Promise<Broker> {
     const connectionPool = await cluster.connectionPoolBuilder.build(target);
     const { nodeId } = target;
     const broker = new Broker({
@@ -178,7 +177,8 @@ export class KafkaConnection {
       connectionTimeout: Math.min(stallTimeoutMs, 5_000),
       authenticationTimeout: stallTimeoutMs,
       reauthenticationThreshold: 10_000,
-      requestTimeout: stallTimeoutMs,
+      // The last resort behind the time limits here, which act first and give the connection up.
+      requestTimeout: 10 * stallTimeoutMs,
       enforceRequestTimeout: true,
       metadataMaxAge: 300_000,
       allowAutoTopicCreation: false,
@@ -204,7 +204,7 @@ export class KafkaConnection {
 }
 
 /** Ends a broker's connections at once; kafkajs would wait for answers that may never come. */
-export function destroyBroker({ connectionPool }: BrokerType): void {
+export function destroyBroker({ connectionPool }: Broker): void {
   for (const connection of connectionPool.pool) {
     connection.rejectRequests(new NotReadyError('the connection was given up'));
     connection.requestQueue.destroy();

@@ -6,7 +6,8 @@
  * these modules are as frozen as it is.
  */
 declare module 'kafkajs/src/cluster/index.js' {
-  import type { Broker, ConnectionPool } from 'kafkajs/src/broker/index.js';
+  import type Broker from 'kafkajs/src/broker/index.js';
+  import type { ConnectionPool } from 'kafkajs/src/broker/index.js';
 
   interface ClusterOptions {
     readonly logger: unknown;
@@ -76,7 +77,7 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly isControlRecord: boolean;
   }
 
-  export class Broker {
+  export default class Broker {
     constructor(options: {
       readonly connectionPool: ConnectionPool;
       readonly logger: unknown;
@@ -148,8 +149,6 @@ declare module 'kafkajs/src/broker/index.js' {
       resources: { resourceName: string; configEntries: { configName: string; configValue: string }[] }[];
     }>;
   }
-  const BrokerClass: typeof Broker;
-  export default BrokerClass;
 }
 
 declare module 'kafkajs/src/network/requestQueue/index.js' {

@@ -1,7 +1,8 @@
 import { unframe } from '../../codec/frame.js';
 import { LogError } from '../../errors.js';
 import type { LogRecord } from '../../event-log.js';
-import type { Broker, FetchedMessage } from 'kafkajs/src/broker/index.js';
+import type Broker from 'kafkajs/src/broker/index.js';
+import type { FetchedMessage } from 'kafkajs/src/broker/index.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { typeOf } from './kafka-errors.js';
 import { decodePointer, joinFragments, ROLE_HEADER, type Pointer } from './record-batch.js';

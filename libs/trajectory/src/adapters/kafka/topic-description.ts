@@ -1,4 +1,4 @@
-import type { Broker } from 'kafkajs/src/broker/index.js';
+import type Broker from 'kafkajs/src/broker/index.js';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import { uuidFromBytes } from '../../uuid.js';
