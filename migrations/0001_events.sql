@@ -21,13 +21,13 @@ CREATE TABLE IF NOT EXISTS events
     occurred_at DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
 
     -- EpisodeStarted
-    group_id String COMMENT 'Also GroupClosed' CODEC(ZSTD(1)),
-    group_size UInt64 COMMENT 'Also GroupClosed' CODEC(T64, ZSTD(1)),
+    group_id String CODEC(ZSTD(1)),
+    group_size UInt64 CODEC(T64, ZSTD(1)),
     group_member UInt64 CODEC(T64, ZSTD(1)),
     environment LowCardinality(String) COMMENT 'Also RunStarted',
     environment_seed Int64 CODEC(ZSTD(1)),
     sampling_seed Int64 CODEC(ZSTD(1)),
-    split LowCardinality(String) COMMENT 'Also GroupClosed',
+    split LowCardinality(String) COMMENT 'Also GroupsClosed',
     agent LowCardinality(String),
 
     -- StepRecorded; EpisodeEnded fills observation, kept_prefix_tokens and token_ids with the final observation
@@ -64,14 +64,14 @@ CREATE TABLE IF NOT EXISTS events
     snapshot Nullable(String) CODEC(ZSTD(1)),
 
     -- EpisodeEnded
-    end_reason LowCardinality(String) COMMENT 'Also RunEnded and GroupClosed',
+    end_reason LowCardinality(String) COMMENT 'Also RunEnded and GroupsClosed',
     num_steps UInt64 CODEC(T64, ZSTD(1)),
     return Nullable(Float64) CODEC(ZSTD(1)),
     success Nullable(Bool) CODEC(ZSTD(1)),
     num_tokens UInt64 CODEC(T64, ZSTD(1)),
     num_action_tokens UInt64 CODEC(T64, ZSTD(1)),
-    policy_version_min Int64 COMMENT 'Also GroupClosed' CODEC(T64, ZSTD(1)),
-    policy_version_max Int64 COMMENT 'Also GroupClosed' CODEC(T64, ZSTD(1)),
+    policy_version_min Int64 CODEC(T64, ZSTD(1)),
+    policy_version_max Int64 CODEC(T64, ZSTD(1)),
 
     -- RewardAssigned
     reward_step Nullable(UInt64) COMMENT 'Step rewarded; null for the whole episode' CODEC(ZSTD(1)),

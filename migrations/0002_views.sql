@@ -134,6 +134,7 @@ WHERE episode_id != '' AND kind = 'RewardAssigned'
 ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
 LIMIT 1 BY run_id, episode_id, seq;
 
+-- A GroupsClosed holds the groups of a round as columns: group g has the members (offsets[g], offsets[g + 1]] of the lists.
 CREATE OR REPLACE VIEW groups AS
 SELECT
     run_id,
@@ -141,15 +142,28 @@ SELECT
     JSONExtractUInt(payload, 'round') AS round,
     split,
     end_reason AS reason,
-    group_size,
-    JSONExtract(payload, 'episodeIds', 'Array(String)') AS episode_ids,
-    JSONExtract(payload, 'numSteps', 'Array(UInt64)') AS num_steps,
-    policy_version_min,
-    policy_version_max,
+    size AS group_size,
+    arraySlice(JSONExtract(payload, 'episodeIds', 'Array(String)'), first + 1, next - first) AS episode_ids,
+    arraySlice(JSONExtract(payload, 'numSteps', 'Array(UInt64)'), first + 1, next - first) AS num_steps,
+    version_min AS policy_version_min,
+    version_max AS policy_version_max,
     toBool(JSONExtractBool(payload, 'trainable')) AS trainable,
     occurred_at AS closed_at
-FROM events
-WHERE episode_id = '' AND kind = 'GroupClosed'
+FROM
+(
+    SELECT
+        run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset, payload, split, end_reason, occurred_at,
+        JSONExtract(payload, 'memberOffsets', 'Array(UInt64)') AS offsets
+    FROM events
+    WHERE episode_id = '' AND kind = 'GroupsClosed'
+)
+ARRAY JOIN
+    JSONExtract(payload, 'groupIds', 'Array(String)') AS group_id,
+    JSONExtract(payload, 'groupSizes', 'Array(UInt64)') AS size,
+    arrayPopBack(offsets) AS first,
+    arrayPopFront(offsets) AS next,
+    JSONExtract(payload, 'policyVersionMin', 'Array(Int64)') AS version_min,
+    JSONExtract(payload, 'policyVersionMax', 'Array(Int64)') AS version_max
 ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
 LIMIT 1 BY run_id, group_id;
 

@@ -1,17 +1,25 @@
-import { newEpisodeEvent, type EventLog, type GroupClosed, type RunState } from '@retrace/trajectory';
+import {
+  closeTogether,
+  newEpisodeEvent,
+  summarizeEpisode,
+  summarizeStep,
+  type AnyEvent,
+  type ClosedGroup,
+  type EventLog,
+  type GroupsClosed,
+  type RunState,
+  type StepSummary,
+} from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 
 interface FoundEpisode {
   readonly episodeId: string;
   readonly groupId: string;
   readonly groupSize: number;
-  readonly split: GroupClosed['split'];
+  readonly split: GroupsClosed['split'];
   readonly partition: number;
-  numEvents: number;
-  numSteps: number;
-  ended: boolean;
-  numTokens: number;
-  numActionTokens: number;
+  readonly steps: StepSummary[];
+  isSealed: boolean;
 }
 
 const cursorGroup = (runId: string) => `collector/${runId}`;
@@ -25,40 +33,46 @@ export async function markRoundStart(log: EventLog, runId: string): Promise<void
 }
 
 /**
- * After a crash: seals the episodes that the last collector left open as abandoned, and returns a closing for each group it
- * left unclosed, so that the log accounts for every episode that was started. The round is then collected again under new ids.
- *
- * @param round recorded in the returned groups
+ * After a crash: seals the episodes that the last collector left open as abandoned, and returns what closes the groups that it
+ * left unclosed, so that the log accounts for every episode that was started; null when there are none. The round is then
+ * collected again under new ids.
  */
 export async function abandonUnfinished(
   log: EventLog,
   run: RunState,
-  nowUs: () => number,
-): Promise<GroupClosed[]> {
+  occurredAtUs: number,
+): Promise<GroupsClosed | null> {
   const episodes = await findUnclosed(log, run);
   for (const episode of episodes) {
-    if (!episode.ended) await seal(log, run, episode, nowUs());
+    if (!episode.isSealed) await seal(log, run, episode, occurredAtUs);
   }
+  if (episodes.length === 0) return null;
   const groups = new Map<string, FoundEpisode[]>();
   for (const episode of episodes) {
     const members = groups.get(episode.groupId);
     if (members) members.push(episode);
     else groups.set(episode.groupId, [episode]);
   }
-  return [...groups].map(([groupId, members]) => ({
+  return closeTogether([...groups.values()].map((members) => abandonedGroup(members, run)));
+}
+
+function abandonedGroup(members: readonly FoundEpisode[], run: RunState): ClosedGroup {
+  const [{ groupId, groupSize, split }] = members;
+  return {
     groupId,
     round: run.groups.lastRound + 1,
-    split: members[0].split,
+    split,
     reason: 'abandoned',
-    groupSize: members[0].groupSize,
+    groupSize,
     episodeIds: members.map((member) => member.episodeId),
-    numSteps: Int32Array.from(members, (member) => member.numSteps),
+    numSteps: Int32Array.from(members, (member) => member.steps.length),
     policyVersionMin: -1,
     policyVersionMax: -1,
     trainable: false,
-  }));
+  };
 }
 
+/** Episodes of groups that are not closed: of one round, since a collector plays one after the other. */
 async function findUnclosed(log: EventLog, run: RunState): Promise<FoundEpisode[]> {
   const found = new Map<string, FoundEpisode>();
   for (let partition = 0; partition < log.numPartitions('trajectories'); partition++) {
@@ -69,50 +83,49 @@ async function findUnclosed(log: EventLog, run: RunState): Promise<FoundEpisode[
       offset = records[records.length - 1].offset + 1;
       for (const { bytes } of records) {
         const decoded = decodeEvent(bytes);
-        if (!decoded.ok || decoded.event.runId !== run.runId) continue;
-        const { event } = decoded;
-        if (event.kind === 'EpisodeStarted' && !run.groups.hasClosed(event.payload.groupId)) {
-          const { groupId, groupSize, split } = event.payload;
-          found.set(event.episodeId, {
-            episodeId: event.episodeId,
-            groupId,
-            groupSize,
-            split,
-            partition,
-            numEvents: 0,
-            numSteps: 0,
-            ended: false,
-            numTokens: 0,
-            numActionTokens: 0,
-          });
-        }
-        const episode = found.get(event.episodeId);
-        if (!episode) continue;
-        episode.numEvents++;
-        if (event.kind === 'StepRecorded') {
-          episode.numSteps++;
-          episode.numTokens += event.payload.tokenIds.length;
-          episode.numActionTokens += event.payload.actionMask.reduce((sum, bit) => sum + bit, 0);
-        }
-        if (event.kind === 'EpisodeEnded') episode.ended = true;
+        if (decoded.ok && decoded.event.runId === run.runId) take(decoded.event, partition, run, found);
       }
     }
   }
   return [...found.values()];
 }
 
+function take(event: AnyEvent, partition: number, run: RunState, found: Map<string, FoundEpisode>): void {
+  const { episodeId } = event;
+  switch (event.kind) {
+    case 'EpisodeStarted': {
+      const { groupId, groupSize, split } = event.payload;
+      if (run.groups.hasClosed(groupId) || found.has(episodeId)) return;
+      found.set(episodeId, { episodeId, groupId, groupSize, split, partition, steps: [], isSealed: false });
+      return;
+    }
+    case 'StepRecorded': {
+      const episode = found.get(episodeId);
+      // A retried append may bring a step twice.
+      if (episode?.steps.length === event.payload.step) episode.steps.push(summarizeStep(event.payload));
+      return;
+    }
+    case 'EpisodeEnded': {
+      const episode = found.get(episodeId);
+      if (episode) episode.isSealed = true;
+      return;
+    }
+    default:
+  }
+}
+
 async function seal(
   log: EventLog,
   run: RunState,
-  episode: FoundEpisode,
+  { episodeId, partition, steps }: FoundEpisode,
   occurredAtUs: number,
 ): Promise<void> {
   const event = newEpisodeEvent({
     kind: 'EpisodeEnded',
     logId: log.logId,
     runId: run.runId,
-    episodeId: episode.episodeId,
-    seq: episode.numEvents,
+    episodeId,
+    seq: steps.length + 1,
     occurredAtUs,
     payload: {
       endReason: 'abandoned',
@@ -120,14 +133,9 @@ async function seal(
       finalObservation: '',
       finalTokenIds: new Int32Array(0),
       finalKeptPrefixTokens: 0,
-      numSteps: episode.numSteps,
-      return: null,
       success: null,
-      numTokens: episode.numTokens,
-      numActionTokens: episode.numActionTokens,
-      policyVersionMin: -1,
-      policyVersionMax: -1,
+      ...summarizeEpisode(steps),
     },
   });
-  await log.append('trajectories', episode.partition, [encodeEvent(event)]);
+  await log.append('trajectories', partition, [encodeEvent(event)]);
 }

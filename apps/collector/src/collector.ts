@@ -45,11 +45,8 @@ export class Collector {
   async run(): Promise<void> {
     const { log, control, signal, recipe } = this.options;
     await control.catchUp();
-    const abandoned = await abandonUnfinished(log, this.view, nowUs);
-    await control.append(
-      this.options.runId,
-      ...abandoned.map((payload) => ({ kind: 'GroupClosed' as const, payload })),
-    );
+    const abandoned = await abandonUnfinished(log, this.view, Date.now() * 1000);
+    if (abandoned) await control.append(this.options.runId, { kind: 'GroupsClosed', payload: abandoned });
     let waitedSince = performance.now();
     while (!signal.aborted) {
       await control.catchUp();
@@ -251,8 +248,4 @@ export class Collector {
       },
     });
   }
-}
-
-function nowUs(): number {
-  return Date.now() * 1000;
 }

@@ -1,4 +1,4 @@
-import type { GroupClosed } from '@retrace/trajectory';
+import { closeTogether, type ClosedGroup, type GroupsClosed } from '@retrace/trajectory';
 import type { EpisodeSummary } from './episode-recorder.js';
 import type { PlannedGroup } from './round-plan.js';
 
@@ -31,13 +31,13 @@ export class GroupCloser {
     return this.numComplete === this.open.size;
   }
 
-  /** The closings in planned order; call when `isComplete`. */
-  closings(): GroupClosed[] {
-    return Array.from(this.open.values(), closeGroup);
+  /** All of them closed, in planned order; call when `isComplete`. */
+  closings(): GroupsClosed {
+    return closeTogether(Array.from(this.open.values(), closeGroup));
   }
 }
 
-function closeGroup({ group, members }: OpenGroup): GroupClosed {
+function closeGroup({ group, members }: OpenGroup): ClosedGroup {
   const sealed = members.filter((member) => member !== undefined);
   const versions = sealed.filter((member) => member.policyVersionMin >= 0);
   return {

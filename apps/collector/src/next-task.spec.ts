@@ -5,7 +5,8 @@ import {
   RunState,
   type AnyEvent,
   type ControlEventKind,
-  type GroupClosed,
+  closeTogether,
+  type ClosedGroup,
   type PayloadOf,
   type RetraceEvent,
 } from '@retrace/trajectory';
@@ -51,8 +52,8 @@ class Story {
     });
   }
 
-  closed(groupId: string, overrides: Partial<GroupClosed> = {}): this {
-    return this.add('GroupClosed', {
+  closed(groupId: string, overrides: Partial<ClosedGroup> = {}): this {
+    const group: ClosedGroup = {
       groupId,
       round: 0,
       split: 'train',
@@ -64,7 +65,8 @@ class Story {
       policyVersionMax: 0,
       trainable: true,
       ...overrides,
-    });
+    };
+    return this.add('GroupsClosed', closeTogether([group]));
   }
 
   planned(updateNumber: number, groupIds: string[], stage: 'policy' | 'imitation' = 'policy'): this {

@@ -86,8 +86,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
   await writer.flush();
   metrics.logSeconds = writer.waitedSeconds;
   if (!closer.isComplete) return null;
-  const groups = closer.closings().map((payload) => ({ kind: 'GroupClosed' as const, payload }));
-  await control.append(runId, ...groups);
+  await control.append(runId, { kind: 'GroupsClosed', payload: closer.closings() });
   return metrics;
 }
 

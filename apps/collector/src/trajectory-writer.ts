@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { partitionOf, type AnyEvent, type EventLog } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
@@ -37,7 +38,7 @@ export class TrajectoryWriter {
     options: TrajectoryWriterOptions = {},
   ) {
     this.maxBatchBytes = options.maxBatchBytes ?? 256 * 1024;
-    this.lingerMs = options.lingerMs ?? 200;
+    this.lingerMs = options.lingerMs ?? 25;
     this.maxUnacknowledgedBytes = options.maxUnacknowledgedBytes ?? 32 * 1024 * 1024;
     this.buffers = Array.from({ length: log.numPartitions('trajectories') }, emptyBuffer);
   }
@@ -52,12 +53,16 @@ export class TrajectoryWriter {
     if (buffer.sizeBytes >= this.maxBatchBytes) this.send(partition);
   }
 
-  /** Call between turns: hands over what has waited long enough; resolves at once, unless too much is unacknowledged. */
+  /**
+   * Call between turns: hands over what has waited long enough, and lets the log work at it, which a policy that computes
+   * from turn to turn would not. Resolves soon, unless too much is unacknowledged.
+   */
   async betweenTurns(): Promise<void> {
     const due = performance.now() - this.lingerMs;
     this.buffers.forEach(({ records, sinceMs }, partition) => {
       if (records.length > 0 && sinceMs <= due) this.send(partition);
     });
+    if (this.inFlight.size > 0) await setImmediate();
     while (this.unacknowledgedBytes > this.maxUnacknowledgedBytes) {
       const started = performance.now();
       await Promise.race(this.inFlight);

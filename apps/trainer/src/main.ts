@@ -33,6 +33,7 @@ async function main(): Promise<void> {
     trainerId: randomUUID(),
     recipe,
     rewards: await RewardScorer.load(recipe.reward, { verdicts: new VerdictStore({ log, reader, runId }) }),
+    log,
     control,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     vocabSize: tokenizer.vocabSize,

@@ -1,6 +1,13 @@
 import { countTensors } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import type { BatchPlanned, EpisodeColumns, FileRef, RunState } from '@retrace/trajectory';
+import {
+  trajectoriesStored,
+  type BatchPlanned,
+  type EpisodeColumns,
+  type EventLog,
+  type FileRef,
+  type RunState,
+} from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +31,7 @@ export interface TrainerOptions extends PolicyStateOptions {
   /** Unique to this process. */
   readonly trainerId: string;
   readonly rewards: RewardScorer;
+  readonly log: EventLog;
   readonly control: ControlTail;
   readonly reader: EpisodeSource;
   readonly signal: AbortSignal;
@@ -31,9 +39,8 @@ export interface TrainerOptions extends PolicyStateOptions {
 }
 
 const retryMs = 10;
-/** The first look comes after this share of what the batch before took, and after at most this long. */
-const expectedShare = 0.6;
-const longestExpectedMs = 200;
+/** How long to believe that the sink is behind before looking in the store all the same. */
+const longestTrustMs = 1000;
 
 /**
  * Trains one run: claims it, restores the last commit, and makes one update after the other, each a transaction in the log
@@ -42,7 +49,6 @@ const longestExpectedMs = 200;
  */
 export class Trainer {
   private readonly retention: CheckpointRetention;
-  private visibleAfterMs = 0;
   private waitedSince = performance.now();
 
   private constructor(
@@ -79,8 +85,10 @@ export class Trainer {
         continue;
       }
       this.requireRewardVersion(next.plan);
-      if (next.isNew) await control.append(runId, { kind: 'BatchPlanned', payload: next.plan });
-      await this.perform(next.plan);
+      const planned = next.isNew
+        ? control.append(runId, { kind: 'BatchPlanned', payload: next.plan })
+        : Promise.resolve();
+      await this.perform(next.plan, planned);
     }
   }
 
@@ -132,12 +140,12 @@ export class Trainer {
     });
   }
 
-  /** Makes the planned update and commits it. */
-  private async perform(plan: BatchPlanned): Promise<void> {
+  /** Makes the planned update, once its plan is acknowledged too, and commits it. */
+  private async perform(plan: BatchPlanned, planned: Promise<void>): Promise<void> {
     const { runId, control, recipe, reader, rewards, onProgress } = this.options;
     const waitSeconds = secondsSince(this.waitedSince);
     const readStarted = performance.now();
-    const columns = await this.readWhenVisible(plan);
+    const [columns] = await Promise.all([this.readWhenStored(plan), planned]);
     if (!columns) return;
     const texts = rewards.readsTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
     const readSeconds = secondsSince(readStarted);
@@ -182,19 +190,13 @@ export class Trainer {
     return this.view.policies.get(referenceVersion(recipe))?.weights ?? null;
   }
 
-  /**
-   * The plan's episodes, once the sink has made them visible; null when the signal aborts first. Looking costs the store a
-   * query, so the first look comes about when the batch before was there.
-   */
-  private async readWhenVisible(plan: BatchPlanned): Promise<EpisodeColumns | null> {
-    const { reader, runId, signal } = this.options;
-    const started = performance.now();
-    await sleep(this.visibleAfterMs);
+  /** The plan's episodes, once the sink has carried them into the store; null when the signal aborts first. */
+  private async readWhenStored(plan: BatchPlanned): Promise<EpisodeColumns | null> {
+    const { log, reader, runId, signal } = this.options;
     while (!signal.aborted) {
+      await trajectoriesStored(log, { timeoutMs: longestTrustMs, signal });
       try {
-        const columns = await reader.readEpisodes(runId, plan.episodeIds);
-        this.visibleAfterMs = expectedShare * Math.min(performance.now() - started, longestExpectedMs);
-        return columns;
+        return await reader.readEpisodes(runId, plan.episodeIds);
       } catch (error) {
         if (!isRetriable(error)) throw error;
         await sleep(retryMs);

@@ -12,7 +12,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   LogOpened: 1,
   RunStarted: 1,
   RunEnded: 1,
-  GroupClosed: 1,
+  GroupsClosed: 1,
   BatchPlanned: 1,
   UpdateApplied: 1,
   PolicyPublished: 1,

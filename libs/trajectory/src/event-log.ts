@@ -63,5 +63,13 @@ export interface EventLog {
   /** Next offset the group wants to read; null when it never committed. */
   readCursor(group: string, stream: Stream, partition: number): Promise<number | null>;
   commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void>;
+  /** Resolves true once the group's cursor is at `nextOffset` or after it; false when the signal aborts first. */
+  cursorReached(
+    group: string,
+    stream: Stream,
+    partition: number,
+    nextOffset: number,
+    signal?: AbortSignal,
+  ): Promise<boolean>;
   close(): Promise<void>;
 }

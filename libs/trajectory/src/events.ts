@@ -14,7 +14,7 @@ export type ControlEventKind =
   | 'LogOpened'
   | 'RunStarted'
   | 'RunEnded'
-  | 'GroupClosed'
+  | 'GroupsClosed'
   | 'BatchPlanned'
   | 'UpdateApplied'
   | 'PolicyPublished'
@@ -195,21 +195,28 @@ export interface RunEnded {
   readonly numUpdates: number;
 }
 
-export interface GroupClosed {
-  readonly groupId: string;
+/** Groups that were closed together, as columns: one event a round, however many groups it has. `fold/closed-group.ts` takes them apart. */
+export interface GroupsClosed {
   /** Collection round, from 0: groups of one round were planned together. Training rounds count on their own; evaluation groups carry the policy version. */
   readonly round: number;
   readonly split: Split;
   /** `complete`: all members sealed; `deadline`: with the members that arrived; `abandoned`: none may be sampled. */
   readonly reason: 'complete' | 'deadline' | 'abandoned';
-  readonly groupSize: number;
-  readonly episodeIds: readonly string[];
-  /** Steps of each member, in the order of `episodeIds`. */
-  readonly numSteps: Int32Array;
-  readonly policyVersionMin: number;
-  readonly policyVersionMax: number;
   /** False for validation groups, experts that only imitation uses, and the like. */
   readonly trainable: boolean;
+  /** [G] */
+  readonly groupIds: readonly string[];
+  /** [G] Members that were planned. */
+  readonly groupSizes: Int32Array;
+  /** [G + 1] Group g has members [memberOffsets[g], memberOffsets[g + 1]) of the columns below. */
+  readonly memberOffsets: Int32Array;
+  /** [M] */
+  readonly episodeIds: readonly string[];
+  /** [M] Steps of each member. */
+  readonly numSteps: Int32Array;
+  /** [G] Over the members' action tokens; −1 where no policy of this run acted. */
+  readonly policyVersionMin: Int32Array;
+  readonly policyVersionMax: Int32Array;
 }
 
 export interface BatchPlanned {
@@ -288,7 +295,7 @@ export interface Payloads {
   LogOpened: LogOpened;
   RunStarted: RunStarted;
   RunEnded: RunEnded;
-  GroupClosed: GroupClosed;
+  GroupsClosed: GroupsClosed;
   BatchPlanned: BatchPlanned;
   UpdateApplied: UpdateApplied;
   PolicyPublished: PolicyPublished;

@@ -27,12 +27,14 @@ export {
   type EpisodeEventFields,
 } from './new-event.js';
 export { partitionOf } from './partitioner.js';
+export { SINK_GROUP, trajectoriesStored } from './stored-position.js';
 export { describeProblem, type Problem } from './validation/problem.js';
 export { assertValidEvent, findEventProblem } from './validation/validate-event.js';
 export { isUuid } from './uuid.js';
 export { contentChecksum } from './content-checksum.js';
 export { ControlFold } from './fold/control-fold.js';
 export { EpisodeFold, type Conflict, type EpisodeState, type StepRange } from './fold/episode-fold.js';
+export { closedGroups, closeTogether, type ClosedGroup } from './fold/closed-group.js';
 export { GroupPool, type GroupCounts, type GroupState } from './fold/group-pool.js';
 export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
 export {

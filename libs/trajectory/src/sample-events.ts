@@ -20,6 +20,7 @@ const PLAN_ID = '01936d00-0000-7000-8000-00000000c001';
 const CONTROL_EVENT_ID = '01936d00-0000-7000-8000-00000000d001';
 const EPISODE_ID = episodeIdFor({ runId: RUN_ID, ordinal: 0 });
 const PEER_EPISODE_ID = episodeIdFor({ runId: RUN_ID, ordinal: 1 });
+const THIRD_EPISODE_ID = episodeIdFor({ runId: RUN_ID, ordinal: 2 });
 const OCCURRED_AT_US = 1_732_000_000_000_000;
 
 /** A step as a small text environment gives it: `numTokens` tokens, of which the policy sampled the last `numActionTokens`. */
@@ -108,17 +109,18 @@ const payloads: { readonly [K in EventKind]: PayloadOf<K> } = {
     baselines: [{ name: 'random', success: 0.03, numEpisodes: 1000, split: 'test' }],
   },
   RunEnded: { reason: 'finished', detail: '', numUpdates: 120 },
-  GroupClosed: {
-    groupId: 'round-0/task-0',
+  GroupsClosed: {
     round: 0,
     split: 'train',
     reason: 'complete',
-    groupSize: 2,
-    episodeIds: [EPISODE_ID, PEER_EPISODE_ID],
-    numSteps: Int32Array.of(1, 4),
-    policyVersionMin: 3,
-    policyVersionMax: 4,
     trainable: true,
+    groupIds: ['round-0/task-0', 'round-0/task-1'],
+    groupSizes: Int32Array.of(2, 1),
+    memberOffsets: Int32Array.of(0, 2, 3),
+    episodeIds: [EPISODE_ID, PEER_EPISODE_ID, THIRD_EPISODE_ID],
+    numSteps: Int32Array.of(1, 4, 2),
+    policyVersionMin: Int32Array.of(3, -1),
+    policyVersionMax: Int32Array.of(4, -1),
   },
   BatchPlanned: {
     planId: PLAN_ID,
@@ -209,7 +211,7 @@ export function sampleEvents(): AnyEvent[] {
     sampleControlEvent('LogOpened'),
     sampleControlEvent('RunStarted'),
     sampleControlEvent('RunEnded'),
-    sampleControlEvent('GroupClosed'),
+    sampleControlEvent('GroupsClosed'),
     sampleControlEvent('BatchPlanned'),
     sampleControlEvent('UpdateApplied'),
     sampleControlEvent('PolicyPublished'),

@@ -67,9 +67,10 @@ function readBody(bytes: Buffer): Body | string {
     const [kind, schemaVersion, eventId, logId, runId, episodeId, seq, occurredAtUs, packed] =
       parts as unknown[];
     if (packed === null || typeof packed !== 'object') return 'payload is no map';
-    const payload: Record<string, unknown> = {};
-    for (const [field, value] of Object.entries(packed)) {
-      payload[field] = value instanceof Uint8Array ? unpackColumn(value) : (value as unknown);
+    const payload = packed as Record<string, unknown>;
+    for (const field of Object.keys(payload)) {
+      const value = payload[field];
+      if (value instanceof Uint8Array) payload[field] = unpackColumn(value);
     }
     return {
       eventId: unpackUuid(eventId),

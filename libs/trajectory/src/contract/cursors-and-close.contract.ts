@@ -29,6 +29,36 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
       expect(await readAll(log)).toEqual([[0, 'a']]);
     });
   });
+  describe('cursorReached', () => {
+    it('resolves when another handle commits a cursor that far, and at once when it is there', async () => {
+      const log = await open();
+      const other = await open();
+      await other.commitCursor('sink', 'trajectories', 0, 3);
+      let reached = false;
+      const waiting = log.cursorReached('sink', 'trajectories', 0, 5).then((result) => {
+        reached = true;
+        return result;
+      });
+      await other.commitCursor('sink', 'trajectories', 0, 4);
+      await other.commitCursor('other', 'trajectories', 0, 9);
+      await pause(60);
+      expect(reached).toBe(false);
+      await other.commitCursor('sink', 'trajectories', 0, 6);
+      expect(await waiting).toBe(true);
+      expect(await log.cursorReached('sink', 'trajectories', 0, 5)).toBe(true);
+    });
+
+    it('resolves false when the signal aborts', async () => {
+      const log = await open();
+      const aborting = new AbortController();
+      const waiting = log.cursorReached('sink', 'control', 0, 1, aborting.signal);
+      await pause(10);
+      aborting.abort();
+      expect(await waiting).toBe(false);
+      expect(await log.cursorReached('sink', 'control', 0, 1, AbortSignal.abort())).toBe(false);
+    });
+  });
+
   describe('close', () => {
     it('lets appends under way settle', async () => {
       const log = await open();
@@ -52,6 +82,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
       await expect(log.startOffset('trajectories', 0)).rejects.toMatchObject(closed);
       await expect(log.readCursor('g', 'trajectories', 0)).rejects.toMatchObject(closed);
       await expect(log.commitCursor('g', 'trajectories', 0, 1)).rejects.toMatchObject(closed);
+      await expect(log.cursorReached('g', 'trajectories', 0, 1)).rejects.toMatchObject(closed);
       await expect(collect(log.follow('trajectories', 0, 0))).rejects.toMatchObject(closed);
     });
 

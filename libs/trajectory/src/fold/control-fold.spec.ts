@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyEvent, ControlEventKind, PayloadOf } from '../events.js';
 import { sampleControlEvent } from '../sample-events.js';
+import { closeTogether, closedGroups, type ClosedGroup } from './closed-group.js';
 import { ControlFold } from './control-fold.js';
 import type { Applied, RunState, RunStateOptions } from './run-state.js';
 
@@ -122,8 +123,14 @@ describe('plans and commits', () => {
 });
 
 describe('groups', () => {
-  const close = (log: Log, groupId: string, change: Partial<PayloadOf<'GroupClosed'>> = {}): Applied =>
-    log.append('GroupClosed', { groupId, ...change });
+  const [sampleGroup] = closedGroups(sampleControlEvent('GroupsClosed').payload);
+  const group = (groupId: string, change: Partial<ClosedGroup> = {}): ClosedGroup => ({
+    ...sampleGroup,
+    groupId,
+    ...change,
+  });
+  const close = (log: Log, groupId: string, change: Partial<ClosedGroup> = {}): Applied =>
+    log.append('GroupsClosed', closeTogether([group(groupId, change)]));
 
   it('offers closed groups in log order until a plan takes them', () => {
     const log = new Log();
@@ -139,6 +146,18 @@ describe('groups', () => {
       numForgotten: 0,
     });
     expect(log.run.groups.hasClosed('g1')).toBe(true);
+  });
+
+  it('are closed together as one by one', () => {
+    const groups = [group('g0', { numSteps: Int32Array.of(3, 5) }), group('g1', { policyVersionMax: 9 })];
+    const together = closeTogether(groups);
+    expect(closedGroups(together)).toEqual(groups);
+    const log = new Log();
+    log.append('GroupsClosed', together);
+    expect([...log.run.groups.all()]).toMatchObject(groups);
+    expect(log.append('GroupsClosed', together)).toEqual(refused('duplicate'));
+    expect(log.append('GroupsClosed', closeTogether([groups[1], group('g2')]))).toEqual(applied);
+    expect([...log.run.groups.all()].map(({ groupId }) => groupId)).toEqual(['g0', 'g1', 'g2']);
   });
 
   it('offers a group as often as the limit says', () => {
@@ -300,7 +319,7 @@ describe('any log', () => {
     ];
     for (let n = 0; n < 40_000; n += 1) {
       events.push(
-        sampleControlEvent('GroupClosed', { groupId: `group-${n}` }),
+        sampleControlEvent('GroupsClosed', { groupIds: [`group-${n}`, `other-${n}`], split: 'validation' }),
         sampleControlEvent('BatchPlanned', {
           planId: planId(n),
           updateNumber: n,

@@ -1,9 +1,9 @@
-import type { GroupClosed } from '../events.js';
+import type { ClosedGroup } from './closed-group.js';
 import { RecentIds } from './recent-ids.js';
 
 /** A closed group that may still be sampled. */
-export interface GroupState extends GroupClosed {
-  /** Where its `GroupClosed` lies: groups sort by it in the order they closed. */
+export interface GroupState extends ClosedGroup {
+  /** Where its `GroupsClosed` lies. */
   readonly offset: number;
   readonly closedAtUs: number;
   /** Plans that sampled it, applied or pending. */
@@ -23,7 +23,7 @@ export interface GroupCounts {
   readonly numForgotten: number;
 }
 
-/** A `GroupClosed` delivered again is known by its id for this many groups; producers retry within seconds. */
+/** A group that is closed again is known by its id for this many groups; producers retry within seconds. */
 const NUM_REMEMBERED_IDS = 100_000;
 
 /**
@@ -31,7 +31,7 @@ const NUM_REMEMBERED_IDS = 100_000;
  * Groups that are used up leave only counts behind, so a long run's pool stays small.
  */
 export class GroupPool {
-  readonly #maxTimesSampled: (group: GroupClosed) => number;
+  readonly #maxTimesSampled: (group: ClosedGroup) => number;
   readonly #groups = new Map<string, GroupState>();
   readonly #knownIds = new RecentIds(NUM_REMEMBERED_IDS);
   #numClosed = 0;
@@ -41,7 +41,7 @@ export class GroupPool {
   #numForgotten = 0;
   #lastRound = -1;
 
-  constructor(maxTimesSampled: (group: GroupClosed) => number) {
+  constructor(maxTimesSampled: (group: ClosedGroup) => number) {
     this.#maxTimesSampled = maxTimesSampled;
   }
 
@@ -79,7 +79,7 @@ export class GroupPool {
   }
 
   /** False when the group was closed before: the first closing counts. */
-  close(group: GroupClosed, offset: number, closedAtUs: number): boolean {
+  close(group: ClosedGroup, offset: number, closedAtUs: number): boolean {
     if (this.#knownIds.has(group.groupId)) return false;
     this.#knownIds.add(group.groupId);
     this.#numClosed += 1;

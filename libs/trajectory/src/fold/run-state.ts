@@ -1,4 +1,5 @@
-import type { AnyEvent, GroupClosed, MetricsLogged, RetraceEvent, RunEnded, RunStarted } from '../events.js';
+import type { AnyEvent, GroupsClosed, MetricsLogged, RetraceEvent, RunEnded, RunStarted } from '../events.js';
+import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
 import { PolicyLineage } from './policy-lineage.js';
 import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
@@ -20,7 +21,7 @@ export type Applied = { readonly applied: true } | { readonly applied: false; re
 
 export interface RunStateOptions {
   /** After how many plans a group is used up (default 1). */
-  readonly maxTimesSampled?: (group: GroupClosed) => number;
+  readonly maxTimesSampled?: (group: ClosedGroup) => number;
 }
 
 /** A run as its control events tell it; see `ControlFold`. */
@@ -73,8 +74,8 @@ export class RunState {
       case 'RunEnded':
         this.#end(event.payload, event.occurredAtUs);
         return APPLIED;
-      case 'GroupClosed':
-        return this.groups.close(event.payload, offset, event.occurredAtUs) ? APPLIED : refused('duplicate');
+      case 'GroupsClosed':
+        return this.#closeGroups(event.payload, offset, event.occurredAtUs);
       case 'TrainerClaimed':
         return this.#claim(event, offset);
       case 'BatchPlanned':
@@ -89,6 +90,13 @@ export class RunState {
       default:
         return APPLIED;
     }
+  }
+
+  /** Refused when all of its groups were closed before. */
+  #closeGroups(closed: GroupsClosed, offset: number, closedAtUs: number): Applied {
+    let numNew = 0;
+    for (const group of closedGroups(closed)) numNew += Number(this.groups.close(group, offset, closedAtUs));
+    return numNew > 0 ? APPLIED : refused('duplicate');
   }
 
   #end(ended: RunEnded | null, occurredAtUs: number | null): void {

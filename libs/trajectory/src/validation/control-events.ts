@@ -2,7 +2,7 @@ import type {
   Baseline,
   BatchPlanned,
   FileRef,
-  GroupClosed,
+  GroupsClosed,
   LogOpened,
   MetricsLogged,
   PolicyPublished,
@@ -61,17 +61,18 @@ export const runEndedRules: FieldRules<RunEnded> = {
   numUpdates: integerAtLeast(0),
 };
 
-export const groupClosedRules: FieldRules<GroupClosed> = {
-  groupId: nonEmptyText,
+export const groupsClosedRules: FieldRules<GroupsClosed> = {
   round: integerAtLeast(0),
   split: oneOf('train', 'validation', 'test'),
   reason: oneOf('complete', 'deadline', 'abandoned'),
-  groupSize: integerAtLeast(1),
+  trainable: flag,
+  groupIds: listOf(nonEmptyText),
+  groupSizes: typedArray(Int32Array),
+  memberOffsets: typedArray(Int32Array),
   episodeIds: listOf(uuid),
   numSteps: typedArray(Int32Array),
-  policyVersionMin: integerAtLeast(-1),
-  policyVersionMax: integerAtLeast(-1),
-  trainable: flag,
+  policyVersionMin: typedArray(Int32Array),
+  policyVersionMax: typedArray(Int32Array),
 };
 
 export const batchPlannedRules: FieldRules<BatchPlanned> = {
@@ -126,25 +127,50 @@ export const metricsLoggedRules: FieldRules<MetricsLogged> = {
 
 export const retentionAppliedRules: FieldRules<RetentionApplied> = { scope: json, detail: text };
 
-export function checkGroupClosed({ payload }: RetraceEvent<'GroupClosed'>): Problem | null {
-  const field = 'GroupClosed.payload';
-  const { episodeIds, groupSize, reason } = payload;
-  if (episodeIds.length > groupSize) {
-    return {
-      field: `${field}.episodeIds.length`,
-      value: episodeIds.length,
-      rule: `must be ≤ groupSize, ${groupSize}`,
-    };
-  }
-  if (reason === 'complete' && episodeIds.length !== groupSize) {
-    const rule = `must be groupSize, ${groupSize}, because the group is complete`;
-    return { field: `${field}.episodeIds.length`, value: episodeIds.length, rule };
-  }
+export function checkGroupsClosed({ payload }: RetraceEvent<'GroupsClosed'>): Problem | null {
+  const field = 'GroupsClosed.payload';
+  const numGroups = payload.groupIds.length;
+  if (numGroups === 0) return { field: `${field}.groupIds.length`, value: 0, rule: 'must be ≥ 1' };
   return (
+    findLengthProblem(payload.groupSizes, numGroups, `${field}.groupSizes`) ??
+    findLengthProblem(payload.policyVersionMin, numGroups, `${field}.policyVersionMin`) ??
+    findLengthProblem(payload.policyVersionMax, numGroups, `${field}.policyVersionMax`) ??
+    findLengthProblem(payload.memberOffsets, numGroups + 1, `${field}.memberOffsets`) ??
     findManifestProblem(payload, field) ??
-    findDuplicate(episodeIds, `${field}.episodeIds`) ??
-    findVersionRangeProblem(payload, field)
+    findDuplicate(payload.groupIds, `${field}.groupIds`) ??
+    findDuplicate(payload.episodeIds, `${field}.episodeIds`) ??
+    findGroupProblem(payload, field)
   );
+}
+
+function findLengthProblem(column: Int32Array, length: number, field: string): Problem | null {
+  if (column.length === length) return null;
+  return { field: `${field}.length`, value: column.length, rule: `must be ${length}, from groupIds` };
+}
+
+function findGroupProblem(payload: GroupsClosed, field: string): Problem | null {
+  const { memberOffsets, groupSizes, episodeIds, reason, policyVersionMin, policyVersionMax } = payload;
+  const numGroups = groupSizes.length;
+  if (memberOffsets[0] !== 0 || memberOffsets[numGroups] !== episodeIds.length) {
+    const rule = `must go from 0 to the number of episodeIds, ${episodeIds.length}`;
+    return { field: `${field}.memberOffsets`, value: memberOffsets.join(', '), rule };
+  }
+  for (let g = 0; g < numGroups; g++) {
+    const numMembers = memberOffsets[g + 1] - memberOffsets[g];
+    const size = groupSizes[g];
+    const members = `${field}.memberOffsets[${g + 1}] − memberOffsets[${g}]`;
+    if (size < 1) return { field: `${field}.groupSizes[${g}]`, value: size, rule: 'must be ≥ 1' };
+    if (numMembers < 0 || numMembers > size)
+      return { field: members, value: numMembers, rule: `must be from 0 to groupSizes[${g}], ${size}` };
+    if (reason === 'complete' && numMembers !== size) {
+      const rule = `must be groupSizes[${g}], ${size}, because the group is complete`;
+      return { field: members, value: numMembers, rule };
+    }
+    const range = { policyVersionMin: policyVersionMin[g], policyVersionMax: policyVersionMax[g] };
+    const problem = findVersionRangeProblem(range, `${field}[${g}]`);
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 export function checkBatchPlanned({ payload }: RetraceEvent<'BatchPlanned'>): Problem | null {

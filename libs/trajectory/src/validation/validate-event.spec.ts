@@ -202,13 +202,26 @@ describe('fields that must agree', () => {
   });
 
   it('in control events', () => {
-    expect(controlProblem('GroupClosed', { groupSize: 1 })).toContain(
-      'episodeIds.length is 2; must be ≤ groupSize, 1',
+    const closingProblem = (change: Partial<PayloadOf<'GroupsClosed'>>) =>
+      controlProblem('GroupsClosed', change);
+    expect(closingProblem({ groupSizes: Int32Array.of(1, 1) })).toContain(
+      'memberOffsets[1] − memberOffsets[0] is 2; must be from 0 to groupSizes[0], 1',
     );
-    expect(controlProblem('GroupClosed', { groupSize: 3 })).toContain('because the group is complete');
-    expect(controlProblem('GroupClosed', { groupSize: 3, reason: 'deadline' })).toBeNull();
-    expect(controlProblem('GroupClosed', { numSteps: Int32Array.of(1) })).toContain(
-      'numSteps.length is 1; must be the number of episodeIds, 2',
+    expect(closingProblem({ groupSizes: Int32Array.of(3, 1) })).toContain('because the group is complete');
+    expect(closingProblem({ groupSizes: Int32Array.of(3, 1), reason: 'deadline' })).toBeNull();
+    expect(closingProblem({ groupSizes: Int32Array.of(2) })).toContain(
+      'groupSizes.length is 1; must be 2, from groupIds',
+    );
+    expect(closingProblem({ memberOffsets: Int32Array.of(0, 3, 2) })).toContain(
+      '; must go from 0 to the number of episodeIds, 3',
+    );
+    expect(
+      closingProblem({ memberOffsets: Int32Array.of(0, 4, 3), groupSizes: Int32Array.of(4, 1) }),
+    ).toContain('memberOffsets[2] − memberOffsets[1] is -1');
+    expect(closingProblem({ policyVersionMin: Int32Array.of(5, -1) })).toContain('policyVersionMax');
+    expect(closingProblem({ groupIds: ['a', 'a'] })).toContain('groupIds');
+    expect(closingProblem({ numSteps: Int32Array.of(1) })).toContain(
+      'numSteps.length is 1; must be the number of episodeIds, 3',
     );
     expect(controlProblem('BatchPlanned', { numSteps: Int32Array.of(1, -4) })).toContain(
       'numSteps[1] is -4; must be ≥ 0',

@@ -1,35 +1,44 @@
 import { TrajectoryError } from '../errors.js';
 import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { AnyEvent, EventKind, RetraceEvent } from '../events.js';
+import type { AnyEvent, EventKind, PayloadOf, RetraceEvent } from '../events.js';
 import { episodeEventId } from '../ids.js';
 import * as control from './control-events.js';
 import * as episode from './episode-events.js';
 import { describeProblem, type Problem } from './problem.js';
-import { integerAtLeast, objectOf, uuid, type Rule } from './rules.js';
+import { integerAtLeast, objectOf, uuid, type FieldRules, type Rule } from './rules.js';
 
-const payloadRules: Readonly<Record<EventKind, Rule>> = {
-  EpisodeStarted: objectOf(episode.episodeStartedRules),
-  StepRecorded: objectOf(episode.stepRecordedRules),
-  EpisodeEnded: objectOf(episode.episodeEndedRules),
-  RewardAssigned: objectOf(episode.rewardAssignedRules),
-  LogOpened: objectOf(control.logOpenedRules),
-  RunStarted: objectOf(control.runStartedRules),
-  RunEnded: objectOf(control.runEndedRules),
-  GroupClosed: objectOf(control.groupClosedRules),
-  BatchPlanned: objectOf(control.batchPlannedRules),
-  UpdateApplied: objectOf(control.updateAppliedRules),
-  PolicyPublished: objectOf(control.policyPublishedRules),
-  TrainerClaimed: objectOf(control.trainerClaimedRules),
-  MetricsLogged: objectOf(control.metricsLoggedRules),
-  RetentionApplied: objectOf(control.retentionAppliedRules),
+const fieldRules: { readonly [K in EventKind]: FieldRules<PayloadOf<K>> } = {
+  EpisodeStarted: episode.episodeStartedRules,
+  StepRecorded: episode.stepRecordedRules,
+  EpisodeEnded: episode.episodeEndedRules,
+  RewardAssigned: episode.rewardAssignedRules,
+  LogOpened: control.logOpenedRules,
+  RunStarted: control.runStartedRules,
+  RunEnded: control.runEndedRules,
+  GroupsClosed: control.groupsClosedRules,
+  BatchPlanned: control.batchPlannedRules,
+  UpdateApplied: control.updateAppliedRules,
+  PolicyPublished: control.policyPublishedRules,
+  TrainerClaimed: control.trainerClaimedRules,
+  MetricsLogged: control.metricsLoggedRules,
+  RetentionApplied: control.retentionAppliedRules,
 };
+
+const payloadRules = Object.fromEntries(
+  Object.entries(fieldRules).map(([kind, rules]) => [kind, objectOf(rules as FieldRules<object>)]),
+) as Readonly<Record<EventKind, Rule>>;
+
+/** The fields that a payload of this kind has, each of them always. */
+export function payloadFields(kind: EventKind): string[] {
+  return Object.keys(fieldRules[kind]);
+}
 
 /** Rules over several fields; they run after every field has passed its own. */
 const crossFieldChecks: { readonly [K in EventKind]?: (event: RetraceEvent<K>) => Problem | null } = {
   EpisodeStarted: episode.checkEpisodeStarted,
   StepRecorded: episode.checkStepRecorded,
   EpisodeEnded: episode.checkEpisodeEnded,
-  GroupClosed: control.checkGroupClosed,
+  GroupsClosed: control.checkGroupsClosed,
   BatchPlanned: control.checkBatchPlanned,
   UpdateApplied: control.checkUpdateApplied,
   PolicyPublished: control.checkPolicyPublished,

@@ -1,6 +1,6 @@
 import type {
   BatchPlanned,
-  GroupClosed,
+  GroupsClosed,
   Json,
   LogOpened,
   MetricsLogged,
@@ -43,31 +43,40 @@ export const controlEventFields: ControlFields = {
     },
   },
 
-  GroupClosed: {
+  GroupsClosed: {
     write(columns, row, payload) {
-      const { groupId, groupSize, split, reason, policyVersionMin, policyVersionMax, numSteps, ...rest } =
-        payload;
-      columns.group_id.set(row, groupId);
-      columns.group_size.set(row, groupSize);
+      const {
+        split,
+        reason,
+        groupSizes,
+        memberOffsets,
+        numSteps,
+        policyVersionMin,
+        policyVersionMax,
+        ...rest
+      } = payload;
       columns.split.set(row, split);
       columns.end_reason.set(row, reason);
-      columns.policy_version_min.set(row, policyVersionMin);
-      columns.policy_version_max.set(row, policyVersionMax);
-      writeRest(columns, row, { ...rest, numSteps: [...numSteps] });
+      writeRest(columns, row, {
+        ...rest,
+        groupSizes: [...groupSizes],
+        memberOffsets: [...memberOffsets],
+        numSteps: [...numSteps],
+        policyVersionMin: [...policyVersionMin],
+        policyVersionMax: [...policyVersionMax],
+      });
     },
     read(row) {
-      const { round, episodeIds, numSteps, trainable } = row.rest() as unknown as GroupClosed;
+      const rest = row.rest() as unknown as GroupsClosed;
       return {
-        groupId: row.text('group_id'),
-        round,
+        ...rest,
         split: row.text('split') as Split,
-        reason: row.text('end_reason') as GroupClosed['reason'],
-        groupSize: row.number('group_size'),
-        episodeIds,
-        numSteps: Int32Array.from(numSteps),
-        policyVersionMin: row.number('policy_version_min'),
-        policyVersionMax: row.number('policy_version_max'),
-        trainable,
+        reason: row.text('end_reason') as GroupsClosed['reason'],
+        groupSizes: Int32Array.from(rest.groupSizes),
+        memberOffsets: Int32Array.from(rest.memberOffsets),
+        numSteps: Int32Array.from(rest.numSteps),
+        policyVersionMin: Int32Array.from(rest.policyVersionMin),
+        policyVersionMax: Int32Array.from(rest.policyVersionMax),
       };
     },
   },

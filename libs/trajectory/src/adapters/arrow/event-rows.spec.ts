@@ -7,7 +7,7 @@ import { contentChecksum } from '../../content-checksum.js';
 import type { AnyEvent } from '../../events.js';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '../../sample-events.js';
 import { ArrowColumns } from './arrow-columns.js';
-import { EventRowsEncoder, readEventRow, type EventRow } from './event-rows.js';
+import { eventRow, EventRowsEncoder, readEventRow, type EventRow } from './event-rows.js';
 import { EventRowReader } from './event-row-reader.js';
 
 const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;
@@ -62,7 +62,7 @@ describe('event rows through the engine', () => {
     const events = sampleEvents().map((event) =>
       event.kind === 'StepRecorded' ? { ...event, payload: { ...event.payload, environmentMs: 0.5 } } : event,
     );
-    await insert(events.map((event, offset) => ({ offset, event })));
+    await insert(events.map((event, offset) => eventRow(offset, event)));
     const stored = await readEvents();
     expect(stored).toEqual(events);
     expect(stored.map(contentChecksum)).toEqual(events.map(contentChecksum));
@@ -83,7 +83,7 @@ describe('event rows through the engine', () => {
     const events = variants.map((payload, i) =>
       sampleEpisodeEvent('StepRecorded', { ...payload, step: i, keptPrefixTokens: i }, i + 1),
     );
-    await insert(events.map((event, offset) => ({ offset, event })));
+    await insert(events.map((event, offset) => eventRow(offset, event)));
     expect((await readEvents()).map(contentChecksum)).toEqual(events.map(contentChecksum));
   });
 
@@ -95,13 +95,13 @@ describe('event rows through the engine', () => {
       groupSize: largest,
       groupMember: largest - 1,
     });
-    await insert([{ offset: largest, event }]);
+    await insert([eventRow(largest, event)]);
     expect(await readEvents()).toEqual([event]);
     expect((await select('SELECT log_offset FROM events')).numbers('log_offset')[0]).toBe(largest);
   });
 
   it('leaves out the columns that no row fills', async () => {
-    const columns = await insert([{ offset: 0, event: sampleEpisodeEvent('RewardAssigned') }]);
+    const columns = await insert([eventRow(0, sampleEpisodeEvent('RewardAssigned'))]);
     expect(columns).toContain('reward_name');
     expect(columns).not.toContain('token_ids');
     expect(columns).not.toContain('metric_values');

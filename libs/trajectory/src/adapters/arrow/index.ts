@@ -9,6 +9,7 @@ export { ArrowError, type ArrowErrorCode } from './arrow-error.js';
 export { EventRowReader } from './event-row-reader.js';
 export {
   DEAD_LETTER_KIND,
+  eventRow,
   EventRowsEncoder,
   readEventRow,
   WATERMARK_EPISODE_ID,

@@ -3,7 +3,7 @@ import { buildTokenBatch } from '../../batch/token-batch.js';
 import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events.js';
 import { episodeIdFor, newRunId } from '../../ids.js';
 import { newEpisodeEvent } from '../../new-event.js';
-import { EventRowsEncoder } from '../arrow/index.js';
+import { eventRow, EventRowsEncoder } from '../arrow/index.js';
 import { appendEvents, episodeEvents } from './episodes.fixture.js';
 import { Sink } from './sink/sink.js';
 import { openStoreFixture, type StoreFixture } from './store.fixture.js';
@@ -196,7 +196,7 @@ describe('TrajectoryReader', () => {
       { logId: store.log.logId, stream: 'trajectories', partition: 0 },
       events.length,
     );
-    events.forEach((event, i) => encoder.append({ offset: 1_000_000 + i, event }));
+    events.forEach((event, i) => encoder.append(eventRow(1_000_000 + i, event)));
     const { columns, body } = encoder.finish();
     await store.client.insertArrow({ table: 'events', columns, body });
   }

@@ -231,28 +231,32 @@ describe('views', () => {
 
   it('show a group once, with its members', async () => {
     const ids = idsOf(newRunId());
-    const closed = controlEvent(ids, 'GroupClosed');
-    await bring([closed, closed, controlEvent(ids, 'GroupClosed', { reason: 'deadline' })]);
+    const closed = controlEvent(ids, 'GroupsClosed');
+    await bring([closed, closed, controlEvent(ids, 'GroupsClosed', { reason: 'deadline' })]);
     const groups = await store.client.queryRows(
-      'SELECT * EXCEPT (closed_at) FROM groups WHERE run_id = {runId:String}',
-      {
-        params: { runId: ids.runId },
-      },
+      'SELECT * EXCEPT (closed_at) FROM groups WHERE run_id = {runId:String} ORDER BY group_id',
+      { params: { runId: ids.runId } },
     );
-    const { payload } = closed;
+    const { groupIds, episodeIds } = closed.payload;
+    const shared = { run_id: ids.runId, round: 0, split: 'train', reason: 'complete', trainable: true };
     expect(groups).toEqual([
       {
-        run_id: ids.runId,
-        group_id: payload.groupId,
-        round: 0,
-        split: 'train',
-        reason: 'complete',
+        ...shared,
+        group_id: groupIds[0],
         group_size: 2,
-        episode_ids: payload.episodeIds,
+        episode_ids: episodeIds.slice(0, 2),
         num_steps: [1, 4],
         policy_version_min: 3,
         policy_version_max: 4,
-        trainable: true,
+      },
+      {
+        ...shared,
+        group_id: groupIds[1],
+        group_size: 1,
+        episode_ids: episodeIds.slice(2),
+        num_steps: [2],
+        policy_version_min: -1,
+        policy_version_max: -1,
       },
     ]);
   });

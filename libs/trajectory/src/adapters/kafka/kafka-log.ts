@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LogError, TrajectoryError } from '../../errors.js';
 import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../../event-log.js';
 import type { Stream } from '../../events.js';
@@ -11,6 +12,7 @@ import { PartitionProducer } from './partition-producer.js';
 import { PartitionReader, type Fetched } from './partition-reader.js';
 import { PartitionWriter } from './partition-writer.js';
 
+const CURSOR_POLL_MS = 50;
 const DEFAULT_MAX_RECORDS = 10_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 
@@ -146,6 +148,23 @@ export class KafkaLog implements EventLog {
     const { topic } = this.#partition(stream, partition);
     requireOffset('nextOffset', nextOffset);
     return this.#cursors.commit(group, topic, partition, nextOffset);
+  }
+
+  /** Asks the group coordinator every 50 ms: Kafka tells nobody of a commit. */
+  async cursorReached(
+    group: string,
+    stream: Stream,
+    partition: number,
+    nextOffset: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    requireOffset('nextOffset', nextOffset);
+    for (;;) {
+      if (signal?.aborted) return false;
+      const cursor = await this.readCursor(group, stream, partition);
+      if (cursor !== null && cursor >= nextOffset) return true;
+      await sleep(CURSOR_POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 
   close(): Promise<void> {

@@ -2,7 +2,8 @@ import type { Database } from 'lmdb';
 import { LogError, TrajectoryError } from '../../errors.js';
 import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../../event-log.js';
 import type { Stream } from '../../events.js';
-import { Doorbell, FollowPace } from './follow-pace.js';
+import { Doorbell } from './doorbell.js';
+import { FollowPace } from './follow-pace.js';
 import { GroupCommit } from './group-commit.js';
 import { toLogError } from './log-errors.js';
 import { MAX_OFFSET, type Environment, type PartitionStore } from './partition-store.js';
@@ -33,12 +34,13 @@ export class LmdbLog implements EventLog {
   readonly maxRecordBytes = MAX_RECORD_BYTES;
   readonly #parts: LmdbLogParts;
   readonly #appends: GroupCommit<Append, number>;
-  readonly #doorbell = new Doorbell();
+  readonly #doorbell: Doorbell;
   #closed: Promise<void> | null = null;
 
   constructor(parts: LmdbLogParts) {
     this.logId = parts.logId;
     this.#parts = parts;
+    this.#doorbell = new Doorbell(parts.path);
     this.#appends = new GroupCommit((group) => this.#commit(group));
   }
 
@@ -112,9 +114,27 @@ export class LmdbLog implements EventLog {
     requireOffset('nextOffset', nextOffset);
     try {
       await this.#parts.cursors.put(cursorKey(group, stream, partition), nextOffset);
+      this.#doorbell.ring();
     } catch (error) {
       throw await toLogError('commitCursor', this.#parts.path, error);
     }
+  }
+
+  async cursorReached(
+    group: string,
+    stream: Stream,
+    partition: number,
+    nextOffset: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    requireOffset('nextOffset', nextOffset);
+    const pace = new FollowPace(this.#doorbell);
+    while (!signal?.aborted) {
+      const cursor = await this.readCursor(group, stream, partition);
+      if (cursor !== null && cursor >= nextOffset) return true;
+      await pace.pause(signal);
+    }
+    return false;
   }
 
   close(): Promise<void> {
@@ -123,8 +143,8 @@ export class LmdbLog implements EventLog {
   }
 
   async #close(): Promise<void> {
-    this.#doorbell.ring();
     await this.#appends.drain();
+    this.#doorbell.close();
     await this.#parts.environment.close();
   }
 

@@ -1,5 +1,12 @@
 import { decodeEvent } from '../../../codec/index.js';
-import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, EventRowsEncoder } from '../../arrow/index.js';
+import {
+  ArrowColumns,
+  DEAD_LETTER_KIND,
+  eventRow,
+  type EventRow,
+  EventRowReader,
+  EventRowsEncoder,
+} from '../../arrow/index.js';
 import { insertBatch } from '../sink/insert-batch.js';
 import type { StoreClient } from '../store-client.js';
 import { listDeadLetters, type DeadLetterEntry, type DeadLetterFilter } from './dead-letters.js';
@@ -100,11 +107,11 @@ async function retrySlice(
   const position = { logId, stream, partition };
   const params = { ...position, offsets: slice.map(({ offset }) => offset) };
   const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(RAW, { params })));
-  const events = [];
+  const events: EventRow[] = [];
   const codes = [];
   for (rows.row = 0; rows.row < rows.numRows; rows.row++) {
     const decoded = decodeEvent(rows.bytes('raw'));
-    if (decoded.ok) events.push({ offset: rows.number('log_offset'), event: decoded.event });
+    if (decoded.ok) events.push(eventRow(rows.number('log_offset'), decoded.event));
     else codes.push(decoded.code);
   }
   if (events.length > 0 && !dryRun) {

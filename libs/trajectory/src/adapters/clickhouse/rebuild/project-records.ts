@@ -1,6 +1,7 @@
 import { peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
 import type { StreamPartition } from '../../arrow/index.js';
+import { decodeRecord } from '../sink/decoded-record.js';
 import { encodeBatch, insertBatch } from '../sink/insert-batch.js';
 import type { StoreClient } from '../store-client.js';
 
@@ -37,7 +38,10 @@ export async function projectRecords(job: ProjectRecords): Promise<number> {
         offset < endOffset && (runId === undefined || peekEnvelope(bytes)?.runId === runId),
     );
     if (records.length === 0) continue;
-    await insertBatch(client, await encodeBatch(records, position, { withWatermark: false }));
+    await insertBatch(
+      client,
+      await encodeBatch(records.map(decodeRecord), position, { withWatermark: false }),
+    );
     numRows += records.length;
   }
   return numRows;

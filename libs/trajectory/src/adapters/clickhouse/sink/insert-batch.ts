@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ClickHouseSettings } from '@clickhouse/client';
-import { decodeEvent } from '../../../codec/index.js';
-import type { LogRecord } from '../../../event-log.js';
 import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
 import type { StoreClient } from '../store-client.js';
+import type { DecodedRecord } from './decoded-record.js';
 
 /**
  * What makes one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings
@@ -29,32 +28,25 @@ export interface EncodedBatch extends EncodedRows {
   readonly occurredAtMs: readonly number[];
 }
 
-/** The records as rows; those that hold no valid event become dead letters. Lets other work in every few milliseconds. */
+/** The records as rows. Lets other work in every few milliseconds. */
 export async function encodeBatch(
-  records: readonly LogRecord[],
+  records: readonly DecodedRecord[],
   position: StreamPartition,
   { withWatermark }: { readonly withWatermark: boolean },
 ): Promise<EncodedBatch> {
   const encoder = new EventRowsEncoder(position, records.length + (withWatermark ? 1 : 0));
   const occurredAtMs: number[] = [];
-  let numDeadLetters = 0;
   let sliceEndMs = performance.now() + MAX_SLICE_MS;
-  for (const { offset, bytes } of records) {
-    const decoded = decodeEvent(bytes);
-    if (decoded.ok) {
-      encoder.append({ offset, event: decoded.event });
-      occurredAtMs.push(decoded.event.occurredAtUs / 1000);
-    } else {
-      encoder.append({ offset, deadLetter: { code: decoded.code, reason: decoded.reason, bytes } });
-      numDeadLetters++;
-    }
+  for (const record of records) {
+    encoder.append(record.row);
+    if (record.occurredAtMs !== null) occurredAtMs.push(record.occurredAtMs);
     if (performance.now() > sliceEndMs) {
       await setImmediate();
       sliceEndMs = performance.now() + MAX_SLICE_MS;
     }
   }
   if (withWatermark) encoder.append({ offset: records[records.length - 1].offset, watermark: true });
-  return { ...encoder.finish(), numDeadLetters, occurredAtMs };
+  return { ...encoder.finish(), numDeadLetters: records.length - occurredAtMs.length, occurredAtMs };
 }
 
 /** Resolves once the batch is one durable part; after a rejection that is unknown. */

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TrajectoryError } from '../../../errors.js';
-import type { EventLog, LogRecord } from '../../../event-log.js';
+import type { EventLog } from '../../../event-log.js';
+import { SINK_GROUP } from '../../../stored-position.js';
 import type { StreamPartition } from '../../arrow/index.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
+import { decodeAhead, type DecodedRecord } from './decoded-record.js';
 import { encodeBatch, insertBatch } from './insert-batch.js';
+import { InsertPace } from './insert-pace.js';
 import { RecordBuffer } from './record-buffer.js';
 import type { ResolvedSinkOptions } from './sink-options.js';
 import type { PartitionTracker } from './sink-progress.js';
@@ -78,34 +81,36 @@ export class PartitionSink {
     tracker.sawEnd(endOffset);
     tracker.assigned(nextOffset, nextOffset === 0 ? await readOtherLogIds(client, log.logId) : []);
     this.nextWatermark = nextOffset;
+    await this.publishPosition(nextOffset);
     return nextOffset;
   }
 
   private async follow(fromOffset: number, signal: AbortSignal): Promise<void> {
     const { log, tracker, options } = this.parts;
     const { maxBatchRecords, maxBatchBytes, lingerMs } = options;
-    const minIntervalMs =
-      tracker.stream === 'control' ? options.minControlInsertIntervalMs : options.minInsertIntervalMs;
+    const pace = new InsertPace(
+      tracker.stream === 'control' ? options.minControlInsertIntervalMs : options.minInsertIntervalMs,
+      options.insertBurst,
+    );
     const stop = new AbortController();
-    const buffer = new RecordBuffer(maxBatchBytes);
+    const buffer = new RecordBuffer<DecodedRecord>(maxBatchBytes);
     const source = log.follow(tracker.stream, tracker.partition, fromOffset, {
       signal: AbortSignal.any([signal, stop.signal]),
       maxRecords: maxBatchRecords,
       maxBytes: Math.min(maxBatchBytes, 4 * 1024 * 1024),
     });
-    const filled = buffer.fill(source);
+    const filled = buffer.fill(decodeAhead(source));
     try {
-      let notBeforeMs = 0;
       let nextOffset = fromOffset;
       while (!signal.aborted) {
         const records = await buffer.take({
           maxRecords: maxBatchRecords,
           maxBytes: maxBatchBytes,
           lingerMs,
-          notBeforeMs,
+          notBeforeMs: pace.notBeforeMs,
         });
         if (records.length === 0) break;
-        notBeforeMs = performance.now() + minIntervalMs;
+        pace.started(performance.now());
         nextOffset = await this.insert(records, nextOffset);
       }
     } finally {
@@ -115,7 +120,7 @@ export class PartitionSink {
     }
   }
 
-  private async insert(records: readonly LogRecord[], expectedOffset: number): Promise<number> {
+  private async insert(records: readonly DecodedRecord[], expectedOffset: number): Promise<number> {
     const { log, client, tracker, options, onProgress } = this.parts;
     const first = records[0].offset;
     const last = records[records.length - 1].offset;
@@ -123,6 +128,7 @@ export class PartitionSink {
     const withWatermark = nextOffset >= this.nextWatermark;
     const batch = await encodeBatch(records, this.position, { withWatermark });
     await insertBatch(client, batch);
+    const published = this.publishPosition(nextOffset);
     await this.proveOnePart({ first, last, numRecords: records.length });
     if (withWatermark) this.nextWatermark = nextOffset + options.watermarkInterval;
     this.backoffMs = options.minBackoffMs;
@@ -131,12 +137,19 @@ export class PartitionSink {
       nextOffset,
       numRows: records.length,
       numDeadLetters: batch.numDeadLetters,
-      numBytes: records.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      numBytes: records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       numMissingOffsets: nextOffset - expectedOffset - records.length,
       occurredAtMs: batch.occurredAtMs,
     });
     onProgress();
+    await published;
     return nextOffset;
+  }
+
+  /** For those who wait for the store. A failure is no reason to insert nothing more: they look there of themselves, too. */
+  private async publishPosition(nextOffset: number): Promise<void> {
+    const { log, tracker } = this.parts;
+    await log.commitCursor(SINK_GROUP, tracker.stream, tracker.partition, nextOffset).catch(() => undefined);
   }
 
   /**

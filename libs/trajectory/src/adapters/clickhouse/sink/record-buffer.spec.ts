@@ -1,21 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../../event-log.js';
-import { RecordBuffer, type TakeOptions } from './record-buffer.js';
+import { RecordBuffer, type Sized, type TakeOptions } from './record-buffer.js';
 
 const NOW: TakeOptions = { maxRecords: 100, maxBytes: 1_000, lingerMs: 0, notBeforeMs: 0 };
 
-function records(first: number, count: number, sizeBytes = 10): LogRecord[] {
-  return Array.from({ length: count }, (_, i) => ({ offset: first + i, bytes: new Uint8Array(sizeBytes) }));
+interface Numbered extends Sized {
+  readonly offset: number;
+}
+
+function records(first: number, count: number, sizeBytes = 10): Numbered[] {
+  return Array.from({ length: count }, (_, i) => ({ offset: first + i, sizeBytes }));
 }
 
 /** A source that gives what it is told to, when it is told to. */
-class Source implements AsyncIterable<LogRecord[]> {
+class Source implements AsyncIterable<Numbered[]> {
   numGiven = 0;
-  private readonly waiting: LogRecord[][] = [];
+  private readonly waiting: Numbered[][] = [];
   private ended = false;
   private wake: () => void = () => undefined;
 
-  give(batch: LogRecord[]): void {
+  give(batch: Numbered[]): void {
     this.waiting.push(batch);
     this.wake();
   }
@@ -25,7 +28,7 @@ class Source implements AsyncIterable<LogRecord[]> {
     this.wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<LogRecord[]> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Numbered[]> {
     for (;;) {
       const batch = this.waiting.shift();
       if (batch !== undefined) {
@@ -37,13 +40,13 @@ class Source implements AsyncIterable<LogRecord[]> {
   }
 }
 
-function offsetsOf(batch: readonly LogRecord[]): number[] {
+function offsetsOf(batch: readonly Numbered[]): number[] {
   return batch.map(({ offset }) => offset);
 }
 
 describe('RecordBuffer', () => {
   it('joins what arrives within the linger into one batch', async () => {
-    const buffer = new RecordBuffer(1_000);
+    const buffer = new RecordBuffer<Numbered>(1_000);
     const source = new Source();
     const filled = buffer.fill(source);
     const taken = buffer.take({ ...NOW, lingerMs: 40 });
@@ -56,7 +59,7 @@ describe('RecordBuffer', () => {
   });
 
   it('cuts a batch at its number of records and its bytes, and keeps the order', async () => {
-    const buffer = new RecordBuffer(1_000);
+    const buffer = new RecordBuffer<Numbered>(1_000);
     const source = new Source();
     source.give(records(0, 7));
     source.end();
@@ -68,7 +71,7 @@ describe('RecordBuffer', () => {
   });
 
   it('does not give a batch before its time, unless it is full', async () => {
-    const buffer = new RecordBuffer(1_000);
+    const buffer = new RecordBuffer<Numbered>(1_000);
     const source = new Source();
     const filled = buffer.fill(source);
     source.give(records(0, 1));
@@ -85,7 +88,7 @@ describe('RecordBuffer', () => {
   });
 
   it('stops reading ahead when it is full, and goes on when there is room', async () => {
-    const buffer = new RecordBuffer(50);
+    const buffer = new RecordBuffer<Numbered>(50);
     const source = new Source();
     for (let i = 0; i < 4; i++) source.give(records(3 * i, 3));
     source.end();
@@ -100,7 +103,7 @@ describe('RecordBuffer', () => {
   });
 
   it('gives what came before a failure, then the failure', async () => {
-    const buffer = new RecordBuffer(1_000);
+    const buffer = new RecordBuffer<Numbered>(1_000);
     const source = (async function* () {
       yield records(0, 1);
       await Promise.resolve();
@@ -112,7 +115,7 @@ describe('RecordBuffer', () => {
   });
 
   it('lets its filler end when the rest is discarded', async () => {
-    const buffer = new RecordBuffer(10);
+    const buffer = new RecordBuffer<Numbered>(10);
     const source = new Source();
     source.give(records(0, 3));
     source.end();

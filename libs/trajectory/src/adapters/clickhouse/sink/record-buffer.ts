@@ -1,5 +1,3 @@
-import type { LogRecord } from '../../../event-log.js';
-
 export interface TakeOptions {
   readonly maxRecords: number;
   readonly maxBytes: number;
@@ -9,12 +7,17 @@ export interface TakeOptions {
   readonly notBeforeMs: number;
 }
 
+/** What a buffered record must tell of itself. */
+export interface Sized {
+  readonly sizeBytes: number;
+}
+
 /**
  * Records between the log and the insert: filled by `fill` while the batch before is on its way, emptied by `take`.
  * Holds at most `capacityBytes`, plus what one read of the log gives.
  */
-export class RecordBuffer {
-  private records: LogRecord[] = [];
+export class RecordBuffer<R extends Sized> {
+  private records: R[] = [];
   private sizeBytes = 0;
   private isEnded = false;
   private failure: unknown = null;
@@ -24,13 +27,13 @@ export class RecordBuffer {
   constructor(private readonly capacityBytes: number) {}
 
   /** Resolves when the source ends or fails; `take` then gives what is left, and rejects with the failure. */
-  async fill(source: AsyncIterable<LogRecord[]>): Promise<void> {
+  async fill(source: AsyncIterable<R[]>): Promise<void> {
     try {
       for await (const records of source) {
         if (this.records.length === 0) this.firstArrivalMs = performance.now();
         for (const record of records) {
           this.records.push(record);
-          this.sizeBytes += record.bytes.length;
+          this.sizeBytes += record.sizeBytes;
         }
         this.changed();
         while (this.sizeBytes >= this.capacityBytes) await this.change();
@@ -43,7 +46,7 @@ export class RecordBuffer {
   }
 
   /** The next batch, in log order; empty when the source has ended and nothing is left. */
-  async take(options: TakeOptions): Promise<LogRecord[]> {
+  async take(options: TakeOptions): Promise<R[]> {
     while (!this.isEnded && !this.isFull(options)) {
       const remainingMs = this.remainingMs(options);
       if (remainingMs <= 0) break;
@@ -69,11 +72,11 @@ export class RecordBuffer {
     return Math.max(this.firstArrivalMs + lingerMs, notBeforeMs) - performance.now();
   }
 
-  private cut({ maxRecords, maxBytes }: TakeOptions): LogRecord[] {
+  private cut({ maxRecords, maxBytes }: TakeOptions): R[] {
     let numRecords = 0;
     let sizeBytes = 0;
     while (numRecords < Math.min(this.records.length, maxRecords) && sizeBytes < maxBytes) {
-      sizeBytes += this.records[numRecords++].bytes.length;
+      sizeBytes += this.records[numRecords++].sizeBytes;
     }
     const batch = this.records.slice(0, numRecords);
     this.records = this.records.slice(numRecords);

@@ -2,12 +2,14 @@ export interface SinkOptions {
   /** How long a record may wait for others to share its insert (default 5). */
   readonly lingerMs?: number;
   /**
-   * Shortest time between the starts of two inserts of one `trajectories` partition (default 60): each makes a part that the
-   * engine has to merge. A full batch does not wait. A synchronous trainer waits for these rows, so it is short.
+   * Time between the starts of two inserts of one `trajectories` partition, on average (default 60): each makes a part that
+   * the engine has to merge. A full batch does not wait. A synchronous trainer waits for these rows, so it is short.
    */
   readonly minInsertIntervalMs?: number;
-  /** The same for stream `control` (default 400), whose rows only people and queries read. */
+  /** The same for stream `control` (default 1000), whose rows only people and queries read. */
   readonly minControlInsertIntervalMs?: number;
+  /** How many inserts may start at once after a pause, ahead of those intervals (default 4). */
+  readonly insertBurst?: number;
   /** Most records an insert carries (default 20,000). */
   readonly maxBatchRecords?: number;
   /** Most bytes of records an insert carries (default 16 MiB), and about what is read ahead for the next. */
@@ -25,7 +27,8 @@ export function resolveSinkOptions(options: SinkOptions): ResolvedSinkOptions {
   return {
     lingerMs: 5,
     minInsertIntervalMs: 60,
-    minControlInsertIntervalMs: 400,
+    minControlInsertIntervalMs: 1000,
+    insertBurst: 4,
     maxBatchRecords: 20_000,
     maxBatchBytes: 16 * 1024 * 1024,
     watermarkInterval: 50_000,

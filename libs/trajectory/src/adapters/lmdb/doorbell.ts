@@ -1,0 +1,87 @@
+import { closeSync, constants, openSync, watch, writeSync, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+
+const FILE_NAME = 'doorbell';
+const ONE_BYTE = Buffer.of(0);
+
+/** How often to look where rings of other processes are heard, and where they are not. */
+const HEARING_PAUSE_MS = 50;
+const DEAF_PAUSE_MS = 16;
+
+/**
+ * Tells the followers of one log, in all processes, that something was committed: whoever commits writes a byte to a file
+ * beside the log, which the operating system reports to those who watch it (measured on Linux: 20 µs to write, 20 µs
+ * until heard). Only a hint: followers look of themselves every `maxPauseMs`, since a file system may report nothing.
+ */
+export class Doorbell {
+  readonly #path: string;
+  /** null once closed: its number may be another file's by then. */
+  #file: number | null;
+  readonly #waiting = new Set<() => void>();
+  #watcher: FSWatcher | null = null;
+  #isDeaf = false;
+
+  /** @param directory of the log */
+  constructor(directory: string) {
+    this.#path = join(directory, FILE_NAME);
+    this.#file = openSync(this.#path, constants.O_RDWR | constants.O_CREAT);
+  }
+
+  get maxPauseMs(): number {
+    return this.#isDeaf ? DEAF_PAUSE_MS : HEARING_PAUSE_MS;
+  }
+
+  ring(): void {
+    this.#wakeAll();
+    if (this.#file === null) return;
+    try {
+      writeSync(this.#file, ONE_BYTE, 0, 1, 0);
+    } catch {
+      // A full disk, say: the commit stands, and followers look of themselves.
+    }
+  }
+
+  /** Begins to hear other processes; before the first look, so that no ring falls between the two. */
+  listen(): void {
+    if (this.#watcher !== null || this.#isDeaf) return;
+    const deafen = (): void => {
+      this.#isDeaf = true;
+      this.#watcher?.close();
+      this.#watcher = null;
+    };
+    try {
+      this.#watcher = watch(this.#path, { persistent: false }, () => this.#wakeAll());
+      this.#watcher.on('error', deafen);
+    } catch {
+      deafen();
+    }
+  }
+
+  /** Resolves at the next ring, after `timeoutMs`, or when the signal aborts. */
+  wait(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, timeoutMs);
+      signal?.addEventListener('abort', wake, { once: true });
+      this.#waiting.add(wake);
+      if (signal?.aborted) wake();
+    });
+  }
+
+  close(): void {
+    this.#wakeAll();
+    this.#watcher?.close();
+    this.#watcher = null;
+    if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}
