@@ -1,5 +1,6 @@
 import { resolveRecipe } from '@retrace/config';
-import { openBackend, type NamedTensors } from '@retrace/policy';
+import { listPolicyLosses } from '@retrace/algorithms';
+import { openBackend, Transformer, type NamedTensors } from '@retrace/policy';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InMemoryLoop } from '../bench/in-memory-loop.mjs';
 
@@ -55,6 +56,20 @@ describe('an update on fresh episodes', () => {
       expect(Math.abs(whole.outcome.loss - cut.outcome.loss)).toBeLessThan(1e-5);
       expect(whole.outcome.gradientNorm).toBeCloseTo(cut.outcome.gradientNorm, 4);
       expect(largestDifference(whole.weights, cut.weights)).toBeLessThan(1e-4);
+    },
+  );
+
+  it.each(listPolicyLosses().filter((name) => name !== 'crossEntropy'))(
+    'is made by any policy loss that a recipe names, and changes the policy (%s)',
+    async (policyLoss) => {
+      const { outcome, weights, loop } = await firstUpdate(
+        'memory-bandit-grpo',
+        `loss.policyLoss=${policyLoss}`,
+      );
+      expect(Number.isFinite(outcome.loss)).toBe(true);
+      expect(outcome.gradientNorm).toBeGreaterThan(0);
+      const initial = await Transformer.initialize(loop.policy.modelConfig, loop.recipe.seed).exportTensors();
+      expect(largestDifference(weights, initial)).toBeGreaterThan(0);
     },
   );
 

@@ -1,4 +1,5 @@
-import type { Recipe } from '@retrace/config';
+import { getPolicyLoss } from '@retrace/algorithms';
+import { policyLossOptions, type Recipe } from '@retrace/config';
 import type { LossOptions } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, EpisodeColumns, FileRef } from '@retrace/trajectory';
@@ -46,7 +47,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
   const outcome = await applyUpdate(policy.optimizer, prepared.columns, {
     learningRate,
     seed: plan.seed,
-    loss: lossOptions(recipe),
+    loss: lossOptions(recipe, plan.seed),
     optimizer: recipe.optimizer,
     aggregation: recipe.loss.aggregation,
   });
@@ -59,8 +60,9 @@ async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs):
     learningRate,
     seed: plan.seed,
     loss: {
-      ...lossOptions(recipe),
+      ...lossOptions(recipe, plan.seed),
       policyLoss: 'crossEntropy',
+      policyLossOptions: {},
       valueCoefficient: 0,
       entropyCoefficient: 0,
       klCoefficient: 0,
@@ -84,13 +86,16 @@ function outcomeMetrics(outcome: UpdateOutcome, learningRate: number) {
   ] as const;
 }
 
-function lossOptions(recipe: Recipe): LossOptions {
+/** Losses that choose at random choose anew in every update, and the same in its replay. */
+function seeded(policyLoss: string, seed: number): { readonly seed?: number } {
+  return 'seed' in getPolicyLoss(policyLoss).options ? { seed } : {};
+}
+
+function lossOptions(recipe: Recipe, seed: number): LossOptions {
   const { loss, collection, optimizer } = recipe;
   return {
     policyLoss: loss.policyLoss,
-    clipLow: loss.clipLow,
-    clipHigh: loss.clipHigh,
-    dualClip: loss.dualClip,
+    policyLossOptions: { ...seeded(loss.policyLoss, seed), ...policyLossOptions(loss) },
     valueCoefficient: loss.valueCoefficient,
     valueClip: loss.valueClip,
     entropyCoefficient: loss.entropyCoefficient,

@@ -11,6 +11,7 @@ export function imitationColumns(columns: EpisodeColumns): UpdateColumns {
     trainedMask: batch.actionMask,
     advantages: new Float32Array(numTokens),
     anchorLogprobs: new Float32Array(numTokens),
+    behaviorLogprobs: null,
     referenceLogprobs: null,
     returns: null,
     proximalValues: null,

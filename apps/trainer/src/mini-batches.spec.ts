@@ -26,6 +26,7 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
     trainedMask,
     advantages: numbers,
     anchorLogprobs: numbers,
+    behaviorLogprobs: numbers,
     referenceLogprobs: null,
     returns: numbers,
     proximalValues: null,

@@ -14,6 +14,8 @@ export interface UpdateColumns {
   readonly advantages: Float32Array;
   /** What the probability ratio is taken against. */
   readonly anchorLogprobs: Float32Array;
+  /** Of the policy that sampled, where the loss reads them beside the anchor; else null. */
+  readonly behaviorLogprobs: Float32Array | null;
   readonly referenceLogprobs: Float32Array | null;
   readonly returns: Float32Array | null;
   readonly proximalValues: Float32Array | null;
@@ -90,6 +92,7 @@ export function gatherSequences(
     lossWeights: lossWeights(trainedMask, offsets, aggregation),
     advantages: gatherFloats(columns.advantages),
     proximalLogprobs: gatherFloats(columns.anchorLogprobs),
+    behaviorLogprobs: columns.behaviorLogprobs && gatherFloats(columns.behaviorLogprobs),
     referenceLogprobs: columns.referenceLogprobs && gatherFloats(columns.referenceLogprobs),
     returns: columns.returns && gatherFloats(columns.returns),
     proximalValues: columns.proximalValues && gatherFloats(columns.proximalValues),

@@ -1,4 +1,4 @@
-import { computeAdvantages, explainedVariance, numberGroups } from '@retrace/algorithms';
+import { computeAdvantages, explainedVariance, getPolicyLoss, numberGroups } from '@retrace/algorithms';
 import { Pcg32 } from '@retrace/environments';
 import { scoreTokens, valuesAtEnd } from '@retrace/policy';
 import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
@@ -28,10 +28,11 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
   const batch = buildTokenBatch(columns);
   assertAccountedLogprobs(columns, batch, recipe.collection.temperature);
   const usesCritic = recipe.loss.valueCoefficient > 0;
+  const loss = getPolicyLoss(recipe.loss.policyLoss);
   const scored = await scoreBatch(
     options,
     batch,
-    usesCritic ? batch.actionMask : firstActions(batch, numTokensCompared),
+    usesCritic || loss.correctsForBehavior ? batch.actionMask : firstActions(batch, numTokensCompared),
   );
   const ratio = compareOnPolicy(batch, scored.logprobs, plan.policyVersionIn, scored.mask);
   if (ratio.maxDeviation > onPolicyTolerance) {
@@ -71,7 +72,9 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       sequenceOffsets: batch.sequenceOffsets,
       trainedMask: trainedMask(batch, trainedEpisodes),
       advantages: scatterToTokens(advantages),
-      anchorLogprobs: batch.behaviorLogprobs,
+      // A loss that corrects for the behavior policy by itself clips against the policy that the update starts from.
+      anchorLogprobs: loss.correctsForBehavior ? scored.logprobs : batch.behaviorLogprobs,
+      behaviorLogprobs: loss.needsBehaviorLogprobs ? batch.behaviorLogprobs : null,
       referenceLogprobs: await referenceLogprobs(options, batch),
       returns: result.returns && scatterToTokens(result.returns),
       proximalValues: scored.values,

@@ -17,6 +17,7 @@ export {
 export {
   listRecipes,
   parseRecipe,
+  policyLossOptions,
   recipeHash,
   resolveRecipe,
   type RecipeOverrides,

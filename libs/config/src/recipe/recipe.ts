@@ -90,7 +90,10 @@ export class AdvantageRecipe {
 }
 
 export class LossRecipe {
-  @IsIn(['ppo']) readonly policyLoss!: 'ppo';
+  /** Name of a policy loss of `@retrace/algorithms`. */
+  @IsString() @IsNotEmpty() readonly policyLoss!: string;
+  /** Its options; those left out take its defaults, or for `ppo` the three fields below. */
+  @IsOptional() @IsObject() readonly policyLossOptions?: Readonly<Record<string, unknown>>;
   @IsNumber() @Min(0) @Max(1) readonly clipLow!: number;
   @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
   /** Dual clip bound c > 1; null = off. */

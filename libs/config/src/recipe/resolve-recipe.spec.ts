@@ -55,6 +55,12 @@ describe('resolveRecipe', () => {
     ['loss.valueCoefficient=0', 'must be positive: gae needs a critic'],
     ['reward.components=[{"reward":"enviroment"}]', 'did you mean environment'],
     ['reward.components=[]', 'reward.components: got []'],
+    ['reward.components=[{}]', 'a component must have either reward or module'],
+    ['reward.components=[{"reward":"goal","sources":[]}]', 'reward.components.0.sources: got []'],
+    ['loss.policyLoss=gmppo', 'did you mean gmpo'],
+    ['loss.policyLoss=crossEntropy', 'loss.policyLoss: got "crossEntropy", which reads no advantage'],
+    ['loss.policyLossOptions={"clipHihg":1}', 'did you mean clipHigh'],
+    ['loss.clipLow=0', 'policy loss ppo: clipLow is 0, must be a number in (0, 1]'],
     ['context.window=all', 'context.window: got "all"'],
     ['evaluation.numValidationEpisodes=0', 'evaluation.numValidationEpisodes: got 0'],
   ])('refuses %s, naming field, value and rule', (assignment, expected) => {
@@ -81,6 +87,17 @@ describe('a recipe file', () => {
   });
   afterEach(() => {
     rmSync(directory, { recursive: true });
+  });
+
+  it('takes paths of reward modules from the directory of the recipe’s file', () => {
+    const file = join(directory, 'mine.json');
+    const recipe = resolveRecipe('bandit-ppo');
+    const components = [{ module: './rewards/mine.mjs' }, { module: '/opt/theirs.mjs' }];
+    writeFileSync(file, JSON.stringify({ ...recipe, reward: { ...recipe.reward, components } }));
+    expect(resolveRecipe(file).reward.components.map(({ module }) => module)).toEqual([
+      join(directory, 'rewards', 'mine.mjs'),
+      '/opt/theirs.mjs',
+    ]);
   });
 
   it('gives the recipe that was written', () => {

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { getAdvantageEstimator, resolveAdvantageOptions } from '@retrace/algorithms';
+import {
+  getAdvantageEstimator,
+  getPolicyLoss,
+  resolveAdvantageOptions,
+  resolvePolicyLossOptions,
+} from '@retrace/algorithms';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
-import { Recipe } from './recipe.js';
+import { Recipe, type LossRecipe } from './recipe.js';
 
 type PlainObject = Record<string, unknown>;
 
@@ -137,7 +142,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
   }
   if (model.headDim % 2 !== 0)
     problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
-  problems.push(...advantageProblems(recipe), ...rewardProblems(recipe));
+  problems.push(...advantageProblems(recipe), ...rewardProblems(recipe), ...policyLossProblems(recipe));
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
@@ -163,6 +168,28 @@ function rewardProblems({ reward }: Recipe): string[] {
   } catch (error) {
     return [`reward.components: ${(error as Error).message}`];
   }
+}
+
+/** The loss must exist, learn from advantages, and take these options. */
+function policyLossProblems({ loss }: Recipe): string[] {
+  try {
+    const policyLoss = getPolicyLoss(loss.policyLoss);
+    if (policyLoss.name === 'crossEntropy') {
+      return [
+        'loss.policyLoss: got "crossEntropy", which reads no advantage; imitation is the stage of its own',
+      ];
+    }
+    resolvePolicyLossOptions(policyLoss, policyLossOptions(loss));
+    return [];
+  } catch (error) {
+    return [`loss: ${(error as Error).message}`];
+  }
+}
+
+/** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
+export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
+  const { clipLow, clipHigh, dualClip } = loss;
+  return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 
 /** The estimator must exist, take these options, and fit the critic and the groups that the recipe has. */

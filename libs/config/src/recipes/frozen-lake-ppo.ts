@@ -30,6 +30,7 @@ export function frozenLakePpo(): Recipe {
     advantage: { estimator: 'gae', options: { gamma: 0.95, lambda: 0.95, whiten: true }, shuffle: false },
     loss: {
       policyLoss: 'ppo',
+      policyLossOptions: {},
       clipLow: 0.2,
       clipHigh: 0.2,
       dualClip: null,

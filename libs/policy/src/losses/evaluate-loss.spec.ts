@@ -46,11 +46,11 @@ describe('evaluateLoss', () => {
 
   const variants: [string, Partial<LossOptions>][] = [
     ['every term', {}],
-    ['no clips', { dualClip: null, valueClip: null }],
+    ['no clips', { policyLossOptions: { dualClip: null }, valueClip: null }],
     ['k1', { klEstimator: 'k1' }],
     ['k2', { klEstimator: 'k2' }],
     ['abs', { klEstimator: 'abs' }],
-    ['imitation with a value loss', { policyLoss: 'crossEntropy' }],
+    ['imitation with a value loss', { policyLoss: 'crossEntropy', policyLossOptions: {} }],
   ];
 
   it.each(variants)('has the derivatives that finite differences give: %s', (_, change) => {

@@ -1,5 +1,11 @@
-import { computePolicyLoss, estimateKl, ratioStatistics, valueLoss } from '@retrace/algorithms';
-import type { PolicyLossTerms } from '@retrace/algorithms';
+import {
+  computePolicyLoss,
+  estimateKl,
+  ratioStatistics,
+  selectLossTokens,
+  valueLoss,
+} from '@retrace/algorithms';
+import type { PolicyLossInput, PolicyLossTerms } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 import type { LossSums } from './loss-terms.js';
@@ -21,6 +27,8 @@ export interface TrainedTokens {
   readonly positions: Int32Array;
   /** Where each sequence's tokens begin among them, and the end of the last. */
   readonly offsets: Int32Array;
+  /** [N] what a loss that ranks over the whole batch picked out of it (`selectTokens`); null for the others. */
+  readonly selected?: Uint8Array | null;
 }
 
 export interface EvaluatedLoss {
@@ -98,20 +106,64 @@ function policyTerms(
   logprobs: Float32Array,
   proximalLogprobs: Float32Array,
   weights: Float32Array,
-  { advantages, rolloutWeights }: TrainingBatch,
-  { positions, offsets }: TrainedTokens,
-  { policyLoss, clipLow, clipHigh, dualClip }: LossOptions,
+  batch: TrainingBatch,
+  trained: TrainedTokens,
+  { policyLoss, policyLossOptions }: LossOptions,
 ): PolicyLossTerms {
-  const input = {
+  const input = policyLossInput(logprobs, proximalLogprobs, weights, batch, trained);
+  return computePolicyLoss(policyLoss, input, policyLossOptions);
+}
+
+/** What policy losses read of the trained tokens. */
+function policyLossInput(
+  logprobs: Float32Array,
+  proximalLogprobs: Float32Array,
+  weights: Float32Array,
+  { advantages, rolloutWeights, behaviorLogprobs }: TrainingBatch,
+  { positions, offsets, selected }: TrainedTokens,
+): PolicyLossInput {
+  const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
+  return {
     offsets,
     logprobs,
     proximalLogprobs,
-    advantages: advantages
-      ? Float32Array.from(positions, (n) => advantages[n])
-      : new Float32Array(logprobs.length),
+    advantages: advantages ? at(advantages) : new Float32Array(logprobs.length),
     weights: rolloutWeights ? weights.map((weight, m) => weight * rolloutWeights[positions[m]]) : weights,
+    behaviorLogprobs: behaviorLogprobs ? at(behaviorLogprobs) : null,
+    selected: selected ? Uint8Array.from(positions, (n) => selected[n]) : null,
   };
-  return computePolicyLoss(policyLoss, input, policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {});
+}
+
+/**
+ * First pass of a loss that ranks tokens over the whole batch: marks [N] what its rule picks, so that the micro-batches of
+ * the second pass add up to the loss of the whole. Null for losses that need no such pass.
+ *
+ * @param logprobs [N] log π of the current policy
+ */
+export function selectBatchTokens(
+  logprobs: Float32Array,
+  batch: TrainingBatch,
+  { policyLoss, policyLossOptions }: LossOptions,
+): Uint8Array | null {
+  const { sequenceOffsets, lossWeights } = batch;
+  const positions: number[] = [];
+  const offsets = new Int32Array(sequenceOffsets.length);
+  for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
+    for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++)
+      if (lossWeights[n] !== 0) positions.push(n);
+    offsets[s + 1] = positions.length;
+  }
+  const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
+  const trained = { positions: Int32Array.from(positions), offsets };
+  const proximal = at(batch.proximalLogprobs ?? logprobs);
+  const input = policyLossInput(at(logprobs), proximal, at(lossWeights), batch, trained);
+  const chosen = selectLossTokens(policyLoss, input, policyLossOptions);
+  if (chosen === null) return null;
+  const selected = new Uint8Array(lossWeights.length);
+  positions.forEach((n, m) => {
+    selected[n] = chosen[m];
+  });
+  return selected;
 }
 
 function valueTerms(

@@ -1,14 +1,16 @@
-import type { KlEstimator } from '@retrace/algorithms';
+import {
+  AlgorithmError,
+  getPolicyLoss,
+  resolvePolicyLossOptions,
+  type KlEstimator,
+} from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
 
 export interface LossOptions {
-  /** `ppo`: clipped surrogate against the proximal policy; `crossEntropy`: −log π of the recorded token (imitation). */
-  readonly policyLoss: 'ppo' | 'crossEntropy';
-  /** The ratio is clipped to [1 − clipLow, 1 + clipHigh]. */
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  /** Where the advantage A is negative the loss is at most −dualClip·A; null for no such bound. */
-  readonly dualClip: number | null;
+  /** Any policy loss of `@retrace/algorithms`; `crossEntropy`, −log π of the recorded token, is imitation. */
+  readonly policyLoss: string;
+  /** Its options; those left out take its defaults. */
+  readonly policyLossOptions: Readonly<Record<string, unknown>>;
   /** Weight of the value loss; 0 leaves the value head out. */
   readonly valueCoefficient: number;
   /** Values are clipped to ± this around the proximal values; null for no clip. */
@@ -25,15 +27,13 @@ export interface LossOptions {
 
 /** Throws `PolicyError` (`INVALID_CONFIG`) that names the first option at fault, its value and the rule. */
 export function validateLossOptions(options: LossOptions): void {
-  const { clipLow, clipHigh, dualClip, valueClip, temperature, maxTokensPerMicroBatch } = options;
-  check(clipLow > 0 && clipLow <= 1, 'clipLow', clipLow, 'must be above 0 and at most 1');
-  check(isPositive(clipHigh), 'clipHigh', clipHigh, 'must be a positive number');
-  check(
-    dualClip === null || (Number.isFinite(dualClip) && dualClip > 1),
-    'dualClip',
-    dualClip,
-    'must be above 1, or null',
-  );
+  const { policyLoss, policyLossOptions, valueClip, temperature, maxTokensPerMicroBatch } = options;
+  try {
+    resolvePolicyLossOptions(getPolicyLoss(policyLoss), policyLossOptions);
+  } catch (cause) {
+    if (!(cause instanceof AlgorithmError)) throw cause;
+    throw new PolicyError('INVALID_CONFIG', cause.message, { cause });
+  }
   check(
     valueClip === null || isPositive(valueClip),
     'valueClip',

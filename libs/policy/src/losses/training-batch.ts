@@ -1,3 +1,4 @@
+import { getPolicyLoss } from '@retrace/algorithms';
 import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
@@ -15,6 +16,8 @@ export interface TrainingBatch extends SequenceBatch {
   readonly lossWeights: Float32Array;
   readonly advantages: Float32Array | null;
   readonly proximalLogprobs: Float32Array | null;
+  /** log π of the policy that sampled, for the losses that read it; null or absent for the others. */
+  readonly behaviorLogprobs?: Float32Array | null;
   readonly referenceLogprobs: Float32Array | null;
   readonly returns: Float32Array | null;
   readonly proximalValues: Float32Array | null;
@@ -28,6 +31,7 @@ const columns = [
   'lossWeights',
   'advantages',
   'proximalLogprobs',
+  'behaviorLogprobs',
   'referenceLogprobs',
   'returns',
   'proximalValues',
@@ -66,7 +70,8 @@ export function validateTrainingBatch(
 
 function neededColumns(options: LossOptions): Column[] {
   const needed: Column[] = [];
-  if (options.policyLoss === 'ppo') needed.push('advantages', 'proximalLogprobs');
+  if (options.policyLoss !== 'crossEntropy') needed.push('advantages', 'proximalLogprobs');
+  if (getPolicyLoss(options.policyLoss).needsBehaviorLogprobs) needed.push('behaviorLogprobs');
   if (options.klCoefficient !== 0) needed.push('referenceLogprobs');
   if (options.valueCoefficient !== 0) needed.push('returns');
   if (options.valueCoefficient !== 0 && options.valueClip !== null) needed.push('proximalValues');

@@ -60,7 +60,11 @@ await onEachBackend('PolicyOptimizer', () => {
 
   it('has the gradients that finite differences give', async () => {
     const model = Transformer.initialize(tinyConfig, 1);
-    const smooth = { ...everyTerm, clipLow: 1, clipHigh: 100, dualClip: null, valueClip: null };
+    const smooth = {
+      ...everyTerm,
+      policyLossOptions: { clipLow: 1, clipHigh: 100, dualClip: null },
+      valueClip: null,
+    };
     const few = sequencesOf(batch, [0, 1, 4]);
     const gradients = await gradientsOf(model, few, smooth);
     const weights = await model.exportTensors();
@@ -199,7 +203,17 @@ await onEachBackend('PolicyOptimizer', () => {
         {},
         /first token of sequence 0 has loss weight 1/,
       ],
-      [batch, { clipLow: 0 }, /clipLow is 0; it must be above 0 and at most 1/],
+      [
+        batch,
+        { policyLossOptions: { clipLow: 0 } },
+        /policy loss ppo: clipLow is 0, must be a number in \(0, 1\]/,
+      ],
+      [
+        batch,
+        { policyLoss: 'gpso', policyLossOptions: {} },
+        /no policy loss is named 'gpso'; did you mean .*gspo/,
+      ],
+      [batch, { policyLoss: 'topr', policyLossOptions: {} }, /behaviorLogprobs is null/],
       [batch, { temperature: -1 }, /temperature is -1/],
     ];
     for (const [bad, change, message] of refusals) {

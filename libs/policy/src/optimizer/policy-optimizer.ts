@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { evaluateLoss } from '../losses/evaluate-loss.js';
+import { getPolicyLoss } from '@retrace/algorithms';
+import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
 import type { EvaluatedLoss } from '../losses/evaluate-loss.js';
 import { lossNode } from '../losses/loss-node.js';
 import { combineSums } from '../losses/loss-terms.js';
@@ -15,6 +16,7 @@ import { predictingPositions } from '../packing/read-mask.js';
 import { packRows } from '../packing/row-batch.js';
 import type { RowBatch } from '../packing/row-batch.js';
 import { PolicyError } from '../policy-error.js';
+import { scoreTokens } from '../scoring/score-tokens.js';
 import { tokenDistribution } from '../scoring/token-distribution.js';
 import { valuesOf } from '../scoring/value-head.js';
 import { AdamW } from './adamw.js';
@@ -66,7 +68,8 @@ export class PolicyOptimizer {
     const readMask = predictingPositions(batch, (n) => batch.lossWeights[n] !== 0);
     const rowBatches = packRows(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
     try {
-      return combineSums(rowBatches.map((rows) => this.accumulateRows(rows, batch, options)));
+      const selected = await this.selectTokens(batch, options);
+      return combineSums(rowBatches.map((rows) => this.accumulateRows(rows, batch, { options, selected })));
     } catch (error) {
       this.clearGradients();
       throw error;
@@ -110,7 +113,23 @@ export class PolicyOptimizer {
     this.adamW.dispose();
   }
 
-  private accumulateRows(rows: RowBatch, batch: TrainingBatch, options: LossOptions): LossSums {
+  /** A forward pass over the whole batch, for the losses that rank its tokens. */
+  private async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
+    if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
+    const { temperature, maxTokensPerMicroBatch } = options;
+    const { logprobs } = await scoreTokens(this.model, batch, {
+      temperature,
+      maxTokensPerMicroBatch,
+      actionMask: Uint8Array.from(batch.lossWeights, (weight) => Number(weight !== 0)),
+    });
+    return selectBatchTokens(logprobs, batch, options);
+  }
+
+  private accumulateRows(
+    rows: RowBatch,
+    batch: TrainingBatch,
+    { options, selected }: { readonly options: LossOptions; readonly selected: Uint8Array | null },
+  ): LossSums {
     const usesValues = options.valueCoefficient !== 0;
     const keys = this.model.parameters.specs
       .map((spec) => spec.key)
@@ -125,7 +144,12 @@ export class PolicyOptimizer {
         const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options);
         const values = usesValues ? valuesOf(this.model, hidden) : null;
         return lossNode(distribution, values, (outputs) => {
-          const result = evaluateLoss(outputs, batch, { positions, offsets: rows.readOffsets }, options);
+          const result = evaluateLoss(
+            outputs,
+            batch,
+            { positions, offsets: rows.readOffsets, selected },
+            options,
+          );
           evaluated.push(result);
           return result;
         });

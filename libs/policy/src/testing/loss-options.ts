@@ -3,9 +3,7 @@ import type { LossOptions } from '../losses/loss-options.js';
 /** Options that switch every term of the loss on. */
 export const everyTerm: LossOptions = {
   policyLoss: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.28,
-  dualClip: 3,
+  policyLossOptions: { clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
   valueCoefficient: 0.5,
   valueClip: 0.2,
   entropyCoefficient: 0.01,
@@ -19,6 +17,7 @@ export const everyTerm: LossOptions = {
 export const imitation: LossOptions = {
   ...everyTerm,
   policyLoss: 'crossEntropy',
+  policyLossOptions: {},
   valueCoefficient: 0,
   entropyCoefficient: 0,
   klCoefficient: 0,
