@@ -16,9 +16,10 @@ import { isColumn, packColumn } from './packed-column.js';
 export function encodeEvent(event: AnyEvent): Uint8Array {
   assertValidEvent(event);
   const { kind, schemaVersion, eventId, logId, runId, episodeId, seq, occurredAtUs, payload } = event;
-  const packed: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(payload)) {
-    packed[field] = isColumn(value) ? packColumn(value) : (value as unknown);
+  const packed: Record<string, unknown> = { ...payload };
+  for (const field of Object.keys(packed)) {
+    const value = packed[field];
+    if (isColumn(value)) packed[field] = packColumn(value);
   }
   const ids = [eventId, logId, runId, episodeId].map(uuidToBytes);
   return frame(messagePack.pack([kind, schemaVersion, ...ids, seq, occurredAtUs, packed]));

@@ -64,7 +64,7 @@ export function unpackColumn(packed: Uint8Array): Column {
   const from = Math.max(0, numLeading - 1);
   new Uint8Array(stored.buffer).set(packed.subarray(reader.at), from * width);
   fillRuns(stored, numLeading, numTrailing);
-  return type === ELEMENT_TYPES.Int32Array && width < 4 ? Int32Array.from(stored) : (stored as Column);
+  return type === ELEMENT_TYPES.Int32Array && width < 4 ? new Int32Array(stored) : (stored as Column);
 }
 
 type Stored = Column | Uint16Array;
@@ -116,9 +116,9 @@ function newStored(type: number, width: number, length: number): Stored {
 function narrow(column: Int32Array): Stored {
   // Or-ing keeps the highest bit of any element, the sign bit included.
   let bits = 0;
-  for (const element of column) bits |= element;
+  for (let i = 0; i < column.length; i += 1) bits |= column[i];
   if (bits < 0 || bits > 0xffff) return column;
-  return bits > 0xff ? Uint16Array.from(column) : Uint8Array.from(column);
+  return bits > 0xff ? new Uint16Array(column) : new Uint8Array(column);
 }
 
 /** LEB128: seven bits a byte, lowest first. */

@@ -79,8 +79,8 @@ export function listOf(element: Rule): Rule {
   return (value, field) => {
     if (!Array.isArray(value)) return { field, value, rule: 'must be a list' };
     for (let i = 0; i < value.length; i += 1) {
-      const problem = element(value[i], `${field}[${i}]`);
-      if (problem !== null) return problem;
+      const problem = element(value[i], '');
+      if (problem !== null) return { ...problem, field: `${field}[${i}]${problem.field}` };
     }
     return null;
   };
@@ -92,8 +92,9 @@ export function objectOf<T>(rules: FieldRules<T>): Rule {
   return (value, field) => {
     if (!isPlainObject(value)) return { field, value, rule: 'must be an object' };
     for (const [name, fieldRule] of fields) {
-      const problem = fieldRule(value[name], `${field}.${name}`);
-      if (problem !== null) return problem;
+      // The path is put together only for a problem: an event has dozens of fields, and nearly all are fine.
+      const problem = fieldRule(value[name], name);
+      if (problem !== null) return { ...problem, field: `${field}.${problem.field}` };
     }
     for (const name of Object.keys(value)) {
       if (!Object.hasOwn(rules as object, name)) {
