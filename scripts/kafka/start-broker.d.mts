@@ -26,3 +26,10 @@ export interface NoBroker {
 
 /** Starts a broker of its own for whoever calls; it ends with this process at the latest. */
 export function startBroker(options?: { readonly proxiedPort?: number }): Promise<StartedBroker | NoBroker>;
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** From `vitest-setup.mjs`. */
+    kafkaBroker: BrokerAddresses | NoBroker;
+  }
+}

@@ -47,9 +47,10 @@ export async function runRetrace(args, { environment = {}, nodeArguments = [] } 
  * Starts `retrace`, in a process group of its own as a shell would.
  *
  * @param {readonly string[]} args
+ * @param {Record<string, string>} [environment] beside this process's own
  */
-export function startRetrace(args) {
-  return new Session(process.execPath, [retrace, ...args]);
+export function startRetrace(args, environment) {
+  return new Session(process.execPath, [retrace, ...args], environment);
 }
 
 /**
@@ -72,9 +73,15 @@ export class Session {
   /**
    * @param {string} command
    * @param {readonly string[]} args
+   * @param {Record<string, string>} [environment]
    */
-  constructor(command, args) {
-    this.child = spawn(command, args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(command, args, environment = {}) {
+    this.child = spawn(command, args, {
+      cwd: root,
+      detached: true,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.pid = Number(this.child.pid);
     for (const stream of [this.child.stdout, this.child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {

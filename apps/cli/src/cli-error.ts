@@ -14,6 +14,8 @@ export type CliErrorCode =
   | 'ROLE_FAILED'
   | 'RUN_FAILED'
   | 'RUN_UNKNOWN'
+  | 'SERVICES_IN_USE'
+  | 'SERVICES_MISSING'
   | 'STORE_FAULTY';
 
 /** What stops a command. The message is one sentence for the person at the terminal: what is wrong, what to do. */

@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import { apiCommand } from './commands/api.js';
 import { backendCommand } from './commands/backend.js';
 import { collectCommand } from './commands/collect.js';
 import { deadlettersCommand } from './commands/deadletters.js';
@@ -11,6 +12,7 @@ import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
 import { runsCommand } from './commands/runs.js';
 import { scoreCommand } from './commands/score.js';
+import { sinkCommand } from './commands/sink.js';
 import { sqlCommand } from './commands/sql.js';
 import { storeCommand } from './commands/store.js';
 import { trainCommand } from './commands/train.js';
@@ -27,6 +29,8 @@ export function createProgram() {
     .addCommand(upCommand())
     .addCommand(trainCommand())
     .addCommand(collectCommand())
+    .addCommand(sinkCommand())
+    .addCommand(apiCommand())
     .addCommand(sqlCommand())
     .addCommand(verifyCommand())
     .addCommand(exportCommand())

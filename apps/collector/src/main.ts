@@ -2,7 +2,7 @@ import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@ret
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { holdRole, openLog } from '@retrace/trajectory/log';
 import { Collector } from './collector.js';
 
 /** The collector as a process: `node apps/collector/dist/main.js`, configured by its environment. */
@@ -11,7 +11,9 @@ async function main(): Promise<void> {
   if (config.runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the collector works for one run');
   const supervised = superviseThisProcess();
   const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
-  const log = await openLmdbLog({ path: config.logDirectory, createdBy: 'collector' });
+  const log = await openLog(config.log, 'collector');
+  // Episodes of a run are numbered by its one collector.
+  const role = await holdRole(config.log, `collector-${config.runId}`);
   const control = new ControlTail(log);
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
@@ -25,12 +27,14 @@ async function main(): Promise<void> {
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     tokenizer,
     engine: `retrace ${backend.name}`,
-    signal: supervised.signal,
+    signal: AbortSignal.any([supervised.signal, role.lost]),
     onProgress: (detail) => {
       supervised.send({ type: 'progress', detail });
     },
   });
   await collector.run();
+  if (role.lost.aborted) throw new Error(`another collector works for run ${config.runId} now`);
+  await role.release();
   control.close();
   await log.close();
 }

@@ -5,7 +5,7 @@ import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { RewardScorer, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { openLog } from '@retrace/trajectory/log';
 import { saveTokenizer } from './save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   if (runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the trainer works for one run');
   const supervised = superviseThisProcess();
   const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
-  const log = await openLmdbLog({ path: config.logDirectory, createdBy: 'trainer' });
+  const log = await openLog(config.log, 'trainer');
   const control = new ControlTail(log);
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);

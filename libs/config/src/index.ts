@@ -1,5 +1,6 @@
 export { ConfigError, type ConfigErrorCode } from './config-error.js';
 export { DataDirectory, type Credentials, type ServerAddress } from './data-directory.js';
+export { namesKafka, readLogConfig, type LogConfig } from './log-config.js';
 export {
   AdvantageRecipe,
   CheckpointRecipe,
@@ -22,6 +23,6 @@ export {
   resolveRecipe,
   type RecipeOverrides,
 } from './recipe/resolve-recipe.js';
-export { readRoleConfig, RoleConfig, roleEnvironment } from './role-config.js';
+export { readRoleConfig, RoleConfig, roleEnvironment, type SupervisedRoleConfig } from './role-config.js';
 export { runRole } from './run-role.js';
 export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';

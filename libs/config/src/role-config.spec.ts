@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRoleConfig, roleEnvironment } from './role-config.js';
+import { readRoleConfig, roleEnvironment, type SupervisedRoleConfig } from './role-config.js';
 
 const environment = {
   RETRACE_LOG_DIRECTORY: 'data/log',
@@ -13,8 +13,8 @@ const environment = {
 describe('readRoleConfig', () => {
   it('reads what roleEnvironment writes', () => {
     const config = readRoleConfig({ ...environment, RETRACE_BACKEND: 'wasm' });
-    expect(config).toMatchObject({ logDirectory: 'data/log', backend: 'wasm' });
-    expect(readRoleConfig(roleEnvironment(config))).toEqual(config);
+    expect(config).toMatchObject({ log: { kind: 'lmdb', path: 'data/log' }, backend: 'wasm' });
+    expect(readRoleConfig(roleEnvironment(config as SupervisedRoleConfig))).toEqual(config);
   });
 
   it('names every variable that is missing or bad', () => {

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, IsUUID, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
+import { readLogConfig, type LogConfig } from './log-config.js';
 
 const localUrl = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
@@ -10,8 +11,8 @@ const backendNames = ['tensorflow-cuda', 'tfjs-node-gpu', 'tensorflow', 'tfjs-no
 
 /** What every role is told by its environment; `retrace up` sets it for its children. */
 export class RoleConfig {
-  /** Directory of the embedded log (LMDB). */
-  @IsString() @IsNotEmpty() readonly logDirectory!: string;
+  /** From the variables that `readLogConfig` reads. */
+  readonly log!: LogConfig;
   @IsUrl(localUrl) readonly storeUrl!: string;
   @IsString() @IsNotEmpty() readonly storeUser!: string;
   @IsString() readonly storePassword!: string;
@@ -25,8 +26,9 @@ export class RoleConfig {
   @IsOptional() @IsInt() readonly supervisorPid?: number;
 }
 
-const variables: Readonly<Record<keyof RoleConfig, string>> = {
-  logDirectory: 'RETRACE_LOG_DIRECTORY',
+type RoleVariable = Exclude<keyof RoleConfig, 'log'>;
+
+const variables: Readonly<Record<RoleVariable, string>> = {
   storeUrl: 'RETRACE_STORE_URL',
   storeUser: 'RETRACE_STORE_USER',
   storePassword: 'RETRACE_STORE_PASSWORD',
@@ -43,26 +45,44 @@ const variables: Readonly<Record<keyof RoleConfig, string>> = {
  * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` naming the variable and the rule; a password's value is never printed.
  */
 export function readRoleConfig(environment: NodeJS.ProcessEnv): RoleConfig {
-  const plain: Partial<Record<keyof RoleConfig, unknown>> = {};
-  for (const key of Object.keys(variables) as (keyof RoleConfig)[]) {
+  const plain: Partial<Record<RoleVariable, unknown>> = {};
+  for (const key of Object.keys(variables) as RoleVariable[]) {
     const value = environment[variables[key]];
     if (value !== undefined && value !== '') plain[key] = key === 'supervisorPid' ? Number(value) : value;
   }
   plain.storePassword ??= '';
   const config = plainToInstance(RoleConfig, plain);
+  const { log, problem } = tryReadLogConfig(environment);
   const problems = validateSync(config, { whitelist: true }).flatMap((error) => {
-    const variable = variables[error.property as keyof RoleConfig];
+    const variable = variables[error.property as RoleVariable];
     const shown = error.property === 'storePassword' ? '(hidden)' : JSON.stringify(error.value);
     return Object.values(error.constraints ?? {}).map((rule) => `${variable}: got ${shown}, ${rule}`);
   });
+  if (problem !== null) problems.unshift(problem);
   if (problems.length > 0) throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
-  return Object.freeze(config);
+  return Object.freeze(Object.assign(config, { log }));
 }
 
+/** The log, or what is wrong with its variables, so that one error names all that is wrong. */
+function tryReadLogConfig(environment: NodeJS.ProcessEnv): { log: LogConfig | null; problem: string | null } {
+  try {
+    return { log: readLogConfig(environment), problem: null };
+  } catch (error) {
+    if (error instanceof ConfigError) return { log: null, problem: error.message };
+    throw error;
+  }
+}
+
+/** What the supervisor tells its children: their log is always the one in its data directory. */
+export type SupervisedRoleConfig = RoleConfig & { readonly log: Extract<LogConfig, { kind: 'lmdb' }> };
+
 /** The environment variables that hand `config` to a child process. */
-export function roleEnvironment(config: RoleConfig): Record<string, string> {
-  const result: Record<string, string> = {};
-  for (const key of Object.keys(variables) as (keyof RoleConfig)[]) {
+export function roleEnvironment(config: SupervisedRoleConfig): Record<string, string> {
+  const result: Record<string, string> = {
+    RETRACE_LOG_DIRECTORY: config.log.path,
+    RETRACE_KAFKA_BROKERS: '',
+  };
+  for (const key of Object.keys(variables) as RoleVariable[]) {
     const value = config[key];
     if (value !== undefined) result[variables[key]] = String(value);
   }

@@ -19,6 +19,7 @@ export type LogErrorCode =
   | 'LOG_RECORDS_MISSING'
   /** A topic or file of the log is another than the one it was opened with. */
   | 'LOG_REPLACED'
+  | 'LOG_ROLE_TAKEN'
   | 'LOG_FAILED';
 
 export type TrajectoryErrorCode = DataErrorCode | LogErrorCode;

@@ -12,16 +12,11 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
-import { ConfigError } from '@retrace/config';
+import { ConfigError, readLogConfig, type LogConfig } from '@retrace/config';
 import { describeViolations } from '../http/violations.js';
 
 /** The environment variables of the API process, as they are written. */
 class ApiEnvironment {
-  /** Directory of the event log. */
-  @IsString()
-  @IsNotEmpty()
-  RETRACE_LOG_DIRECTORY!: string;
-
   /** Address of the store, `http://host:port`. */
   @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
   RETRACE_STORE_URL!: string;
@@ -78,7 +73,7 @@ class ApiEnvironment {
 
 /** What the API is started with. */
 export class ApiConfig {
-  readonly logDirectory!: string;
+  readonly log!: LogConfig;
   readonly store!: {
     readonly url: string;
     readonly username: string;
@@ -115,7 +110,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
   }
   const directory = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {
-    logDirectory: resolve(variables.RETRACE_LOG_DIRECTORY),
+    log: readLogConfig(environment),
     store: {
       url: variables.RETRACE_STORE_URL,
       username: variables.RETRACE_STORE_USER,

@@ -1,6 +1,6 @@
 import { Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { EventLog } from '@retrace/trajectory';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { openLog } from '@retrace/trajectory/log';
 import { ApiConfig } from '../config/api-config.js';
 
 /** Injects the event log: `@InjectEventLog() log: EventLog`. */
@@ -24,8 +24,7 @@ class LogCloser implements OnApplicationShutdown {
     {
       provide: EVENT_LOG,
       inject: [ApiConfig],
-      useFactory: ({ logDirectory }: ApiConfig): Promise<EventLog> =>
-        openLmdbLog({ path: logDirectory, createdBy: 'api' }),
+      useFactory: ({ log }: ApiConfig): Promise<EventLog> => openLog(log, 'api'),
     },
     LogCloser,
   ],

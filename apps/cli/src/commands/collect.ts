@@ -1,28 +1,42 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
+import type { BackendName } from '../server/role-definitions.js';
 import { backendOption, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
 
 export const collectCommand = () =>
   new Command('collect')
-    .description('collect episodes outside any training run, with a scripted agent or the latest policy')
-    .requiredOption('--environment <name>', 'environment to act in')
-    .requiredOption(
+    .description(
+      'collect episodes outside any training run, with a scripted agent or the latest policy; or be the collector of a run on Kafka',
+    )
+    .addOption(
+      new Option(
+        '--run <id>',
+        'be the collector of this run, until it ends; latest = the newest unfinished one, waited for',
+      ).conflicts(['environment', 'policy', 'episodes']),
+    )
+    .option('--environment <name>', 'environment to act in')
+    .option(
       '--policy <name>',
       'random, expert or another agent of the environment; latest = newest trained policy',
     )
-    .requiredOption('--episodes <number>', 'how many', wholeNumber(1))
+    .option('--episodes <number>', 'how many', wholeNumber(1))
     .option('--seed <number>', 'seed of tasks and sampling', wholeNumber(0, 2 ** 31 - 1), 0)
     .addOption(backendOption())
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
+    .action(async (options, command) => {
+      if (options.run !== undefined) return collectForRun(options.run, options);
+      const { environment, policy, episodes: numEpisodes, seed, backend } = options;
+      if (environment === undefined || policy === undefined || numEpisodes === undefined) {
+        return command.error("error: required: '--environment', '--policy' and '--episodes', or '--run'");
+      }
       const [{ withStore }, { collectIntoLog }, { formatFigure }] = await Promise.all([
         import('../session/store-session.js'),
         import('../session/collect-into-log.js'),
         import('../run/run-progress.js'),
       ]);
       const result = await withStore({ dataDir: options.dataDir, create: true }, (session) =>
-        collectIntoLog(session, { ...options, numEpisodes: options.episodes }),
+        collectIntoLog(session, { environment, policy, numEpisodes, seed, backend }),
       );
       if (options.json) {
         console.log(JSON.stringify(result));
@@ -33,3 +47,18 @@ export const collectCommand = () =>
           `success ${formatFigure(result.success)}, mean return ${formatFigure(result.meanReturn)}`,
       );
     });
+
+async function collectForRun(
+  run: string,
+  { dataDir, backend }: { readonly dataDir: string; readonly backend?: BackendName },
+): Promise<void> {
+  const [{ requireServices, runRoleAlone }, { chooseRunOn }] = await Promise.all([
+    import('../session/run-role-alone.js'),
+    import('../session/begin-or-choose-run.js'),
+  ]);
+  const services = requireServices('collect --run', dataDir);
+  const runId = await chooseRunOn(services, run);
+  if (runId === null) return;
+  console.log(`collects for run ${runId}`);
+  await runRoleAlone('collector', services, { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend });
+}

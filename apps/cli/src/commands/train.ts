@@ -1,4 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
+import type { Recipe } from '@retrace/config';
+import type { BackendName } from '../server/role-definitions.js';
 import { backendOption, collect, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
 import { assertRewardModulesLoad } from '../run/load-reward-modules.js';
 
@@ -16,7 +18,7 @@ export const trainCommand = () =>
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
-      const [{ resolveRecipe }, { CliError }, { createLogStream }, { serve }, { printSummary }] =
+      const [{ namesKafka, resolveRecipe }, { CliError }, { createLogStream }, { serve }, { printSummary }] =
         await Promise.all([
           import('@retrace/config'),
           import('../cli-error.js'),
@@ -30,6 +32,7 @@ export const trainCommand = () =>
         assignments: options.set,
       });
       await assertRewardModulesLoad(recipe);
+      if (namesKafka(process.env)) return trainAlone(recipe, options);
       const isJson = options.json === true;
       await serve({
         dataDirectory: options.dataDir,
@@ -45,3 +48,18 @@ export const trainCommand = () =>
         },
       });
     });
+
+/** The trainer of the recipe's run on shared services; its collector is another process. */
+async function trainAlone(
+  recipe: Recipe,
+  { dataDir, backend }: { readonly dataDir: string; readonly backend?: BackendName },
+): Promise<void> {
+  const [{ requireServices, runRoleAlone }, { beginRunOn }] = await Promise.all([
+    import('../session/run-role-alone.js'),
+    import('../session/begin-or-choose-run.js'),
+  ]);
+  const services = requireServices('train', dataDir);
+  const { runId, isResumed } = await beginRunOn(services, recipe);
+  console.log(`${isResumed ? 'goes on with' : 'began'} ${recipe.name}, run ${runId}`);
+  await runRoleAlone('trainer', services, { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend });
+}

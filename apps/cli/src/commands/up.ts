@@ -29,6 +29,7 @@ export const upCommand = () =>
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
+      await refuseServices('up');
       const [{ resolveRecipe }, { assertPortFree }, { createLogStream }, { serve }, { loopback }] =
         await Promise.all([
           import('@retrace/config'),
@@ -66,6 +67,19 @@ export const upCommand = () =>
         },
       });
     });
+
+/** `up` runs the embedded pair: to start it where another log is named would be a mistake of its user. */
+async function refuseServices(command: string): Promise<void> {
+  const [{ namesKafka }, { CliError }] = await Promise.all([
+    import('@retrace/config'),
+    import('../cli-error.js'),
+  ]);
+  if (!namesKafka(process.env)) return;
+  throw new CliError(
+    'SERVICES_IN_USE',
+    `${command}: RETRACE_KAFKA_BROKERS names a log on Kafka, and "${command}" works on a data directory alone; unset it, or start "retrace sink", "train", "collect --run" and "api"`,
+  );
+}
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

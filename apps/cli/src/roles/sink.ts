@@ -1,14 +1,15 @@
-/** The sink's process, where no API hosts it: carries the log into the store until it is told to stop, then catches up. */
+/** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
 import { readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { openLog } from '@retrace/trajectory/log';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
 import { createdBy } from '../installation.js';
+import { readShare } from './sink-share.js';
 import { requireVariable } from './require-variable.js';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();
   const config = readRoleConfig(process.env);
-  const log = await openLmdbLog({ path: config.logDirectory, createdBy });
+  const log = await openLog(config.log, createdBy);
   const client = createStoreClient({
     url: config.storeUrl,
     username: config.storeUser,
@@ -16,8 +17,10 @@ await runRole(async () => {
   });
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
-  await new Sink().run({ log, client, signal });
-  await catchUp(log, client);
+  process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
+  await new Sink().run({ log, client, signal, share: readShare(process.env) });
+  // In a data directory nobody else will; on Kafka the log goes on without this sink.
+  if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();
   await log.close();
 });

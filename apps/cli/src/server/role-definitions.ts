@@ -1,4 +1,9 @@
-import { roleEnvironment, type DataDirectory, type RoleConfig } from '@retrace/config';
+import {
+  roleEnvironment,
+  type DataDirectory,
+  type RoleConfig,
+  type SupervisedRoleConfig,
+} from '@retrace/config';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
@@ -108,10 +113,10 @@ function runRole(name: string, script: string, options: RunRoleOptions): RoleDef
   };
 }
 
-function roleConfig(directory: DataDirectory, storeUrl: string): RoleConfig {
+function roleConfig(directory: DataDirectory, storeUrl: string): SupervisedRoleConfig {
   const { user, password } = directory.credentials();
   return {
-    logDirectory: directory.log,
+    log: { kind: 'lmdb', path: directory.log },
     storeUrl,
     storeUser: user,
     storePassword: password,

@@ -1,4 +1,4 @@
-import type { DataDirectory } from '@retrace/config';
+import type { DataDirectory, LogConfig } from '@retrace/config';
 import type { EventLog } from '@retrace/trajectory';
 import type { StoreClient } from '@retrace/trajectory/clickhouse';
 import { createdBy } from '../installation.js';
@@ -19,15 +19,16 @@ export interface StoreSession {
 export async function withConnection<T>(
   directory: DataDirectory,
   storeUrl: string,
+  logConfig: LogConfig,
   work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
 ): Promise<T> {
-  const [{ createStoreClient }, { openLmdbLog }] = await Promise.all([
+  const [{ createStoreClient }, { openLog }] = await Promise.all([
     import('@retrace/trajectory/clickhouse'),
-    import('@retrace/trajectory/lmdb'),
+    import('@retrace/trajectory/log'),
   ]);
   const { user, password } = directory.credentials();
   const client = createStoreClient({ url: storeUrl, username: user, password });
-  const log = await openLmdbLog({ path: directory.log, createdBy });
+  const log = await openLog(logConfig, createdBy);
   try {
     return await work({ client, log });
   } finally {

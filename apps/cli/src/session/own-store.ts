@@ -25,20 +25,25 @@ export async function withOwnStore<T>(
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
-    return await withConnection(directory, storeUrl, async ({ client, log }) => {
-      const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');
-      await migrate(client, { directory: installation.migrations });
-      const session: StoreSession = {
-        directory,
-        storeUrl,
-        isLive: false,
-        client,
-        log,
-        catchUp: () => catchUp(log, client),
-      };
-      if (upToDate) await session.catchUp();
-      return work(session);
-    });
+    return await withConnection(
+      directory,
+      storeUrl,
+      { kind: 'lmdb', path: directory.log },
+      async ({ client, log }) => {
+        const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');
+        await migrate(client, { directory: installation.migrations });
+        const session: StoreSession = {
+          directory,
+          storeUrl,
+          isLive: false,
+          client,
+          log,
+          catchUp: () => catchUp(log, client),
+        };
+        if (upToDate) await session.catchUp();
+        return work(session);
+      },
+    );
   } finally {
     await supervisor.stop();
     directory.withdrawServer();

@@ -5,6 +5,7 @@ import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
 import { withConnection, type StoreSession } from './connection.js';
 import { withOwnStore } from './own-store.js';
+import { readServices } from './services.js';
 
 export interface StoreSessionOptions {
   readonly dataDir: string;
@@ -15,7 +16,8 @@ export interface StoreSessionOptions {
 }
 
 /**
- * Works on the store of a data directory: the running server's, or one started for this and brought up to date with the log.
+ * Works on the log and store that the environment names; else on the store of a data directory: the running server's, or one
+ * started for this and brought up to date with the log.
  *
  * @throws CliError `DATA_DIRECTORY_UNUSABLE` when there is no data directory, and what `work` throws
  */
@@ -23,6 +25,13 @@ export async function withStore<T>(
   { dataDir, create = false, upToDate = true }: StoreSessionOptions,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
+  const services = readServices(process.env, dataDir);
+  if (services !== null) {
+    const { directory, storeUrl, log } = services;
+    return withConnection(directory, storeUrl, log, (connection) =>
+      work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),
+    );
+  }
   const directory = new DataDirectory(dataDir);
   if (!create && !existsSync(directory.log)) {
     throw new CliError(
@@ -33,7 +42,7 @@ export async function withStore<T>(
   const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
-  return withConnection(directory, storeUrl, (connection) =>
+  return withConnection(directory, storeUrl, { kind: 'lmdb', path: directory.log }, (connection) =>
     work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),
   );
 }

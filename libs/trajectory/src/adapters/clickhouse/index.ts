@@ -18,7 +18,7 @@ export {
 export { rebuildStore, type RebuildOptions, type RebuildReport } from './rebuild/rebuild-store.js';
 export { readRunHashes, type RunHash, type RunHashOptions } from './row-hash.js';
 export { catchUp } from './sink/catch-up.js';
-export { Sink, type SinkRun } from './sink/sink.js';
+export { Sink, type SinkRun, type SinkShare } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
 export { TrajectoryReader, type AssignedReward, type TrajectoryReaderOptions } from './trajectory-reader.js';

@@ -2,19 +2,11 @@ import { inject } from 'vitest';
 import {
   startBroker,
   type BrokerAddresses,
-  type NoBroker,
   type StartedBroker,
 } from '../../../../../scripts/kafka/start-broker.mjs';
 import type { EventLog } from '../../event-log.js';
 import type { KafkaLogOptions } from './kafka-options.js';
 import { openKafkaLog } from './open-kafka-log.js';
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    /** From `scripts/kafka/vitest-setup.mjs`. */
-    kafkaBroker: BrokerAddresses | NoBroker;
-  }
-}
 
 const provided = inject('kafkaBroker');
 

@@ -6,11 +6,19 @@ import { PartitionSink } from './partition-sink.js';
 import { resolveSinkOptions, type ResolvedSinkOptions, type SinkOptions } from './sink-options.js';
 import { PartitionTracker, type SinkProgress } from './sink-progress.js';
 
+/** One of `count` sinks that split the partitions among them; `index` counts from 0. */
+export interface SinkShare {
+  readonly index: number;
+  readonly count: number;
+}
+
 export interface SinkRun {
   readonly log: EventLog;
   readonly client: StoreClient;
   /** Ends the run; the insert under way is finished first. */
   readonly signal: AbortSignal;
+  /** Which part of the partitions this sink carries when several share them: every `count`-th from `index` on (default all). */
+  readonly share?: SinkShare;
   /** Called after every insert and every failure; cheap, because it may come often. */
   readonly onProgress?: (progress: SinkProgress) => void;
 }
@@ -38,13 +46,13 @@ export class Sink {
    * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
    *   `STORE_EXCEPTION` that no retry can mend; or LogError. All partitions have stopped then.
    */
-  async run({ log, client, signal, onProgress }: SinkRun): Promise<void> {
+  async run({ log, client, signal, share = { index: 0, count: 1 }, onProgress }: SinkRun): Promise<void> {
     this.trackers = STREAMS.flatMap((stream) =>
       Array.from(
         { length: log.numPartitions(stream) },
         (_, partition) => new PartitionTracker(stream, partition),
       ),
-    );
+    ).filter((_, i) => i % share.count === share.index);
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const report = (): void => onProgress?.(this.progress());

@@ -1,0 +1,36 @@
+import type { EventLog } from '../event-log.js';
+import type { ExclusiveRole, KafkaLogOptions } from './kafka/index.js';
+
+/** Where an event log is: in a directory of this machine, or on a Kafka cluster. */
+export type LogLocation =
+  | { readonly kind: 'lmdb'; readonly path: string }
+  | ({ readonly kind: 'kafka' } & Omit<KafkaLogOptions, 'createdBy'>);
+
+/**
+ * Opens the log at a location; only the driver that it needs is loaded.
+ *
+ * @param createdBy name and version of the program, kept in `LogOpened` of a new log
+ * @throws what `openLmdbLog` and `openKafkaLog` throw
+ */
+export async function openLog(location: LogLocation, createdBy: string): Promise<EventLog> {
+  if (location.kind === 'lmdb') {
+    const { openLmdbLog } = await import('./lmdb/index.js');
+    return openLmdbLog({ path: location.path, createdBy });
+  }
+  const { openKafkaLog } = await import('./kafka/index.js');
+  return openKafkaLog({ ...location, createdBy });
+}
+
+/**
+ * Holds a role that one process at a time may play on a log, such as the collector of a run. On a log in a directory that is
+ * the business of whoever holds the directory.
+ *
+ * @throws LogError `LOG_ROLE_TAKEN`
+ */
+export async function holdRole(location: LogLocation, role: string): Promise<ExclusiveRole> {
+  if (location.kind === 'lmdb') {
+    return { lost: new AbortController().signal, release: () => Promise.resolve() };
+  }
+  const { holdExclusively } = await import('./kafka/index.js');
+  return holdExclusively({ ...location, createdBy: '' }, role);
+}
