@@ -12,6 +12,7 @@ export type CliErrorCode =
   | 'QUERY_FAILED'
   | 'REPLAY_DIFFERS'
   | 'ROLE_FAILED'
+  | 'RUN_ACTIVE'
   | 'RUN_FAILED'
   | 'RUN_UNKNOWN'
   | 'SERVICES_IN_USE'

@@ -54,6 +54,17 @@ export function pointInTime(text: string): number {
   return timeMs;
 }
 
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** A parser for ages, for commander: milliseconds. */
+export function durationMs(text: string): number {
+  const [, count, unit] = /^(\d+)([mhdw])$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new InvalidArgumentError('It must be a whole number of m, h, d or w, such as 30d.');
+  }
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
 /** Collects a repeatable option, for commander. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];

@@ -10,6 +10,7 @@ import { rebuildCommand } from './commands/rebuild.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
+import { retainCommand } from './commands/retain.js';
 import { runsCommand } from './commands/runs.js';
 import { scoreCommand } from './commands/score.js';
 import { sinkCommand } from './commands/sink.js';
@@ -38,6 +39,7 @@ export function createProgram() {
     .addCommand(rebuildCommand())
     .addCommand(deadlettersCommand())
     .addCommand(runsCommand())
+    .addCommand(retainCommand())
     .addCommand(replayCommand())
     .addCommand(scoreCommand())
     .addCommand(evaluateCommand())

@@ -19,6 +19,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   TrainerClaimed: 1,
   MetricsLogged: 1,
   RetentionApplied: 1,
+  RunDeleted: 1,
 };
 
 const EPISODE_KINDS: ReadonlySet<string> = new Set<EpisodeEventKind>([

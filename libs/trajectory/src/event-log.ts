@@ -14,6 +14,12 @@ export interface ReadOptions {
   readonly maxBytes?: number;
 }
 
+/** Offsets from `from` to `end` − 1. */
+export interface OffsetRange {
+  readonly from: number;
+  readonly end: number;
+}
+
 export interface FollowOptions extends ReadOptions {
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal;
@@ -71,5 +77,13 @@ export interface EventLog {
     nextOffset: number,
     signal?: AbortSignal,
   ): Promise<boolean>;
+  /**
+   * Lets go of records that nobody will read again, as far as the log can: their space serves later appends. Resolves with how many
+   * went. Whether a released record can still be read is left open; offsets of the others, `startOffset` and `endOffset` stay as they are.
+   * A log that can't let go of single records has no such method.
+   *
+   * @param ranges ascending, apart from each other
+   */
+  release?(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number>;
   close(): Promise<void>;
 }

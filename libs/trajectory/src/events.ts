@@ -20,7 +20,8 @@ export type ControlEventKind =
   | 'PolicyPublished'
   | 'TrainerClaimed'
   | 'MetricsLogged'
-  | 'RetentionApplied';
+  | 'RetentionApplied'
+  | 'RunDeleted';
 
 export type EventKind = EpisodeEventKind | ControlEventKind;
 
@@ -287,6 +288,21 @@ export interface RetentionApplied {
   readonly detail: string;
 }
 
+/**
+ * Takes a run out of the store, and out of the log as far as the log can let go of records. What lies behind the ends stays: a
+ * run that was deleted may be imported again.
+ */
+export interface RunDeleted {
+  /** Records of the run before this offset of stream `control` are deleted. */
+  readonly controlEnd: number;
+  /** The same for stream `trajectories`, by partition. */
+  readonly trajectoryEnds: readonly number[];
+  /** Whether it was deleted although updates of other runs refer to it. */
+  readonly forced: boolean;
+  /** Why, in words. */
+  readonly detail: string;
+}
+
 export interface Payloads {
   EpisodeStarted: EpisodeStarted;
   StepRecorded: StepRecorded;
@@ -302,6 +318,7 @@ export interface Payloads {
   TrainerClaimed: TrainerClaimed;
   MetricsLogged: MetricsLogged;
   RetentionApplied: RetentionApplied;
+  RunDeleted: RunDeleted;
 }
 
 export type PayloadOf<K extends EventKind> = Payloads[K];

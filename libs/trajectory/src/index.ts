@@ -33,6 +33,7 @@ export { assertValidEvent, findEventProblem } from './validation/validate-event.
 export { isUuid } from './uuid.js';
 export { contentChecksum } from './content-checksum.js';
 export { ControlFold } from './fold/control-fold.js';
+export { DeletedRuns } from './fold/deleted-runs.js';
 export { EpisodeFold, type Conflict, type EpisodeState, type StepRange } from './fold/episode-fold.js';
 export { closedGroups, closeTogether, type ClosedGroup } from './fold/closed-group.js';
 export { GroupPool, type GroupCounts, type GroupState } from './fold/group-pool.js';

@@ -163,6 +163,7 @@ const payloads: { readonly [K in EventKind]: PayloadOf<K> } = {
     values: Float64Array.of(0.5, NaN),
   },
   RetentionApplied: { scope: { runId: RUN_ID, beforeUs: OCCURRED_AT_US }, detail: 'older than 30 days' },
+  RunDeleted: { controlEnd: 120, trajectoryEnds: [4_294_967_311, 0], forced: false, detail: 'by request' },
 };
 
 const SEQS: Readonly<Record<EpisodeEventKind, number>> = {
@@ -218,5 +219,6 @@ export function sampleEvents(): AnyEvent[] {
     sampleControlEvent('TrainerClaimed'),
     sampleControlEvent('MetricsLogged'),
     sampleControlEvent('RetentionApplied'),
+    sampleControlEvent('RunDeleted'),
   ];
 }

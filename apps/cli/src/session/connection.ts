@@ -11,7 +11,7 @@ export interface StoreSession {
   readonly isLive: boolean;
   readonly client: StoreClient;
   readonly log: EventLog;
-  /** Brings the store to where the log is; where a server runs, its own sink does that. */
+  /** Brings the store to where the log is; where a server runs, waits until its sink has. */
   catchUp(): Promise<void>;
 }
 

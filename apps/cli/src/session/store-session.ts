@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/config';
+import { DataDirectory, type LogConfig } from '@retrace/config';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -28,9 +28,7 @@ export async function withStore<T>(
   const services = readServices(process.env, dataDir);
   if (services !== null) {
     const { directory, storeUrl, log } = services;
-    return withConnection(directory, storeUrl, log, (connection) =>
-      work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),
-    );
+    return withLiveStore(directory, storeUrl, log, work);
   }
   const directory = new DataDirectory(dataDir);
   if (!create && !existsSync(directory.log)) {
@@ -42,7 +40,19 @@ export async function withStore<T>(
   const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
-  return withConnection(directory, storeUrl, { kind: 'lmdb', path: directory.log }, (connection) =>
-    work({ ...connection, directory, storeUrl, isLive: true, catchUp: () => Promise.resolve() }),
-  );
+  return withLiveStore(directory, storeUrl, { kind: 'lmdb', path: directory.log }, work);
+}
+
+/** Others write meanwhile, and a sink of theirs carries it into the store. */
+async function withLiveStore<T>(
+  directory: DataDirectory,
+  storeUrl: string,
+  logConfig: LogConfig,
+  work: (session: StoreSession) => Promise<T>,
+): Promise<T> {
+  const { untilVisible } = await import('@retrace/trajectory/clickhouse');
+  return withConnection(directory, storeUrl, logConfig, ({ client, log }) => {
+    const catchUp = () => untilVisible(log, client);
+    return work({ client, log, directory, storeUrl, isLive: true, catchUp });
+  });
 }

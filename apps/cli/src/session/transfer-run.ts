@@ -1,8 +1,9 @@
 import { CheckpointFiles } from '@retrace/policy';
 import { checkRunFile, exportRun, importRun, RunFileError } from '@retrace/trajectory/arrow';
-import { catchUp, readRunHashes } from '@retrace/trajectory/clickhouse';
+import { readDeletedRuns, readRunHashes } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import type { StoreSession } from './connection.js';
+import { deleteRunOf, hasTraces } from './delete-runs.js';
 import { checkpointFilesOf } from './run-checkpoints.js';
 
 export interface ExportRequest {
@@ -25,15 +26,17 @@ export interface TransferReport {
 
 /** Writes a run of the session's log into a file. */
 export async function exportRunToFile(
-  { log, client, directory }: StoreSession,
+  session: StoreSession,
   { runId, path, withCheckpoints }: ExportRequest,
 ): Promise<TransferReport> {
-  await catchUp(log, client);
+  const { log, client, directory } = session;
+  await session.catchUp();
   const [before] = await readRunHashes(client, { runId });
   const report = await exportRun({
     log,
     runId,
     path,
+    deletedRuns: await readDeletedRuns(log),
     ...(withCheckpoints && { checkpoints: readCheckpoints(log, directory.checkpoints, runId) }),
     // A run that goes on has other rows by the time that its file is whole.
     ...(before !== undefined && (await hasEnded(log, runId)) && { rowHash: before.rowHash }),
@@ -47,18 +50,24 @@ export async function exportRunToFile(
  * @throws RunFileError `RUN_EXISTS` and what `checkRunFile` throws: nothing has changed then
  */
 export async function importRunFromFile(
-  { log, client, directory }: StoreSession,
+  session: StoreSession,
   { path }: { readonly path: string },
 ): Promise<TransferReport> {
+  const { log, client, directory } = session;
   const end = await checkRunFile(path);
   const { runId, numEvents, numCheckpointFiles } = end;
   if ((await foldOf(log)).run(runId) !== undefined) {
     const advice = 'delete it first to import it anew';
     throw new RunFileError('RUN_EXISTS', `Run ${runId} of ${path} is in this log already; ${advice}`);
   }
+  await session.catchUp();
+  if (await hasTraces(session, runId)) {
+    // Of an import that was cut short: it has no start, so nobody else knows of it.
+    await deleteRunOf(session, { runId, force: true, detail: 'an import was cut short' });
+  }
   const files = new CheckpointFiles(directory.checkpoints);
   await importRun({ log, path, writeCheckpoint: (bytes) => files.write(bytes) });
-  await catchUp(log, client);
+  await session.catchUp();
   const rowHash = (await readRunHashes(client, { runId }))[0]?.rowHash ?? null;
   const isIdentical = end.rowHash === null ? null : end.rowHash === rowHash;
   return { runId, numEvents, numCheckpointFiles, numDeadLetters: 0, rowHash, isIdentical };

@@ -34,6 +34,10 @@ export class ControlFold {
   apply(event: AnyEvent, offset: number): Applied {
     if (offset < this.#nextOffset) return { applied: false, reason: 'duplicate' };
     this.#nextOffset = offset + 1;
+    // Its start may be gone from the log by now.
+    if (event.kind === 'RunDeleted') {
+      return this.#runs.delete(event.runId) ? { applied: true } : { applied: false, reason: 'unknownRun' };
+    }
     const run = this.#runs.get(event.runId);
     if (run !== undefined) return run.apply(event, offset);
     if (event.kind === 'RunStarted') this.#runs.set(event.runId, new RunState(event, this.#options));

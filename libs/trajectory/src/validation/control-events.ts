@@ -8,6 +8,7 @@ import type {
   PolicyPublished,
   RetentionApplied,
   RetraceEvent,
+  RunDeleted,
   RunEnded,
   RunStarted,
   TrainerClaimed,
@@ -126,6 +127,13 @@ export const metricsLoggedRules: FieldRules<MetricsLogged> = {
 };
 
 export const retentionAppliedRules: FieldRules<RetentionApplied> = { scope: json, detail: text };
+
+export const runDeletedRules: FieldRules<RunDeleted> = {
+  controlEnd: integerAtLeast(0),
+  trajectoryEnds: listOf(integerAtLeast(0)),
+  forced: flag,
+  detail: text,
+};
 
 export function checkGroupsClosed({ payload }: RetraceEvent<'GroupsClosed'>): Problem | null {
   const field = 'GroupsClosed.payload';

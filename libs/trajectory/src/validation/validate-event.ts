@@ -22,6 +22,7 @@ const fieldRules: { readonly [K in EventKind]: FieldRules<PayloadOf<K>> } = {
   TrainerClaimed: control.trainerClaimedRules,
   MetricsLogged: control.metricsLoggedRules,
   RetentionApplied: control.retentionAppliedRules,
+  RunDeleted: control.runDeletedRules,
 };
 
 const payloadRules = Object.fromEntries(

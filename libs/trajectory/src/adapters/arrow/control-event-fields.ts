@@ -6,6 +6,7 @@ import type {
   MetricsLogged,
   PolicyPublished,
   RetentionApplied,
+  RunDeleted,
   RunEnded,
   RunStarted,
   Split,
@@ -175,6 +176,11 @@ export const controlEventFields: ControlFields = {
   RetentionApplied: {
     write: (columns, row, payload) => writeRest(columns, row, asJson(payload)),
     read: (row) => row.rest() as unknown as RetentionApplied,
+  },
+
+  RunDeleted: {
+    write: (columns, row, payload) => writeRest(columns, row, asJson(payload)),
+    read: (row) => row.rest() as unknown as RunDeleted,
   },
 };
 

@@ -16,8 +16,12 @@ export {
   type UserSqlPolicy,
 } from './user-sql.js';
 export { rebuildStore, type RebuildOptions, type RebuildReport } from './rebuild/rebuild-store.js';
+export { deleteRun, type DeleteReport, type DeleteRun } from './retention/delete-run.js';
+export { readDeletedRuns } from './retention/read-deleted-runs.js';
+export { findRunReferences, type RunReference } from './retention/run-references.js';
 export { readRunHashes, type RunHash, type RunHashOptions } from './row-hash.js';
 export { catchUp } from './sink/catch-up.js';
+export { untilVisible } from './sink/until-visible.js';
 export { Sink, type SinkRun, type SinkShare } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';

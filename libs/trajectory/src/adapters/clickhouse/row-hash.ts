@@ -20,7 +20,7 @@ export interface RunHashOptions {
 /**
  * Rows are hashed as the bytes of all their columns but the place in the log; an episode (and the control events of a run) as its
  * rows in log order; a run as its episodes. Repeated rows count once and watermarks not at all, for both depend on how
- * batches fell.
+ * batches fell. That the run was deleted before, and imported again, is none of its rows.
  */
 const RUN_HASHES = `
   SELECT
@@ -41,7 +41,7 @@ const RUN_HASHES = `
         run_id, episode_id, log_id, log_stream, log_partition, log_offset,
         sipHash128(formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset))) AS row_hash
       FROM events
-      WHERE episode_id != '${WATERMARK_EPISODE_ID}' AND ({anyRun:UInt8} OR run_id = {runId:String})
+      WHERE episode_id != '${WATERMARK_EPISODE_ID}' AND kind != 'RunDeleted' AND ({anyRun:UInt8} OR run_id = {runId:String})
     )
     GROUP BY run_id, episode_id, log_stream
   )

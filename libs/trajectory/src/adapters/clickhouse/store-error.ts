@@ -19,6 +19,8 @@ export type StoreErrorCode =
   | 'LOG_TRUNCATED'
   /** The store holds offsets that the log never reached: the log lost records, or is another under the same id. */
   | 'LOG_BEHIND_STORE'
+  /** The lineage of other runs leads to a run that was to be deleted. */
+  | 'RUN_REFERRED_TO'
   /** One insert became several parts, so a kill between them could tear a batch. */
   | 'INSERT_NOT_ATOMIC';
 

@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
 import { LogError, TrajectoryError } from '../../errors.js';
-import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../../event-log.js';
+import type { EventLog, FollowOptions, LogRecord, OffsetRange, ReadOptions } from '../../event-log.js';
 import type { Stream } from '../../events.js';
 import { Doorbell } from './doorbell.js';
 import { FollowPace } from './follow-pace.js';
@@ -13,6 +13,9 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 
 /** LMDB takes values up to 4 GiB; a record this large is a mistake of its writer. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
+/** Bounds a transaction, and with it how long appends wait. */
+const RELEASES_PER_COMMIT = 5_000;
 
 interface Append {
   readonly store: PartitionStore;
@@ -135,6 +138,26 @@ export class LmdbLog implements EventLog {
       await pace.pause(signal);
     }
     return false;
+  }
+
+  /** All but the first and the last record of a partition can go. The file keeps its size; later appends fill what became free. */
+  async release(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number> {
+    const store = this.#store(stream, partition);
+    let numReleased = 0;
+    try {
+      for (const range of ranges) {
+        for (let from = range.from; from < range.end;) {
+          const removed = await this.#parts.environment.childTransaction(() =>
+            store.remove({ from, end: range.end }, RELEASES_PER_COMMIT),
+          );
+          numReleased += removed.numRemoved;
+          from = removed.next;
+        }
+      }
+    } catch (error) {
+      throw await toLogError('release', this.#parts.path, error);
+    }
+    return numReleased;
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
-import type { LogRecord } from '../../event-log.js';
+import type { LogRecord, OffsetRange } from '../../event-log.js';
 import type { Stream } from '../../events.js';
 
 export type Environment = RootDatabase<Uint8Array, Uint8Array>;
@@ -52,6 +52,22 @@ export class PartitionStore {
       if (numBytes >= maxBytes) break;
     }
     return records;
+  }
+
+  /**
+   * Removes records from `from` to `end` − 1, at most `limit`, but never the first nor the last of the partition: they hold its
+   * edges in place. Inside a write transaction only.
+   *
+   * @returns how many went, and where to go on
+   */
+  remove({ from, end }: OffsetRange, limit: number): { readonly numRemoved: number; readonly next: number } {
+    const first = Math.max(from, this.startOffset() + 1);
+    const last = Math.min(end, this.endOffset() - 1);
+    if (first >= last) return { numRemoved: 0, next: end };
+    const range = { start: keyOf(first), end: keyOf(last), limit };
+    const keys = Array.from(this.#records.getKeys(range), (key) => Buffer.from(key));
+    for (const key of keys) this.#records.removeSync(key);
+    return { numRemoved: keys.length, next: keys.length < limit ? end : offsetOf(keys[keys.length - 1]) + 1 };
   }
 
   get(offset: number): Uint8Array | undefined {

@@ -1,6 +1,7 @@
 import { decodeEvent, peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
+import { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { RunFileError } from './run-file-error.js';
 import {
   CHECKPOINT_KIND,
@@ -27,6 +28,8 @@ export interface ExportRun {
   readonly checkpoints?: AsyncIterable<CheckpointContent>;
   /** The run's row hash, to be checked by who imports the file. */
   readonly rowHash?: string;
+  /** The deletions that the log tells of, where the run may be one that came back after its deletion (default: none). */
+  readonly deletedRuns?: DeletedRuns;
   readonly signal?: AbortSignal;
 }
 
@@ -73,7 +76,8 @@ interface Counts {
   hasStart: boolean;
 }
 
-async function* eventsOf({ log, runId, signal }: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
+async function* eventsOf(job: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
+  const { log, runId, deletedRuns: deleted = new DeletedRuns(), signal } = job;
   for (const stream of STREAMS) {
     for (let partition = 0; partition < log.numPartitions(stream); partition++) {
       const endOffset = await log.endOffset(stream, partition);
@@ -85,7 +89,9 @@ async function* eventsOf({ log, runId, signal }: ExportRun, counts: Counts): Asy
         next = records[records.length - 1].offset + 1;
         for (const { offset, bytes } of records) {
           if (offset >= endOffset) break;
-          if (peekEnvelope(bytes)?.runId !== runId) continue;
+          const envelope = peekEnvelope(bytes);
+          if (envelope?.runId !== runId || envelope.kind === 'RunDeleted') continue;
+          if (deleted.cover(envelope, stream, partition, offset)) continue;
           const decoded = decodeEvent(bytes);
           if (!decoded.ok) {
             counts.numDeadLetters++;

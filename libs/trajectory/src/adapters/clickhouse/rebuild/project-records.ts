@@ -1,7 +1,9 @@
 import { peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
+import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import type { StreamPartition } from '../../arrow/index.js';
 import { decodeRecord } from '../sink/decoded-record.js';
+import { isDeleted } from '../retention/read-deleted-runs.js';
 import { encodeBatch, insertBatch } from '../sink/insert-batch.js';
 import type { StoreClient } from '../store-client.js';
 
@@ -12,6 +14,8 @@ export interface ProjectRecords {
   readonly fromOffset: number;
   /** Up to the record before it. */
   readonly endOffset: number;
+  /** Their records have no rows. */
+  readonly deletedRuns: DeletedRuns;
   /** Only the records of this run; default: all. */
   readonly runId?: string;
   readonly signal?: AbortSignal;
@@ -24,7 +28,7 @@ const SLICE = { maxRecords: 20_000, maxBytes: 16 * 1024 * 1024 };
  * begin nor leaves watermarks. Returns the number of rows.
  */
 export async function projectRecords(job: ProjectRecords): Promise<number> {
-  const { log, client, position, endOffset, runId, signal } = job;
+  const { log, client, position, endOffset, deletedRuns, runId, signal } = job;
   const { stream, partition } = position;
   let numRows = 0;
   let next = job.fromOffset;
@@ -34,14 +38,13 @@ export async function projectRecords(job: ProjectRecords): Promise<number> {
     if (read.length === 0) break;
     next = read[read.length - 1].offset + 1;
     const records = read.filter(
-      ({ offset, bytes }) =>
-        offset < endOffset && (runId === undefined || peekEnvelope(bytes)?.runId === runId),
+      (record) =>
+        record.offset < endOffset &&
+        (runId === undefined || peekEnvelope(record.bytes)?.runId === runId) &&
+        !isDeleted(record, position, deletedRuns),
     );
     if (records.length === 0) continue;
-    await insertBatch(
-      client,
-      await encodeBatch(records.map(decodeRecord), position, { withWatermark: false }),
-    );
+    await insertBatch(client, await encodeBatch(records.map(decodeRecord), position, { watermark: null }));
     numRows += records.length;
   }
   return numRows;

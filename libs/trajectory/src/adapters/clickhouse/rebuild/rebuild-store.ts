@@ -1,7 +1,9 @@
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID, type StreamPartition } from '../../arrow/index.js';
+import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { migrate, type MigrateOptions } from '../migrate.js';
+import { readDeletedRuns } from '../retention/read-deleted-runs.js';
 import { readRunHashes, type RunHash } from '../row-hash.js';
 import { catchUp } from '../sink/catch-up.js';
 import { readNextOffset } from '../sink/store-position.js';
@@ -58,15 +60,18 @@ export async function rebuildStore(options: RebuildOptions): Promise<RebuildRepo
   const fresh = options.openClient(REBUILD_DATABASE);
   try {
     await migrate(fresh, options.migrations);
+    const deletedRuns = await readDeletedRuns(log);
     const startedMs = performance.now();
     const built =
-      runId === undefined ? await projectAll(options, fresh) : await projectRun(options, fresh, runId);
+      runId === undefined
+        ? await projectAll(options, fresh)
+        : await projectRun(options, { fresh, runId, deletedRuns });
     const projectingMs = performance.now() - startedMs;
     signal?.throwIfAborted();
     await client.command(`EXCHANGE TABLES ${client.database}.events AND ${REBUILD_DATABASE}.events`);
     for (const { nextOffset, ...position } of built.positions) {
       const endOffset = await log.endOffset(position.stream, position.partition);
-      await projectRecords({ log, client, position, fromOffset: nextOffset, endOffset });
+      await projectRecords({ log, client, position, fromOffset: nextOffset, endOffset, deletedRuns });
     }
     return { before, after: await readRunHashes(client), numRowsProjected: built.numRows, projectingMs };
   } finally {
@@ -89,10 +94,15 @@ async function projectAll({ log }: RebuildOptions, fresh: StoreClient): Promise<
   return { numRows, positions: await readPositions(log, fresh) };
 }
 
+interface RunProjection {
+  readonly fresh: StoreClient;
+  readonly runId: string;
+  readonly deletedRuns: DeletedRuns;
+}
+
 async function projectRun(
   { log, client, signal }: RebuildOptions,
-  fresh: StoreClient,
-  runId: string,
+  { fresh, runId, deletedRuns }: RunProjection,
 ): Promise<Built> {
   // Before the copy: a sink that runs meanwhile only adds to it.
   const positions = await readPositions(log, client);
@@ -104,6 +114,7 @@ async function projectRun(
       position,
       fromOffset: 0,
       endOffset,
+      deletedRuns,
       runId,
       ...(signal && { signal }),
     });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
 import type { StoreClient } from '../store-client.js';
-import type { DecodedRecord } from './decoded-record.js';
+import { isKept, type DecodedRecord } from './decoded-record.js';
 
 /**
  * What makes one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings
@@ -28,16 +28,21 @@ export interface EncodedBatch extends EncodedRows {
   readonly occurredAtMs: readonly number[];
 }
 
-/** The records as rows. Lets other work in every few milliseconds. */
+/**
+ * The records as rows, those of deleted runs left out. Lets other work in every few milliseconds.
+ *
+ * @param watermark offset up to which the store has every row that it should have, once this batch is there; null for none
+ */
 export async function encodeBatch(
   records: readonly DecodedRecord[],
   position: StreamPartition,
-  { withWatermark }: { readonly withWatermark: boolean },
+  { watermark }: { readonly watermark: number | null },
 ): Promise<EncodedBatch> {
-  const encoder = new EventRowsEncoder(position, records.length + (withWatermark ? 1 : 0));
+  const kept = records.filter(isKept);
+  const encoder = new EventRowsEncoder(position, kept.length + (watermark === null ? 0 : 1));
   const occurredAtMs: number[] = [];
   let sliceEndMs = performance.now() + MAX_SLICE_MS;
-  for (const record of records) {
+  for (const record of kept) {
     encoder.append(record.row);
     if (record.occurredAtMs !== null) occurredAtMs.push(record.occurredAtMs);
     if (performance.now() > sliceEndMs) {
@@ -45,8 +50,8 @@ export async function encodeBatch(
       sliceEndMs = performance.now() + MAX_SLICE_MS;
     }
   }
-  if (withWatermark) encoder.append({ offset: records[records.length - 1].offset, watermark: true });
-  return { ...encoder.finish(), numDeadLetters: records.length - occurredAtMs.length, occurredAtMs };
+  if (watermark !== null) encoder.append({ offset: watermark, watermark: true });
+  return { ...encoder.finish(), numDeadLetters: kept.length - occurredAtMs.length, occurredAtMs };
 }
 
 /** Resolves once the batch is one durable part; after a rejection that is unknown. */

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TrajectoryError } from '../../../errors.js';
 import type { EventLog } from '../../../event-log.js';
+import { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { SINK_GROUP } from '../../../stored-position.js';
 import type { StreamPartition } from '../../arrow/index.js';
+import { isDeleted } from '../retention/read-deleted-runs.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
-import { decodeAhead, type DecodedRecord } from './decoded-record.js';
+import { decodeAhead, isKept, type DecodedRecord } from './decoded-record.js';
 import { encodeBatch, insertBatch } from './insert-batch.js';
 import { InsertPace } from './insert-pace.js';
 import { RecordBuffer } from './record-buffer.js';
@@ -18,6 +20,8 @@ export interface PartitionSinkParts {
   readonly client: StoreClient;
   readonly tracker: PartitionTracker;
   readonly options: ResolvedSinkOptions;
+  /** The deletions that the log told of when the sink began: their records are passed over. */
+  readonly readDeletedRuns: () => Promise<DeletedRuns>;
   readonly onProgress: () => void;
 }
 
@@ -35,6 +39,7 @@ export class PartitionSink {
   private nextWatermark = 0;
   /** Batches up to this many records were seen to become one part. */
   private numRecordsProven = 0;
+  private deletedRuns = new DeletedRuns();
 
   constructor(private readonly parts: PartitionSinkParts) {
     const { stream, partition } = parts.tracker;
@@ -78,6 +83,7 @@ export class PartitionSink {
       const message = `the log ends at ${endOffset}, the store holds records up to ${nextOffset}: the log lost some`;
       throw new StoreError('LOG_BEHIND_STORE', `In ${this.where} ${message}`);
     }
+    this.deletedRuns = await this.parts.readDeletedRuns();
     tracker.sawEnd(endOffset);
     tracker.assigned(nextOffset, nextOffset === 0 ? await readOtherLogIds(client, log.logId) : []);
     this.nextWatermark = nextOffset;
@@ -99,7 +105,9 @@ export class PartitionSink {
       maxRecords: maxBatchRecords,
       maxBytes: Math.min(maxBatchBytes, 4 * 1024 * 1024),
     });
-    const filled = buffer.fill(decodeAhead(source));
+    const filled = buffer.fill(
+      decodeAhead(source, (record) => isDeleted(record, this.position, this.deletedRuns)),
+    );
     try {
       let nextOffset = fromOffset;
       while (!signal.aborted) {
@@ -125,17 +133,19 @@ export class PartitionSink {
     const first = records[0].offset;
     const last = records[records.length - 1].offset;
     const nextOffset = last + 1;
-    const withWatermark = nextOffset >= this.nextWatermark;
-    const batch = await encodeBatch(records, this.position, { withWatermark });
+    const numRows = records.filter(isKept).length;
+    // What was passed over is accounted for, so that the next start goes on behind it.
+    const withWatermark = nextOffset >= this.nextWatermark || numRows < records.length;
+    const batch = await encodeBatch(records, this.position, { watermark: withWatermark ? last : null });
     await insertBatch(client, batch);
     const published = this.publishPosition(nextOffset);
-    await this.proveOnePart({ first, last, numRecords: records.length });
+    await this.proveOnePart({ first, last, numRecords: numRows });
     if (withWatermark) this.nextWatermark = nextOffset + options.watermarkInterval;
     this.backoffMs = options.minBackoffMs;
     tracker.sawEnd(await log.endOffset(tracker.stream, tracker.partition));
     tracker.inserted({
       nextOffset,
-      numRows: records.length,
+      numRows,
       numDeadLetters: batch.numDeadLetters,
       numBytes: records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       numMissingOffsets: nextOffset - expectedOffset - records.length,

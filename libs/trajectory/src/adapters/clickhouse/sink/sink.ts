@@ -1,5 +1,7 @@
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
+import type { DeletedRuns } from '../../../fold/deleted-runs.js';
+import { readDeletedRuns } from '../retention/read-deleted-runs.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
 import { PartitionSink } from './partition-sink.js';
@@ -56,9 +58,18 @@ export class Sink {
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const report = (): void => onProgress?.(this.progress());
+    let deletedRuns: Promise<DeletedRuns> | null = null;
+    const readOnce = (): Promise<DeletedRuns> => {
+      deletedRuns ??= readDeletedRuns(log, client).catch((error: unknown) => {
+        deletedRuns = null;
+        throw error;
+      });
+      return deletedRuns;
+    };
     const runs = this.trackers.map(async (tracker) => {
       try {
-        const parts = { log, client, tracker, options: this.options, onProgress: report };
+        const { options } = this;
+        const parts = { log, client, tracker, options, readDeletedRuns: readOnce, onProgress: report };
         await new PartitionSink(parts).run(stop);
       } catch (error) {
         failed.abort();

@@ -5,6 +5,8 @@ export type FaultCode =
   | 'ROW_DIFFERS'
   /** The store has a row at an offset where the log has no record. */
   | 'ROW_UNKNOWN'
+  /** The store has a row of a run that was deleted. */
+  | 'ROW_OF_DELETED_RUN'
   /** What a row holds is not what its checksum says. */
   | 'ROW_DAMAGED'
   /** A sealed episode lacks steps, or its seal does not add up. */

@@ -1,7 +1,8 @@
-import { decodeEvent } from '../../../codec/index.js';
+import { decodeEvent, peekEnvelope } from '../../../codec/index.js';
 import { contentChecksum } from '../../../content-checksum.js';
 import type { EventLog, LogRecord } from '../../../event-log.js';
 import type { AnyEvent, Stream } from '../../../events.js';
+import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { uuidToBytes } from '../../../uuid.js';
 import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, WATERMARK_EPISODE_ID } from '../../arrow/index.js';
 import { readNextOffset } from '../sink/store-position.js';
@@ -13,6 +14,8 @@ export interface RecordCounts {
   numDeadLetters: number;
   /** Rows that the store holds beyond one a record: harmless, reads hide them. */
   numRepeatedRows: number;
+  /** Records of deleted runs that the log still has. */
+  numDeletedRecords: number;
   /** Records at the end of the log that the sink has not brought yet. */
   numPending: number;
 }
@@ -22,6 +25,7 @@ export interface RecordsToVerify {
   readonly client: StoreClient;
   readonly stream: Stream;
   readonly partition: number;
+  readonly deletedRuns: DeletedRuns;
   readonly faults: FaultList;
   readonly counts: RecordCounts;
   readonly signal: AbortSignal | undefined;
@@ -79,12 +83,22 @@ function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: Even
   for (const record of records) {
     passUnknownRowsBefore(record.offset);
     const expected = expectedRow(job, record);
+    const isDeleted = job.deletedRuns.cover(expected, stream, partition, record.offset);
+    if (isDeleted) counts.numDeletedRecords++;
     let numRows = 0;
     for (; rows.row < rows.numRows && rows.number('log_offset') === record.offset; rows.row++) {
-      const difference = compareRow(expected, rows);
+      const difference = isDeleted ? null : compareRow(expected, rows);
       if (difference !== null) faults.add('ROW_DIFFERS', where(record.offset), difference);
+      if (isDeleted) {
+        faults.add(
+          'ROW_OF_DELETED_RUN',
+          where(record.offset),
+          `run ${expected.runId} was deleted; the store has a row of it`,
+        );
+      }
       numRows++;
     }
+    if (isDeleted) continue;
     if (numRows === 0) faults.add('ROW_MISSING', where(record.offset), 'the store has no row of this record');
     else counts.numRepeatedRows += numRows - 1;
   }
@@ -94,6 +108,8 @@ function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: Even
 /** What every row at the offset of a record must hold. */
 interface ExpectedRow {
   readonly kind: string;
+  /** Of a dead letter: what its envelope says. */
+  readonly runId: string;
   readonly eventIdHex: string;
   readonly checksumHex: string;
   readonly occurredAtUs: number;
@@ -108,11 +124,20 @@ function expectedRow({ counts, onRecord }: RecordsToVerify, { offset, bytes }: L
   onRecord(offset, decoded.ok ? decoded.event : null);
   if (!decoded.ok) {
     counts.numDeadLetters++;
-    return { kind: DEAD_LETTER_KIND, eventIdHex: NO_ID, checksumHex: NO_ID, occurredAtUs: 0, raw: bytes };
+    const runId = peekEnvelope(bytes)?.runId ?? '';
+    return {
+      kind: DEAD_LETTER_KIND,
+      runId,
+      eventIdHex: NO_ID,
+      checksumHex: NO_ID,
+      occurredAtUs: 0,
+      raw: bytes,
+    };
   }
   const { event } = decoded;
   return {
     kind: event.kind,
+    runId: event.runId,
     eventIdHex: uuidToBytes(event.eventId).toString('hex'),
     checksumHex: contentChecksum(event),
     occurredAtUs: event.occurredAtUs,

@@ -59,6 +59,7 @@ describe('verifyStore', () => {
       numRecords: 26,
       numDeadLetters: 0,
       numRepeatedRows: 0,
+      numDeletedRecords: 0,
       numPending: 0,
       numEpisodes: 4,
       numSealedEpisodes: 4,

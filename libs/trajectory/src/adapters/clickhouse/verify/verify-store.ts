@@ -1,6 +1,7 @@
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import { ControlFold } from '../../../fold/control-fold.js';
+import { readDeletedRuns } from '../retention/read-deleted-runs.js';
 import { readRunHashes, type RunHash } from '../row-hash.js';
 import type { StoreClient } from '../store-client.js';
 import { FaultList, type Fault } from './fault-list.js';
@@ -47,7 +48,14 @@ export async function verifyStore({
   maxFaults = 100,
 }: VerifyOptions): Promise<VerifyReport> {
   const faults = new FaultList(maxFaults);
-  const records: RecordCounts = { numRecords: 0, numDeadLetters: 0, numRepeatedRows: 0, numPending: 0 };
+  const records: RecordCounts = {
+    numRecords: 0,
+    numDeadLetters: 0,
+    numRepeatedRows: 0,
+    numDeletedRecords: 0,
+    numPending: 0,
+  };
+  const deletedRuns = await readDeletedRuns(log);
   const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0, numConflicts: 0 };
   const fold = new ControlFold();
   for (const stream of STREAMS) {
@@ -57,6 +65,7 @@ export async function verifyStore({
         client,
         stream,
         partition,
+        deletedRuns,
         faults,
         counts: records,
         signal,
