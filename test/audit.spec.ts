@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
+
+/** What a person does with the data after the training: all of it through the command line, with and without a server. */
+describe('audit, rebuild, archive, delete', () => {
+  const data = makeDataDirectory();
+  const elsewhere = makeDataDirectory();
+  const file = join(elsewhere.path, 'run.arrows');
+  let server: ReturnType<typeof startRetrace>;
+  let runId = '';
+
+  interface RunHash {
+    readonly runId: string;
+    readonly rowHash: string;
+  }
+
+  /** Runs a command that must succeed, and parses what it prints. */
+  async function json<T>(path: string, ...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await runRetrace([...args, '--json', '--data-dir', path]);
+    expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+    return JSON.parse(stdout) as T;
+  }
+
+  async function refusal(path: string, ...args: string[]): Promise<{ code: string; message: string }> {
+    const { code, stderr } = await runRetrace([...args, '--json', '--data-dir', path]);
+    expect(code).toBe(1);
+    return (JSON.parse(stderr.split('\n').at(-1) ?? '') as { error: { code: string; message: string } })
+      .error;
+  }
+
+  const verify = (path: string) =>
+    json<{ ok: boolean; numEpisodes: number; numDeletedRecords: number; runHashes: RunHash[] }>(
+      path,
+      'verify',
+    );
+  const hashOf = ({ runHashes }: { runHashes: RunHash[] }) =>
+    runHashes.find((run) => run.runId === runId)?.rowHash;
+
+  beforeAll(async () => {
+    server = startRetrace([
+      'up',
+      '--recipe',
+      'bandit-ppo',
+      '--updates',
+      '2',
+      '--port',
+      '0',
+      '--data-dir',
+      data.path,
+    ]);
+    await server.waitFor(/the run has finished/, 110_000);
+    const runs = await json<{ run_id: string }[]>(data.path, 'runs');
+    runId = runs[0].run_id;
+  }, 120_000);
+
+  afterAll(async () => {
+    server.child.kill('SIGKILL');
+    await server.ended;
+    data.remove();
+    elsewhere.remove();
+  });
+
+  it('under a server: verify, rebuild to the same rows, export with checkpoints', async () => {
+    const before = await verify(data.path);
+    expect(before).toMatchObject({ ok: true });
+    const rebuilt = await json<{ before: RunHash[]; after: RunHash[] }>(data.path, 'rebuild');
+    expect(rebuilt.after).toEqual(rebuilt.before);
+    expect(await json(data.path, 'export', '--run', runId, '--output', file, '--checkpoints')).toMatchObject({
+      runId,
+      rowHash: hashOf(before),
+      numDeadLetters: 0,
+    });
+  }, 180_000);
+
+  it('elsewhere: refuses a damaged file with nothing changed, imports a sound one once, and replays from it', async () => {
+    const bytes = await readFile(file);
+    const damaged = `${file}.damaged`;
+    await writeFile(damaged, bytes.with(bytes.length >> 1, bytes[bytes.length >> 1] ^ 0xff));
+    expect(await refusal(elsewhere.path, 'import', damaged)).toMatchObject({ code: 'RUN_FILE_DAMAGED' });
+    const imported = await json<{ isIdentical: boolean; numCheckpointFiles: number }>(
+      elsewhere.path,
+      'import',
+      file,
+    );
+    expect(imported.isIdentical).toBe(true);
+    expect(imported.numCheckpointFiles).toBeGreaterThan(2);
+    expect(await json(elsewhere.path, 'replay', '--update', '2')).toMatchObject({ isReproduced: true });
+    expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
+  }, 180_000);
+
+  it('deletes the run under the server, and everything of it; it can be brought back', async () => {
+    const deleted = await json<{ numReleased: number; numCheckpointFiles: number }>(
+      data.path,
+      'runs',
+      'delete',
+      runId,
+    );
+    expect(deleted.numReleased).toBeGreaterThan(100);
+    expect(deleted.numCheckpointFiles).toBeGreaterThan(2);
+    expect(await json<unknown[]>(data.path, 'runs')).toEqual([]);
+    expect(await verify(data.path)).toMatchObject({ ok: true, numEpisodes: 0 });
+    const imported = await json<{ isIdentical: boolean }>(data.path, 'import', file);
+    expect(imported.isIdentical).toBe(true);
+  }, 180_000);
+
+  it('retains by age, without a server', async () => {
+    const would = await json(elsewhere.path, 'retain', '--older-than', '0m', '--dry-run');
+    expect(would).toMatchObject({ deleted: [{ runId }], dryRun: true });
+    expect(await json(elsewhere.path, 'retain', '--older-than', '0m')).toMatchObject({
+      deleted: [{ runId }],
+    });
+    expect(await verify(elsewhere.path)).toMatchObject({ ok: true, numEpisodes: 0 });
+  }, 180_000);
+});
