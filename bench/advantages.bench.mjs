@@ -1,7 +1,7 @@
 /**
  * The mathematics over flat ragged arrays: 2,048 sequences of up to 512 tokens. GAE against the same recursion over padded
- * rows with a mask, linearity in tokens, and, where RETRACE_PEER_PYTHON names a Python that has
- * verl and torch (test/golden/algorithms/README.md), against verl's functions in the same run.
+ * rows with a mask, linearity up to 50 million tokens, what a call leaves behind, and, where RETRACE_PEER_PYTHON names a Python
+ * with verl and torch (`bench/peers/set-up.sh <directory>` makes one), against verl, OpenRLHF's GAE and GiGPO in numpy.
  *
  *   npm run bench -- advantages
  */
@@ -9,6 +9,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   aggregationWeights,
   computePolicyLoss,
@@ -25,6 +27,7 @@ const MAX_LENGTH = 512;
 const GROUP_SIZE = 8;
 const STEP_LENGTH = 16;
 const NUM_STATES = 64;
+const LARGE_TOKENS = 50_000_000;
 const GAMMA = 0.99;
 const LAMBDA = 0.95;
 
@@ -64,6 +67,35 @@ function makeBatch(numSequences) {
     groupIds: Int32Array.from({ length: numSequences }, (_, s) => Math.floor(s / GROUP_SIZE)),
     ...makeSteps(lengths, random),
   };
+}
+
+/** What GAE reads, and no more, of about so many tokens. */
+function makeValueBatch(numTokens) {
+  const random = makeRandom(11);
+  const numSequences = Math.round((2 * numTokens) / (MAX_LENGTH + 1));
+  const offsets = offsetsOf(
+    Int32Array.from({ length: numSequences }, () => 1 + Math.floor(random() * MAX_LENGTH)),
+  );
+  const rewards = new Float32Array(offsets[numSequences]);
+  const values = rewards.map(() => random() - 0.5);
+  for (let s = 0; s < numSequences; s++) rewards[offsets[s + 1] - 1] = random() < 0.5 ? 1 : 0;
+  return { offsets, rewards, values };
+}
+
+/** Growth of heap and buffers by calls whose results are dropped, after collecting garbage. */
+function bytesHeldPerCall(run, calls = 200) {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const held = () => {
+    // Buffers go with the collection after the one that drops their arrays.
+    for (let i = 0; i < 3; i++) collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  run();
+  const before = held();
+  for (let i = 0; i < calls; i++) run();
+  return Math.max(0, held() - before) / calls;
 }
 
 /** Steps of 16 action tokens, each in one of 64 states. */
@@ -139,8 +171,8 @@ const ours = {
   ppo: shortestMs(() => computePolicyLoss('ppo', { ...batch, weights })),
 };
 const paddedMs = shortestMs(() => paddedGae(padded));
-const large = makeBatch(8 * NUM_SEQUENCES);
-const largeMs = shortestMs(() => runGae(large), 5);
+const large = makeValueBatch(LARGE_TOKENS);
+const largeMs = shortestMs(() => runGae(large), 2);
 const linearity = largeMs / large.rewards.length / (ours.gae / numTokens);
 
 const figures = [
@@ -148,15 +180,17 @@ const figures = [
   { name: 'GAE, flat', value: ours.gae, unit: 'ms' },
   { name: 'GAE, padded with a mask', value: paddedMs, unit: 'ms' },
   { name: 'GAE, flat is faster than padded by', value: paddedMs / ours.gae, unit: '×' },
-  { name: 'GAE, time a token at 8× the tokens over that at 1×', value: linearity, unit: '×' },
+  { name: 'GAE, 50 million tokens', value: largeMs, unit: 'ms' },
+  { name: 'GAE, time a token at 50 million over that at half a million', value: linearity, unit: '×' },
+  { name: 'GAE, bytes held a call after 200 calls', value: bytesHeldPerCall(() => runGae(batch)), unit: 'B' },
   { name: 'GRPO from token rewards', value: ours.grpo, unit: 'ms' },
   { name: 'GiGPO', value: ours.gigpo, unit: 'ms' },
   { name: 'PPO loss and gradient', value: ours.ppo, unit: 'ms' },
 ];
 const peer = measurePeer();
 for (const [name, value] of Object.entries(peer ?? {})) {
-  figures.push({ name: `verl: ${name}`, value, unit: 'ms' });
-  figures.push({ name: `${name}: faster than verl by`, value: value / ours[name.split(',')[0]], unit: '×' });
+  figures.push({ name, value, unit: 'ms' });
+  figures.push({ name: `${name}: ours is faster by`, value: value / ours[name.split(',')[0]], unit: '×' });
 }
 for (const { name, value, unit } of figures) console.log(`${name.padEnd(52)} ${value.toFixed(2)} ${unit}`);
 

@@ -1,5 +1,5 @@
 import type { RewardEpisode } from '@retrace/rewards';
-import type { EndReason, Json } from '@retrace/trajectory';
+import { isUuid, TrajectoryError, type EndReason, type Json } from '@retrace/trajectory';
 import type { StoreClient } from '@retrace/trajectory/clickhouse';
 import type { IdentifiedEpisode } from './reward-scorer.js';
 
@@ -38,6 +38,8 @@ const TEXT_COLUMNS = `,
 /**
  * Sealed episodes as reward components see them, by id, without their tokens. Those that are not whole in the store are
  * left out. Reads what `TrajectoryReader` reads: the first record in log order at each place.
+ *
+ * @throws TrajectoryError `INVALID_ID` for an id that is no UUID
  */
 export async function readRewardEpisodes(
   client: StoreClient,
@@ -51,11 +53,11 @@ export async function readRewardEpisodes(
        arraySum(action_mask) AS numActionTokens
        ${withTexts ? TEXT_COLUMNS : ''}
      FROM events
-     WHERE run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}
+     WHERE run_id = {runId:String} AND episode_id IN (${idList(episodeIds)})
        AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
      ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
      LIMIT 1 BY run_id, episode_id, seq`,
-    { params: { runId, episodeIds } },
+    { params: { runId } },
   );
   const byEpisode = new Map<string, Row[]>();
   for (const row of rows) {
@@ -67,6 +69,14 @@ export async function readRewardEpisodes(
     const episode = episodeOf(ofEpisode);
     return episode === null ? [] : [{ episodeId, episode }];
   });
+}
+
+/** Ids go into the statement's text, because as parameters they would exceed the length of a URL. */
+function idList(episodeIds: readonly string[]): string {
+  const bad = episodeIds.find((id) => !isUuid(id));
+  if (bad !== undefined)
+    throw new TrajectoryError('INVALID_ID', `episode id is '${bad}'; must be a lower-case UUID`);
+  return episodeIds.map((id) => `'${id}'`).join(', ');
 }
 
 /** null unless start, end and every step are there. */

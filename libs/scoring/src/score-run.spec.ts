@@ -157,6 +157,7 @@ describe('scoring stored episodes', () => {
           abort.abort();
         },
       });
+      expect(report.numKept).toBe(numScored);
       numScored += report.numScored;
     }
     // A pass whose answer was lost wrote its rows all the same.

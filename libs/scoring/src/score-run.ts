@@ -12,7 +12,7 @@ export interface ScoreRunOptions {
   readonly name: string;
   /** Scores those again that have a row without a total: a judge may be up again, a fault mended (default false). */
   readonly retryMissing?: boolean;
-  /** Episodes in memory at once, at most (default 64). */
+  /** Episodes in memory at once, at most (default 256). */
   readonly maxEpisodesPerBatch?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScoreProgress) => void;
@@ -72,6 +72,7 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
   let rows: { readonly episodeId: string; readonly reward: EpisodeReward }[] = [];
   let numSeen = 0;
   let numScored = 0;
+  let numKept = 0;
   let numWithoutTotal = 0;
   let numIncomplete = 0;
   const isStopped = () => signal?.aborted === true;
@@ -88,7 +89,8 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
     numSeen += page.length;
     after = last.episodeId;
     const due = page.filter(({ episodeId }) => !known.has(episodeId));
-    for (const batch of batchesOf(due, options.maxEpisodesPerBatch ?? 64)) {
+    numKept += page.length - due.length;
+    for (const batch of batchesOf(due, options.maxEpisodesPerBatch ?? 256)) {
       if (isStopped()) break;
       const episodes = await readRewardEpisodes(client, {
         runId,
@@ -114,7 +116,7 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
     rewardVersion: scorer.version,
     name,
     numScored,
-    numKept: numSeen - numScored - numIncomplete,
+    numKept,
     numWithoutTotal,
     reasons: [...reasons]
       .sort((a, b) => b[1] - a[1])

@@ -9,7 +9,13 @@ import { checkFinite, checkLength, checkOffsets, type NumericArray } from './che
 export function broadcastRows(perRow: NumericArray, offsets: Int32Array): Float32Array {
   checkLength('perRow', perRow, offsets.length - 1);
   const flat = new Float32Array(offsets[offsets.length - 1]);
-  for (let row = 0; row < perRow.length; row++) flat.fill(perRow[row], offsets[row], offsets[row + 1]);
+  for (let row = 0; row < perRow.length; row++) {
+    const value = perRow[row];
+    const end = offsets[row + 1];
+    // `fill` takes longer to call than a short row takes to write.
+    if (end - offsets[row] > 64) flat.fill(value, offsets[row], end);
+    else for (let i = offsets[row]; i < end; i++) flat[i] = value;
+  }
   return flat;
 }
 
@@ -27,7 +33,10 @@ export function rowSums(values: NumericArray, offsets: Int32Array): Float64Array
 
 /** Four sums side by side: one alone waits for each addition to finish before the next. */
 function sumBetween(values: NumericArray, start: number, end: number): number {
-  let [first, second, third, fourth] = [0, 0, 0, 0];
+  let first = 0;
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
   let i = start;
   for (; i + 3 < end; i += 4) {
     first += values[i];
