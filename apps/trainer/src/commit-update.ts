@@ -23,7 +23,8 @@ export interface CommitOptions {
 export async function commitUpdate(options: CommitOptions): Promise<StateFiles> {
   const { runId, control, epoch, plan, policy, metrics } = options;
   const started = performance.now();
-  const files = { weights: await policy.saveWeights(), optimizer: await policy.saveOptimizer() };
+  const [weights, optimizer] = await Promise.all([policy.saveWeights(), policy.saveOptimizer()]);
+  const files = { weights, optimizer };
   const checkpointSeconds = (performance.now() - started) / 1000;
   const policyVersionOut = plan.policyVersionIn + 1;
   const logged = [...metrics, ...options.timings, ['time/checkpoint', checkpointSeconds] as const];
