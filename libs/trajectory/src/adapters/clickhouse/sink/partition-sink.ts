@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TrajectoryError } from '../../../errors.js';
-import type { EventLog } from '../../../event-log.js';
+import type { EventLog, LogRecord } from '../../../event-log.js';
 import { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { SINK_GROUP } from '../../../stored-position.js';
 import type { StreamPartition } from '../../arrow/index.js';
@@ -23,6 +23,8 @@ export interface PartitionSinkParts {
   /** The deletions that the log told of when the sink began: their records are passed over. */
   readonly readDeletedRuns: () => Promise<DeletedRuns>;
   readonly onProgress: () => void;
+  /** Called when records have come, before they are inserted. */
+  readonly onRecords?: () => void;
 }
 
 /**
@@ -35,6 +37,7 @@ export class PartitionSink {
   private readonly position: StreamPartition;
   private readonly where: string;
   private backoffMs: number;
+  private buffer: RecordBuffer<DecodedRecord> | null = null;
   /** The next batch carries a watermark when it ends this far. */
   private nextWatermark = 0;
   /** Batches up to this many records were seen to become one part. */
@@ -67,6 +70,12 @@ export class PartitionSink {
         this.backoffMs = Math.min(2 * this.backoffMs, options.maxBackoffMs);
       }
     }
+  }
+
+  /** Inserts what the log holds now without letting it linger. */
+  async hurry(): Promise<void> {
+    const { log, tracker } = this.parts;
+    this.buffer?.hurry((await log.endOffset(tracker.stream, tracker.partition)) - 1);
   }
 
   private async assign(): Promise<number> {
@@ -105,8 +114,9 @@ export class PartitionSink {
       maxRecords: maxBatchRecords,
       maxBytes: Math.min(maxBatchBytes, 4 * 1024 * 1024),
     });
+    this.buffer = buffer;
     const filled = buffer.fill(
-      decodeAhead(source, (record) => isDeleted(record, this.position, this.deletedRuns)),
+      decodeAhead(this.announced(source), (record) => isDeleted(record, this.position, this.deletedRuns)),
     );
     try {
       let nextOffset = fromOffset;
@@ -125,6 +135,13 @@ export class PartitionSink {
       stop.abort();
       buffer.discard();
       await filled;
+    }
+  }
+
+  private async *announced(source: AsyncIterable<LogRecord[]>): AsyncGenerator<LogRecord[]> {
+    for await (const records of source) {
+      this.parts.onRecords?.();
+      yield records;
     }
   }
 

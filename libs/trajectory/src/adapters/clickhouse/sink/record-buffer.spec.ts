@@ -1,24 +1,21 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { RecordBuffer, type Sized, type TakeOptions } from './record-buffer.js';
+import { RecordBuffer, type Buffered, type TakeOptions } from './record-buffer.js';
 
 const NOW: TakeOptions = { maxRecords: 100, maxBytes: 1_000, lingerMs: 0, notBeforeMs: 0 };
 
-interface Numbered extends Sized {
-  readonly offset: number;
-}
-
-function records(first: number, count: number, sizeBytes = 10): Numbered[] {
+function records(first: number, count: number, sizeBytes = 10): Buffered[] {
   return Array.from({ length: count }, (_, i) => ({ offset: first + i, sizeBytes }));
 }
 
 /** A source that gives what it is told to, when it is told to. */
-class Source implements AsyncIterable<Numbered[]> {
+class Source implements AsyncIterable<Buffered[]> {
   numGiven = 0;
-  private readonly waiting: Numbered[][] = [];
+  private readonly waiting: Buffered[][] = [];
   private ended = false;
   private wake: () => void = () => undefined;
 
-  give(batch: Numbered[]): void {
+  give(batch: Buffered[]): void {
     this.waiting.push(batch);
     this.wake();
   }
@@ -28,7 +25,7 @@ class Source implements AsyncIterable<Numbered[]> {
     this.wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Numbered[]> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffered[]> {
     for (;;) {
       const batch = this.waiting.shift();
       if (batch !== undefined) {
@@ -40,13 +37,13 @@ class Source implements AsyncIterable<Numbered[]> {
   }
 }
 
-function offsetsOf(batch: readonly Numbered[]): number[] {
+function offsetsOf(batch: readonly Buffered[]): number[] {
   return batch.map(({ offset }) => offset);
 }
 
 describe('RecordBuffer', () => {
   it('joins what arrives within the linger into one batch', async () => {
-    const buffer = new RecordBuffer<Numbered>(1_000);
+    const buffer = new RecordBuffer<Buffered>(1_000);
     const source = new Source();
     const filled = buffer.fill(source);
     const taken = buffer.take({ ...NOW, lingerMs: 40 });
@@ -58,8 +55,28 @@ describe('RecordBuffer', () => {
     expect(await buffer.take(NOW)).toEqual([]);
   });
 
+  it('lets a batch linger no longer once it holds the record that somebody waits for', async () => {
+    const never = { ...NOW, lingerMs: 600_000 };
+    const buffer = new RecordBuffer<Buffered>(1_000);
+    const source = new Source();
+    const filled = buffer.fill(source);
+    let taken = buffer.take(never);
+    source.give(records(0, 2));
+    await setImmediate();
+    buffer.hurry(3);
+    source.give(records(2, 3));
+    expect(offsetsOf(await taken)).toEqual([0, 1, 2, 3, 4]);
+    taken = buffer.take({ ...NOW, lingerMs: 20 });
+    const givenMs = performance.now();
+    source.give(records(5, 1));
+    expect(offsetsOf(await taken)).toEqual([5]);
+    expect(performance.now() - givenMs).toBeGreaterThan(15);
+    source.end();
+    await filled;
+  });
+
   it('cuts a batch at its number of records and its bytes, and keeps the order', async () => {
-    const buffer = new RecordBuffer<Numbered>(1_000);
+    const buffer = new RecordBuffer<Buffered>(1_000);
     const source = new Source();
     source.give(records(0, 7));
     source.end();
@@ -71,7 +88,7 @@ describe('RecordBuffer', () => {
   });
 
   it('does not give a batch before its time, unless it is full', async () => {
-    const buffer = new RecordBuffer<Numbered>(1_000);
+    const buffer = new RecordBuffer<Buffered>(1_000);
     const source = new Source();
     const filled = buffer.fill(source);
     source.give(records(0, 1));
@@ -88,7 +105,7 @@ describe('RecordBuffer', () => {
   });
 
   it('stops reading ahead when it is full, and goes on when there is room', async () => {
-    const buffer = new RecordBuffer<Numbered>(50);
+    const buffer = new RecordBuffer<Buffered>(50);
     const source = new Source();
     for (let i = 0; i < 4; i++) source.give(records(3 * i, 3));
     source.end();
@@ -103,7 +120,7 @@ describe('RecordBuffer', () => {
   });
 
   it('gives what came before a failure, then the failure', async () => {
-    const buffer = new RecordBuffer<Numbered>(1_000);
+    const buffer = new RecordBuffer<Buffered>(1_000);
     const source = (async function* () {
       yield records(0, 1);
       await Promise.resolve();
@@ -115,7 +132,7 @@ describe('RecordBuffer', () => {
   });
 
   it('lets its filler end when the rest is discarded', async () => {
-    const buffer = new RecordBuffer<Numbered>(10);
+    const buffer = new RecordBuffer<Buffered>(10);
     const source = new Source();
     source.give(records(0, 3));
     source.end();

@@ -8,7 +8,8 @@ export interface TakeOptions {
 }
 
 /** What a buffered record must tell of itself. */
-export interface Sized {
+export interface Buffered {
+  readonly offset: number;
   readonly sizeBytes: number;
 }
 
@@ -16,12 +17,14 @@ export interface Sized {
  * Records between the log and the insert: filled by `fill` while the batch before is on its way, emptied by `take`.
  * Holds at most `capacityBytes`, plus what one read of the log gives.
  */
-export class RecordBuffer<R extends Sized> {
+export class RecordBuffer<R extends Buffered> {
   private records: R[] = [];
   private sizeBytes = 0;
   private isEnded = false;
   private failure: unknown = null;
   private firstArrivalMs = 0;
+  private lastOffset = -1;
+  private awaitedOffset = -1;
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly capacityBytes: number) {}
@@ -34,6 +37,7 @@ export class RecordBuffer<R extends Sized> {
         for (const record of records) {
           this.records.push(record);
           this.sizeBytes += record.sizeBytes;
+          this.lastOffset = record.offset;
         }
         this.changed();
         while (this.sizeBytes >= this.capacityBytes) await this.change();
@@ -56,6 +60,12 @@ export class RecordBuffer<R extends Sized> {
     return this.cut(options);
   }
 
+  /** Somebody waits for the record at this offset: the batch that ends with it or behind it does not linger. */
+  hurry(offset: number): void {
+    this.awaitedOffset = Math.max(this.awaitedOffset, offset);
+    this.changed();
+  }
+
   /** Drops what it holds, so that `fill` comes to its source's end. */
   discard(): void {
     this.records = [];
@@ -69,7 +79,9 @@ export class RecordBuffer<R extends Sized> {
 
   private remainingMs({ lingerMs, notBeforeMs }: TakeOptions): number {
     if (this.records.length === 0) return Infinity;
-    return Math.max(this.firstArrivalMs + lingerMs, notBeforeMs) - performance.now();
+    const isAwaited = this.awaitedOffset >= this.records[0].offset && this.awaitedOffset <= this.lastOffset;
+    const ripeMs = isAwaited ? 0 : this.firstArrivalMs + lingerMs;
+    return Math.max(ripeMs, notBeforeMs) - performance.now();
   }
 
   private cut({ maxRecords, maxBytes }: TakeOptions): R[] {

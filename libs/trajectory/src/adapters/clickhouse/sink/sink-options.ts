@@ -1,9 +1,12 @@
 export interface SinkOptions {
-  /** How long a record may wait for others to share its insert (default 5). */
+  /**
+   * How long a record may wait for others to share its insert (default 150). Trajectories that a control event follows wait no
+   * longer: a trainer may be waiting for the round that it closes.
+   */
   readonly lingerMs?: number;
   /**
    * Time between the starts of two inserts of one `trajectories` partition, on average (default 60): each makes a part that
-   * the engine has to merge. A full batch does not wait. A synchronous trainer waits for these rows, so it is short.
+   * the engine has to merge. A full batch does not wait.
    */
   readonly minInsertIntervalMs?: number;
   /** The same for stream `control` (default 1000), whose rows only people and queries read. */
@@ -25,7 +28,7 @@ export type ResolvedSinkOptions = Required<SinkOptions>;
 
 export function resolveSinkOptions(options: SinkOptions): ResolvedSinkOptions {
   return {
-    lingerMs: 5,
+    lingerMs: 150,
     minInsertIntervalMs: 60,
     minControlInsertIntervalMs: 1000,
     insertBurst: 4,

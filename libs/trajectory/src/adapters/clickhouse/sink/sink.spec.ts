@@ -127,7 +127,7 @@ describe('Sink', () => {
       await Promise.all(episodes.map((events) => appendEvents(store.log, events)));
     }
     await store.client.command('SYSTEM STOP MERGES');
-    const sink = startSink({ ...FAST, lingerMs: 500, maxBatchBytes: 256 * 1024 * 1024 });
+    const sink = startSink({ ...FAST, lingerMs: 3_000, maxBatchBytes: 256 * 1024 * 1024 });
     await catchUp(sink);
     const inserts = sink.progress().partitions.map(({ numInserts }) => numInserts);
     const parts = await store.client.queryRows<{ numParts: number }>(

@@ -66,11 +66,24 @@ export class Sink {
       });
       return deletedRuns;
     };
-    const runs = this.trackers.map(async (tracker) => {
+    const parts = { log, client, options: this.options, readDeletedRuns: readOnce, onProgress: report };
+    const sinks = this.trackers.map((tracker) => ({
+      tracker,
+      sink: new PartitionSink({
+        ...parts,
+        tracker,
+        onRecords: tracker.stream === 'control' ? hurryTrajectories : undefined,
+      }),
+    }));
+    function hurryTrajectories(): void {
+      for (const { tracker, sink } of sinks) {
+        // A log that can't tell its end now fails the sink's own reads too.
+        if (tracker.stream === 'trajectories') sink.hurry().catch(() => undefined);
+      }
+    }
+    const runs = sinks.map(async ({ tracker, sink }) => {
       try {
-        const { options } = this;
-        const parts = { log, client, tracker, options, readDeletedRuns: readOnce, onProgress: report };
-        await new PartitionSink(parts).run(stop);
+        await sink.run(stop);
       } catch (error) {
         failed.abort();
         throw error;
