@@ -45,7 +45,7 @@ export class OpenLogs {
 
   async open(options: Partial<KafkaLogOptions> = {}): Promise<EventLog> {
     const log = await openKafkaLog({
-      brokers: [options.brokers === undefined ? sharedBroker().plaintext : options.brokers[0]],
+      brokers: options.brokers ?? [sharedBroker().plaintext],
       prefix: newPrefix(),
       createdBy: 'test',
       numTrajectoryPartitions: 2,

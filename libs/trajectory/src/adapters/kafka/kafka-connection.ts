@@ -24,7 +24,7 @@ export class KafkaConnection {
   readonly where: string;
   /** Set when nothing this handle does can succeed any more; every later attempt rejects with it. */
   fatal: LogError | null = null;
-  /** Called after the connection was made anew; may set `fatal`. */
+  /** Called while a recovery is under way: may set `fatal`, must not retry, which would wait for this very recovery. */
   onReconnected: () => Promise<void> = () => Promise.resolve();
   readonly #options: ResolvedKafkaOptions;
   readonly #logger = loggers.createLogger({ level: 0, logCreator: () => () => undefined });
@@ -32,6 +32,7 @@ export class KafkaConnection {
   #topics: readonly string[] = [];
   #cluster: Promise<Cluster> | null = null;
   #recovering: Promise<void> | null = null;
+  #numConnects = 0;
 
   constructor(options: ResolvedKafkaOptions) {
     this.#options = options;
@@ -167,8 +168,10 @@ export class KafkaConnection {
 
   async #connect(): Promise<Cluster> {
     const { brokers, clientId, sasl, tls, stallTimeoutMs } = this.#options;
+    // kafkajs begins with the first; with a single try that has to be another one each time.
+    const first = this.#numConnects++ % brokers.length;
     const cluster = new Cluster({
-      brokers,
+      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
       clientId,
       sasl,
       ssl: tls,

@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { collect, readAll, texts } from '../../contract/records.contract.js';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
 
@@ -30,8 +30,13 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     const configEntries = [...own, { name, value }];
     await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
   };
+  /** Brokers learn of a deletion a moment after it is done. */
+  const remove = async (...topics: string[]) => {
+    await admin.deleteTopics({ topics });
+    await vi.waitUntil(async () => !(await admin.listTopics()).some((topic) => topics.includes(topic)));
+  };
   const recreate = async (topic: string, numPartitions: number) => {
-    await admin.deleteTopics({ topics: [topic] });
+    await remove(topic);
     for (let made = false; !made;) {
       made = await admin
         .createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true })
@@ -156,7 +161,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     const before = await logs.open({ prefix });
     await before.append('trajectories', 0, texts('a'));
     await before.close();
-    await admin.deleteTopics({ topics: [`${prefix}trajectories`, `${prefix}control`] });
+    await remove(`${prefix}trajectories`, `${prefix}control`);
     const after = await logs.open({ prefix });
     expect(after.logId).not.toBe(before.logId);
     expect(await readAll(after)).toEqual([]);
@@ -165,7 +170,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   it('are not made anew when one is missing', async () => {
     const prefix = newPrefix();
     await (await logs.open({ prefix })).close();
-    await admin.deleteTopics({ topics: [`${prefix}trajectories`] });
+    await remove(`${prefix}trajectories`);
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
       message: expect.stringContaining(`topic ${prefix}trajectories is gone`) as string,

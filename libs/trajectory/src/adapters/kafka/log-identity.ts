@@ -5,7 +5,7 @@ import { newControlEventId } from '../../ids.js';
 import { newControlEvent } from '../../new-event.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
-import { findTopics, type LogTopics } from './log-topics.js';
+import { findTopicsOnce, type LogTopics } from './log-topics.js';
 import { PartitionProducer } from './partition-producer.js';
 import { PartitionReader } from './partition-reader.js';
 
@@ -74,7 +74,7 @@ export async function findReplacement(
   options: ResolvedKafkaOptions,
   opened: LogTopics,
 ): Promise<LogError | null> {
-  const now = await findTopics(connection, options);
+  const now = await findTopicsOnce(connection, options);
   for (const stream of ['trajectories', 'control'] as const) {
     const { topic, topicId } = opened[stream];
     if (now !== null && now[stream].topicId !== topicId) {

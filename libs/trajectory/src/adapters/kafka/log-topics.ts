@@ -35,12 +35,27 @@ export async function openTopics(
 }
 
 /** Both topics as they are now; null when neither is there. */
-export async function findTopics(
+async function findTopics(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
 ): Promise<LogTopics | null> {
+  return bothTopics(await describe(connection, options), options);
+}
+
+/** The same by one attempt, for use where something else retries. */
+export async function findTopicsOnce(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics | null> {
+  const names = Object.values(topicNames(options));
+  const described = await connection.once('describing topics', (cluster) =>
+    describeTopics(seedOf(cluster), names),
+  );
+  return bothTopics(described, options);
+}
+
+function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions): LogTopics | null {
   const names = topicNames(options);
-  const { topics } = await describe(connection, options);
   const [trajectories, control] = STREAMS.map((stream) =>
     topics.find(({ topic }) => topic === names[stream]),
   );
