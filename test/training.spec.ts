@@ -73,6 +73,12 @@ describe('an update on fresh episodes', () => {
     },
   );
 
+  it('says how far it moved, and nothing about a reference policy that the recipe does not have', async () => {
+    const { metrics } = await firstUpdate('frozen-lake-ppo');
+    expect(metrics.get('train/approximateKl')).toBeGreaterThan(0);
+    expect(metrics.has('train/kl')).toBe(false);
+  });
+
   it('is the same bit for bit when it is made again', async () => {
     const first = await firstUpdate('frozen-lake-ppo');
     const second = await firstUpdate('frozen-lake-ppo');

@@ -27,6 +27,7 @@ export interface UpdateOutcome {
   readonly entropy: number;
   readonly kl: number;
   readonly clipFraction: number;
+  readonly approximateKl: number;
   readonly gradientNorm: number;
   /** Tokens through forward and backward, all epochs. */
   readonly numTrainedTokens: number;
@@ -44,7 +45,16 @@ export async function applyUpdate(
   options: UpdateOptions,
 ): Promise<UpdateOutcome> {
   const random = new Pcg32(options.seed);
-  const sums = { loss: 0, policyLoss: 0, valueLoss: 0, entropy: 0, kl: 0, clipFraction: 0, gradientNorm: 0 };
+  const sums = {
+    loss: 0,
+    policyLoss: 0,
+    valueLoss: 0,
+    entropy: 0,
+    kl: 0,
+    clipFraction: 0,
+    approximateKl: 0,
+    gradientNorm: 0,
+  };
   let numTrainedTokens = 0;
   let numOptimizerSteps = 0;
   for (let epoch = 0; epoch < options.optimizer.epochs; epoch++) {
@@ -65,6 +75,7 @@ export async function applyUpdate(
       sums.entropy += terms.entropy;
       sums.kl += terms.kl;
       sums.clipFraction += terms.clipFraction;
+      sums.approximateKl += terms.approximateKl;
       sums.gradientNorm += gradientNorm;
       numTrainedTokens += batch.tokenIds.length;
       numOptimizerSteps++;
@@ -78,6 +89,7 @@ export async function applyUpdate(
     entropy: mean(sums.entropy),
     kl: mean(sums.kl),
     clipFraction: mean(sums.clipFraction),
+    approximateKl: mean(sums.approximateKl),
     gradientNorm: mean(sums.gradientNorm),
     numTrainedTokens,
     numOptimizerSteps,

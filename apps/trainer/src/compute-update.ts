@@ -51,7 +51,16 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
     optimizer: recipe.optimizer,
     aggregation: recipe.loss.aggregation,
   });
-  return { outcome, metrics: [...outcomeMetrics(outcome, learningRate), ...prepared.metrics] };
+  return {
+    outcome,
+    metrics: [
+      ...outcomeMetrics(outcome, learningRate),
+      ['train/clipFraction', outcome.clipFraction],
+      ['train/approximateKl', outcome.approximateKl],
+      ...(recipe.loss.klCoefficient > 0 ? ([['train/kl', outcome.kl]] as const) : []),
+      ...prepared.metrics,
+    ],
+  };
 }
 
 async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs): Promise<UpdateResult> {
@@ -73,14 +82,13 @@ async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs):
   return { outcome, metrics: outcomeMetrics(outcome, learningRate) };
 }
 
+/** What imitation has as well. */
 function outcomeMetrics(outcome: UpdateOutcome, learningRate: number) {
   return [
     ['train/loss', outcome.loss],
     ['train/policyLoss', outcome.policyLoss],
     ['train/valueLoss', outcome.valueLoss],
     ['train/entropy', outcome.entropy],
-    ['train/kl', outcome.kl],
-    ['train/clipFraction', outcome.clipFraction],
     ['train/gradientNorm', outcome.gradientNorm],
     ['train/learningRate', learningRate],
   ] as const;

@@ -189,7 +189,7 @@ export class RunRecorder {
       'train/policyLoss': -0.02 * decay + 0.005 * wave,
       'train/valueLoss': 0.3 * decay,
       'train/entropy': 3.7 * decay + 0.15,
-      'train/kl': 0.006 + 0.002 * wave,
+      'train/approximateKl': 0.006 + 0.002 * wave,
       'train/clipFraction': 0.08 * decay + 0.01,
       'train/gradientNorm': 0.8 + 0.3 * wave,
       'train/learningRate': 0.001,

@@ -12,7 +12,7 @@ export interface RunSummary {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-const shownWithUpdates = ['train/entropy', 'train/kl', 'train/tokensPerSecond'];
+const shownWithUpdates = ['train/entropy', 'train/approximateKl', 'train/tokensPerSecond'];
 
 /** What a person should read about an event that was just folded into the state of its run; null for most. */
 export function describeProgress(event: AnyEvent, run: RunState): string | null {

@@ -40,7 +40,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
   return {
     width: input.width,
     height: input.height,
-    padding: [10, 8, 0, 0],
+    padding: [10, labelsBeside(input) ? baselineLabelWidth(input.baselines) : 8, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: CURSOR_GROUP }, points: { size: 6 }, y: false, focus: { prox: -1 } },
     scales: { x: { time: false }, y: { range: range ? [range[0], range[1]] : padRange } },
@@ -51,7 +51,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
-        size: 48,
+        size: 52,
         values: (_, ticks) => ticks.map((tick) => formatAxisValue(tick, input.format)),
       }),
     ],
@@ -63,7 +63,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     ],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
-      draw: [(plot) => drawBaselines(plot, input.baselines, colors)],
+      draw: [(plot) => drawBaselines(plot, input, labelsBeside(input))],
     },
   };
 }
@@ -114,40 +114,51 @@ function padRange(_plot: uPlot, min: number | null, max: number | null): uPlot.R
   return [min >= 0 && min - pad < 0 ? 0 : min - pad, max + pad];
 }
 
-function drawBaselines(plot: uPlot, baselines: readonly Baseline[], colors: ChartColors): void {
+/** Labels stand beside the plot where there is room, else on it at the right. */
+function labelsBeside({ baselines, width }: ChartOptionsInput): boolean {
+  return baselines.length > 0 && width >= 640;
+}
+
+function baselineLabel({ name, success }: Baseline): string {
+  return `${name} ${formatPercent(success)}`;
+}
+
+function baselineLabelWidth(baselines: readonly Baseline[]): number {
+  const context = document.createElement('canvas').getContext('2d');
+  if (!context) return 8;
+  context.font = AXIS_FONT;
+  return Math.ceil(Math.max(...baselines.map((one) => context.measureText(baselineLabel(one)).width))) + 14;
+}
+
+function drawBaselines(
+  plot: uPlot,
+  { baselines, colors }: ChartOptionsInput,
+  areLabelsBeside: boolean,
+): void {
   const { ctx, bbox } = plot;
   const scale = window.devicePixelRatio;
   ctx.save();
   ctx.font = `${11 * scale}px ui-sans-serif, system-ui, sans-serif`;
-  ctx.textAlign = 'right';
   ctx.lineWidth = scale;
+  const right = bbox.left + bbox.width;
   let lowestFreeY = Number.POSITIVE_INFINITY;
-  for (const { name, success } of [...baselines].sort((a, b) => a.success - b.success)) {
-    const y = plot.valToPos(success, 'y', true);
+  for (const baseline of [...baselines].sort((a, b) => a.success - b.success)) {
+    const y = plot.valToPos(baseline.success, 'y', true);
     ctx.strokeStyle = colors.baseline;
     ctx.globalAlpha = 0.65;
     ctx.setLineDash([5 * scale, 5 * scale]);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.lineTo(right, y);
     ctx.stroke();
 
-    // Labels sit on their line; one that would cover the label below moves up.
-    const labelY = Math.min(y - 5 * scale, lowestFreeY);
+    // A label that would cover the one below moves up.
+    const labelY = Math.min(areLabelsBeside ? y + 4 * scale : y - 5 * scale, lowestFreeY);
     lowestFreeY = labelY - 14 * scale;
-    const label = `${name} ${formatPercent(success)}`;
-    const right = bbox.left + bbox.width - 6 * scale;
-    ctx.globalAlpha = 0.8;
-    ctx.fillStyle = colors.surface;
-    ctx.fillRect(
-      right - ctx.measureText(label).width - 3 * scale,
-      labelY - 10 * scale,
-      ctx.measureText(label).width + 6 * scale,
-      13 * scale,
-    );
     ctx.globalAlpha = 1;
     ctx.fillStyle = colors.baseline;
-    ctx.fillText(label, right, labelY);
+    ctx.textAlign = areLabelsBeside ? 'left' : 'right';
+    ctx.fillText(baselineLabel(baseline), areLabelsBeside ? right + 8 * scale : right - 6 * scale, labelY);
   }
   ctx.restore();
 }

@@ -50,8 +50,11 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
   },
   {
     title: 'KL divergence',
-    note: 'From the reference policy, in nats; 0 where the recipe has no such term',
-    metrics: [{ name: 'train/kl', label: 'KL' }],
+    note: 'In nats a token: of the step that the updates take, by k3, and from the reference policy where the recipe has one',
+    metrics: [
+      { name: 'train/approximateKl', label: 'step' },
+      { name: 'train/kl', label: 'reference' },
+    ],
     format: 'number',
   },
   {

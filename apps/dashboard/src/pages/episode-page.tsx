@@ -57,6 +57,10 @@ export function EpisodePage() {
   );
 }
 
+function stepsQuery(episodeId: string): string {
+  return `SELECT *\nFROM steps\nWHERE episode_id = '${episodeId}'\nORDER BY step`;
+}
+
 function EpisodeHead({ episode }: { readonly episode: EpisodeDetail }) {
   return (
     <>
@@ -91,6 +95,9 @@ function EpisodeHead({ episode }: { readonly episode: EpisodeDetail }) {
             ))}
           </span>
         )}
+        <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
+          in SQL
+        </Link>
       </div>
       <StatRow>
         <Stat label="Return">{formatNumber(episode.return)}</Stat>

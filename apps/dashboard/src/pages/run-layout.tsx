@@ -5,6 +5,7 @@ import { Badge, StatusBadge } from '../components/badge';
 import { ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { shortId } from '../format/ids';
+import { hasEnded } from '../format/run-state';
 import { LiveProvider, useLiveRun, useRefetchMs, type LiveState } from '../live/use-live-run';
 import styles from './run-layout.module.css';
 
@@ -43,7 +44,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           <span className="mono">{shortId(runId)}</span>
         </Badge>
         <span className={styles.grow} />
-        <LiveBadge live={live} isError={run.isError} />
+        <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
       </header>
       <nav className={styles.tabs} aria-label="Run">
         <NavLink to="." end>
@@ -58,8 +59,15 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
   );
 }
 
-function LiveBadge({ live, isError }: { readonly live: LiveState; readonly isError: boolean }) {
+interface LiveBadgeProps {
+  readonly live: LiveState;
+  readonly isError: boolean;
+  readonly hasEnded: boolean;
+}
+
+function LiveBadge({ live, isError, hasEnded }: LiveBadgeProps) {
   if (isError) return <Badge tone="bad">not refreshed</Badge>;
+  if (hasEnded) return null;
   if (live === 'live') return <Badge tone="good">live</Badge>;
   return <Badge tone="warn">{live === 'polling' ? 'polling' : 'connecting'}</Badge>;
 }

@@ -4,11 +4,12 @@ import type { Baseline, MetricSeries, RunDetail } from '../api/types';
 import { Chart } from '../charts/chart';
 import { alignSeries, stackShares, type ChartAxis } from '../charts/chart-data';
 import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART, type ChartDefinition } from '../charts/run-charts';
-import { ErrorState, Loading } from '../components/notice';
+import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
 import { useNow } from '../components/use-now';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { hasEnded } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import { useRunOfPage } from './run-layout';
@@ -34,7 +35,8 @@ export function RunOverviewPage() {
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
       )}
-      {metrics.data && (
+      {metrics.data?.length === 0 && <NothingYet run={run} />}
+      {metrics.data && metrics.data.length > 0 && (
         <>
           <div className={styles.toolbar}>
             <p>Drag across a chart to zoom in, double-click to zoom out.</p>
@@ -42,7 +44,7 @@ export function RunOverviewPage() {
           </div>
           <MetricChart {...chart} definition={SUCCESS_CHART} baselines={run.baselines} height={300} />
           <div className={styles.grid}>
-            {DETAIL_CHARTS.map((definition) => (
+            {shownCharts(run, series).map((definition) => (
               <MetricChart key={definition.title} {...chart} definition={definition} />
             ))}
           </div>
@@ -84,6 +86,28 @@ function MetricChart({ definition, series, axis, startMs, baselines, height }: M
       height={height}
     />
   );
+}
+
+/** Says what a run without any figure waits for. */
+function NothingYet({ run }: { readonly run: RunDetail }) {
+  if (hasEnded(run))
+    return <EmptyState title="No metrics">This run ended before its first update.</EmptyState>;
+  return run.policyVersion === null ? (
+    <EmptyState title="Waiting for the trainer">
+      It publishes the first policy once its compute backend is ready: seconds, or some minutes on first use,
+      when the backend is installed (the terminal shows how far that is).
+    </EmptyState>
+  ) : (
+    <EmptyState title="Waiting for the first episodes">
+      Charts appear with the collector’s first round; the episodes tab shows what has arrived.
+    </EmptyState>
+  );
+}
+
+/** Once there are updates, a chart without any of its metrics (no critic, say) will stay empty: it gets no place. */
+function shownCharts(run: RunDetail, series: ReadonlyMap<string, MetricSeries>): readonly ChartDefinition[] {
+  if (!series.has('train/loss') && !hasEnded(run)) return DETAIL_CHARTS;
+  return DETAIL_CHARTS.filter(({ metrics }) => metrics.some(({ name }) => series.has(name)));
 }
 
 /** A metric that this run doesn't have (no test split yet, no critic) gets no place, unless all are missing. */

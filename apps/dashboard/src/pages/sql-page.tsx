@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { useSql, useSqlSchema } from '../api/queries';
 import type { SqlResult, SqlTable } from '../api/types';
 import controls from '../components/controls.module.css';
@@ -20,13 +21,18 @@ const ROW_LIMITS = ['100', '1000', '10000'].map((value) => ({ value, label: valu
 
 export function SqlPage() {
   useTitle('SQL');
-  const [query, setQuery] = useState(() => sessionStorage.getItem(STORAGE_KEY) ?? EXAMPLES[0].query);
+  const [search, setSearch] = useSearchParams();
+  const [query, setQuery] = useState(
+    () => search.get('query') ?? sessionStorage.getItem(STORAGE_KEY) ?? EXAMPLES[0].query,
+  );
   const [maxRows, setMaxRows] = useState('1000');
   const schema = useSqlSchema();
   const sql = useSql();
 
   const run = (): void => {
     sessionStorage.setItem(STORAGE_KEY, query);
+    // The address of a query that ran can be shared.
+    setSearch({ query }, { replace: true });
     sql.mutate({ query, maxRows: Number(maxRows) });
   };
 

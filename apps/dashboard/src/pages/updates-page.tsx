@@ -22,7 +22,7 @@ const METRIC_COLUMNS: readonly {
   { name: 'train/policyLoss', label: 'Policy loss', format: formatNumber },
   { name: 'train/valueLoss', label: 'Value loss', format: formatNumber },
   { name: 'train/entropy', label: 'Entropy', format: formatNumber },
-  { name: 'train/kl', label: 'KL', format: formatNumber },
+  { name: 'train/approximateKl', label: 'KL step', format: formatNumber },
   { name: 'train/clipFraction', label: 'Clipped', format: (value) => formatPercent(value) },
   { name: 'train/gradientNorm', label: 'Grad norm', format: formatNumber },
   { name: 'train/stalenessMax', label: 'Staleness', format: formatNumber },

@@ -14,7 +14,7 @@ LIMIT 100`,
   },
   {
     title: 'Surest wrong actions',
-    query: `SELECT episode_id, step, action,
+    query: `SELECT run_id, episode_id, step, action,
        round(exp(arraySum(arrayFilter((logprob, sampled) -> sampled, token_logprobs, action_mask))), 3) AS probability,
        reward, observation
 FROM steps

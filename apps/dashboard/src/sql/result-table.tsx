@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { Link } from 'react-router';
 import type { SqlResult, SqlValue } from '../api/types';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
@@ -36,7 +37,7 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
             {shown.map((row, r) => (
               <tr key={r}>
                 {row.map((value, c) => (
-                  <Cell key={c} value={value} isNumeric={isNumeric[c]} />
+                  <Cell key={c} value={value} isNumeric={isNumeric[c]} to={addressOf(result, row, c)} />
                 ))}
               </tr>
             ))}
@@ -52,7 +53,23 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
   );
 }
 
-function Cell({ value, isNumeric }: { readonly value: SqlValue; readonly isNumeric: boolean }) {
+/** Page of what a cell names, where the row says enough: runs by `run_id`, episodes by `run_id` and `episode_id`. */
+function addressOf({ columns }: SqlResult, row: readonly SqlValue[], column: number): string | null {
+  const { name } = columns[column];
+  const value = row[column];
+  if (typeof value !== 'string' || value === '') return null;
+  if (name === 'run_id') return `/runs/${value}`;
+  const runId = row[columns.findIndex((one) => one.name === 'run_id')];
+  return name === 'episode_id' && typeof runId === 'string' ? `/runs/${runId}/episodes/${value}` : null;
+}
+
+interface CellProps {
+  readonly value: SqlValue;
+  readonly isNumeric: boolean;
+  readonly to: string | null;
+}
+
+function Cell({ value, isNumeric, to }: CellProps) {
   if (value === null) {
     return (
       <td className={`${isNumeric ? table.number : ''} ${styles.null}`}>
@@ -61,6 +78,15 @@ function Cell({ value, isNumeric }: { readonly value: SqlValue; readonly isNumer
     );
   }
   const text = fieldText(value);
+  if (to !== null) {
+    return (
+      <td>
+        <Link className={table.link} to={to}>
+          {text}
+        </Link>
+      </td>
+    );
+  }
   const isLong = text.length > SHOWN_CHARACTERS;
   return (
     <td
