@@ -61,9 +61,10 @@ export default {
     },
     {
       name: 'environments-import-trajectory-types',
+      comment: 'and the registry of names, which belongs to no algorithm',
       severity: 'error',
       from: { path: '^libs/environments/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!environments|trajectory)' },
+      to: { path: '^libs/(?!environments|trajectory|algorithms/src/registry/)' },
     },
     {
       name: 'scoring-imports-rewards-algorithms-trajectory',

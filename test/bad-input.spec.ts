@@ -63,6 +63,24 @@ describe('what can not work ends with one sentence that says what to do', () => 
     [['--set', 'optimizer.learnRate=1'], /^retrace: --set optimizer\.learnRate=1: the recipe has no field/],
     [['--set', 'model.headDim=15'], /^retrace: recipe: model\.headDim: got 15, must be even/],
     [['--recipe', 'frozen-cake'], /^retrace: recipe: got "frozen-cake", must be one of frozen-lake-ppo, /],
+    [
+      [
+        '--set',
+        'advantage={"estimator":"gigpo","options":{},"shuffle":false}',
+        '--set',
+        'loss.valueCoefficient=0',
+      ],
+      /^retrace: recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2: .*needs anchors \(from an environment that offers anchors\), which this trainer does not give$/,
+    ],
+    [
+      [
+        '--set',
+        'advantage={"estimator":"vtrace","options":{},"shuffle":false}',
+        '--set',
+        'loss.policyLoss=decoupledPpo',
+      ],
+      /^retrace: recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both hold the ratio to the behavior policy/,
+    ],
     [['--updates', 'many'], /must be a whole number of at least 1/],
   ])('a bad recipe field: %j', async (args, sentence) => {
     const { code, stdout, stderr } = await runRetrace(['train', ...bandit, ...args, ...dataDir()]);

@@ -1,6 +1,7 @@
 import { resolveRecipe } from '@retrace/config';
 import { listPolicyLosses } from '@retrace/algorithms';
-import { openBackend, Transformer, type NamedTensors } from '@retrace/policy';
+import { openBackend, scoreTokens, Transformer, type NamedTensors } from '@retrace/policy';
+import { buildTokenBatch } from '@retrace/trajectory';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InMemoryLoop } from '../bench/in-memory-loop.mjs';
 
@@ -77,6 +78,49 @@ describe('an update on fresh episodes', () => {
     const { metrics } = await firstUpdate('frozen-lake-ppo');
     expect(metrics.get('train/approximateKl')).toBeGreaterThan(0);
     expect(metrics.has('train/kl')).toBe(false);
+  });
+
+  it('is made with V-trace, and without Q only by estimators that need none', async () => {
+    const vtrace = 'advantage={"estimator":"vtrace","options":{},"shuffle":false}';
+    const { outcome } = await firstUpdate('frozen-lake-ppo', vtrace);
+    expect(outcome.gradientNorm).toBeGreaterThan(0);
+    const retrace = vtrace.replace('vtrace', 'retrace');
+    await expect(firstUpdate('frozen-lake-ppo', retrace)).rejects.toMatchObject({ code: 'RECIPE_INVALID' });
+  });
+
+  it('explains the variance of the rewards that are there: 1 − Var(G − V)/Var(G), a turn an episode', async () => {
+    const recipe = resolveRecipe('bandit-ppo', { assignments: small });
+    const loop = new InMemoryLoop(recipe);
+    // At first a critic says the same of every state; some updates give it something to say.
+    for (let u = 1; u <= 4; u++) {
+      const fresh = await loop.play({ numGroups: 16, groupSize: 1, round: u });
+      await loop.update(fresh.columns, u);
+    }
+    const numEpisodes = 64;
+    const { columns } = await loop.play({ numGroups: numEpisodes, groupSize: 1, round: 5 });
+    const batch = buildTokenBatch(columns);
+    const { values } = await scoreTokens(loop.policy.model, batch, {
+      temperature: recipe.collection.temperature,
+      maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
+      actionMask: batch.actionMask,
+    });
+    expect(batch.actionTokens).toHaveLength(numEpisodes);
+    const isMissing = (e: number) => e % 3 === 0;
+    const kept = [...batch.actionTokens.keys()].filter((e) => !isMissing(e));
+    const rewards = columns.rewards.map((reward: number, e: number) => (isMissing(e) ? Number.NaN : reward));
+    const variance = (numbers: number[]) => {
+      const mean = numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
+      return numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / numbers.length;
+    };
+    const returns = kept.map((e) => columns.rewards[e]);
+    const errors = kept.map((e) => columns.rewards[e] - (values as Float32Array)[batch.actionTokens[e]]);
+    expect(variance(returns)).toBeGreaterThan(0);
+    const { metrics } = await loop.update({ ...columns, rewards }, 5);
+    expect(new Map(metrics).get('train/numMissingRewards')).toBe(numEpisodes - kept.length);
+    expect(new Map(metrics).get('train/explainedVariance')).toBeCloseTo(
+      1 - variance(errors) / variance(returns),
+      4,
+    );
   });
 
   it('is the same bit for bit when it is made again', async () => {

@@ -1,4 +1,11 @@
-import { computeAdvantages, explainedVariance, getPolicyLoss, numberGroups } from '@retrace/algorithms';
+import {
+  computeAdvantages,
+  explainedVariance,
+  getPolicyLoss,
+  numberGroups,
+  type AdvantageBatch,
+} from '@retrace/algorithms';
+import type { TrainerInput } from '@retrace/config';
 import { Pcg32 } from '@retrace/environments';
 import { scoreTokens, valuesAtEnd } from '@retrace/policy';
 import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
@@ -29,10 +36,11 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
   assertAccountedLogprobs(columns, batch, recipe.collection.temperature);
   const usesCritic = recipe.loss.valueCoefficient > 0;
   const loss = getPolicyLoss(recipe.loss.policyLoss);
+  const scoresAll = usesCritic || loss.correctsForBehavior;
   const scored = await scoreBatch(
     options,
     batch,
-    usesCritic || loss.correctsForBehavior ? batch.actionMask : firstActions(batch, numTokensCompared),
+    scoresAll ? batch.actionMask : firstActions(batch, numTokensCompared),
   );
   const ratio = compareOnPolicy(batch, scored.logprobs, plan.policyVersionIn, scored.mask);
   if (ratio.maxDeviation > onPolicyTolerance) {
@@ -49,6 +57,13 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     texts: options.texts,
   });
   const values = scored.values && gather(scored.values, batch.actionTokens);
+  const given: Required<Pick<AdvantageBatch, TrainerInput>> = {
+    values,
+    truncated,
+    finalValues: usesCritic ? await finalValues(options, batch, truncated) : null,
+    proximalLogprobs: scoresAll ? gather(scored.logprobs, batch.actionTokens) : null,
+    behaviorLogprobs: gather(batch.behaviorLogprobs, batch.actionTokens),
+  };
   const result = computeAdvantages(
     recipe.advantage.estimator,
     {
@@ -56,21 +71,21 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       rewards,
       groupIds: numberGroups(columns.groupIds).groupIds,
       excluded: trainedEpisodes.map((trained) => 1 - trained),
-      values,
-      truncated,
-      finalValues: usesCritic ? await finalValues(options, batch, truncated) : null,
+      ...given,
     },
     recipe.advantage.options,
   );
   const advantages = recipe.advantage.shuffle ? shuffled(result.advantages, plan.seed) : result.advantages;
   const numTokens = batch.tokenIds.length;
+  const trained = trainedMask(batch, trainedEpisodes);
+  const trainedActions = Uint8Array.from(batch.actionTokens, (n) => trained[n]);
   const scatterToTokens = (actionValues: Float32Array) =>
     scatter(actionValues, batch.actionTokens, numTokens);
   return {
     columns: {
       tokenIds: batch.tokenIds,
       sequenceOffsets: batch.sequenceOffsets,
-      trainedMask: trainedMask(batch, trainedEpisodes),
+      trainedMask: trained,
       advantages: scatterToTokens(advantages),
       // A loss that corrects for the behavior policy by itself clips against the policy that the update starts from.
       anchorLogprobs: loss.correctsForBehavior ? scored.logprobs : batch.behaviorLogprobs,
@@ -84,7 +99,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       ['train/stalenessMax', maxStaleness(batch, plan.policyVersionIn)],
       [
         'train/explainedVariance',
-        values && result.returns ? explainedVariance(values, result.returns) : Number.NaN,
+        values && result.returns ? explainedVariance(values, result.returns, trainedActions) : Number.NaN,
       ],
       ['train/numEpisodes', columns.episodeIds.length],
       ['train/numActionTokens', batch.actionTokens.length],

@@ -1,6 +1,6 @@
+import { nearNames } from '@retrace/algorithms/registry';
 import type { EnvironmentSpec } from './environment.js';
 import { EnvironmentError } from './errors.js';
-import { nearNames } from './near-names.js';
 
 const specs = new Map<string, EnvironmentSpec>();
 

@@ -65,7 +65,7 @@ export interface AdvantageBatch {
 export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds' | 'excluded'>;
 
 /** Where an input comes from, for the message when it is missing. */
-const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
+export const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
   values: 'a critic',
   truncated: 'the end reasons of the episodes',
   finalValues: 'a critic',

@@ -1,4 +1,4 @@
-import { getAdvantageEstimator } from '../advantages/estimator.js';
+import { getAdvantageEstimator, INPUT_SOURCES, type OptionalInput } from '../advantages/estimator.js';
 import { AlgorithmError } from '../errors.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
@@ -13,8 +13,8 @@ export interface Combination {
   readonly valueCoefficient: number;
   /** Episodes per group. */
   readonly groupSize: number;
-  /** Whether the environment offers anchors. */
-  readonly hasAnchors: boolean;
+  /** What the trainer hands to the advantage estimator. */
+  readonly inputs: readonly OptionalInput[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Combination {
  * @throws AlgorithmError `UNKNOWN_NAME` for an estimator or loss that does not exist
  */
 export function combinationFaults(combination: Combination): string[] {
-  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize, hasAnchors } =
+  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize, inputs } =
     combination;
   const estimator = getAdvantageEstimator(advantage);
   const loss = getPolicyLoss(policyLoss);
@@ -61,8 +61,12 @@ export function combinationFaults(combination: Combination): string[] {
       `groupSize is ${String(groupSize)}, must be at least 2: ${advantage} compares the episodes of a group`,
     );
   }
-  if (estimator.requires.includes('anchors') && !hasAnchors) {
-    faults.push(`${advantage} needs anchors, and the environment offers none`);
+  for (const input of estimator.requires) {
+    if (!inputs.includes(input)) {
+      faults.push(
+        `${advantage} needs ${input} (from ${INPUT_SOURCES[input]}), which this trainer does not give`,
+      );
+    }
   }
   return faults;
 }

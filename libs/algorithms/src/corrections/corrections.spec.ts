@@ -185,7 +185,7 @@ describe('checkCombination', () => {
     proximal: 'recomputed',
     valueCoefficient: 0.5,
     groupSize: 1,
-    hasAnchors: true,
+    inputs: ['values', 'proximalLogprobs', 'behaviorLogprobs', 'episodeSteps', 'stepOffsets', 'anchors'],
   };
 
   it('lets sound combinations pass', () => {
@@ -206,7 +206,15 @@ describe('checkCombination', () => {
     ['valueCoefficient is 0.5, must be 0: grpo has no critic', { advantage: 'grpo', groupSize: 8 }],
     ['valueCoefficient is 0, must be more: gae reads a critic', { valueCoefficient: 0 }],
     ['groupSize is 1, must be at least 2', { advantage: 'rloo', valueCoefficient: 0 }],
-    ['gigpo needs anchors', { advantage: 'gigpo', valueCoefficient: 0, groupSize: 8, hasAnchors: false }],
+    [
+      'gigpo needs anchors (from an environment that offers anchors), which this trainer does not give',
+      {
+        advantage: 'gigpo',
+        valueCoefficient: 0,
+        groupSize: 8,
+        inputs: ['values', 'episodeSteps', 'stepOffsets'],
+      },
+    ],
   ])('refuses: %s', (reason, change) => {
     expect(
       faultOf(() => {

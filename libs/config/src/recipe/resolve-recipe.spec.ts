@@ -50,9 +50,12 @@ describe('resolveRecipe', () => {
     ['advantage.options={"gama":1}', 'gama'],
     [
       'advantage={"estimator":"grpo","options":{},"shuffle":false}',
-      'loss.valueCoefficient: got 0.5, must be 0 with the critic-free estimator grpo',
+      'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0: grpo has no critic to train',
     ],
-    ['loss.valueCoefficient=0', 'must be positive: gae needs a critic'],
+    [
+      'loss.valueCoefficient=0',
+      'valueCoefficient is 0, must be more: gae reads a critic that nothing would train',
+    ],
     ['reward.components=[{"reward":"enviroment"}]', 'did you mean environment'],
     ['reward.components=[]', 'reward.components: got []'],
     ['reward.components=[{}]', 'a component must have either reward or module'],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
+  combinationFaults,
   getAdvantageEstimator,
   getPolicyLoss,
   resolveAdvantageOptions,
@@ -13,6 +14,7 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
 import { Recipe, type LossRecipe } from './recipe.js';
+import { trainerInputs } from './trainer-inputs.js';
 
 type PlainObject = Record<string, unknown>;
 
@@ -142,7 +144,9 @@ function crossFieldProblems(recipe: Recipe): string[] {
   }
   if (model.headDim % 2 !== 0)
     problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
-  problems.push(...advantageProblems(recipe), ...rewardProblems(recipe), ...policyLossProblems(recipe));
+  const learningProblems = [...advantageProblems(recipe), ...policyLossProblems(recipe)];
+  problems.push(...rewardProblems(recipe), ...learningProblems);
+  if (learningProblems.length === 0) problems.push(...combinationProblems(recipe));
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
@@ -192,31 +196,27 @@ export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unk
   return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 
-/** The estimator must exist, take these options, and fit the critic and the groups that the recipe has. */
-function advantageProblems({ advantage, loss, collection }: Recipe): string[] {
+/** The estimator must exist and take these options. */
+function advantageProblems({ advantage }: Recipe): string[] {
   try {
-    const estimator = getAdvantageEstimator(advantage.estimator);
-    resolveAdvantageOptions(estimator, advantage.options);
-    const problems: string[] = [];
-    if (!estimator.usesCritic && loss.valueCoefficient > 0) {
-      problems.push(
-        `loss.valueCoefficient: got ${loss.valueCoefficient}, must be 0 with the critic-free estimator ${estimator.name}`,
-      );
-    }
-    if (estimator.usesCritic && loss.valueCoefficient === 0) {
-      problems.push(
-        `loss.valueCoefficient: got 0, must be positive: ${estimator.name} needs a critic that learns`,
-      );
-    }
-    if (estimator.usesGroups && collection.groupSize < 2) {
-      problems.push(
-        `collection.groupSize: got ${collection.groupSize}, must be at least 2 with ${estimator.name}`,
-      );
-    }
-    return problems;
+    resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options);
+    return [];
   } catch (error) {
     return [`advantage: ${(error as Error).message}`];
   }
+}
+
+/** Estimator, loss, critic and groups must fit one another. */
+function combinationProblems({ advantage, loss, collection }: Recipe): string[] {
+  return combinationFaults({
+    advantage: advantage.estimator,
+    policyLoss: loss.policyLoss,
+    importanceWeights: false,
+    proximal: getPolicyLoss(loss.policyLoss).correctsForBehavior ? 'recomputed' : 'behavior',
+    valueCoefficient: loss.valueCoefficient,
+    groupSize: collection.groupSize,
+    inputs: trainerInputs,
+  }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 
 function sortKeys(value: unknown): unknown {

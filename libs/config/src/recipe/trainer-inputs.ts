@@ -1,0 +1,15 @@
+import type { OptionalInput } from '@retrace/algorithms';
+
+/**
+ * What the trainer hands to advantage estimators beside rewards and groups. A recipe whose estimator requires anything
+ * else is refused when it is read, not after the first round of episodes.
+ */
+export const trainerInputs = [
+  'values',
+  'truncated',
+  'finalValues',
+  'proximalLogprobs',
+  'behaviorLogprobs',
+] as const satisfies readonly OptionalInput[];
+
+export type TrainerInput = (typeof trainerInputs)[number];
