@@ -25,6 +25,5 @@ export {
 } from './recipe/resolve-recipe.js';
 export { readRoleConfig, RoleConfig, roleEnvironment, type SupervisedRoleConfig } from './role-config.js';
 export { trainerInputs, type TrainerInput } from './recipe/trainer-inputs.js';
-export { readRoleConfig, RoleConfig, roleEnvironment } from './role-config.js';
 export { runRole } from './run-role.js';
 export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';
