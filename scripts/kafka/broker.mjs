@@ -213,6 +213,8 @@ async function main() {
     print({ unavailable: error.message });
     return;
   }
+  const commands = createInterface({ input: process.stdin });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => commands.close());
   const directory = mkdtempSync(join(tmpdir(), 'retrace-kafka-'));
   const broker = new Broker(jars, directory, await freePorts(LISTENERS), proxiedPort);
   try {
@@ -220,7 +222,7 @@ async function main() {
     await broker.format();
     await broker.start();
     print(broker.describe());
-    for await (const command of createInterface({ input: process.stdin })) {
+    for await (const command of commands) {
       if (command === 'start') await broker.start();
       else if (command === 'kill') await broker.end('SIGKILL');
       else if (command === 'stop') await broker.end('SIGTERM');
@@ -235,5 +237,4 @@ async function main() {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.stdin.destroy());
 await main();
