@@ -1,11 +1,15 @@
 import type { StepResult, Observation } from '@retrace/environments';
 import {
   newEpisodeEvent,
+  summarizeEpisode,
+  summarizeStep,
   type EndReason,
+  type EpisodeSummary as EpisodeTotals,
   type EpisodeEventKind,
   type PayloadOf,
   type RetraceEvent,
   type SamplingParameters,
+  type StepSummary,
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from './round-plan.js';
 
@@ -40,29 +44,18 @@ export interface RecorderContext {
 }
 
 /** What listing, sampling and metrics need of an ended episode. */
-export interface EpisodeSummary {
+export interface EpisodeSummary extends EpisodeTotals {
   readonly plan: PlannedEpisode;
   readonly endReason: EndReason;
-  readonly numSteps: number;
-  readonly return: number | null;
   readonly success: boolean | null;
-  readonly numActionTokens: number;
   readonly numInvalidActions: number;
-  readonly policyVersionMin: number;
-  readonly policyVersionMax: number;
 }
 
-/** Turns what happens in one episode into its events, in order, and keeps the running summary that seals it. */
+/** Turns what happens in one episode into its events, in order, and keeps what the seal sums up of them. */
 export class EpisodeRecorder {
   private seq = 0;
-  private numSteps = 0;
-  private returnSum = 0;
-  private numRewards = 0;
-  private numTokens = 0;
-  private numActionTokens = 0;
+  private readonly steps: StepSummary[] = [];
   private numInvalidActions = 0;
-  private policyVersionMin = -1;
-  private policyVersionMax = -1;
 
   constructor(
     private readonly context: RecorderContext,
@@ -93,20 +86,9 @@ export class EpisodeRecorder {
     environmentMs: number,
   ) {
     const columns = joinTokens(prompt.tokenIds, turn);
-    this.numTokens += columns.tokenIds.length;
-    this.numActionTokens += turn.tokenIds.length;
     if (!result.actionValid) this.numInvalidActions++;
-    if (result.reward !== null) {
-      this.returnSum += result.reward;
-      this.numRewards++;
-    }
-    for (const version of turn.policyVersions) {
-      if (version < 0) continue;
-      this.policyVersionMin = this.policyVersionMin < 0 ? version : Math.min(this.policyVersionMin, version);
-      this.policyVersionMax = Math.max(this.policyVersionMax, version);
-    }
-    return this.event('StepRecorded', {
-      step: this.numSteps++,
+    const event = this.event('StepRecorded', {
+      step: this.steps.length,
       observation: prompt.observation.text,
       action: turn.action,
       parsedAction: result.parsedAction,
@@ -129,6 +111,8 @@ export class EpisodeRecorder {
       environmentMs,
       snapshot: null,
     });
+    this.steps.push(summarizeStep(event.payload));
+    return event;
   }
 
   ended(options: {
@@ -137,31 +121,23 @@ export class EpisodeRecorder {
     readonly final: Prompt;
     readonly success: boolean | null;
   }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EpisodeSummary } {
-    const summary: EpisodeSummary = {
-      plan: this.plan,
-      endReason: options.endReason,
-      numSteps: this.numSteps,
-      return: this.numRewards > 0 ? this.returnSum : null,
-      success: options.success,
-      numActionTokens: this.numActionTokens,
-      numInvalidActions: this.numInvalidActions,
-      policyVersionMin: this.policyVersionMin,
-      policyVersionMax: this.policyVersionMax,
-    };
+    const totals = summarizeEpisode(this.steps);
     const event = this.event('EpisodeEnded', {
       endReason: options.endReason,
       endDetail: options.endDetail,
       finalObservation: options.final.observation.text,
       finalTokenIds: options.final.tokenIds,
       finalKeptPrefixTokens: options.final.keptPrefixTokens,
-      numSteps: this.numSteps,
-      return: summary.return,
       success: options.success,
-      numTokens: this.numTokens,
-      numActionTokens: this.numActionTokens,
-      policyVersionMin: this.policyVersionMin,
-      policyVersionMax: this.policyVersionMax,
+      ...totals,
     });
+    const summary: EpisodeSummary = {
+      ...totals,
+      plan: this.plan,
+      endReason: options.endReason,
+      success: options.success,
+      numInvalidActions: this.numInvalidActions,
+    };
     return { event, summary };
   }
 
