@@ -116,7 +116,7 @@ function newStored(type: number, width: number, length: number): Stored {
 function narrow(column: Int32Array): Stored {
   // Or-ing keeps the highest bit of any element, the sign bit included.
   let bits = 0;
-  for (let i = 0; i < column.length; i += 1) bits |= column[i];
+  for (const element of column) bits |= element;
   if (bits < 0 || bits > 0xffff) return column;
   return bits > 0xff ? new Uint16Array(column) : new Uint8Array(column);
 }
