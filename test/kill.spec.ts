@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isAlive, makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
 import { trainWithKills, type Kill } from './support/kill-drill.mjs';
@@ -29,7 +31,8 @@ describe('a run that is killed', () => {
       { target: 'tree', afterUpdate: 5, delayMs: 340 },
     ];
     const options = { withinMs: 90_000 };
-    const undisturbed = await trainWithKills([...recipe, '--data-dir', newDirectory()], [], options);
+    const undisturbedDir = newDirectory();
+    const undisturbed = await trainWithKills([...recipe, '--data-dir', undisturbedDir], [], options);
     const dataDir = newDirectory();
     const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
 
@@ -45,6 +48,24 @@ describe('a run that is killed', () => {
       ...['--data-dir', dataDir],
     ]);
     expect(JSON.parse(counted.stdout)).toEqual([{ n: 7, u: 7 }]);
+
+    // Weights of versions 0 … 7 and the newest three optimizer states, whoever wrote the others.
+    const checkpointsOf = (directory: string) => readdirSync(join(directory, 'checkpoints')).sort();
+    expect(checkpointsOf(dataDir)).toHaveLength(8 + 3);
+    expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
+    const replayed = await runRetrace([
+      'replay',
+      '--update',
+      '3',
+      '--backend',
+      'wasm',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect(replayed.code).toBe(1);
+    expect(replayed.stderr).toMatch(
+      /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} is not there\); .* what can be replayed is update 1, 6–7$/,
+    );
   }, 240_000);
 
   it('leaves no process behind when its supervisor is killed', async () => {

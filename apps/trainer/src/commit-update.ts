@@ -1,6 +1,6 @@
 import type { BatchPlanned } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
-import type { PolicyState, StateFiles } from './policy-state.js';
+import type { PolicyState } from './policy-state.js';
 
 export type MetricEntries = readonly (readonly [string, number])[];
 
@@ -20,7 +20,7 @@ export interface CommitOptions {
  * Commits an update: first the files are durable, then one append carries `UpdateApplied` (the commit) and
  * `PolicyPublished`, so no crash can part them.
  */
-export async function commitUpdate(options: CommitOptions): Promise<StateFiles> {
+export async function commitUpdate(options: CommitOptions): Promise<void> {
   const { runId, control, epoch, plan, policy, metrics } = options;
   const started = performance.now();
   const [weights, optimizer] = await Promise.all([policy.saveWeights(), policy.saveOptimizer()]);
@@ -64,5 +64,4 @@ export async function commitUpdate(options: CommitOptions): Promise<StateFiles> 
       },
     },
   );
-  return files;
 }

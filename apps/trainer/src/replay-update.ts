@@ -48,7 +48,7 @@ export const replayTolerance = 1e-5;
  * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed.
  *
  * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when a file that it
- *   starts from was removed by the checkpoint policy
+ *   starts from was removed by the checkpoint policy or is damaged, naming the updates that start from files that are there
  */
 export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult> {
   const { log, runId, updateNumber, checkpoints, reader } = options;
@@ -68,8 +68,9 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       if (!(cause instanceof PolicyError)) throw cause;
       throw new TrainerError(
         'NOT_REPLAYABLE',
-        `update ${updateNumber}: the state that it starts from is gone (${cause.message}); ` +
-          `recipe field checkpoint.keepEvery is ${recipe.checkpoint.keepEvery}, checkpoint.keepLast ${recipe.checkpoint.keepLast}`,
+        `update ${updateNumber}: a file of the state that it starts from can't be read (${cause.message}); ` +
+          `recipe field checkpoint.keepEvery is ${recipe.checkpoint.keepEvery}, checkpoint.keepLast ${recipe.checkpoint.keepLast}: ` +
+          `what can be replayed is update ${describeNumbers(await replayableUpdates(found.commits, checkpoints))}`,
         { cause },
       );
     }
@@ -112,6 +113,8 @@ interface FoundUpdate {
   readonly run: RunStarted;
   readonly plan: BatchPlanned;
   readonly commit: UpdateApplied;
+  /** All of the run, by update number. */
+  readonly commits: ReadonlyMap<number, UpdateApplied>;
   /** The commit before it; null for the first update, which starts from the recipe's seed. */
   readonly before: UpdateApplied | null;
   readonly policies: ReadonlyMap<number, PolicyPublished>;
@@ -148,5 +151,30 @@ async function findUpdate(log: EventLog, runId: string, updateNumber: number): P
       `update ${updateNumber} of run ${runId}: not committed; the run has updates 1 … ${Math.max(0, ...commits.keys())}`,
     );
   }
-  return { plan, commit, before: commits.get(updateNumber - 1) ?? null, policies, run };
+  return { plan, commit, commits, before: commits.get(updateNumber - 1) ?? null, policies, run };
+}
+
+/** Updates whose files to start from are there; the first one needs none. */
+async function replayableUpdates(
+  commits: ReadonlyMap<number, UpdateApplied>,
+  checkpoints: CheckpointFiles,
+): Promise<number[]> {
+  const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));
+  return [...commits.keys()]
+    .filter((updateNumber) => {
+      const before = commits.get(updateNumber - 1);
+      return !before || (present.has(before.weights.sha256) && present.has(before.optimizer.sha256));
+    })
+    .sort((a, b) => a - b);
+}
+
+/** Ascending whole numbers as `1, 51, 59–60`. */
+export function describeNumbers(numbers: readonly number[]): string {
+  const stretches: [number, number][] = [];
+  for (const n of numbers) {
+    const last = stretches.at(-1);
+    if (last?.[1] === n - 1) last[1] = n;
+    else stretches.push([n, n]);
+  }
+  return stretches.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`)).join(', ');
 }

@@ -56,7 +56,7 @@ export class Trainer {
     private readonly policy: PolicyState,
     private readonly epoch: number,
   ) {
-    this.retention = new CheckpointRetention(options.checkpoints, options.recipe.checkpoint);
+    this.retention = new CheckpointRetention(options.checkpoints, options.runId);
   }
 
   /** Claims the run, restores its last commit, and makes sure that a policy is published. */
@@ -78,6 +78,7 @@ export class Trainer {
     while (!signal.aborted) {
       await control.catchUp();
       this.requireClaim();
+      await this.retention.apply(control.state.runs);
       if (this.view.ended) return;
       const next = nextPlan(this.view, { recipe, epoch: this.epoch, rewardVersion: rewards.version });
       if (next.kind === 'wait') {
@@ -160,7 +161,7 @@ export class Trainer {
       referenceWeights: this.referenceWeights(),
     });
     const updateSeconds = secondsSince(updateStarted);
-    const files = await commitUpdate({
+    await commitUpdate({
       runId,
       control,
       epoch: this.epoch,
@@ -176,7 +177,6 @@ export class Trainer {
         ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });
-    await this.retention.committed(plan.updateNumber, files.optimizer.sha256);
     onProgress(
       `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
         `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,

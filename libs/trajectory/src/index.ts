@@ -55,6 +55,7 @@ export {
 } from './fold/seal-episode.js';
 export {
   UpdateLedger,
+  type CommittedState,
   type LastUpdate,
   type LedgerRefusal,
   type PendingPlan,

@@ -114,6 +114,11 @@ describe('failures', () => {
       FROM steps AS a, steps AS b, steps AS c, steps AS d`;
     const response = await fixture.post('/api/sql', { query });
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ code: 'SQL_LIMIT_EXCEEDED' });
+    expect(await response.json()).toMatchObject({
+      code: 'SQL_LIMIT_EXCEEDED',
+      detail: expect.stringMatching(
+        /memory limit exceeded.*user queries can't raise this limit: ask for less/i,
+      ) as string,
+    });
   }, 45_000);
 });

@@ -2,8 +2,10 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   checkUserSql,
   createStoreClient,
+  describeExceededLimit,
   limitRows,
   StoreError,
+  USER_SQL_LIMITS,
   UserSqlError,
   type StatementOptions,
   type StoreClient,
@@ -33,26 +35,12 @@ const TABLES = [
 ];
 const READABLE = [...TABLES, 'system.one'];
 
-const MAX_SECONDS = 30;
-const MEBIBYTE = 1024 ** 2;
-
 /** A query that is too large ends with an error of the engine, not with the store. The read-only user has such limits itself. */
 const LIMITS: StatementOptions['settings'] = {
-  max_execution_time: MAX_SECONDS,
-  max_memory_usage: String(1024 * MEBIBYTE),
-  max_result_bytes: String(64 * MEBIBYTE),
-  max_threads: 1,
+  ...Object.fromEntries(Object.entries(USER_SQL_LIMITS).map(([name, limit]) => [name, String(limit)])),
+  // The result is held in memory and sent as JSON.
+  max_result_bytes: String(64 * 1024 ** 2),
 };
-
-/** Exceptions of the engine that say a limit was reached. */
-const LIMIT_EXCEPTIONS: ReadonlySet<string> = new Set([
-  '158', // TOO_MANY_ROWS
-  '159', // TIMEOUT_EXCEEDED
-  '160', // TOO_SLOW
-  '241', // MEMORY_LIMIT_EXCEEDED
-  '307', // TOO_MANY_BYTES
-  '396', // TOO_MANY_ROWS_OR_BYTES
-]);
 
 const OUTPUT_OPTIONS = /^EXPLAIN in a subquery cannot have output options/;
 
@@ -76,7 +64,7 @@ export class SqlService implements OnApplicationShutdown {
       url,
       username,
       password,
-      requestTimeoutMs: (MAX_SECONDS + 5) * 1000,
+      requestTimeoutMs: (USER_SQL_LIMITS.max_execution_time + 5) * 1000,
     });
   }
 
@@ -142,5 +130,8 @@ function sqlProblem(error: unknown): unknown {
   const { code, message } = error.cause as { readonly code: string; readonly message: string };
   if (OUTPUT_OPTIONS.test(message))
     return new ProblemError('SQL_REFUSED', 'FORMAT and INTO OUTFILE are not allowed');
-  return new ProblemError(LIMIT_EXCEPTIONS.has(code) ? 'SQL_LIMIT_EXCEEDED' : 'SQL_FAILED', message);
+  const exceeded = describeExceededLimit(Number(code), message);
+  return exceeded === null
+    ? new ProblemError('SQL_FAILED', message)
+    : new ProblemError('SQL_LIMIT_EXCEEDED', exceeded);
 }

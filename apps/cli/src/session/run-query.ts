@@ -25,7 +25,10 @@ export async function* runQuery(
     signal,
   });
   if (!response.ok || response.body === null) {
-    throw new CliError('QUERY_FAILED', `query: ${readableReason(await response.text())}`);
+    const { describeExceededLimit } = await import('@retrace/trajectory/clickhouse');
+    const reason = readableReason(await response.text());
+    const exceptionCode = Number(response.headers.get('X-ClickHouse-Exception-Code'));
+    throw new CliError('QUERY_FAILED', `query: ${describeExceededLimit(exceptionCode, reason) ?? reason}`);
   }
   try {
     yield* response.body;

@@ -29,6 +29,12 @@ export interface LastUpdate {
   readonly commitOffset: number;
 }
 
+/** What a committed update left to go on from. */
+export interface CommittedState {
+  readonly updateNumber: number;
+  readonly optimizer: FileRef;
+}
+
 /** Why an event changed nothing. */
 export type LedgerRefusal = 'staleEpoch' | 'duplicate' | 'unknownPlan' | 'conflict';
 
@@ -45,7 +51,7 @@ export class UpdateLedger {
   #lastPlannedUpdate = -1;
   #lastPlanId = '';
   #lastUpdate: LastUpdate | null = null;
-  #numUpdates = 0;
+  readonly #commits: CommittedState[] = [];
 
   get claim(): TrainerClaim | null {
     return this.#claim;
@@ -60,8 +66,13 @@ export class UpdateLedger {
     return this.#lastUpdate;
   }
 
+  /** All committed updates, in log order. */
+  get commits(): readonly CommittedState[] {
+    return this.#commits;
+  }
+
   get numUpdates(): number {
-    return this.#numUpdates;
+    return this.#commits.length;
   }
 
   /** Number for the next plan. */
@@ -100,7 +111,7 @@ export class UpdateLedger {
     const { plan, offset } = pending;
     if (commit.updateNumber !== plan.updateNumber) return 'conflict';
     this.#pending.delete(commit.planId);
-    this.#numUpdates += 1;
+    this.#commits.push({ updateNumber: plan.updateNumber, optimizer: commit.optimizer });
     this.#lastUpdate = {
       planId: plan.planId,
       updateNumber: plan.updateNumber,

@@ -1,21 +1,13 @@
 import { checkUserSql, UserSqlError } from '../clickhouse/user-sql.js';
+import { USER_SQL_LIMITS } from '../clickhouse/user-sql-limits.js';
 import { sqlTokens } from '../clickhouse/sql-tokens.js';
 import { ClickHouseException } from './clickhouse-exception.js';
 import type { Statement } from './statement.js';
 
-/**
- * Limits of a read-only user's statement. A request may ask for less, never for more.
- * One thread: an analyst's query must not take both cores from the training run beside it.
- */
-const LIMITS: ReadonlyMap<string, number> = new Map([
-  ['max_execution_time', 30],
-  ['max_memory_usage', 1024 ** 3],
-  ['max_result_bytes', 256 * 1024 ** 2],
-  ['max_result_rows', 1_000_000],
-  ['max_threads', 1],
-]);
+const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(USER_SQL_LIMITS));
 
 const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['read_overflow_mode', 'throw'],
   ['result_overflow_mode', 'throw'],
   ['timeout_overflow_mode', 'throw'],
 ];

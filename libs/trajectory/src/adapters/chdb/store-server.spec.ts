@@ -691,13 +691,21 @@ describe('store server', () => {
 
     it('lowers its limits and never lifts them', async () => {
       const body = `SELECT name, value FROM system.settings
-                    WHERE name IN ('max_execution_time', 'max_threads', 'readonly') ORDER BY name`;
+                    WHERE name IN ('max_bytes_to_read', 'max_execution_time', 'max_memory_usage', 'max_rows_to_read',
+                                   'max_temporary_data_on_disk_size_for_query', 'max_threads', 'readonly')
+                    ORDER BY name`;
       const limits = async (path: string) => (await send({ path, body, user: READONLY_USER })).text;
-      const normal = 'max_execution_time\t30\nmax_threads\t1\nreadonly\t1\n';
+      const normal =
+        'max_bytes_to_read\t34359738368\nmax_execution_time\t30\nmax_memory_usage\t1073741824\n' +
+        'max_rows_to_read\t100000000\nmax_temporary_data_on_disk_size_for_query\t1073741824\n' +
+        'max_threads\t1\nreadonly\t1\n';
       expect(await limits('/')).toBe(normal);
-      expect(await limits('/?max_execution_time=5')).toBe(normal.replace('30', '5'));
+      expect(await limits('/?max_execution_time=5')).toBe(normal.replace('\t30\n', '\t5\n'));
       expect(await limits('/?max_execution_time=0&max_threads=64')).toBe(normal);
       expect(await limits('/?max_execution_time=x')).toBe(normal);
+      expect(await limits('/?max_memory_usage=0&max_rows_to_read=0&max_bytes_to_read=99999999999999')).toBe(
+        normal,
+      );
       const more = [
         'readonly=0',
         'max_threads_for_indexes=1',
@@ -714,6 +722,21 @@ describe('store server', () => {
         user: READONLY_USER,
       });
       expect(many.headers['x-clickhouse-exception-code']).toBe('396');
+    });
+
+    it.each([
+      ['/?max_rows_to_read=999', 'SELECT sum(id) FROM items', '158'],
+      ['/?max_bytes_to_read=7999', 'SELECT sum(id) FROM items', '307'],
+      ['/?max_memory_usage=1000000', 'SELECT uniqExact(a.id, b.id) FROM items AS a, items AS b', '241'],
+    ])('reads and holds no more than its limit (%s)', async (path, body, code) => {
+      await client.insert({
+        table: 'items',
+        values: Array.from({ length: 1000 }, (_, id) => ({ id, name: '' })),
+        format: 'JSONEachRow',
+      });
+      const answer = await send({ path, body, user: READONLY_USER });
+      expect(answer.headers['x-clickhouse-exception-code'], answer.text).toBe(code);
+      expect((await send({ body: 'SELECT sum(id) FROM items', user: READONLY_USER })).text).toBe('499500\n');
     });
 
     it('is held by the engine’s grants too', async () => {

@@ -15,6 +15,7 @@ export {
   type UserSqlErrorCode,
   type UserSqlPolicy,
 } from './user-sql.js';
+export { describeExceededLimit, USER_SQL_LIMITS } from './user-sql-limits.js';
 export { rebuildStore, type RebuildOptions, type RebuildReport } from './rebuild/rebuild-store.js';
 export { deleteRun, type DeleteReport, type DeleteRun } from './retention/delete-run.js';
 export { readDeletedRuns } from './retention/read-deleted-runs.js';
