@@ -24,7 +24,7 @@ export interface ApiServer {
   readonly servesDashboard: boolean;
   /** Resolves when the store is migrated and the sink runs; rejects when the store can never be used. */
   readonly storeReady: Promise<void>;
-  /** Ends streams, lets the insert under way finish, closes log and store connections. */
+  /** Ends streams, lets the sink carry what the log holds into the store (within a time), closes log and store connections. */
   close(): Promise<void>;
 }
 

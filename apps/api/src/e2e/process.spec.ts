@@ -2,15 +2,17 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RoleMessage } from '@retrace/config';
-import { MIGRATIONS_DIRECTORY } from '@retrace/trajectory/clickhouse';
+import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/trajectory/clickhouse';
+import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { startStoreServer, type StoreServer } from '@retrace/trajectory/store-server';
 import type { Health } from '../health/health.dto.js';
+import { RunRecorder } from '../testing/run-recorder.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -82,11 +84,30 @@ function start(environment: Record<string, string> = {}): Role {
   return role;
 }
 
+/** An address behind which the store is, until the line is cut. */
+async function openLine(target: string): Promise<{ readonly url: string; readonly cut: () => void }> {
+  const { hostname, port } = new URL(target);
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    sockets.push(near, far);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
+}
+
 async function occupyPort(): Promise<{ readonly port: number; readonly server: Server }> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { port: (server.address() as { port: number }).port, server };
+  return { port: (server.address() as AddressInfo).port, server };
 }
 
 describe('the API as a process', () => {
@@ -99,6 +120,42 @@ describe('the API as a process', () => {
     role.child.kill('SIGTERM');
     expect(await role.exited).toBe(0);
   });
+
+  it('carries what the log holds into the store before it ends', async () => {
+    const role = start();
+    await role.said('ready');
+    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+    const run = new RunRecorder(log, { groupsPerRound: 200 });
+    await run.start();
+    const played = await run.round();
+    await run.logMetrics({ source: 'trainer', step: 99, names: ['last'], values: Float64Array.of(1) });
+    role.child.kill('SIGTERM');
+    expect(await role.exited).toBe(0);
+    await log.close();
+    const client = createStoreClient({ url: store.url, username: 'retrace', password: 'secret' });
+    const params = { runId: run.runId };
+    const rows = await client.queryRows(
+      `SELECT (SELECT count() FROM episodes WHERE run_id = {runId:String} AND sealed) AS numSealed,
+              (SELECT count() FROM metrics WHERE run_id = {runId:String} AND name = 'last') AS numLast`,
+      { params },
+    );
+    await client.close();
+    expect(rows).toEqual([{ numSealed: played.length, numLast: 1 }]);
+  });
+
+  it('does not wait for a store that is gone', async () => {
+    const line = await openLine(store.url);
+    const logDirectory = join(directory, 'other-log');
+    const role = start({ RETRACE_STORE_URL: line.url, RETRACE_LOG_DIRECTORY: logDirectory });
+    await role.said('ready');
+    line.cut();
+    const log = await openLmdbLog({ path: logDirectory, createdBy: 'test' });
+    await new RunRecorder(log).start();
+    role.child.kill('SIGTERM');
+    expect(await role.exited).toBe(0);
+    await log.close();
+    expect(role.output).toContain('stops before the store has all of the log (after 5 s)');
+  }, 20_000);
 
   it('ends when its supervisor is gone', async () => {
     const role = start();

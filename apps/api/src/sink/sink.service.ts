@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { EventLog } from '@retrace/trajectory';
+import type { EventLog, Stream } from '@retrace/trajectory';
 import { Sink, type PartitionProgress } from '@retrace/trajectory/clickhouse';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
@@ -14,6 +14,9 @@ export interface SinkState {
 }
 
 const RESTART_MS = 10_000;
+/** How long a stop waits for the store to have what the log holds. */
+const DRAIN_MS = 5_000;
+const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /** Carries the log into the store, in this process, from the moment the store has its schema. */
 @Injectable()
@@ -38,7 +41,9 @@ export class SinkService implements OnModuleDestroy {
     this.running = this.runUntilStopped();
   }
 
+  /** Stops once the store has what was acknowledged in the log, so that its readers miss nothing; or without, after a while. */
   async onModuleDestroy(): Promise<void> {
+    if (this.state.phase === 'running' || this.state.phase === 'backingOff') await this.drain();
     this.stopping.abort();
     await this.running;
   }
@@ -51,6 +56,26 @@ export class SinkService implements OnModuleDestroy {
     const stuck = partitions.find(({ state }) => state === 'backingOff');
     if (stuck) return { phase: 'backingOff', detail: stuck.lastFailure?.message ?? '', partitions };
     return { phase: 'running', detail: '', partitions };
+  }
+
+  private async drain(): Promise<void> {
+    const signal = AbortSignal.timeout(DRAIN_MS);
+    const positions = STREAMS.flatMap((stream) =>
+      Array.from({ length: this.log.numPartitions(stream) }, (_, partition) => ({ stream, partition })),
+    );
+    try {
+      await Promise.all(
+        positions.map(async ({ stream, partition }) => {
+          const endOffset = await this.log.endOffset(stream, partition);
+          if (endOffset > 0) await this.sink.caughtUpTo(stream, partition, endOffset - 1, { signal });
+        }),
+      );
+    } catch (error) {
+      const reason = signal.aborted ? `after ${DRAIN_MS / 1000} s` : String(error);
+      this.logger.warn(
+        `stops before the store has all of the log (${reason}); the next sink goes on from there`,
+      );
+    }
   }
 
   private async runUntilStopped(): Promise<void> {
