@@ -1,5 +1,10 @@
 {
   'targets': [{
+    # Loaded before TensorFlow is, so it is linked against nothing.
+    'target_name': 'retrace_quiet',
+    'sources': ['quiet.cc'],
+    'cflags_cc': ['-Wall', '-Wextra', '-fvisibility=hidden'],
+  }, {
     'target_name': 'retrace_ops',
     'sources': [
       'adamw.cc', 'addon.cc', 'attention.cc', 'op.cc', 'parallel.cc', 'rms_norm.cc', 'swi_glu.cc', 'token_distribution.cc',

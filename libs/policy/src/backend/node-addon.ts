@@ -18,9 +18,9 @@ export function nativeOpsAreLoaded(): boolean {
   return hasNativeOps;
 }
 
-/** Adds Retrace's own ops to the loaded TensorFlow; null or a file that doesn't load leaves it without them. */
-export function loadNativeOps(path: string | null): void {
-  if (path === null || hasNativeOps) return;
+/** Adds Retrace's own ops to the loaded TensorFlow; a file that doesn't load leaves it without them. */
+export function loadNativeOps(path: string): void {
+  if (hasNativeOps) return;
   try {
     require(realpathSync(path));
     hasNativeOps = true;
@@ -34,13 +34,21 @@ export function loadNativeOps(path: string | null): void {
  * with node-pre-gyp, so its kernels and backend class are registered here instead. Returns TensorFlow's version.
  *
  * A process can load one addon. Throws what the dynamic linker says.
+ *
+ * @param quietPath the addon under which the load says nothing on standard error; null leaves TensorFlow's greeting
  */
-export async function activateAddon(bindingPath: string, packageName: string): Promise<string> {
+export async function activateAddon(
+  bindingPath: string,
+  packageName: string,
+  quietPath: string | null = null,
+): Promise<string> {
   // Once the libraries are loaded these are no longer read. What the user has set stays.
+  const isVerbose = process.env['TF_CPP_MIN_LOG_LEVEL'] !== undefined;
   process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
   process.env['TF_FORCE_GPU_ALLOW_GROWTH'] ??= 'true';
   restoreRemovedUtilities();
-  const binding = require(realpathSync(bindingPath)) as TFJSBinding & { readonly TF_Version: string };
+  const load = (): LoadedBinding => require(realpathSync(bindingPath)) as LoadedBinding;
+  const binding = quietPath === null || isVerbose ? load() : silently(quietPath, load);
   require('@tensorflow/tfjs-node/dist/register_all_kernels.js');
   const { NodeJSKernelBackend: Backend } =
     require('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js') as typeof import('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js');
@@ -49,6 +57,19 @@ export async function activateAddon(bindingPath: string, packageName: string): P
   }
   await tf.setBackend(addonBackend);
   return binding.TF_Version;
+}
+
+type LoadedBinding = TFJSBinding & { readonly TF_Version: string };
+
+/** What TensorFlow's static initialisers log can't be turned off by any variable. */
+function silently<Result>(quietPath: string, load: () => Result): Result {
+  let quiet: { silently(load: () => Result): Result };
+  try {
+    quiet = require(realpathSync(quietPath)) as typeof quiet;
+  } catch {
+    return load();
+  }
+  return quiet.silently(load);
 }
 
 /** The binary of an official package that is installed where Node resolves packages from, or null. */

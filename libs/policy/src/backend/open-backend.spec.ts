@@ -1,9 +1,13 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../testing/temporary-directory.js';
 import { gpuIsVisible } from './gpu.js';
 import { listBackends } from './list-backends.js';
 import { openBackend } from './open-backend.js';
+
+const builtPackage = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
 describe('openBackend', () => {
   it('falls back on wasm and says why, where nothing is installed', async () => {
@@ -19,6 +23,28 @@ describe('openBackend', () => {
     const attempt = openBackend({ prefer: ['tensorflow'], cacheDirectory });
     await expect(attempt).rejects.toMatchObject({ code: 'BACKEND_UNAVAILABLE' });
     await expect(attempt).rejects.toThrow('No backend works: not tensorflow, because it is not installed');
+  });
+
+  it('says nothing on standard error as TensorFlow loads, unless it was asked to', async (context) => {
+    const { name } = (await listBackends()).find(({ isChosen }) => isChosen) ?? {};
+    if (name !== 'tensorflow') context.skip();
+    const open = (environment: NodeJS.ProcessEnv) =>
+      spawnSync(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `const { openBackend } = await import(${JSON.stringify(builtPackage)});
+           const { reason } = await openBackend();
+           process.stderr.write('stderr again');
+           console.log(reason);`,
+        ],
+        { encoding: 'utf8', env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: undefined, ...environment } },
+      );
+    const quiet = open({});
+    if (quiet.stdout.includes('without the fused ops')) context.skip();
+    expect(quiet.stderr).toBe('stderr again');
+    expect(open({ TF_CPP_MIN_LOG_LEVEL: '0' }).stderr).toMatch(/absl::InitializeLog.*stderr again/s);
   });
 
   it('registers gradients with every backend', async () => {

@@ -100,8 +100,9 @@ async function activateInstalled(
 ): Promise<string> {
   const installation = await findInstallation(cacheDirectory, variant);
   if (installation === null) throw new Error('it was removed just now');
-  const tensorflowVersion = await activateAddon(installation.bindingPath, packageName);
-  if (variant === 'cpu') loadNativeOps(findNativeOps(installation.directory));
+  const native = variant === 'cpu' ? findNativeOps(installation.directory) : null;
+  const tensorflowVersion = await activateAddon(installation.bindingPath, packageName, native?.quiet);
+  if (native !== null) loadNativeOps(native.ops);
   return tensorflowVersion;
 }
 

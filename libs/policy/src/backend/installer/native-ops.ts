@@ -9,16 +9,25 @@ import { bindingFile, includeDirectory, libraryDirectory } from './installation.
 import { lastLine, runCommand } from './run-command.js';
 
 const opsFile = 'retrace_ops.node';
+const quietFile = 'retrace_quiet.node';
+
+/** Addons of our own beside TensorFlow's, by their paths. */
+export interface NativeAddons {
+  readonly ops: string;
+  /** Has `silently`, for the load of TensorFlow itself. */
+  readonly quiet: string;
+}
 
 /**
  * Where the compiled ops of an installation are, or null if they were not compiled from the present sources. An
  * installation is whole without them: ops are then composed of TensorFlow's own.
  */
-export function findNativeOps(installationDirectory: string): string | null {
+export function findNativeOps(installationDirectory: string): NativeAddons | null {
   const sources = findSources();
   if (sources === null) return null;
-  const path = join(installationDirectory, nativeOpsDirectory(sources), opsFile);
-  return existsSync(path) ? path : null;
+  const directory = join(installationDirectory, nativeOpsDirectory(sources));
+  const addons = { ops: join(directory, opsFile), quiet: join(directory, quietFile) };
+  return existsSync(addons.ops) && existsSync(addons.quiet) ? addons : null;
 }
 
 /**
@@ -50,8 +59,9 @@ export async function compileNativeOps(
     if (compiled.exitCode !== 0) throw failed('Compiling', lastLine(compiled));
     const result = join(build, 'result');
     await mkdir(result);
-    await rename(join(build, 'build', 'Release', opsFile), join(result, opsFile));
-    await testOps(installationDirectory, join(result, opsFile));
+    for (const file of [opsFile, quietFile])
+      await rename(join(build, 'build', 'Release', file), join(result, file));
+    await testOps(installationDirectory, { ops: join(result, opsFile), quiet: join(result, quietFile) });
     const target = join(installationDirectory, nativeOpsDirectory(sources));
     await rm(target, { recursive: true, force: true });
     await rename(result, target);
@@ -76,10 +86,10 @@ function nativeOpsDirectory(sources: string): string {
   return join('lib', `ops-${hash.digest('hex').slice(0, 12)}`);
 }
 
-async function testOps(installationDirectory: string, path: string): Promise<void> {
+async function testOps(installationDirectory: string, { ops, quiet }: NativeAddons): Promise<void> {
   const result = await runCommand(
     process.execPath,
-    ['-e', activation, join(installationDirectory, bindingFile), path],
+    ['-e', activation, quiet, join(installationDirectory, bindingFile), ops],
     {
       environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
       timeoutMs: 120_000,
@@ -91,8 +101,8 @@ async function testOps(installationDirectory: string, path: string): Promise<voi
 
 /** SwiGLU of a gate of 5, which σ leaves nearly as it is, and 3.5236: 5·σ(5)·3.5236 = 17.5. */
 const activation = `
-  const binding = require(process.argv[1]);
-  require(process.argv[2]);
+  const binding = require(process.argv[1]).silently(() => require(process.argv[2]));
+  require(process.argv[3]);
   const scalar = (x) => binding.createTensor([1], binding.TF_FLOAT, new Float32Array([x]));
   const [y] = binding.executeOp('RetraceSwiGlu', [], [scalar(5), scalar(3.5236)], 1);
   process.stdout.write('activated ' + binding.tensorDataSync(y.id)[0].toFixed(1));

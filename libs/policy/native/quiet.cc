@@ -1,0 +1,40 @@
+/**
+ * `silently(load)`: calls `load` while what anybody writes to the process's standard error goes nowhere.
+ *
+ * TensorFlow's libraries log from static initialisers, before a program can set a level and whatever
+ * TF_CPP_MIN_LOG_LEVEL says. Descriptor 2 is exchanged in one system call, so that no thread finds it closed.
+ */
+#include <fcntl.h>
+#include <node_api.h>
+#include <unistd.h>
+
+namespace {
+
+napi_value Silently(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value load, nobody, result;
+  if (napi_get_cb_info(env, info, &count, &load, nullptr, nullptr) != napi_ok) return nullptr;
+  napi_get_undefined(env, &nobody);
+  const int original = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (original >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+  const napi_status status = napi_call_function(env, nobody, load, 0, nullptr, &result);
+  if (original >= 0) {
+    dup2(original, STDERR_FILENO);
+    close(original);
+  }
+  if (nowhere >= 0) close(nowhere);
+  // An exception of `load` is pending and goes on to the caller.
+  return status == napi_ok ? result : nullptr;
+}
+
+napi_value Register(napi_env env, napi_value exports) {
+  napi_value silently;
+  if (napi_create_function(env, "silently", NAPI_AUTO_LENGTH, Silently, nullptr, &silently) == napi_ok)
+    napi_set_named_property(env, exports, "silently", silently);
+  return exports;
+}
+
+}  // namespace
+
+NAPI_MODULE(retrace_quiet, Register)
