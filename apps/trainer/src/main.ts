@@ -26,6 +26,7 @@ async function main(): Promise<void> {
     url: config.storeUrl,
     username: config.storeUser,
     password: config.storePassword,
+    cluster: config.storeCluster ?? null,
   });
   const reader = new TrajectoryReader(client);
   const trainer = await Trainer.start({

@@ -16,6 +16,8 @@ export class RoleConfig {
   @IsUrl(localUrl) readonly storeUrl!: string;
   @IsString() @IsNotEmpty() readonly storeUser!: string;
   @IsString() readonly storePassword!: string;
+  /** Cluster that the store's tables are spread over; without it one server. */
+  @IsOptional() @IsString() readonly storeCluster?: string;
   @IsString() @IsNotEmpty() readonly checkpointDirectory!: string;
   @IsString() @IsNotEmpty() readonly tokenizerDirectory!: string;
   /** The run that a collector or trainer works for. */
@@ -32,6 +34,7 @@ const variables: Readonly<Record<RoleVariable, string>> = {
   storeUrl: 'RETRACE_STORE_URL',
   storeUser: 'RETRACE_STORE_USER',
   storePassword: 'RETRACE_STORE_PASSWORD',
+  storeCluster: 'RETRACE_STORE_CLUSTER',
   checkpointDirectory: 'RETRACE_CHECKPOINT_DIRECTORY',
   tokenizerDirectory: 'RETRACE_TOKENIZER_DIRECTORY',
   runId: 'RETRACE_RUN_ID',

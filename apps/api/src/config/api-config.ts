@@ -28,6 +28,11 @@ class ApiEnvironment {
   @IsString()
   RETRACE_STORE_PASSWORD!: string;
 
+  /** Cluster that the store's tables are spread over; without it one server. */
+  @IsOptional()
+  @IsString()
+  RETRACE_STORE_CLUSTER?: string;
+
   /** User that runs what people type into the SQL page: read-only, with limits. */
   @IsString()
   @IsNotEmpty()
@@ -78,6 +83,7 @@ export class ApiConfig {
     readonly url: string;
     readonly username: string;
     readonly password: string;
+    readonly cluster: string | null;
     readonly readonlyUsername: string;
     readonly readonlyPassword: string;
   };
@@ -115,6 +121,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       url: variables.RETRACE_STORE_URL,
       username: variables.RETRACE_STORE_USER,
       password: variables.RETRACE_STORE_PASSWORD,
+      cluster: variables.RETRACE_STORE_CLUSTER ?? null,
       readonlyUsername: variables.RETRACE_STORE_READONLY_USER,
       readonlyPassword: variables.RETRACE_STORE_READONLY_PASSWORD,
     },

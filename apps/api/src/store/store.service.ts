@@ -31,8 +31,8 @@ export class StoreService implements OnApplicationShutdown {
 
   /** A client of its own for work with its own pace; the caller closes it. */
   createClient(requestTimeoutMs?: number): StoreClient {
-    const { url, username, password } = this.config.store;
-    return createStoreClient({ url, username, password, requestTimeoutMs });
+    const { url, username, password, cluster } = this.config.store;
+    return createStoreClient({ url, username, password, cluster, requestTimeoutMs });
   }
 
   /**

@@ -14,6 +14,7 @@ await runRole(async () => {
     url: config.storeUrl,
     username: config.storeUser,
     password: config.storePassword,
+    cluster: config.storeCluster ?? null,
   });
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });

@@ -18,7 +18,7 @@ export interface StoreSession {
 /** Opens the log and a client of the store for `work`, and closes both. */
 export async function withConnection<T>(
   directory: DataDirectory,
-  storeUrl: string,
+  { storeUrl, storeCluster = null }: { readonly storeUrl: string; readonly storeCluster?: string | null },
   logConfig: LogConfig,
   work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
 ): Promise<T> {
@@ -27,7 +27,7 @@ export async function withConnection<T>(
     import('@retrace/trajectory/log'),
   ]);
   const { user, password } = directory.credentials();
-  const client = createStoreClient({ url: storeUrl, username: user, password });
+  const client = createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });
   const log = await openLog(logConfig, createdBy);
   try {
     return await work({ client, log });

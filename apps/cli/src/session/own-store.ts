@@ -27,7 +27,7 @@ export async function withOwnStore<T>(
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
     return await withConnection(
       directory,
-      storeUrl,
+      { storeUrl },
       { kind: 'lmdb', path: directory.log },
       async ({ client, log }) => {
         const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');

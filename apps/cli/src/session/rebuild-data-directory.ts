@@ -7,12 +7,19 @@ const requestTimeoutMs = 24 * 3_600_000;
 
 /** Projects the store of a data directory anew from its log; Ctrl-C before the new rows are in place leaves it as it was. */
 export async function rebuildDataDirectory(
-  { directory, storeUrl, log }: StoreSession,
+  { client: current, directory, storeUrl, log }: StoreSession,
   { runId }: { readonly runId: string | undefined },
 ): Promise<RebuildReport> {
   const { user, password } = directory.credentials();
   const openClient = (database: string) =>
-    createStoreClient({ url: storeUrl, username: user, password, database, requestTimeoutMs });
+    createStoreClient({
+      url: storeUrl,
+      username: user,
+      password,
+      database,
+      cluster: current.layout.cluster,
+      requestTimeoutMs,
+    });
   const stop = new AbortController();
   const onInterrupt = () => {
     stop.abort(new Error('rebuild: stopped; the store is as it was'));

@@ -11,6 +11,8 @@ import {
 export interface Services {
   readonly log: LogConfig;
   readonly storeUrl: string;
+  /** Null for one server. */
+  readonly storeCluster: string | null;
   /** Where checkpoints and tokenizers lie, and who may enter the store. */
   readonly directory: DataDirectory;
 }
@@ -31,7 +33,8 @@ export function readServices(environment: NodeJS.ProcessEnv, dataDir: string): S
       `RETRACE_STORE_URL: got ${JSON.stringify(storeUrl)}, ${rule}`,
     );
   }
-  return { log, storeUrl, directory: new ServiceDirectory(dataDir, environment) };
+  const storeCluster = environment.RETRACE_STORE_CLUSTER || null;
+  return { log, storeUrl, storeCluster, directory: new ServiceDirectory(dataDir, environment) };
 }
 
 /** What of a data directory is left when log and store are elsewhere. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory, type LogConfig } from '@retrace/config';
+import { DataDirectory } from '@retrace/config';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
 import { withConnection, type StoreSession } from './connection.js';
 import { withOwnStore } from './own-store.js';
-import { readServices } from './services.js';
+import { readServices, type Services } from './services.js';
 
 export interface StoreSessionOptions {
   readonly dataDir: string;
@@ -27,8 +27,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const services = readServices(process.env, dataDir);
   if (services !== null) {
-    const { directory, storeUrl, log } = services;
-    return withLiveStore(directory, storeUrl, log, work);
+    return withLiveStore(services, work);
   }
   const directory = new DataDirectory(dataDir);
   if (!create && !existsSync(directory.log)) {
@@ -40,18 +39,17 @@ export async function withStore<T>(
   const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
-  return withLiveStore(directory, storeUrl, { kind: 'lmdb', path: directory.log }, work);
+  return withLiveStore(
+    { directory, storeUrl, storeCluster: null, log: { kind: 'lmdb', path: directory.log } },
+    work,
+  );
 }
 
 /** Others write meanwhile, and a sink of theirs carries it into the store. */
-async function withLiveStore<T>(
-  directory: DataDirectory,
-  storeUrl: string,
-  logConfig: LogConfig,
-  work: (session: StoreSession) => Promise<T>,
-): Promise<T> {
+async function withLiveStore<T>(services: Services, work: (session: StoreSession) => Promise<T>): Promise<T> {
   const { untilVisible } = await import('@retrace/trajectory/clickhouse');
-  return withConnection(directory, storeUrl, logConfig, ({ client, log }) => {
+  const { directory, storeUrl } = services;
+  return withConnection(directory, services, services.log, ({ client, log }) => {
     const catchUp = () => untilVisible(log, client);
     return work({ client, log, directory, storeUrl, isLive: true, catchUp });
   });

@@ -7,6 +7,7 @@ export {
   type StoreClient,
   type StoreClientOptions,
 } from './store-client.js';
+export type { StoreLayout } from './store-layout.js';
 export { StoreError, type StoreErrorCode } from './store-error.js';
 export {
   checkUserSql,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { readMigrations, type Migration } from './migration-files.js';
+import { renderForCluster } from './render-migration.js';
 import type { StoreClient } from './store-client.js';
 import { asStoreError, StoreError } from './store-error.js';
 
@@ -44,6 +45,7 @@ interface LedgerRow {
 
 /**
  * Brings the store's schema to what the SQL files say: runs what the ledger lacks, in order, statement by statement.
+ * On a cluster each is rendered for it (`renderForCluster`); the ledger has the checksums of the files, which are the same everywhere.
  *
  * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
  *   `MIGRATION_UNKNOWN` when the store has migrations that the directory lacks; `MIGRATION_INVALID` for a bad file;
@@ -54,9 +56,10 @@ export async function migrate(
   { directory = MIGRATIONS_DIRECTORY }: MigrateOptions = {},
 ): Promise<MigrateResult> {
   const migrations = await readMigrations(directory);
-  await client.command(LEDGER);
+  for (const sql of render(client, LEDGER)) await client.command(sql);
   const ledger = await client.queryRows<LedgerRow>(
     'SELECT migration, statement, name, num_statements, checksum FROM schema_migrations FINAL ORDER BY migration, statement',
+    { settings: client.layout.positionSettings },
   );
   const last = ledger.at(-1);
   if (last !== undefined && last.migration > migrations.length) {
@@ -95,7 +98,7 @@ async function apply(
   for (let statement = from; statement < statements.length; statement++) {
     const { sql, checksum } = statements[statement];
     try {
-      await client.command(sql);
+      for (const rendered of render(client, sql)) await client.command(rendered);
     } catch (error) {
       const cause = asStoreError(error, 'a migration');
       const message = `Statement ${statement + 1} of migration ${name} failed: ${cause.message}`;
@@ -104,7 +107,15 @@ async function apply(
     await client.command(
       `INSERT INTO schema_migrations (migration, statement, name, num_statements, checksum)
        VALUES ({migration:UInt32}, {statement:UInt32}, {name:String}, {numStatements:UInt32}, {checksum:String})`,
-      { params: { migration: number, statement, name, numStatements: statements.length, checksum } },
+      {
+        params: { migration: number, statement, name, numStatements: statements.length, checksum },
+        settings: client.layout.insertSettings,
+      },
     );
   }
+}
+
+/** The statement as the store's servers run it: itself, where there is one. */
+function render({ layout, database }: StoreClient, sql: string): readonly string[] {
+  return layout.cluster === null ? [sql] : renderForCluster(sql, { cluster: layout.cluster, database });
 }

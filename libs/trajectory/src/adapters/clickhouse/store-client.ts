@@ -9,6 +9,7 @@ import {
 } from '@clickhouse/client';
 import { assertCompleteArrowStream } from '../arrow/index.js';
 import { asStoreError } from './store-error.js';
+import { clusterLayout, ONE_SERVER, type StoreLayout } from './store-layout.js';
 
 export interface StoreClientOptions {
   readonly url: string;
@@ -16,6 +17,8 @@ export interface StoreClientOptions {
   readonly password: string;
   /** Must exist (default `default`). */
   readonly database?: string;
+  /** Name of the cluster that the tables are spread over (default: one server). */
+  readonly cluster?: string | null;
   /** Longest wait for an answer (default 120,000). */
   readonly requestTimeoutMs?: number;
 }
@@ -46,6 +49,7 @@ export interface ArrowInsert {
 /** The store as the rest of Retrace sees it. All methods reject with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
+  readonly layout: StoreLayout;
   /** One object a row; 64-bit integers as numbers, NaN and infinities as null. For small results. */
   queryRows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>;
   /** A result of unknown shape, as a person's SQL gives it. For small results. */
@@ -76,14 +80,20 @@ const ARROW_SETTINGS: ClickHouseSettings = {
   output_format_arrow_compression_method: 'none',
 };
 
-/** A client for a ClickHouse server, or for `retrace store`, which speaks the same protocol. */
+/**
+ * A client for a ClickHouse server, or for `retrace store`, which speaks the same protocol.
+ *
+ * @throws StoreError `CLUSTER_NAME_INVALID`
+ */
 export function createStoreClient({
   url,
   username,
   password,
   database = 'default',
+  cluster = null,
   requestTimeoutMs = 120_000,
 }: StoreClientOptions): StoreClient {
+  const layout = cluster === null ? ONE_SERVER : clusterLayout(cluster);
   const client = createClient({
     url,
     username,
@@ -91,15 +101,17 @@ export function createStoreClient({
     database,
     request_timeout: requestTimeoutMs,
     application: 'retrace',
+    clickhouse_settings: layout.settings,
     log: { level: ClickHouseLogLevel.OFF },
   });
-  return new HttpStoreClient(client, database);
+  return new HttpStoreClient(client, database, layout);
 }
 
 class HttpStoreClient implements StoreClient {
   constructor(
     private readonly client: ClickHouseClient,
     readonly database: string,
+    readonly layout: StoreLayout,
   ) {}
 
   async queryRows<Row>(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Row[]> {

@@ -15,6 +15,9 @@ export type StoreErrorCode =
   | 'MIGRATION_UNKNOWN'
   | 'MIGRATION_INVALID'
   | 'MIGRATION_FAILED'
+  | 'CLUSTER_NAME_INVALID'
+  /** What works on one server only, and was asked of a cluster. */
+  | 'CLUSTER_UNSUPPORTED'
   /** The log no longer holds offsets that the store never got. */
   | 'LOG_TRUNCATED'
   /** The store holds offsets that the log never reached: the log lost records, or is another under the same id. */
@@ -34,10 +37,16 @@ const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
   '202', // TOO_MANY_SIMULTANEOUS_QUERIES
   '209', // SOCKET_TIMEOUT
   '210', // NETWORK_ERROR
+  '225', // NO_ZOOKEEPER
   '236', // ABORTED
   '241', // MEMORY_LIMIT_EXCEEDED
+  '242', // TABLE_IS_READ_ONLY, while a replica has no Keeper
   '243', // NOT_ENOUGH_SPACE
   '252', // TOO_MANY_PARTS
+  '279', // ALL_CONNECTION_TRIES_FAILED
+  '285', // TOO_FEW_LIVE_REPLICAS
+  '286', // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+  '289', // REPLICA_IS_NOT_IN_QUORUM
   '319', // UNKNOWN_STATUS_OF_INSERT
   '394', // QUERY_WAS_CANCELLED
   '999', // KEEPER_EXCEPTION

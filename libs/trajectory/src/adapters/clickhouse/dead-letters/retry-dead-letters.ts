@@ -9,6 +9,7 @@ import {
 } from '../../arrow/index.js';
 import { insertBatch } from '../sink/insert-batch.js';
 import type { StoreClient } from '../store-client.js';
+import type { StoreLayout } from '../store-layout.js';
 import { listDeadLetters, type DeadLetterEntry, type DeadLetterFilter } from './dead-letters.js';
 
 export interface RetryDeadLetters extends DeadLetterFilter {
@@ -37,8 +38,8 @@ const RAW = `
     AND log_offset IN {offsets:Array(UInt64)}
   ORDER BY log_offset`;
 
-const REMOVE = `
-  DELETE FROM events
+const remove = ({ localEvents, onCluster }: StoreLayout): string => `
+  DELETE FROM ${localEvents}${onCluster}
   WHERE run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
     AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
     AND log_offset IN {offsets:Array(UInt64)}`;
@@ -118,7 +119,7 @@ async function retrySlice(
     const encoder = new EventRowsEncoder(position, events.length);
     for (const event of events) encoder.append(event);
     await insertBatch(client, encoder.finish());
-    await client.command(REMOVE, {
+    await client.command(remove(client.layout), {
       params: { ...position, offsets: events.map(({ offset }) => offset) },
       settings: { lightweight_deletes_sync: '2' },
     });

@@ -47,10 +47,17 @@ interface Position extends StreamPartition {
  * be read. A rebuild that dies leaves the store as it was, or with that gap, which `verifyStore` names and the next
  * rebuild closes; the fresh tables that it leaves are dropped by the next.
  *
- * @throws StoreError, LogError; the reason of `signal` when it aborts before the exchange
+ * @throws StoreError `CLUSTER_UNSUPPORTED` on a cluster, whose tables no statement exchanges at once; StoreError, LogError; the reason of `signal` when it aborts before the exchange
  */
 export async function rebuildStore(options: RebuildOptions): Promise<RebuildReport> {
   const { client, log, runId, signal } = options;
+  if (client.layout.cluster !== null) {
+    const rule = 'drop the tables with the sinks stopped and start those again: they project the log anew';
+    throw new StoreError(
+      'CLUSTER_UNSUPPORTED',
+      `A store on cluster ${client.layout.cluster} can't be rebuilt in place; ${rule}`,
+    );
+  }
   const before = await readRunHashes(client, { ...(signal && { signal }) }).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'STORE_EXCEPTION') return null;
     throw error;

@@ -128,7 +128,8 @@ async function deleteRows(client: StoreClient, runId: string): Promise<number> {
     const [{ n }] = await client.queryRows<{ n: number }>(count, { params });
     if (n === 0) continue;
     const settings = { lightweight_deletes_sync: '2' };
-    await client.command(`DELETE FROM ${table} WHERE ${condition}`, { params, settings });
+    const target = table === 'events' ? `${client.layout.localEvents}${client.layout.onCluster}` : table;
+    await client.command(`DELETE FROM ${target} WHERE ${condition}`, { params, settings });
     numRows += n;
   }
   return numRows;

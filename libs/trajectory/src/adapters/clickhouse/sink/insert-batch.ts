@@ -56,5 +56,6 @@ export async function encodeBatch(
 
 /** Resolves once the batch is one durable part; after a rejection that is unknown. */
 export async function insertBatch(client: StoreClient, { columns, body }: EncodedRows): Promise<void> {
-  await client.insertArrow({ table: 'events', columns, body, settings: ONE_PART });
+  const { localEvents: table, insertSettings } = client.layout;
+  await client.insertArrow({ table, columns, body, settings: { ...ONE_PART, ...insertSettings } });
 }

@@ -13,17 +13,16 @@ const LAST_OFFSET = `
     WHERE run_id = '' AND episode_id = '${WATERMARK_EPISODE_ID}' AND ${OF_PARTITION}
   )`;
 
-const PARTS_OF_RANGE = `
+const partsOfRange = (table: string): string => `
   SELECT count() AS num_rows, uniqExact(_part) AS num_parts
-  FROM events
+  FROM ${table}
   WHERE ${OF_PARTITION} AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'`;
 
 /** The offset after the last one that the store holds; 0 when it holds none. */
 export async function readNextOffset(client: StoreClient, position: StreamPartition): Promise<number> {
   const [row] = await client.queryRows<{ last_offset: number | null }>(LAST_OFFSET, {
     params: { ...position },
-    // On a cluster, a replica that lags behind would move the cursor back.
-    settings: { select_sequential_consistency: '1' },
+    settings: client.layout.positionSettings,
   });
   return row.last_offset === null ? 0 : row.last_offset + 1;
 }
@@ -42,14 +41,15 @@ export interface RangeInParts {
   readonly numParts: number;
 }
 
-/** How many rows and parts hold the records from `first` to `last`. */
+/** How many rows and parts hold the records from `first` to `last`; on a cluster, in this shard. */
 export async function readPartsOfRange(
   client: StoreClient,
   position: StreamPartition,
   range: { readonly first: number; readonly last: number },
 ): Promise<RangeInParts> {
-  const [row] = await client.queryRows<{ num_rows: number; num_parts: number }>(PARTS_OF_RANGE, {
-    params: { ...position, ...range },
-  });
+  const [row] = await client.queryRows<{ num_rows: number; num_parts: number }>(
+    partsOfRange(client.layout.localEvents),
+    { params: { ...position, ...range } },
+  );
   return { numRows: row.num_rows, numParts: row.num_parts };
 }
