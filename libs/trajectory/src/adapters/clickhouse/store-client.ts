@@ -4,8 +4,10 @@ import { finished } from 'node:stream/promises';
 import {
   ClickHouseLogLevel,
   createClient,
+  parseError,
   type ClickHouseClient,
   type ClickHouseSettings,
+  type ResponseJSON,
 } from '@clickhouse/client';
 import { assertCompleteArrowStream } from '../arrow/index.js';
 import { asStoreError } from './store-error.js';
@@ -65,6 +67,10 @@ export interface StoreClient {
   close(): Promise<void>;
 }
 
+/** How a result ends that turned into an exception: mark, tag, text, length and tag, mark. */
+const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+\r?\n__exception__\r?\n$/;
+const MAX_EXCEPTION_CHARACTERS = 20_000;
+
 const JSON_SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 0,
@@ -116,29 +122,41 @@ class HttpStoreClient implements StoreClient {
 
   async queryRows<Row>(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Row[]> {
     return attempt('a query', async () => {
-      const result = await this.client.query({
-        query: sql,
-        format: 'JSONEachRow',
-        query_params: params,
-        clickhouse_settings: { ...JSON_SETTINGS, ...settings },
-        abort_signal: signal,
+      const text = await this.readText(`${sql}\nFORMAT JSONEachRow`, {
+        params,
+        settings: { ...JSON_SETTINGS, ...settings },
+        signal,
       });
-      return result.json<Row>();
+      const lines = text.split('\n').filter((line) => line !== '');
+      return lines.map((line) => JSON.parse(line) as Row);
     });
   }
 
   async queryTable(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<ResultTable> {
     return attempt('a query', async () => {
-      const result = await this.client.query({
-        query: sql,
-        format: 'JSONCompact',
-        query_params: params,
-        clickhouse_settings: { ...TABLE_SETTINGS, ...settings },
-        abort_signal: signal,
+      const text = await this.readText(`${sql}\nFORMAT JSONCompact`, {
+        params,
+        settings: { ...TABLE_SETTINGS, ...settings },
+        signal,
       });
-      const { meta = [], data } = await result.json<unknown[]>();
-      return { columns: meta, rows: data };
+      const { meta, data } = JSON.parse(text) as Pick<ResponseJSON<unknown[]>, 'meta' | 'data'>;
+      return { columns: meta ?? [], rows: data };
     });
+  }
+
+  /** The client's own reading of JSON forgets what came before a connection broke: also the exception that broke it. */
+  private async readText(sql: string, { params, settings, signal }: StatementOptions): Promise<string> {
+    const { stream } = await this.client.exec({
+      query: sql,
+      query_params: params,
+      clickhouse_settings: settings,
+      abort_signal: signal,
+    });
+    const { bytes, failure } = await readToTheEnd(stream);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    if (failure === null) return text;
+    const exception = EXCEPTION_AT_END.exec(text.slice(-MAX_EXCEPTION_CHARACTERS))?.[1];
+    throw exception === undefined ? failure : parseError(exception);
   }
 
   async queryArrow(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Uint8Array> {
