@@ -9,7 +9,9 @@ import { CollectorError } from './collector-error.js';
 import { PolicyActor } from './policy-actor.js';
 import { PolicySource } from './policy-source.js';
 import { playRound } from './play-round.js';
+import { PatientLog } from './patient-log.js';
 import { planRound } from './round-plan.js';
+import { TrajectoryWriter } from './trajectory-writer.js';
 import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
 
 export interface CollectOptions {
@@ -88,11 +90,13 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     firstTask: 0,
     firstOrdinal: 0,
   });
+  const writer = await TrajectoryWriter.open(log, { signal: options.signal });
   const metrics = await playRound(
     {
       runId,
-      log,
+      log: new PatientLog(log, { signal: options.signal }),
       control,
+      writer,
       spec,
       tokenizer,
       context,
@@ -103,6 +107,7 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     },
     { episodes, actor, idleSeconds: 0 },
   );
+  await writer.close();
   await control.append(runId, {
     kind: 'RunEnded',
     payload: { reason: metrics ? 'finished' : 'stopped', detail: '', numUpdates: 0 },

@@ -1,7 +1,7 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import type { Recipe } from '@retrace/config';
 import { countTensors, Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
-import type { EventLog, PolicyState, RunState, Split } from '@retrace/trajectory';
+import { LogError, type EventLog, type PolicyState, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { abandonUnfinished } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
@@ -12,6 +12,7 @@ import { PolicySource } from './policy-source.js';
 import { planRound, type RoundPlanOptions } from './round-plan.js';
 import type { RoundMetrics } from './round-metrics.js';
 import { playRound, type RoundSetting } from './play-round.js';
+import type { TrajectoryWriter } from './trajectory-writer.js';
 import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
 
 export interface CollectorOptions {
@@ -19,6 +20,7 @@ export interface CollectorOptions {
   readonly recipe: Recipe;
   readonly log: EventLog;
   readonly control: ControlTail;
+  readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
   readonly tokenizer: Tokenizer;
   /** Recorded with each step: what generated it. */
@@ -43,7 +45,18 @@ export class Collector {
 
   /** Resolves when the run has ended or the signal aborts. */
   async run(): Promise<void> {
-    const { log, control, signal, recipe } = this.options;
+    try {
+      await this.work();
+    } catch (error) {
+      // Asked to stop while the log is away: what is open is abandoned by the next start.
+      if (!(this.options.signal.aborted && error instanceof LogError && error.retriable)) throw error;
+    }
+  }
+
+  private async work(): Promise<void> {
+    const { log, control, writer, signal, recipe } = this.options;
+    // What an earlier collector could not append comes before what is read of its round.
+    if (!(await writer.flush())) return;
     await control.catchUp();
     const abandoned = await abandonUnfinished(log, this.view, Date.now() * 1000);
     if (abandoned) await control.append(this.options.runId, { kind: 'GroupsClosed', payload: abandoned });
@@ -218,11 +231,12 @@ export class Collector {
   }
 
   private setting(): RoundSetting {
-    const { runId, log, control, recipe, engine, tokenizer, signal } = this.options;
+    const { runId, log, control, writer, recipe, engine, tokenizer, signal } = this.options;
     return {
       runId,
       log,
       control,
+      writer,
       spec: this.spec,
       tokenizer,
       context: recipe.context,

@@ -1,9 +1,13 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { holdRole, openLog } from '@retrace/trajectory/log';
 import { Collector } from './collector.js';
+import { PatientLog } from './patient-log.js';
+import { TrajectoryWriter } from './trajectory-writer.js';
 
 /** The collector as a process: `node apps/collector/dist/main.js`, configured by its environment. */
 async function main(): Promise<void> {
@@ -14,28 +18,52 @@ async function main(): Promise<void> {
   const log = await openLog(config.log, 'collector');
   // Episodes of a run are numbered by its one collector.
   const role = await holdRole(config.log, `collector-${config.runId}`);
-  const control = new ControlTail(log);
+  const signal = AbortSignal.any([supervised.signal, role.lost]);
+  const onNotice = (line: string) => {
+    process.stderr.write(`collector: ${line.replaceAll('\n', ' ')}\n`);
+  };
+  const patientLog = new PatientLog(log, { signal, onNotice });
+  const control = new ControlTail(patientLog);
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
   const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
+  const writer = await TrajectoryWriter.open(log, {
+    signal,
+    onNotice,
+    spool: config.spoolDirectory
+      ? { directory: join(config.spoolDirectory, config.runId), maxBytes: config.spoolMaxBytes ?? 1024 ** 3 }
+      : undefined,
+  });
   supervised.send({ type: 'ready', detail: backend.reason });
   const collector = new Collector({
     runId: config.runId,
     recipe,
-    log,
+    log: patientLog,
     control,
+    writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     tokenizer,
     engine: `retrace ${backend.name}`,
-    signal: AbortSignal.any([supervised.signal, role.lost]),
+    signal,
     onProgress: (detail) => {
       supervised.send({ type: 'progress', detail });
     },
   });
-  await collector.run();
+  let numLeftBytes: number;
+  try {
+    await collector.run();
+  } finally {
+    numLeftBytes = await writer.close();
+  }
   if (role.lost.aborted) throw new Error(`another collector works for run ${config.runId} now`);
-  await role.release();
   control.close();
+  if (numLeftBytes > 0) {
+    onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
+    // The log may still be trying what it will not get through.
+    await Promise.race([Promise.all([role.release(), log.close()]), sleep(1_000)]);
+    return;
+  }
+  await role.release();
   await log.close();
 }
 

@@ -6,17 +6,19 @@ import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { markRoundStart } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
 import type { SlotContext } from './episode-slot.js';
+import { EpisodeOrder } from './episode-order.js';
 import { GroupCloser } from './group-closer.js';
 import { createSlots, playEpisodes } from './play-episodes.js';
 import { RoundMetrics } from './round-metrics.js';
 import type { PlannedEpisode } from './round-plan.js';
-import { TrajectoryWriter } from './trajectory-writer.js';
+import type { TrajectoryWriter } from './trajectory-writer.js';
 
 /** What stays the same from round to round of a run. */
 export interface RoundSetting {
   readonly runId: string;
   readonly log: EventLog;
   readonly control: ControlTail;
+  readonly writer: TrajectoryWriter;
   readonly spec: EnvironmentSpec;
   readonly tokenizer: Tokenizer;
   readonly context: ContextRecipe;
@@ -40,10 +42,12 @@ export interface Round {
  * is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
-  const { runId, log, control, spec, tokenizer, signal } = setting;
+  const { runId, log, control, writer, spec, tokenizer, signal } = setting;
   await markRoundStart(log, runId);
   const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
-  const writer = new TrajectoryWriter(log);
+  const order = new EpisodeOrder();
+  const waitedBefore = writer.waitedSeconds;
+  writer.takePeakSpoolBytes();
   const metrics = new RoundMetrics(round.idleSeconds);
   const context: SlotContext = {
     actor: round.actor,
@@ -60,6 +64,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       nowUs,
     },
     emit: (event) => {
+      order.check(event);
       writer.write(event);
     },
     ended: (summary) => {
@@ -83,9 +88,10 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       await round.beforeTurns?.();
     },
   });
-  await writer.flush();
-  metrics.logSeconds = writer.waitedSeconds;
-  if (!closer.isComplete) return null;
+  const isAcknowledged = await writer.flush();
+  metrics.logSeconds = writer.waitedSeconds - waitedBefore;
+  metrics.spoolBytes = writer.takePeakSpoolBytes();
+  if (!isAcknowledged || !closer.isComplete) return null;
   await control.append(runId, { kind: 'GroupsClosed', payload: closer.closings() });
   return metrics;
 }

@@ -13,7 +13,10 @@ export class RoundMetrics {
   private readonly startedAt = performance.now();
   generationMs = 0;
   environmentMs = 0;
+  /** How long rollouts waited for the log. */
   logSeconds = 0;
+  /** The most that waited on local disk for the log. */
+  spoolBytes = 0;
 
   /** @param idleSeconds how long the collector waited before this round for a policy or for room in the store */
   constructor(private readonly idleSeconds: number) {}
@@ -55,6 +58,7 @@ export class RoundMetrics {
       ['time/environment', this.environmentMs / 1000],
       ['time/log', this.logSeconds],
       ['time/idle', this.idleSeconds],
+      ['log/spoolBytes', this.spoolBytes],
     ];
   }
 }

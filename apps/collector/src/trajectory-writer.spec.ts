@@ -32,6 +32,8 @@ function eventOf(ordinal: number): AnyEvent {
 function gatedLog() {
   const appends: { partition: number; ordinals: string[]; settle: (error?: Error) => void }[] = [];
   const log = {
+    logId: runId,
+    maxRecordBytes: 1e6,
     numPartitions: () => 2,
     append: (_stream: string, partition: number, records: readonly Uint8Array[]) =>
       new Promise((resolve, reject) => {
@@ -55,7 +57,7 @@ function gatedLog() {
 describe('TrajectoryWriter', () => {
   it('keeps events of one partition together and in order, and hands them over when they have waited', async () => {
     const { log, appends } = gatedLog();
-    const writer = new TrajectoryWriter(log, { lingerMs: 0 });
+    const writer = await TrajectoryWriter.open(log, { lingerMs: 0 });
     const events = Array.from({ length: 8 }, (_, ordinal) => eventOf(ordinal));
     for (const event of events) writer.write(event);
     expect(appends).toHaveLength(0);
@@ -65,16 +67,16 @@ describe('TrajectoryWriter', () => {
     expect(appends.flatMap(({ ordinals }) => ordinals)).toHaveLength(8);
   });
 
-  it('sends a batch at once when it is full', () => {
+  it('sends a batch at once when it is full', async () => {
     const { log, appends } = gatedLog();
-    const writer = new TrajectoryWriter(log, { maxBatchBytes: 1 });
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1 });
     writer.write(eventOf(0));
     expect(appends).toHaveLength(1);
   });
 
   it('flushes only when everything is acknowledged', async () => {
     const { log, appends } = gatedLog();
-    const writer = new TrajectoryWriter(log);
+    const writer = await TrajectoryWriter.open(log);
     writer.write(eventOf(0));
     let flushed = false;
     const flushing = writer.flush().then(() => {
@@ -89,7 +91,7 @@ describe('TrajectoryWriter', () => {
 
   it('holds turns back while too much is unacknowledged', async () => {
     const { log, appends } = gatedLog();
-    const writer = new TrajectoryWriter(log, { maxBatchBytes: 1, maxUnacknowledgedBytes: 1 });
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1, maxMemoryBytes: 1 });
     writer.write(eventOf(0));
     let released = false;
     const waiting = writer.betweenTurns().then(() => {
@@ -103,7 +105,7 @@ describe('TrajectoryWriter', () => {
 
   it('rejects from then on when the log refuses, so that nothing is thought to be written', async () => {
     const { log, appends } = gatedLog();
-    const writer = new TrajectoryWriter(log, { maxBatchBytes: 1 });
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1 });
     writer.write(eventOf(0));
     appends[0].settle(new Error('disk full'));
     await expect(writer.flush()).rejects.toThrow('disk full');

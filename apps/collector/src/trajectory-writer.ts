@@ -1,109 +1,248 @@
 import { setImmediate } from 'node:timers/promises';
-import { partitionOf, type AnyEvent, type EventLog } from '@retrace/trajectory';
+import { LogError, partitionOf, type AnyEvent, type EventLog } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { PartitionAppender, type AppendTiming } from './partition-appender.js';
+import { PartitionQueue } from './partition-queue.js';
+import { openSpool, type SpoolOptions } from './open-spool.js';
 
-export interface TrajectoryWriterOptions {
-  /** A partition's buffer is handed to the log when it holds this many bytes … */
+export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
+  /** A partition's records are handed to the log when there are this many bytes (default 256 KiB) … */
   readonly maxBatchBytes?: number;
-  /** … or, between turns, when its oldest event has waited this long. */
+  /** … or, between turns, when the oldest has waited this long (default 25). */
   readonly lingerMs?: number;
-  /** Turns wait once this many bytes are not yet acknowledged: back-pressure on the rollouts. */
-  readonly maxUnacknowledgedBytes?: number;
-}
-
-interface Buffer {
-  records: Uint8Array[];
-  sizeBytes: number;
-  /** When the oldest record came, on `performance.now()`'s clock. */
-  sinceMs: number;
+  /** Turns wait while more than this many bytes in memory are not acknowledged: back-pressure on the rollouts (default 32 MiB). */
+  readonly maxMemoryBytes?: number;
+  /** Largest event that is taken (default 8 MiB, and never more than the log takes). */
+  readonly maxEventBytes?: number;
+  /** Where records wait while the log is away; without it they wait in memory alone. */
+  readonly spool?: SpoolOptions;
+  /** When it aborts, nothing waits for the log for longer than `drainMs` more. */
+  readonly signal?: AbortSignal;
+  /** (default 3,000) */
+  readonly drainMs?: number;
+  /** Receives one line when the log goes away, when there is no room for more, and when it is back. */
+  readonly onNotice?: (line: string) => void;
 }
 
 /**
- * Batches episode events per partition into appends. `flush` resolves when all that was written is acknowledged by the
- * log. A failed append is final: the next call rejects with its error, and the collector starts the round again.
+ * Batches episode events per partition into appends, and outlasts a log that is slow or away: appends that fail and may succeed later
+ * are made again with the same bytes, in order; meanwhile records go to the spool, and when that is full turns wait. Nothing is
+ * dropped. `flush` resolves when all that was written is acknowledged by the log.
  */
 export class TrajectoryWriter {
-  private readonly buffers: Buffer[];
-  private readonly inFlight = new Set<Promise<unknown>>();
-  private unacknowledgedBytes = 0;
-  private failure: Error | null = null;
-  private readonly maxBatchBytes: number;
-  private readonly lingerMs: number;
-  private readonly maxUnacknowledgedBytes: number;
+  private readonly queues: readonly PartitionQueue[];
+  private readonly appenders: readonly PartitionAppender[];
+  private readonly closing = new AbortController();
+  private readonly waiting = new Set<() => void>();
+  private spilling: Promise<void> | null = null;
+  private awaySinceMs: number | null = null;
+  private isFull = false;
   /** Seconds that rollouts waited for the log. */
   waitedSeconds = 0;
+  private peakBytes = 0;
 
-  constructor(
+  private constructor(
     private readonly log: EventLog,
-    options: TrajectoryWriterOptions = {},
+    private readonly options: TrajectoryWriterOptions,
+    spools: Awaited<ReturnType<typeof openSpool>> | null,
   ) {
-    this.maxBatchBytes = options.maxBatchBytes ?? 256 * 1024;
-    this.lingerMs = options.lingerMs ?? 25;
-    this.maxUnacknowledgedBytes = options.maxUnacknowledgedBytes ?? 32 * 1024 * 1024;
-    this.buffers = Array.from({ length: log.numPartitions('trajectories') }, emptyBuffer);
+    const { awayAfterMs = 5_000, appendDeadlineMs = 150_000, retryAfterMs = 50 } = options;
+    const timing = { awayAfterMs, appendDeadlineMs, retryAfterMs };
+    const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
+    this.queues = partitions.map((partition) => new PartitionQueue(spools?.files[partition] ?? null));
+    this.appenders = this.queues.map(
+      (queue, partition) =>
+        new PartitionAppender({
+          ...{ log, partition, queue, ...timing, closing: this.closing.signal },
+          onChange: () => {
+            this.changed();
+          },
+        }),
+    );
   }
 
+  /**
+   * Takes up what an earlier writer left in the spool; the next `flush` brings it into the log.
+   *
+   * @throws CollectorError `SPOOL_UNUSABLE`
+   */
+  static async open(log: EventLog, options: TrajectoryWriterOptions = {}): Promise<TrajectoryWriter> {
+    const spools = options.spool ? await openSpool(log, options.spool) : null;
+    if (spools && spools.numRecords + spools.numCutBytes > 0) {
+      const cut = spools.numCutBytes > 0 ? `; cut ${spools.numCutBytes} damaged bytes off its end` : '';
+      options.onNotice?.(`takes up ${spools.numRecords} events from the spool${cut}`);
+    }
+    return new TrajectoryWriter(log, options, spools);
+  }
+
+  /** Bytes that the spool takes on disk. */
+  get spoolBytes(): number {
+    return this.queues.reduce((sum, queue) => sum + queue.spoolBytes, 0);
+  }
+
+  /** The most that the spool took since the last call. */
+  takePeakSpoolBytes(): number {
+    const peak = this.peakBytes;
+    this.peakBytes = 0;
+    return peak;
+  }
+
+  /**
+   * @throws TrajectoryError `INVALID_EVENT`; LogError `LOG_RECORD_TOO_LARGE`; nothing of the event is written then
+   */
   write(event: AnyEvent): void {
-    const partition = partitionOf(event.runId, event.episodeId, this.buffers.length);
-    const buffer = this.buffers[partition];
+    const { maxBatchBytes = 256 * 1024, maxEventBytes = 8 * 1024 * 1024 } = this.options;
     const bytes = encodeEvent(event);
-    if (buffer.records.length === 0) buffer.sinceMs = performance.now();
-    buffer.records.push(bytes);
-    buffer.sizeBytes += bytes.length;
-    if (buffer.sizeBytes >= this.maxBatchBytes) this.send(partition);
+    const mostBytes = Math.min(maxEventBytes, this.log.maxRecordBytes);
+    if (bytes.length > mostBytes) {
+      const what = `${event.kind} of episode ${event.episodeId}, seq ${event.seq}, has ${bytes.length} bytes`;
+      throw new LogError('LOG_RECORD_TOO_LARGE', `${what}; must have at most ${mostBytes} (maxEventBytes)`);
+    }
+    const partition = partitionOf(event.runId, event.episodeId, this.queues.length);
+    this.queues[partition].push(bytes);
+    if (this.queues[partition].memoryBytes >= maxBatchBytes) this.appenders[partition].start();
   }
 
   /**
    * Call between turns: hands over what has waited long enough, and lets the log work at it, which a policy that computes
-   * from turn to turn would not. Resolves soon, unless too much is unacknowledged.
+   * from turn to turn would not. Resolves soon, unless there is no room for more.
    */
   async betweenTurns(): Promise<void> {
-    const due = performance.now() - this.lingerMs;
-    this.buffers.forEach(({ records, sinceMs }, partition) => {
-      if (records.length > 0 && sinceMs <= due) this.send(partition);
+    const due = performance.now() - (this.options.lingerMs ?? 25);
+    this.queues.forEach((queue, partition) => {
+      if (queue.hasMemory && queue.sinceMs <= due) this.appenders[partition].start();
     });
-    if (this.inFlight.size > 0) await setImmediate();
-    while (this.unacknowledgedBytes > this.maxUnacknowledgedBytes) {
-      const started = performance.now();
-      await Promise.race(this.inFlight);
+    this.spill();
+    if (this.memoryBytes > 0) await setImmediate();
+    const { maxMemoryBytes = 32 * 1024 * 1024 } = this.options;
+    await this.waitWhile(() => this.memoryBytes > maxMemoryBytes);
+  }
+
+  /**
+   * Resolves when everything written so far is acknowledged: true; or false `drainMs` after the signal has aborted.
+   *
+   * @throws what an append failed with that no retry can mend
+   */
+  async flush(): Promise<boolean> {
+    for (const appender of this.appenders) appender.start();
+    await this.waitWhile(() => this.queues.some((queue) => !queue.isEmpty));
+    return this.queues.every((queue) => queue.isEmpty);
+  }
+
+  /**
+   * Puts what is not acknowledged into the spool, even beyond its bound by what is in memory, and lets go of it: the next writer takes it
+   * up. Resolves with how many bytes stay there.
+   */
+  async close(): Promise<number> {
+    this.closing.abort();
+    await Promise.all([this.spilling, ...this.appenders.map((appender) => appender.stopped())]);
+    for (const queue of this.queues) {
+      await queue.spill(Number.POSITIVE_INFINITY);
+      await queue.spool?.close();
+    }
+    return this.queues.every((queue) => queue.isEmpty) ? 0 : this.spoolBytes;
+  }
+
+  /** What waits in memory, appends under way included. */
+  get memoryBytes(): number {
+    return this.queues.reduce((sum, queue) => sum + queue.memoryBytes, 0);
+  }
+
+  private get failure(): Error | null {
+    return this.appenders.find((appender) => appender.failure)?.failure ?? null;
+  }
+
+  private async waitWhile(mustWait: () => boolean): Promise<void> {
+    const { signal, drainMs = 3_000 } = this.options;
+    const started = performance.now();
+    let expired = false;
+    let timer: NodeJS.Timeout | undefined;
+    const expire = (): void => {
+      timer = setTimeout(() => {
+        expired = true;
+        this.wake();
+      }, drainMs);
+    };
+    if (signal?.aborted) expire();
+    else signal?.addEventListener('abort', expire, { once: true });
+    try {
+      while (mustWait() && !expired && !this.failure) {
+        await new Promise<void>((resolve) => this.waiting.add(resolve));
+      }
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', expire);
       this.waitedSeconds += (performance.now() - started) / 1000;
     }
-    this.throwIfFailed();
-  }
-
-  /** Resolves when everything written so far is acknowledged. */
-  async flush(): Promise<void> {
-    const started = performance.now();
-    this.buffers.forEach((_, partition) => {
-      this.send(partition);
-    });
-    await Promise.all(this.inFlight);
-    this.waitedSeconds += (performance.now() - started) / 1000;
-    this.throwIfFailed();
-  }
-
-  private send(partition: number): void {
-    const { records, sizeBytes } = this.buffers[partition];
-    if (records.length === 0) return;
-    this.buffers[partition] = emptyBuffer();
-    this.unacknowledgedBytes += sizeBytes;
-    const append = this.log
-      .append('trajectories', partition, records)
-      .catch((error: unknown) => {
-        this.failure ??= error as Error;
-      })
-      .finally(() => {
-        this.unacknowledgedBytes -= sizeBytes;
-        this.inFlight.delete(append);
-      });
-    this.inFlight.add(append);
-  }
-
-  private throwIfFailed(): void {
     if (this.failure) throw this.failure;
   }
-}
 
-function emptyBuffer(): Buffer {
-  return { records: [], sizeBytes: 0, sinceMs: 0 };
+  private wake(): void {
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  private changed(): void {
+    this.noticeAway();
+    this.spill();
+    this.wake();
+  }
+
+  private noticeAway(): void {
+    const reason = this.appenders.find((appender) => appender.away !== null)?.away ?? null;
+    const where = this.options.spool ? 'the spool' : 'memory';
+    if (reason !== null && this.awaySinceMs === null) {
+      this.awaySinceMs = performance.now();
+      this.options.onNotice?.(`the event log is away, events wait in ${where}: ${reason}`);
+    } else if (
+      reason === null &&
+      this.awaySinceMs !== null &&
+      this.queues.every((queue) => queue.numSpooled === 0)
+    ) {
+      const seconds = ((performance.now() - this.awaySinceMs) / 1000).toFixed(1);
+      this.options.onNotice?.(`the event log is back after ${seconds} s`);
+      this.awaySinceMs = null;
+      this.isFull = false;
+    }
+  }
+
+  /** Moves what waits for a log that is away from memory to the spool, as far as there is room; one move at a time. */
+  private spill(): void {
+    if (this.spilling || this.awayQueues.length === 0) return;
+    this.spilling = this.spillAll().finally(() => {
+      this.spilling = null;
+    });
+  }
+
+  private async spillAll(): Promise<void> {
+    const { spool, maxMemoryBytes = 32 * 1024 * 1024, onNotice } = this.options;
+    const maxBytes = spool?.maxBytes ?? 0;
+    let numBytes: number;
+    let reason: string;
+    do {
+      numBytes = 0;
+      reason = spool ? `the spool holds ${this.spoolBytes} of ${maxBytes} bytes` : 'there is no spool';
+      for (const queue of this.awayQueues) {
+        try {
+          numBytes += await queue.spill(maxBytes - this.spoolBytes);
+        } catch (error) {
+          reason = `the spool can't be written: ${(error as Error).message}`;
+        }
+      }
+      this.peakBytes = Math.max(this.peakBytes, this.spoolBytes);
+      if (numBytes > 0) this.wake();
+    } while (numBytes > 0);
+    if (this.isFull || this.memoryBytes <= maxMemoryBytes) return;
+    this.isFull = true;
+    onNotice?.(`no new episodes, running ones are held until the event log is back: ${reason}`);
+  }
+
+  /** Those with records in memory that the log does not take now. */
+  private get awayQueues(): readonly PartitionQueue[] {
+    if (this.closing.signal.aborted) return [];
+    return this.queues.filter(
+      (queue, partition) => this.appenders[partition].away !== null && queue.hasMemory,
+    );
+  }
 }

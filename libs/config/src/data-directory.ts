@@ -45,6 +45,10 @@ export class DataDirectory {
   get tokenizers(): string {
     return join(this.root, 'tokenizers');
   }
+  /** What collectors could not append yet. */
+  get spool(): string {
+    return join(this.root, 'spool');
+  }
   private get credentialsFile(): string {
     return join(this.root, 'credentials.json');
   }

@@ -1,6 +1,16 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, IsUUID, validateSync } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Min,
+  validateSync,
+} from 'class-validator';
 import { ConfigError } from './config-error.js';
 import { readLogConfig, type LogConfig } from './log-config.js';
 
@@ -26,6 +36,10 @@ export class RoleConfig {
   @IsIn(backendNames)
   readonly backend?: (typeof backendNames)[number];
   @IsOptional() @IsInt() readonly supervisorPid?: number;
+  /** Where a collector keeps events while the log is away; without it they wait in memory. */
+  @IsOptional() @IsString() @IsNotEmpty() readonly spoolDirectory?: string;
+  /** Most bytes that one collector keeps there (default 1 GiB). */
+  @IsOptional() @IsInt() @Min(0) readonly spoolMaxBytes?: number;
 }
 
 type RoleVariable = Exclude<keyof RoleConfig, 'log'>;
@@ -40,7 +54,11 @@ const variables: Readonly<Record<RoleVariable, string>> = {
   runId: 'RETRACE_RUN_ID',
   backend: 'RETRACE_BACKEND',
   supervisorPid: 'RETRACE_SUPERVISOR_PID',
+  spoolDirectory: 'RETRACE_SPOOL_DIRECTORY',
+  spoolMaxBytes: 'RETRACE_SPOOL_MAX_BYTES',
 };
+
+const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>(['supervisorPid', 'spoolMaxBytes']);
 
 /**
  * Parses the environment once, in main.
@@ -51,7 +69,7 @@ export function readRoleConfig(environment: NodeJS.ProcessEnv): RoleConfig {
   const plain: Partial<Record<RoleVariable, unknown>> = {};
   for (const key of Object.keys(variables) as RoleVariable[]) {
     const value = environment[variables[key]];
-    if (value !== undefined && value !== '') plain[key] = key === 'supervisorPid' ? Number(value) : value;
+    if (value !== undefined && value !== '') plain[key] = numericVariables.has(key) ? Number(value) : value;
   }
   plain.storePassword ??= '';
   const config = plainToInstance(RoleConfig, plain);

@@ -122,6 +122,7 @@ function roleConfig(directory: DataDirectory, storeUrl: string): SupervisedRoleC
     storePassword: password,
     checkpointDirectory: directory.checkpoints,
     tokenizerDirectory: directory.tokenizers,
+    spoolDirectory: directory.spool,
     supervisorPid: process.pid,
   };
 }

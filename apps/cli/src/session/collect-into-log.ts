@@ -1,4 +1,4 @@
-import { collectEpisodes, type CollectResult } from '@retrace/collector';
+import { collectEpisodes, PatientLog, type CollectResult } from '@retrace/collector';
 import { CheckpointFiles, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { readCodeVersion } from '../installation.js';
@@ -24,7 +24,7 @@ export async function collectIntoLog(
     stop.abort();
   };
   process.once('SIGINT', onInterrupt);
-  const control = new ControlTail(session.log);
+  const control = new ControlTail(new PatientLog(session.log, { signal: stop.signal }));
   try {
     const result = await collectEpisodes({
       ...options,

@@ -43,6 +43,7 @@ export async function runRoleAlone(
     RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
     RETRACE_CHECKPOINT_DIRECTORY: checkpoints,
     RETRACE_TOKENIZER_DIRECTORY: tokenizers,
+    RETRACE_SPOOL_DIRECTORY: process.env.RETRACE_SPOOL_DIRECTORY ?? directory.spool,
     RETRACE_MIGRATIONS_DIRECTORY: process.env.RETRACE_MIGRATIONS_DIRECTORY ?? installation.migrations,
     RETRACE_DASHBOARD_DIRECTORY: process.env.RETRACE_DASHBOARD_DIRECTORY ?? installation.dashboard,
     ...variables,

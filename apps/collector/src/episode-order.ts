@@ -1,0 +1,31 @@
+import { TrajectoryError, type AnyEvent } from '@retrace/trajectory';
+
+interface OpenEpisode {
+  nextSeq: number;
+  isSealed: boolean;
+}
+
+/** Refuses, at the source, events that don't continue their episode: out of order, a second time, or after its end. */
+export class EpisodeOrder {
+  private readonly episodes = new Map<string, OpenEpisode>();
+
+  /** @throws TrajectoryError `INVALID_EVENT` naming the field, the value and the rule; the episode stays as it was */
+  check({ kind, episodeId, seq }: AnyEvent): void {
+    const episode = this.episodes.get(episodeId);
+    const refuse = (what: string, rule: string): never => {
+      throw new TrajectoryError('INVALID_EVENT', `${what} of episode ${episodeId}; must ${rule}`);
+    };
+    const nextSeq = episode?.nextSeq ?? 0;
+    if (seq !== nextSeq) refuse(`${kind}.seq is ${seq}`, `be ${nextSeq}, as its events come one by one`);
+    if ((kind === 'EpisodeStarted') !== (seq === 0)) {
+      refuse(`${kind}.kind is ${kind} at seq ${seq}`, 'be EpisodeStarted at seq 0 and nowhere else');
+    }
+    if (episode?.isSealed && kind !== 'RewardAssigned') {
+      refuse(`${kind}.kind is ${kind} at seq ${seq}`, 'be RewardAssigned once the episode has ended');
+    }
+    if (episode) {
+      episode.nextSeq++;
+      episode.isSealed ||= kind === 'EpisodeEnded';
+    } else this.episodes.set(episodeId, { nextSeq: 1, isSealed: false });
+  }
+}
