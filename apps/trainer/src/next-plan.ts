@@ -12,15 +12,16 @@ export type NextPlan =
     }
   | { readonly kind: 'wait'; readonly reason: string };
 
-/**
- * The next update to make: a plan that was never committed is redone with the same batch and seed, else a new batch is sampled.
- */
 export interface PlanOptions {
   readonly recipe: Recipe;
   readonly epoch: number;
   readonly rewardVersion: string;
 }
 
+/**
+ * The next update to make: a plan that was never committed is redone with the same batch and seed, else a new batch is sampled.
+ * Groups that have become too stale leave the run's pool.
+ */
 export function nextPlan(run: RunState, { recipe, epoch, rewardVersion }: PlanOptions): NextPlan {
   const [pending] = run.updates.pendingPlans;
   if (pending) return { kind: 'plan', plan: pending.plan, isNew: false };
@@ -56,11 +57,14 @@ export function nextPlan(run: RunState, { recipe, epoch, rewardVersion }: PlanOp
 
 function policyBatch(run: RunState, recipe: Recipe) {
   const { groupsPerRound, maxStaleness } = recipe.collection;
-  return sampleGroups(run.groups.all(), {
+  const batch = sampleGroups(run.groups.all(), {
     groupsPerUpdate: groupsPerRound,
     maxStaleness,
     stalenessOf: (behaviorVersion) => run.stalenessOf(behaviorVersion),
   });
+  // Or each plan would look at all of them again.
+  for (const { groupId } of batch.tooStale) run.groups.forget(groupId);
+  return batch;
 }
 
 /** Demonstrations drawn without replacement inside one update, afresh in each. */

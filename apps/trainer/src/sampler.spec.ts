@@ -54,6 +54,7 @@ describe('sampleGroups', () => {
     expect(sampleGroups(groups, { groupsPerUpdate: 3, maxStaleness: 1, stalenessOf })).toEqual({
       ok: false,
       waitingFor: 'groups: 1 of 3 are there, 1 too stale',
+      tooStale: [groups[1]],
     });
   });
 });

@@ -8,10 +8,14 @@ export interface SamplerOptions {
   readonly stalenessOf: (behaviorVersion: number) => number | null;
 }
 
-export type SampleResult =
+export type SampleResult = {
+  /** Those passed over for their staleness, which only grows: they will never be sampled. */
+  readonly tooStale: readonly GroupState[];
+} & (
   | { readonly ok: true; readonly groups: readonly GroupState[] }
   /** Why the trainer waits, in words a person can act on. */
-  | { readonly ok: false; readonly waitingFor: string };
+  | { readonly ok: false; readonly waitingFor: string }
+);
 
 /**
  * First in, first out over whole groups: closed, trainable, not consumed, not too stale. Never half a group.
@@ -20,15 +24,16 @@ export type SampleResult =
  */
 export function sampleGroups(groups: Iterable<GroupState>, options: SamplerOptions): SampleResult {
   const picked: GroupState[] = [];
-  let numStale = 0;
+  const tooStale: GroupState[] = [];
   for (const group of groups) {
     if (!isTrainable(group)) continue;
-    if (isTooStale(group, options)) numStale++;
-    else if (picked.push(group) === options.groupsPerUpdate) return { ok: true, groups: picked };
+    if (isTooStale(group, options)) tooStale.push(group);
+    else if (picked.push(group) === options.groupsPerUpdate) return { ok: true, groups: picked, tooStale };
   }
-  const stale = numStale > 0 ? `, ${numStale} too stale` : '';
+  const stale = tooStale.length > 0 ? `, ${tooStale.length} too stale` : '';
   return {
     ok: false,
+    tooStale,
     waitingFor: `groups: ${picked.length} of ${options.groupsPerUpdate} are there${stale}`,
   };
 }

@@ -174,6 +174,7 @@ export class Trainer {
         ['time/read', readSeconds],
         ['time/update', updateSeconds],
         ['memory/trainerTensors', countTensors()],
+        ['train/numGroupsTooStale', this.view.groups.counts.numForgotten],
         ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });
