@@ -1,16 +1,23 @@
-/** Installs the fast compute backend, reporting progress to the supervisor; ends at once where there is one already. */
+/**
+ * Installs the fast compute backend, or what a finished installation lacks since the sources of the fused ops have changed, and
+ * reports progress to the supervisor; ends at once, without a word, where everything is there.
+ */
 import { runRole, superviseThisProcess } from '@retrace/config';
 import { ensureBackend, listBackends } from '@retrace/policy';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();
   const chosen = (await listBackends()).find(({ isChosen }) => isChosen);
-  if (chosen !== undefined && chosen.name !== 'wasm') return;
-  const { message } = await ensureBackend({
+  if (chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'tensorflow') return;
+  let didAnything = false;
+  const { isInstalled, message } = await ensureBackend({
     signal,
     onProgress: ({ stage, message: detail, fraction }) => {
-      if (stage !== 'installed') send({ type: 'progress', detail: `${stage}: ${detail}`, fraction });
+      if (stage === 'installed') return;
+      didAnything = true;
+      send({ type: 'progress', detail: `${stage}: ${detail}`, fraction });
     },
   });
-  console.log(message);
+  // Without its fused ops TensorFlow still is the fastest choice; the roles say that they lack them.
+  if (didAnything && (isInstalled || chosen?.name === 'wasm')) console.log(message);
 });
