@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alignSeries, lastValue, stackShares } from './chart-data';
+import { alignSeries, countedInUpdates, lastValue, stackShares } from './chart-data';
 
 const rollout = {
   name: 'rollout/success',
@@ -15,6 +15,26 @@ const validation = {
   values: [0.25, 0.6],
   times: [3000, 6000],
 };
+
+describe('countedInUpdates', () => {
+  const updates = {
+    name: 'train/loss',
+    source: 'trainer',
+    steps: [1, 2, 3],
+    values: [3, 2, 1],
+    times: [1500, 1800, 2500],
+  };
+
+  it('puts rounds where the updates were, the first ones at 0', () => {
+    expect(countedInUpdates(rollout, updates).steps).toEqual([0, 2, 3]);
+  });
+
+  it('is what it was in step with the updates, without updates, and for others than collectors', () => {
+    expect(countedInUpdates(rollout, { ...updates, times: [1500, 2500, 3500] }).steps).toEqual(rollout.steps);
+    expect(countedInUpdates(rollout, undefined)).toBe(rollout);
+    expect(countedInUpdates(validation, updates)).toBe(validation);
+  });
+});
 
 describe('alignSeries', () => {
   it('puts series of different steps over one axis, empty where a series has no value', () => {

@@ -29,6 +29,22 @@ export function alignSeries(
   return [xs, ...columns];
 }
 
+/**
+ * A collector counts its rounds. Where these are not the updates (after imitation, or with stale data), its series goes to the
+ * updates that had been applied by then.
+ *
+ * @param updates any series of the trainer, oldest value first
+ */
+export function countedInUpdates(series: MetricSeries, updates: MetricSeries | undefined): MetricSeries {
+  if (series.source !== 'collector' || !updates || updates.times.length === 0) return series;
+  let applied = 0;
+  const steps = series.times.map((time) => {
+    while (applied < updates.times.length && updates.times[applied] <= time) applied++;
+    return applied === 0 ? 0 : updates.steps[applied - 1];
+  });
+  return { ...series, steps };
+}
+
 function positionsOf(series: MetricSeries, axis: ChartAxis, startMs: number): readonly number[] {
   return axis === 'update' ? series.steps : series.times.map((time) => (time - startMs) / 1000);
 }

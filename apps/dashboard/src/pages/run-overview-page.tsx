@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { useMetrics } from '../api/queries';
 import type { Baseline, MetricSeries, RunDetail } from '../api/types';
 import { Chart } from '../charts/chart';
-import { alignSeries, stackShares, type ChartAxis } from '../charts/chart-data';
+import { alignSeries, countedInUpdates, stackShares, type ChartAxis } from '../charts/chart-data';
 import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART, type ChartDefinition } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
@@ -25,7 +25,10 @@ export function RunOverviewPage() {
   const run = useRunOfPage();
   const metrics = useMetrics(run.runId, CHARTED_METRICS, { refetchMs: useRefetchMs() });
   const [axis, setAxis] = useState<ChartAxis>('update');
-  const series = useMemo(() => new Map(metrics.data?.map((one) => [one.name, one])), [metrics.data]);
+  const series = useMemo(() => {
+    const updates = metrics.data?.find(({ name }) => name === 'train/loss');
+    return new Map(metrics.data?.map((one) => [one.name, countedInUpdates(one, updates)]));
+  }, [metrics.data]);
   const chart = { series, axis, startMs: Date.parse(run.startedAt) };
 
   return (
