@@ -1,16 +1,21 @@
 import { makeData, type Data, type DataType } from 'apache-arrow';
+import { GrowingArray } from './growing-array.js';
+
+/** Rows that a column has room for at its first `set`. */
+export const INITIAL_ROWS = 64;
 
 /**
  * One Arrow column, built over flat buffers.
  *
- * A builder knows how many rows there will be. Rows are set in ascending order; those that never are hold the type's default
- * (0, empty; null where nullable). Nothing is allocated for values before the first `set`.
+ * It grows with the rows that are set, in ascending order; those that never are hold the type's default (0, empty; null where
+ * nullable). Nothing is allocated for values before the first `set`.
  */
 export interface ColumnBuilder {
   /** False while no row was set: the column may be left out of an insert. */
   readonly isUsed: boolean;
   readonly isNullable: boolean;
-  finish(): Data;
+  /** Ends the column, which no `set` may follow. */
+  finish(numRows: number): Data;
 }
 
 export type NumberArray =
@@ -37,19 +42,17 @@ export function newData(type: DataType, buffers: ColumnBuffers): Data {
 
 /** Which rows of a nullable column hold a value, as Arrow has it: bit i of the bitmap is row i. */
 export class Validity {
-  private readonly nullBitmap: Uint8Array;
+  private readonly bitmap = new GrowingArray(Uint8Array, INITIAL_ROWS / 8);
   private numValid = 0;
 
-  constructor(private readonly numRows: number) {
-    this.nullBitmap = new Uint8Array(Math.ceil(numRows / 8));
-  }
-
   set(row: number): void {
-    this.nullBitmap[row >> 3] |= 1 << (row & 7);
+    this.bitmap.extend((row >> 3) + 1);
+    this.bitmap.values[row >> 3] |= 1 << (row & 7);
     this.numValid++;
   }
 
-  finish(): { readonly nullCount: number; readonly nullBitmap: Uint8Array } {
-    return { nullCount: this.numRows - this.numValid, nullBitmap: this.nullBitmap };
+  finish(numRows: number): { readonly nullCount: number; readonly nullBitmap: Uint8Array } {
+    this.bitmap.extend(Math.ceil(numRows / 8));
+    return { nullCount: numRows - this.numValid, nullBitmap: this.bitmap.finish() };
   }
 }

@@ -1,6 +1,7 @@
 import { Dictionary, Int32, makeVector, Utf8, type Data } from 'apache-arrow';
-import { newData, type ColumnBuilder } from './column-builder.js';
-import { BytesColumn, GrowingArray, newList, RowOffsets } from './ragged-columns.js';
+import { INITIAL_ROWS, newData, type ColumnBuilder } from './column-builder.js';
+import { GrowingArray } from './growing-array.js';
+import { BytesColumn, newList, RowOffsets } from './ragged-columns.js';
 
 /** The distinct texts of a column, numbered as they come. Number 0 is the empty text, so that rows left out are empty. */
 class TextDictionary {
@@ -18,10 +19,10 @@ class TextDictionary {
   }
 
   finish(indexes: Int32Array): Data {
-    const texts = new BytesColumn(new Utf8(), this.indexes.size);
+    const texts = new BytesColumn(new Utf8());
     [...this.indexes.keys()].forEach((text, row) => texts.set(row, text));
     const type = new Dictionary(new Utf8(), new Int32(), this.id);
-    const dictionary = makeVector(texts.finish());
+    const dictionary = makeVector(texts.finish(this.indexes.size));
     return newData(type, { length: indexes.length, nullCount: 0, data: indexes, dictionary });
   }
 }
@@ -30,12 +31,9 @@ class TextDictionary {
 export class DictionaryColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;
-  private indexes: Int32Array | null = null;
+  private indexes: GrowingArray<Int32Array> | null = null;
 
-  constructor(
-    dictionaryId: number,
-    private readonly numRows: number,
-  ) {
+  constructor(dictionaryId: number) {
     this.dictionary = new TextDictionary(dictionaryId);
   }
 
@@ -45,12 +43,13 @@ export class DictionaryColumn implements ColumnBuilder {
 
   set(row: number, text: string): void {
     if (text === '') return;
-    this.indexes ??= new Int32Array(this.numRows);
-    this.indexes[row] = this.dictionary.indexOf(text);
+    this.indexes ??= new GrowingArray(Int32Array, INITIAL_ROWS);
+    this.indexes.set(row, this.dictionary.indexOf(text));
   }
 
-  finish(): Data {
-    return this.dictionary.finish(this.indexes ?? new Int32Array(this.numRows));
+  finish(numRows: number): Data {
+    this.indexes?.extend(numRows);
+    return this.dictionary.finish(this.indexes?.finish() ?? new Int32Array(numRows));
   }
 }
 
@@ -59,14 +58,10 @@ export class DictionaryListColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;
   private indexes: GrowingArray<Int32Array> | null = null;
-  private readonly offsets: RowOffsets;
+  private readonly offsets = new RowOffsets();
 
-  constructor(
-    dictionaryId: number,
-    private readonly numRows: number,
-  ) {
+  constructor(dictionaryId: number) {
     this.dictionary = new TextDictionary(dictionaryId);
-    this.offsets = new RowOffsets(numRows);
   }
 
   get isUsed(): boolean {
@@ -75,14 +70,14 @@ export class DictionaryListColumn implements ColumnBuilder {
 
   set(row: number, texts: readonly string[]): void {
     if (texts.length === 0) return;
-    this.indexes ??= new GrowingArray(Int32Array, this.numRows);
+    this.indexes ??= new GrowingArray(Int32Array, INITIAL_ROWS);
     const start = this.indexes.length;
     this.indexes.append(texts.map((text) => this.dictionary.indexOf(text)));
     this.offsets.set(row, start, this.indexes.length);
   }
 
-  finish(): Data {
+  finish(numRows: number): Data {
     const indexes = this.indexes?.finish() ?? new Int32Array(0);
-    return newList(this.dictionary.finish(indexes), this.offsets.finish(indexes.length), this.numRows);
+    return newList(this.dictionary.finish(indexes), this.offsets.finish(numRows, indexes.length), numRows);
   }
 }

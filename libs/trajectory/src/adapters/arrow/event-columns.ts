@@ -6,23 +6,23 @@ import { BytesColumn, ListColumn } from './ragged-columns.js';
 /** A builder for every column of table `events`, under the column's name; types as in `migrations/0001_events.sql`. */
 export type EventColumns = ReturnType<typeof newEventColumns>;
 
-export function newEventColumns(numRows: number) {
+export function newEventColumns() {
   let numDictionaries = 0;
-  const label = () => new DictionaryColumn(++numDictionaries, numRows);
-  const labels = () => new DictionaryListColumn(++numDictionaries, numRows);
-  const text = () => new BytesColumn(new Utf8(), numRows);
-  const nullableText = () => new BytesColumn(new Utf8(), numRows, true);
-  const uint8 = () => new NumberColumn(new Uint8(), Uint8Array, numRows);
-  const uint16 = () => new NumberColumn(new Uint16(), Uint16Array, numRows);
+  const label = () => new DictionaryColumn(++numDictionaries);
+  const labels = () => new DictionaryListColumn(++numDictionaries);
+  const text = () => new BytesColumn(new Utf8());
+  const nullableText = () => new BytesColumn(new Utf8(), true);
+  const uint8 = () => new NumberColumn(new Uint8(), Uint8Array);
+  const uint16 = () => new NumberColumn(new Uint16(), Uint16Array);
   // 64-bit integers travel as float64, which holds every integer that an event may carry; the engine casts.
-  const integer = () => new NumberColumn(new Float64(), Float64Array, numRows);
-  const float64 = () => new NumberColumn(new Float64(), Float64Array, numRows);
-  const nullableFloat64 = () => new NumberColumn(new Float64(), Float64Array, numRows, true);
-  const nullableUint8 = () => new NumberColumn(new Uint8(), Uint8Array, numRows, true);
-  const int32s = () => new ListColumn<Int32Array>(new Int32(), Int32Array, numRows);
-  const uint8s = () => new ListColumn<Uint8Array>(new Uint8(), Uint8Array, numRows);
-  const float32s = () => new ListColumn<Float32Array>(new Float32(), Float32Array, numRows);
-  const float64s = () => new ListColumn<Float64Array>(new Float64(), Float64Array, numRows);
+  const integer = () => new NumberColumn(new Float64(), Float64Array);
+  const float64 = () => new NumberColumn(new Float64(), Float64Array);
+  const nullableFloat64 = () => new NumberColumn(new Float64(), Float64Array, true);
+  const nullableUint8 = () => new NumberColumn(new Uint8(), Uint8Array, true);
+  const int32s = () => new ListColumn<Int32Array>(new Int32(), Int32Array);
+  const uint8s = () => new ListColumn<Uint8Array>(new Uint8(), Uint8Array);
+  const float32s = () => new ListColumn<Float32Array>(new Float32(), Float32Array);
+  const float64s = () => new ListColumn<Float64Array>(new Float64(), Float64Array);
   return {
     run_id: label(),
     episode_id: text(),
@@ -33,9 +33,9 @@ export function newEventColumns(numRows: number) {
     log_offset: integer(),
     kind: label(),
     schema_version: uint16(),
-    event_id: new Binary16Column(numRows),
-    content_checksum: new Binary16Column(numRows),
-    occurred_at: new MicrosecondColumn(numRows),
+    event_id: new Binary16Column(),
+    content_checksum: new Binary16Column(),
+    occurred_at: new MicrosecondColumn(),
 
     group_id: text(),
     group_size: integer(),
@@ -101,6 +101,6 @@ export function newEventColumns(numRows: number) {
     metric_values: float64s(),
 
     payload: text(),
-    raw: new BytesColumn(new Binary(), numRows),
+    raw: new BytesColumn(new Binary()),
   };
 }

@@ -32,7 +32,7 @@ describe('event rows through the engine', () => {
 
   async function insert(rows: readonly EventRow[]): Promise<readonly string[]> {
     session.query('TRUNCATE TABLE events');
-    const encoder = new EventRowsEncoder(POSITION, rows.length);
+    const encoder = new EventRowsEncoder(POSITION);
     for (const row of rows) encoder.append(row);
     const { columns, body } = encoder.finish();
     const path = join(scratch, 'rows.arrows');

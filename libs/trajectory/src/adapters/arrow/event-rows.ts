@@ -51,17 +51,16 @@ const FIELDS = { ...episodeEventFields, ...controlEventFields };
 
 /** Collects rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
 export class EventRowsEncoder {
-  private readonly columns: EventColumns;
+  private readonly columns = newEventColumns();
   private numAppended = 0;
 
-  constructor(
-    private readonly position: StreamPartition,
-    private readonly numRows: number,
-  ) {
-    this.columns = newEventColumns(numRows);
+  constructor(private readonly position: StreamPartition) {}
+
+  get numRows(): number {
+    return this.numAppended;
   }
 
-  /** Exactly `numRows` times, in the order of offsets. */
+  /** In the order of offsets. */
   append(row: EventRow): void {
     const { columns, position } = this;
     const at = this.numAppended++;
@@ -74,13 +73,9 @@ export class EventRowsEncoder {
     else writeWatermark(columns, at);
   }
 
+  /** Ends the encoder, to which no row may be appended any more. */
   finish(): EncodedRows {
-    if (this.numAppended !== this.numRows) {
-      throw new RangeError(
-        `encoder got ${this.numAppended} rows; must get the ${this.numRows} it was made for`,
-      );
-    }
-    return encodeColumns(this.columns, this.numRows);
+    return encodeColumns(this.columns, this.numAppended);
   }
 }
 
@@ -132,7 +127,7 @@ function writeWatermark(columns: EventColumns, row: number): void {
 
 function encodeColumns(columns: EventColumns, numRows: number): EncodedRows {
   const used = Object.entries<ColumnBuilder>(columns).filter(([, builder]) => builder.isUsed);
-  const children = used.map(([, builder]) => builder.finish());
+  const children = used.map(([, builder]) => builder.finish(numRows));
   const schema = new Schema(
     used.map(([name, builder], i) => new Field(name, children[i].type, builder.isNullable)),
   );

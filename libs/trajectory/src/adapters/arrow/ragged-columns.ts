@@ -1,67 +1,35 @@
 import { Binary, Field, List, Utf8, type Data, type DataType } from 'apache-arrow';
 import {
+  INITIAL_ROWS,
   newData,
   Validity,
   type ColumnBuilder,
   type NumberArray,
   type TypedArrayConstructor,
 } from './column-builder.js';
+import { GrowingArray } from './growing-array.js';
 
 const INITIAL_ITEMS_PER_ROW = 32;
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 
-type GrowableArray = Exclude<NumberArray, BigInt64Array>;
-
-/** A typed array that grows by doubling. */
-export class GrowingArray<A extends GrowableArray> {
-  values: A;
-  length = 0;
-
-  constructor(
-    private readonly arrayType: TypedArrayConstructor<A>,
-    capacity: number,
-  ) {
-    this.values = new arrayType(capacity);
-  }
-
-  reserve(extra: number): void {
-    if (this.length + extra <= this.values.length) return;
-    const grown = new this.arrayType(Math.max(2 * this.values.length, this.length + extra));
-    grown.set(this.values.subarray(0, this.length));
-    this.values = grown;
-  }
-
-  append(part: ArrayLike<number>): void {
-    this.reserve(part.length);
-    this.values.set(part, this.length);
-    this.length += part.length;
-  }
-
-  finish(): A {
-    return this.values.subarray(0, this.length) as A;
-  }
-}
-
 /** Row r of a ragged column: items [offsets[r], offsets[r + 1]). */
 export class RowOffsets {
-  private readonly offsets: Int32Array;
+  private readonly offsets = new GrowingArray(Int32Array, INITIAL_ROWS + 1);
   private numSet = 0;
-
-  constructor(numRows: number) {
-    this.offsets = new Int32Array(numRows + 1);
-  }
 
   /** Gives `row` the items from `start` to `end`; rows left out before it are empty. */
   set(row: number, start: number, end: number): void {
-    this.offsets.fill(start, this.numSet, row + 1);
+    this.offsets.extend(row + 2);
+    this.offsets.values.fill(start, this.numSet, row + 1);
     this.numSet = row + 1;
-    this.offsets[this.numSet] = end;
+    this.offsets.values[this.numSet] = end;
   }
 
-  finish(end: number): Int32Array {
-    this.offsets.fill(end, this.numSet);
-    return this.offsets;
+  finish(numRows: number, end: number): Int32Array {
+    this.offsets.extend(numRows + 1);
+    this.offsets.values.fill(end, this.numSet);
+    return this.offsets.finish();
   }
 }
 
@@ -69,16 +37,14 @@ export class RowOffsets {
 export class BytesColumn implements ColumnBuilder {
   private bytes: GrowingArray<Uint8Array> | null = null;
   private view: Buffer = Buffer.alloc(0);
-  private readonly offsets: RowOffsets;
+  private readonly offsets = new RowOffsets();
   private readonly validity: Validity | null;
 
   constructor(
     private readonly type: Utf8 | Binary,
-    private readonly numRows: number,
     readonly isNullable = false,
   ) {
-    this.offsets = new RowOffsets(numRows);
-    this.validity = isNullable ? new Validity(numRows) : null;
+    this.validity = isNullable ? new Validity() : null;
   }
 
   get isUsed(): boolean {
@@ -88,7 +54,7 @@ export class BytesColumn implements ColumnBuilder {
   /** null leaves the row as it is. */
   set(row: number, content: string | Uint8Array | null): void {
     if (content === null) return;
-    this.bytes ??= new GrowingArray(Uint8Array, this.numRows * INITIAL_ITEMS_PER_ROW);
+    this.bytes ??= new GrowingArray(Uint8Array, INITIAL_ROWS * INITIAL_ITEMS_PER_ROW);
     const start = this.bytes.length;
     if (typeof content === 'string') this.appendText(this.bytes, content);
     else this.bytes.append(content);
@@ -96,11 +62,11 @@ export class BytesColumn implements ColumnBuilder {
     this.validity?.set(row);
   }
 
-  finish(): Data {
+  finish(numRows: number): Data {
     const data = this.bytes?.finish() ?? new Uint8Array(0);
-    const valueOffsets = this.offsets.finish(data.length);
-    const length = this.numRows;
-    return newData(this.type, { length, nullCount: 0, ...this.validity?.finish(), valueOffsets, data });
+    const valueOffsets = this.offsets.finish(numRows, data.length);
+    const validity = this.validity?.finish(numRows);
+    return newData(this.type, { length: numRows, nullCount: 0, ...validity, valueOffsets, data });
   }
 
   private appendText(bytes: GrowingArray<Uint8Array>, text: string): void {
@@ -111,18 +77,15 @@ export class BytesColumn implements ColumnBuilder {
 }
 
 /** A typed array a row. */
-export class ListColumn<A extends GrowableArray> implements ColumnBuilder {
+export class ListColumn<A extends Exclude<NumberArray, BigInt64Array>> implements ColumnBuilder {
   readonly isNullable = false;
   private items: GrowingArray<A> | null = null;
-  private readonly offsets: RowOffsets;
+  private readonly offsets = new RowOffsets();
 
   constructor(
     private readonly itemType: DataType,
     private readonly arrayType: TypedArrayConstructor<A>,
-    private readonly numRows: number,
-  ) {
-    this.offsets = new RowOffsets(numRows);
-  }
+  ) {}
 
   get isUsed(): boolean {
     return this.items !== null;
@@ -131,16 +94,16 @@ export class ListColumn<A extends GrowableArray> implements ColumnBuilder {
   /** null is an empty row. */
   set(row: number, part: A | null): void {
     if (part === null || part.length === 0) return;
-    this.items ??= new GrowingArray(this.arrayType, this.numRows * INITIAL_ITEMS_PER_ROW);
+    this.items ??= new GrowingArray(this.arrayType, INITIAL_ROWS * INITIAL_ITEMS_PER_ROW);
     const start = this.items.length;
     this.items.append(part);
     this.offsets.set(row, start, this.items.length);
   }
 
-  finish(): Data {
+  finish(numRows: number): Data {
     const data = this.items?.finish() ?? new this.arrayType(0);
     const child = newData(this.itemType, { length: data.length, nullCount: 0, data });
-    return newList(child, this.offsets.finish(data.length), this.numRows);
+    return newList(child, this.offsets.finish(numRows, data.length), numRows);
   }
 }
 

@@ -120,7 +120,7 @@ describe('a store on a cluster', () => {
         return store.client.queryRows(sql, options);
       },
     });
-    const encoder = new EventRowsEncoder(position, 1);
+    const encoder = new EventRowsEncoder(position);
     encoder.append({ offset: 41, watermark: true });
     await insertBatch(clustered, encoder.finish());
     expect(await readNextOffset(clustered, position)).toBe(42);

@@ -34,7 +34,7 @@ describe('StoreClient', () => {
   });
 
   it('takes rows as an Arrow stream', async () => {
-    const encoder = new EventRowsEncoder({ logId: 'log', stream: 'control', partition: 0 }, 1);
+    const encoder = new EventRowsEncoder({ logId: 'log', stream: 'control', partition: 0 });
     encoder.append({ offset: 5, watermark: true });
     const { columns, body } = encoder.finish();
     await store.client.insertArrow({ table: 'events', columns, body });

@@ -192,10 +192,11 @@ describe('TrajectoryReader', () => {
   });
 
   async function insertAgain(events: readonly AnyEvent[]): Promise<void> {
-    const encoder = new EventRowsEncoder(
-      { logId: store.log.logId, stream: 'trajectories', partition: 0 },
-      events.length,
-    );
+    const encoder = new EventRowsEncoder({
+      logId: store.log.logId,
+      stream: 'trajectories',
+      partition: 0,
+    });
     events.forEach((event, i) => encoder.append(eventRow(1_000_000 + i, event)));
     const { columns, body } = encoder.finish();
     await store.client.insertArrow({ table: 'events', columns, body });

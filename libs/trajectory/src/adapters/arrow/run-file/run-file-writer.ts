@@ -80,16 +80,16 @@ async function* batchesOf(
 
 function toBatch(rows: readonly RunFileRow[], runId: string): RecordBatch {
   const length = rows.length;
-  const text = () => new BytesColumn(new Utf8(), length);
+  const text = () => new BytesColumn(new Utf8());
   const columns = {
     stream: text(),
     episode_id: text(),
-    seq: new NumberColumn(new Float64(), Float64Array, length),
+    seq: new NumberColumn(new Float64(), Float64Array),
     kind: text(),
-    schema_version: new NumberColumn(new Uint16(), Uint16Array, length),
+    schema_version: new NumberColumn(new Uint16(), Uint16Array),
     id: text(),
-    occurred_at: new MicrosecondColumn(length),
-    record: new BytesColumn(new Binary(), length),
+    occurred_at: new MicrosecondColumn(),
+    record: new BytesColumn(new Binary()),
   };
   rows.forEach((row, at) => {
     columns.stream.set(at, row.stream);
@@ -101,7 +101,7 @@ function toBatch(rows: readonly RunFileRow[], runId: string): RecordBatch {
     columns.occurred_at.set(at, row.occurredAtUs);
     columns.record.set(at, row.record);
   });
-  const children = Object.values<ColumnBuilder>(columns).map((builder) => builder.finish());
+  const children = Object.values<ColumnBuilder>(columns).map((builder) => builder.finish(length));
   const fields = Object.keys(columns).map((name, i) => new Field(name, children[i].type, false));
   const metadata = new Map<string, string>([
     [METADATA.format, RUN_FILE_FORMAT],

@@ -116,7 +116,7 @@ async function retrySlice(
     else codes.push(decoded.code);
   }
   if (events.length > 0 && !dryRun) {
-    const encoder = new EventRowsEncoder(position, events.length);
+    const encoder = new EventRowsEncoder(position);
     for (const event of events) encoder.append(event);
     await insertBatch(client, encoder.finish());
     await client.command(remove(client.layout), {

@@ -2,9 +2,10 @@ import { peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import type { StreamPartition } from '../../arrow/index.js';
-import { decodeRecord } from '../sink/decoded-record.js';
 import { isDeleted } from '../retention/read-deleted-runs.js';
-import { encodeBatch, insertBatch } from '../sink/insert-batch.js';
+import { insertBatch } from '../sink/insert-batch.js';
+import { PendingBatch } from '../sink/pending-batch.js';
+import { TimeSlice } from '../sink/time-slice.js';
 import type { StoreClient } from '../store-client.js';
 
 export interface ProjectRecords {
@@ -44,7 +45,13 @@ export async function projectRecords(job: ProjectRecords): Promise<number> {
         !isDeleted(record, position, deletedRuns),
     );
     if (records.length === 0) continue;
-    await insertBatch(client, await encodeBatch(records.map(decodeRecord), position, { watermark: null }));
+    const batch = new PendingBatch(position);
+    const slice = new TimeSlice();
+    for (const record of records) {
+      batch.append(record);
+      if (slice.isOver) await slice.next();
+    }
+    await insertBatch(client, batch.finish({ withWatermark: false }));
     numRows += records.length;
   }
   return numRows;

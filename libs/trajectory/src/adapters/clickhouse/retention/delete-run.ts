@@ -78,7 +78,7 @@ async function markPositions(log: EventLog, client: StoreClient): Promise<void> 
   for (const position of positionsOf(log)) {
     const nextOffset = await readNextOffset(client, position);
     if (nextOffset === 0) continue;
-    const encoder = new EventRowsEncoder(position, 1);
+    const encoder = new EventRowsEncoder(position);
     encoder.append({ offset: nextOffset - 1, watermark: true });
     await insertBatch(client, encoder.finish());
   }

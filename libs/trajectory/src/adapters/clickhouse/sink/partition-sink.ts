@@ -7,10 +7,10 @@ import type { StreamPartition } from '../../arrow/index.js';
 import { isDeleted } from '../retention/read-deleted-runs.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
-import { decodeAhead, isKept, type DecodedRecord } from './decoded-record.js';
-import { encodeBatch, insertBatch } from './insert-batch.js';
+import { BatchBuffer } from './batch-buffer.js';
+import { insertBatch } from './insert-batch.js';
 import { InsertPace } from './insert-pace.js';
-import { RecordBuffer } from './record-buffer.js';
+import { PendingBatch } from './pending-batch.js';
 import type { ResolvedSinkOptions } from './sink-options.js';
 import type { PartitionTracker } from './sink-progress.js';
 import { readNextOffset, readOtherLogIds, readPartsOfRange } from './store-position.js';
@@ -37,7 +37,7 @@ export class PartitionSink {
   private readonly position: StreamPartition;
   private readonly where: string;
   private backoffMs: number;
-  private buffer: RecordBuffer<DecodedRecord> | null = null;
+  private buffer: BatchBuffer<PendingBatch> | null = null;
   /** The next batch carries a watermark when it ends this far. */
   private nextWatermark = 0;
   /** Batches up to this many records were seen to become one part. */
@@ -108,28 +108,29 @@ export class PartitionSink {
       options.insertBurst,
     );
     const stop = new AbortController();
-    const buffer = new RecordBuffer<DecodedRecord>(maxBatchBytes);
+    const buffer = new BatchBuffer({
+      maxRecords: maxBatchRecords,
+      maxBytes: maxBatchBytes,
+      newBatch: () => new PendingBatch(this.position),
+      append: (batch, record) => {
+        if (isDeleted(record, this.position, this.deletedRuns)) batch.passOver(record);
+        else batch.append(record);
+      },
+    });
     const source = log.follow(tracker.stream, tracker.partition, fromOffset, {
       signal: AbortSignal.any([signal, stop.signal]),
       maxRecords: maxBatchRecords,
       maxBytes: Math.min(maxBatchBytes, 4 * 1024 * 1024),
     });
     this.buffer = buffer;
-    const filled = buffer.fill(
-      decodeAhead(this.announced(source), (record) => isDeleted(record, this.position, this.deletedRuns)),
-    );
+    const filled = buffer.fill(this.announced(source));
     try {
       let nextOffset = fromOffset;
       while (!signal.aborted) {
-        const records = await buffer.take({
-          maxRecords: maxBatchRecords,
-          maxBytes: maxBatchBytes,
-          lingerMs,
-          notBeforeMs: pace.notBeforeMs,
-        });
-        if (records.length === 0) break;
+        const batch = await buffer.take({ lingerMs, notBeforeMs: pace.notBeforeMs });
+        if (batch === null) break;
         pace.started(performance.now());
-        nextOffset = await this.insert(records, nextOffset);
+        nextOffset = await this.insert(batch, nextOffset);
       }
     } finally {
       stop.abort();
@@ -145,16 +146,13 @@ export class PartitionSink {
     }
   }
 
-  private async insert(records: readonly DecodedRecord[], expectedOffset: number): Promise<number> {
+  private async insert(batch: PendingBatch, expectedOffset: number): Promise<number> {
     const { log, client, tracker, options, onProgress } = this.parts;
-    const first = records[0].offset;
-    const last = records[records.length - 1].offset;
+    const { firstOffset: first, lastOffset: last, numRecords, numRows } = batch;
     const nextOffset = last + 1;
-    const numRows = records.filter(isKept).length;
     // What was passed over is accounted for, so that the next start goes on behind it.
-    const withWatermark = nextOffset >= this.nextWatermark || numRows < records.length;
-    const batch = await encodeBatch(records, this.position, { watermark: withWatermark ? last : null });
-    await insertBatch(client, batch);
+    const withWatermark = nextOffset >= this.nextWatermark || numRows < numRecords;
+    await insertBatch(client, batch.finish({ withWatermark }));
     const published = this.publishPosition(nextOffset);
     await this.proveOnePart({ first, last, numRecords: numRows });
     if (withWatermark) this.nextWatermark = nextOffset + options.watermarkInterval;
@@ -164,8 +162,8 @@ export class PartitionSink {
       nextOffset,
       numRows,
       numDeadLetters: batch.numDeadLetters,
-      numBytes: records.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-      numMissingOffsets: nextOffset - expectedOffset - records.length,
+      numBytes: batch.sizeBytes,
+      numMissingOffsets: nextOffset - expectedOffset - numRecords,
       occurredAtMs: batch.occurredAtMs,
     });
     onProgress();

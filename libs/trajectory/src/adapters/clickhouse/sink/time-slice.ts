@@ -1,0 +1,19 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** How long one job may hold the thread, which others share. */
+const MAX_SLICE_MS = 8;
+
+/** Measures how long a job has held the thread. */
+export class TimeSlice {
+  private endMs = performance.now() + MAX_SLICE_MS;
+
+  get isOver(): boolean {
+    return performance.now() > this.endMs;
+  }
+
+  /** Lets other work in. */
+  async next(): Promise<void> {
+    await setImmediate();
+    this.endMs = performance.now() + MAX_SLICE_MS;
+  }
+}
