@@ -1,5 +1,5 @@
 import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
-import { numElements } from '../model/parameter-layout.js';
+import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
 
 /** Bytes of the length field before the header. */

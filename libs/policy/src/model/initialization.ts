@@ -1,22 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
-import { numElements, parameterSpecs, partShape } from './parameter-layout.js';
-import type { ParameterRole } from './parameter-layout.js';
+import { parameterSpecs } from './parameter-layout.js';
+import { numElements, partShape } from './parameter-spec.js';
+import type { ParameterRole, ParameterSpec } from './parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**
- * Initial weights: norms 1, biases 0, the rest normal with the standard deviation that its role asks for.
+ * Initial weights of `specs`, by default all: norms 1, biases and adapters' B 0, the rest normal with the standard deviation that its role asks for.
  * The stream of random numbers of a tensor depends on the seed and its name alone, so that adding a head or a
  * layer leaves the other tensors as they were.
  */
-export function initialTensors(config: TransformerConfig, seed: number): NamedTensors {
+export function initialTensors(
+  config: TransformerConfig,
+  seed: number,
+  specs: readonly ParameterSpec[] = parameterSpecs(config),
+): NamedTensors {
   const tensors = new Map<string, NamedTensor>();
-  for (const spec of parameterSpecs(config)) {
+  for (const spec of specs) {
     for (const part of spec.parts) {
       const shape = partShape(spec, part);
       const data = new Float32Array(numElements(shape));
       if (part.role === 'norm') data.fill(1);
-      else if (part.role !== 'bias')
+      else if (part.role !== 'bias' && part.role !== 'loraB')
         fillNormal(data, standardDeviation(config, part.role, shape[1]), `${seed}/${part.name}`);
       tensors.set(part.name, { shape, data });
     }
@@ -25,6 +30,8 @@ export function initialTensors(config: TransformerConfig, seed: number): NamedTe
 }
 
 function standardDeviation(config: TransformerConfig, role: ParameterRole, fanIn: number): number {
+  // The variance of the uniform numbers that peft starts from.
+  if (role === 'loraA') return 1 / Math.sqrt(3 * fanIn);
   const std = config.initializerStd ?? 1 / Math.sqrt(fanIn);
   if (role === 'lmHead') return config.lmHeadInitializerStd ?? std;
   if (role === 'residualProjection' && config.initializerStd === undefined)

@@ -1,32 +1,7 @@
-import { PolicyError } from '../policy-error.js';
-import type { NamedTensor, NamedTensors } from './named-tensors.js';
+import { adapterSpecs } from './adapter-layout.js';
+import { matrixSpec, vectorSpec } from './parameter-spec.js';
+import type { ParameterPart, ParameterRole, ParameterSpec } from './parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
-
-/**
- * One device parameter. Projections that read the same input are stored as one matrix, so that they take one
- * product: its rows are those of its parts, one after the other. Matrices are [out, in], as Hugging Face has them.
- */
-export interface ParameterSpec {
-  readonly key: string;
-  readonly shape: readonly number[];
-  readonly parts: readonly ParameterPart[];
-}
-
-/** A Hugging Face parameter inside a device parameter: `numRows` rows (or elements of a vector). */
-export interface ParameterPart {
-  readonly name: string;
-  readonly numRows: number;
-  readonly role: ParameterRole;
-  /**
-   * Set for queries and keys: Hugging Face turns row i of a head with row i + headDim/2; on the device the two are
-   * neighbours.
-   */
-  readonly pairedHeadDim?: number;
-}
-
-/** What decides how a parameter is initialised and whether weight decay applies to it. */
-export type ParameterRole =
-  'embedding' | 'projection' | 'residualProjection' | 'lmHead' | 'valueHead' | 'bias' | 'norm';
 
 /** Keys of the device parameters of one layer. */
 export function layerKeys(layer: number) {
@@ -35,6 +10,8 @@ export function layerKeys(layer: number) {
     inputNorm: key('inputNorm'),
     qkvWeight: key('qkvWeight'),
     qkvBias: key('qkvBias'),
+    queryNorm: key('queryNorm'),
+    keyNorm: key('keyNorm'),
     outputWeight: key('outputWeight'),
     feedForwardNorm: key('feedForwardNorm'),
     gateUpWeight: key('gateUpWeight'),
@@ -47,27 +24,46 @@ export const finalNormKey = 'finalNorm';
 export const lmHeadKey = 'lmHead';
 export const valueHeadKey = 'valueHead';
 
+/** Before the keys and names of what a critic has for itself. */
+export const criticPrefix = 'critic.';
+
+/** Whether a parameter serves the values alone. */
+export function isOfCritic(key: string): boolean {
+  return key === valueHeadKey || key.startsWith(criticPrefix);
+}
+
 /** All parameters of a model, in a fixed order. */
 export function parameterSpecs(config: TransformerConfig): ParameterSpec[] {
+  const isFrozen = config.lora !== undefined;
+  const base = baseSpecs(config).map((spec) => ({ ...spec, isFrozen }));
+  const adapters = adapterSpecs(config.lora, base);
+  const ownTrunk = config.valueTrunk !== 'own' ? [] : isFrozen ? adapters : trunkSpecs(config);
+  return [
+    ...base,
+    ...(config.valueHead ? [valueHead(config)] : []),
+    ...adapters,
+    ...ownTrunk.map(criticSpec),
+  ];
+}
+
+/** The parameters of the language model itself: no adapters, nothing of a critic. */
+export function baseSpecs(config: TransformerConfig): ParameterSpec[] {
+  const { vocabSize, hiddenSize } = config;
+  const lmHead = matrixSpec(lmHeadKey, hiddenSize, [
+    { name: 'lm_head.weight', numRows: vocabSize, role: 'lmHead' },
+  ]);
+  return [...trunkSpecs(config), ...(config.tieWordEmbeddings ? [] : [lmHead])];
+}
+
+function trunkSpecs(config: TransformerConfig): ParameterSpec[] {
   const { vocabSize, hiddenSize, numLayers } = config;
-  const specs = [
-    matrix(embeddingKey, hiddenSize, [
+  return [
+    matrixSpec(embeddingKey, hiddenSize, [
       { name: 'model.embed_tokens.weight', numRows: vocabSize, role: 'embedding' },
     ]),
+    ...Array.from({ length: numLayers }, (_, layer) => layerSpecs(config, layer)).flat(),
+    norm(finalNormKey, 'model.norm.weight', hiddenSize),
   ];
-  for (let layer = 0; layer < numLayers; layer++) specs.push(...layerSpecs(config, layer));
-  specs.push(norm(finalNormKey, 'model.norm.weight', hiddenSize));
-  if (!config.tieWordEmbeddings) {
-    specs.push(
-      matrix(lmHeadKey, hiddenSize, [{ name: 'lm_head.weight', numRows: vocabSize, role: 'lmHead' }]),
-    );
-  }
-  if (config.valueHead) {
-    specs.push(
-      matrix(valueHeadKey, hiddenSize, [{ name: 'value_head.weight', numRows: 1, role: 'valueHead' }]),
-    );
-  }
-  return specs;
 }
 
 function layerSpecs(config: TransformerConfig, layer: number): ParameterSpec[] {
@@ -76,106 +72,50 @@ function layerSpecs(config: TransformerConfig, layer: number): ParameterSpec[] {
   const keyValueWidth = config.numKeyValueHeads * headDim;
   const keys = layerKeys(layer);
   const prefix = `model.layers.${layer}`;
+  const attention = `${prefix}.self_attn`;
   const qkv = (suffix: 'weight' | 'bias', role: ParameterRole): ParameterPart[] => [
-    { name: `${prefix}.self_attn.q_proj.${suffix}`, numRows: queryWidth, role, pairedHeadDim: headDim },
-    { name: `${prefix}.self_attn.k_proj.${suffix}`, numRows: keyValueWidth, role, pairedHeadDim: headDim },
-    { name: `${prefix}.self_attn.v_proj.${suffix}`, numRows: keyValueWidth, role },
+    { name: `${attention}.q_proj.${suffix}`, numRows: queryWidth, role, pairedHeadDim: headDim },
+    { name: `${attention}.k_proj.${suffix}`, numRows: keyValueWidth, role, pairedHeadDim: headDim },
+    { name: `${attention}.v_proj.${suffix}`, numRows: keyValueWidth, role },
   ];
+  const headNorm = (key: string, name: string) =>
+    vectorSpec(key, [{ name, numRows: headDim, role: 'norm', pairedHeadDim: headDim }]);
   return [
     norm(keys.inputNorm, `${prefix}.input_layernorm.weight`, hiddenSize),
-    matrix(keys.qkvWeight, hiddenSize, qkv('weight', 'projection')),
-    ...(config.attentionBias ? [vector(keys.qkvBias, qkv('bias', 'bias'))] : []),
-    matrix(keys.outputWeight, queryWidth, [
-      { name: `${prefix}.self_attn.o_proj.weight`, numRows: hiddenSize, role: 'residualProjection' },
+    matrixSpec(keys.qkvWeight, hiddenSize, qkv('weight', 'projection')),
+    ...(config.attentionBias ? [vectorSpec(keys.qkvBias, qkv('bias', 'bias'))] : []),
+    ...(config.queryKeyNorm
+      ? [
+          headNorm(keys.queryNorm, `${attention}.q_norm.weight`),
+          headNorm(keys.keyNorm, `${attention}.k_norm.weight`),
+        ]
+      : []),
+    matrixSpec(keys.outputWeight, queryWidth, [
+      { name: `${attention}.o_proj.weight`, numRows: hiddenSize, role: 'residualProjection' },
     ]),
     norm(keys.feedForwardNorm, `${prefix}.post_attention_layernorm.weight`, hiddenSize),
-    matrix(keys.gateUpWeight, hiddenSize, [
+    matrixSpec(keys.gateUpWeight, hiddenSize, [
       { name: `${prefix}.mlp.gate_proj.weight`, numRows: intermediateSize, role: 'projection' },
       { name: `${prefix}.mlp.up_proj.weight`, numRows: intermediateSize, role: 'projection' },
     ]),
-    matrix(keys.downWeight, intermediateSize, [
+    matrixSpec(keys.downWeight, intermediateSize, [
       { name: `${prefix}.mlp.down_proj.weight`, numRows: hiddenSize, role: 'residualProjection' },
     ]),
   ];
 }
 
-function matrix(key: string, numColumns: number, parts: readonly ParameterPart[]): ParameterSpec {
-  return { key, shape: [sumRows(parts), numColumns], parts };
+function valueHead({ hiddenSize }: TransformerConfig): ParameterSpec {
+  return matrixSpec(valueHeadKey, hiddenSize, [{ name: 'value_head.weight', numRows: 1, role: 'valueHead' }]);
 }
 
-function vector(key: string, parts: readonly ParameterPart[]): ParameterSpec {
-  return { key, shape: [sumRows(parts)], parts };
+function criticSpec(spec: ParameterSpec): ParameterSpec {
+  return {
+    ...spec,
+    key: criticPrefix + spec.key,
+    parts: spec.parts.map((part) => ({ ...part, name: criticPrefix + part.name })),
+  };
 }
 
 function norm(key: string, name: string, size: number): ParameterSpec {
-  return vector(key, [{ name, numRows: size, role: 'norm' }]);
-}
-
-function sumRows(parts: readonly ParameterPart[]): number {
-  return parts.reduce((sum, part) => sum + part.numRows, 0);
-}
-
-export function numElements(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
-}
-
-/** The shape a part has on its own. */
-export function partShape(spec: ParameterSpec, part: ParameterPart): number[] {
-  return [part.numRows, ...spec.shape.slice(1)];
-}
-
-/** Cuts the values of one device parameter into its named parts. */
-export function splitParameter(spec: ParameterSpec, data: Float32Array): [string, NamedTensor][] {
-  let offset = 0;
-  return spec.parts.map((part) => {
-    const shape = partShape(spec, part);
-    const size = numElements(shape);
-    const rows = data.subarray(offset, offset + size);
-    offset += size;
-    return [part.name, { shape, data: reorderRows(rows, part, 'split') }];
-  });
-}
-
-/**
- * Joins named tensors into the values of one device parameter.
- * Throws `PolicyError` (`TENSOR_MISMATCH`) when a part is missing or has another shape.
- */
-export function joinParameter(spec: ParameterSpec, tensors: NamedTensors): Float32Array {
-  const data = new Float32Array(numElements(spec.shape));
-  let offset = 0;
-  for (const part of spec.parts) {
-    const shape = partShape(spec, part);
-    const tensor = tensors.get(part.name);
-    if (tensor === undefined) {
-      throw new PolicyError(
-        'TENSOR_MISMATCH',
-        `tensor ${part.name} is missing; the model needs it as [${shape.join(', ')}]`,
-      );
-    }
-    if (tensor.shape.join() !== shape.join() || tensor.data.length !== numElements(shape)) {
-      throw new PolicyError(
-        'TENSOR_MISMATCH',
-        `tensor ${part.name} has shape [${tensor.shape.join(', ')}]; the model needs [${shape.join(', ')}]`,
-      );
-    }
-    data.set(reorderRows(tensor.data, part, 'join'), offset);
-    offset += tensor.data.length;
-  }
-  return data;
-}
-
-/** Between the order of rows in a Hugging Face file and that on the device. */
-function reorderRows(data: Float32Array, part: ParameterPart, direction: 'split' | 'join'): Float32Array {
-  const { numRows, pairedHeadDim } = part;
-  if (pairedHeadDim === undefined) return data;
-  const rowSize = data.length / numRows;
-  const half = pairedHeadDim / 2;
-  const reordered = new Float32Array(data.length);
-  for (let row = 0; row < numRows; row++) {
-    const inHead = row % pairedHeadDim;
-    const paired = row - inHead + (inHead < half ? 2 * inHead : 2 * (inHead - half) + 1);
-    const [from, to] = direction === 'join' ? [row, paired] : [paired, row];
-    reordered.set(data.subarray(from * rowSize, (from + 1) * rowSize), to * rowSize);
-  }
-  return reordered;
+  return vectorSpec(key, [{ name, numRows: size, role: 'norm' }]);
 }

@@ -1,22 +1,55 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { freeze } from '../ops/frozen.js';
+import { joinParameter, splitParameter } from './join-parameter.js';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
-import { joinParameter, splitParameter } from './parameter-layout.js';
-import type { ParameterSpec } from './parameter-layout.js';
+import type { ParameterSpec } from './parameter-spec.js';
 
 /**
  * The weights of a model, one device tensor per parameter.
  * Tensors are replaced, never mutated; the set disposes what it replaces.
  */
 export class ParameterSet {
+  private readonly specByKey: ReadonlyMap<string, ParameterSpec>;
+
   private constructor(
     readonly specs: readonly ParameterSpec[],
     private readonly tensors: Map<string, tf.Tensor>,
-  ) {}
+  ) {
+    this.specByKey = new Map(specs.map((spec) => [spec.key, spec]));
+  }
 
   static fromNamed(specs: readonly ParameterSpec[], named: NamedTensors): ParameterSet {
     const set = new ParameterSet(specs, new Map());
     set.assign(named);
     return set;
+  }
+
+  /** Takes ownership of the tensors, one for each spec. */
+  static of(specs: readonly ParameterSpec[], tensors: ReadonlyMap<string, tf.Tensor>): ParameterSet {
+    const set = new ParameterSet(specs, new Map());
+    for (const [key, tensor] of tensors) set.replace(key, tensor);
+    return set;
+  }
+
+  /** Fills the parameters one after the other; if one can't be had, those before it are freed. */
+  static async load(
+    specs: readonly ParameterSpec[],
+    valuesOf: (spec: ParameterSpec) => Float32Array | Promise<Float32Array>,
+  ): Promise<ParameterSet> {
+    const set = new ParameterSet(specs, new Map());
+    try {
+      for (const spec of specs) {
+        set.replace(spec.key, tf.tensor(await valuesOf(spec), [...spec.shape], 'float32'));
+      }
+      return set;
+    } catch (error) {
+      set.dispose();
+      throw error;
+    }
+  }
+
+  has(key: string): boolean {
+    return this.specByKey.has(key);
   }
 
   get(key: string): tf.Tensor {
@@ -29,19 +62,23 @@ export class ParameterSet {
   replace(key: string, tensor: tf.Tensor): void {
     this.tensors.get(key)?.dispose();
     this.tensors.set(key, tf.keep(tensor));
+    if (this.specByKey.get(key)?.isFrozen) freeze(tensor);
   }
 
-  /** Replaces all of them. Throws `PolicyError` (`TENSOR_MISMATCH`), before anything is replaced, if one doesn't fit. */
-  assign(named: NamedTensors): void {
-    const joined = this.specs.map((spec) => joinParameter(spec, named));
-    this.specs.forEach((spec, i) => {
+  /**
+   * Replaces the parameters of `specs`, by default all. Throws `PolicyError` (`TENSOR_MISMATCH`), before anything is
+   * replaced, if one doesn't fit.
+   */
+  assign(named: NamedTensors, specs: readonly ParameterSpec[] = this.specs): void {
+    const joined = specs.map((spec) => joinParameter(spec, named));
+    specs.forEach((spec, i) => {
       this.replace(spec.key, tf.tensor(joined[i], [...spec.shape], 'float32'));
     });
   }
 
-  async export(): Promise<NamedTensors> {
+  async export(specs: readonly ParameterSpec[] = this.specs): Promise<NamedTensors> {
     const named = new Map<string, NamedTensor>();
-    for (const spec of this.specs) {
+    for (const spec of specs) {
       const data = Float32Array.from(await this.get(spec.key).data());
       for (const [name, tensor] of splitParameter(spec, data)) named.set(name, tensor);
     }
@@ -49,11 +86,9 @@ export class ParameterSet {
   }
 
   clone(): ParameterSet {
-    const copies = Array.from(this.tensors, ([key, tensor]): [string, tf.Tensor] => [
-      key,
-      tf.keep(tf.clone(tensor)),
-    ]);
-    return new ParameterSet(this.specs, new Map(copies));
+    const copy = new ParameterSet(this.specs, new Map());
+    for (const [key, tensor] of this.tensors) copy.replace(key, tf.clone(tensor));
+    return copy;
   }
 
   dispose(): void {

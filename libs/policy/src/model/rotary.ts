@@ -1,14 +1,16 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { rotatePairs } from '../ops/rotate-pairs.js';
+import { rotaryFrequencies } from './rope-scaling.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**
  * Rotary positions (arXiv:2104.09864) for joined projections of width W = (numHeads + 2·numKeyValueHeads)·headDim.
  *
- * A table [positions, W] of factors: cosine and sine of the angle p·θ^(−2i/headDim) side by side for pair i of a head.
+ * A table [positions, W] of factors: cosine and sine of the angle p·frequency(i) side by side for pair i of a head
+ * (`rotaryFrequencies`).
  * The factors of queries are scaled by 1/√headDim, so that scores need no scaling of their own; those of values are 1,
  * so that one product turns queries and keys and leaves values alone. Pairs are neighbouring columns
- * (`parameter-layout.ts` orders the rows of the weights so). Made when first needed, and grown by doubling.
+ * (`join-parameter.ts` orders the rows of the weights so). Made when first needed, and grown by doubling.
  */
 export class RotaryTable {
   private table: tf.Tensor | null = null;
@@ -58,14 +60,15 @@ export function rotateBack(dy_NW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
 function tabulate(config: TransformerConfig, length: number, width: number): Float32Array {
   const { numHeads, numKeyValueHeads, headDim } = config;
   const table = Float32Array.from({ length: length * width }, (_, i) => (i % 2 === 0 ? 1 : 0));
-  const queryScale = 1 / Math.sqrt(headDim);
+  const { frequencies, scale: keyScale } = rotaryFrequencies(config);
+  const queryScale = keyScale / Math.sqrt(headDim);
   for (let pair = 0; pair < headDim / 2; pair++) {
-    const frequency = config.ropeTheta ** ((-2 * pair) / headDim);
+    const frequency = frequencies[pair];
     for (let position = 0; position < length; position++) {
       const cos = Math.cos(position * frequency);
       const sin = Math.sin(position * frequency);
       for (let head = 0; head < numHeads + numKeyValueHeads; head++) {
-        const scale = head < numHeads ? queryScale : 1;
+        const scale = head < numHeads ? queryScale : keyScale;
         const column = position * width + head * headDim + 2 * pair;
         table[column] = scale * cos;
         table[column + 1] = scale * sin;

@@ -1,8 +1,12 @@
 import { PolicyError } from '../policy-error.js';
+import { validateLoraConfig } from './lora-config.js';
+import type { LoraConfig } from './lora-config.js';
+import { validateRopeScaling } from './rope-scaling.js';
+import type { RopeScaling } from './rope-scaling.js';
 
 /**
  * Shape of a decoder-only transformer: pre-norm RMSNorm, rotary positions, grouped-query attention, SwiGLU
- * (the block of Qwen2 and Llama).
+ * (the block of Qwen2, Qwen3, Llama and Mistral).
  */
 export interface TransformerConfig {
   readonly vocabSize: number;
@@ -17,15 +21,26 @@ export interface TransformerConfig {
   /** Width of the SwiGLU. */
   readonly intermediateSize: number;
   readonly ropeTheta: number;
+  /** How rotary frequencies are stretched for contexts longer than the model was first trained on; absent: they aren't. */
+  readonly ropeScaling?: RopeScaling;
   readonly rmsNormEps: number;
   /** The LM head is the token embedding. */
   readonly tieWordEmbeddings: boolean;
   /** Bias on the query, key and value projections (Qwen2). */
   readonly attentionBias: boolean;
+  /** RMSNorm of each query and key head before it is turned (Qwen3); absent: none. */
+  readonly queryKeyNorm?: boolean;
   /** Longest context, in tokens. */
   readonly maxPositions: number;
   /** A scalar head V on the final hidden state. */
   readonly valueHead: boolean;
+  /**
+   * Whose final hidden state the value head reads: the policy's (`shared`, the default) or that of a second trunk of
+   * the same shape (`own`), which under adapters is the same base with adapters of its own.
+   */
+  readonly valueTrunk?: 'shared' | 'own';
+  /** Low-rank adapters: they and the value head are trained, the rest is frozen. Absent: everything is trained. */
+  readonly lora?: LoraConfig;
   /**
    * Standard deviation of the initial weights. Without it: 1/√fan-in, and 1/√(2·numLayers) of that for the
    * projections that write into the residual stream.
@@ -65,6 +80,14 @@ export function validateTransformerConfig(config: TransformerConfig): void {
   check(config.headDim % 2 === 0, 'headDim', config.headDim, 'must be even');
   check(isPositive(config.ropeTheta), 'ropeTheta', config.ropeTheta, 'must be a positive number');
   check(isPositive(config.rmsNormEps), 'rmsNormEps', config.rmsNormEps, 'must be a positive number');
+  if (config.ropeScaling) validateRopeScaling(config.ropeScaling, config.maxPositions);
+  if (config.lora) validateLoraConfig(config.lora);
+  check(
+    config.valueHead || config.valueTrunk === undefined,
+    'valueTrunk',
+    config.valueTrunk,
+    'must be absent when valueHead is false',
+  );
   for (const field of ['initializerStd', 'lmHeadInitializerStd'] as const) {
     const value = config[field];
     check(value === undefined || isPositive(value), field, value, 'must be a positive number');

@@ -1,23 +1,35 @@
-import type * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@tensorflow/tfjs-core';
+import { mergedWeight, withoutAdapters } from './adapted-projection.js';
 import { initialTensors } from './initialization.js';
 import type { NamedTensors } from './named-tensors.js';
-import { embeddingKey, lmHeadKey, numElements, parameterSpecs } from './parameter-layout.js';
+import { embeddingKey, lmHeadKey, parameterSpecs } from './parameter-layout.js';
 import { ParameterSet } from './parameter-set.js';
+import { numElements } from './parameter-spec.js';
+import type { ParameterSpec } from './parameter-spec.js';
 import { RotaryTable } from './rotary.js';
 import { validateTransformerConfig } from './transformer-config.js';
 import type { TransformerConfig } from './transformer-config.js';
+import { CriticTrunk } from './trunk-weights.js';
+import type { TrunkWeights } from './trunk-weights.js';
 
 /** A decoder-only transformer with its weights on the device. */
-export class Transformer {
+export class Transformer implements TrunkWeights {
   readonly numParameters: number;
   readonly rotary: RotaryTable;
+  /** What an optimizer changes: everything, or under adapters those and what the critic has for itself. */
+  readonly trainableSpecs: readonly ParameterSpec[];
+  /** The trunk that the value head reads, where it is not the policy's. */
+  readonly critic: TrunkWeights | null;
 
-  private constructor(
+  /** Takes ownership of the parameters, which are those that `parameterSpecs` names. */
+  constructor(
     readonly config: TransformerConfig,
     readonly parameters: ParameterSet,
   ) {
     this.numParameters = parameters.specs.reduce((sum, spec) => sum + numElements(spec.shape), 0);
+    this.trainableSpecs = parameters.specs.filter((spec) => !spec.isFrozen);
     this.rotary = new RotaryTable(config);
+    this.critic = config.valueTrunk === 'own' ? new CriticTrunk(config, this.rotary, parameters) : null;
   }
 
   /** Random weights; the same config and seed give the same bits. */
@@ -40,14 +52,42 @@ export class Transformer {
     this.parameters.assign(tensors);
   }
 
+  /** `assignTensors` of what is trained: under adapters, a small part of the model. */
+  assignTrainableTensors(tensors: NamedTensors): void {
+    this.parameters.assign(tensors, this.trainableSpecs);
+  }
+
   /** A copy of all weights in host memory. */
   exportTensors(): Promise<NamedTensors> {
     return this.parameters.export();
   }
 
+  /** A copy in host memory of what is trained. */
+  exportTrainableTensors(): Promise<NamedTensors> {
+    return this.parameters.export(this.trainableSpecs);
+  }
+
   /** A model of its own that starts from the same weights. */
   clone(): Transformer {
     return new Transformer(this.config, this.parameters.clone());
+  }
+
+  /**
+   * The same policy without adapters: a model of its own whose weights have them added. It keeps a value head, unless
+   * that reads a trunk with adapters of its own.
+   */
+  merge(): Transformer {
+    const config = withoutAdapters(this.config);
+    const tensors = new Map<string, tf.Tensor>();
+    const specs = parameterSpecs(config);
+    tf.tidy(() => {
+      for (const { key } of specs) tensors.set(key, tf.keep(mergedWeight(this, key)));
+    });
+    return new Transformer(config, ParameterSet.of(specs, tensors));
+  }
+
+  hasParameter(key: string): boolean {
+    return this.parameters.has(key);
   }
 
   matrix(key: string): tf.Tensor {

@@ -1,6 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { runsWasm } from './raw-op.js';
 import { withGradient } from './with-gradient.js';
+import type { Backward } from './with-gradient.js';
 
 export interface MatMulOptions {
   readonly transposeA?: boolean;
@@ -22,10 +23,14 @@ export function matMul(
   { transposeA = false, transposeB = false }: MatMulOptions = {},
 ): tf.Tensor {
   if (!runsWasm()) return tf.matMul(a, b, transposeA, transposeB);
-  const backward = (dy: tf.Tensor, [a, b]: tf.Tensor[]) => [
-    // The gradient of aᵀ is the transpose of the gradient of a, which swaps the factors.
-    transposeA ? plainMatMul(b, dy, transposeB, true) : plainMatMul(dy, b, false, !transposeB),
-    transposeB ? plainMatMul(dy, a, true, transposeA) : plainMatMul(a, dy, !transposeA, false),
+  // The gradient of aᵀ is the transpose of the gradient of a, which swaps the factors.
+  const gradientOfA = (dy: tf.Tensor, b: tf.Tensor) =>
+    transposeA ? plainMatMul(b, dy, transposeB, true) : plainMatMul(dy, b, false, !transposeB);
+  const gradientOfB = (dy: tf.Tensor, a: tf.Tensor) =>
+    transposeB ? plainMatMul(dy, a, true, transposeA) : plainMatMul(a, dy, !transposeA, false);
+  const backward: Backward = (dy, [a, b], [wantsA, wantsB]) => [
+    wantsA ? gradientOfA(dy, b) : null,
+    wantsB ? gradientOfB(dy, a) : null,
   ];
   return withGradient(
     [a, b],

@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { isFrozen } from './frozen.js';
 
 export interface ForwardResult {
   readonly value: tf.Tensor;
@@ -7,19 +8,33 @@ export interface ForwardResult {
 }
 
 /**
- * One node of the gradient tape with a gradient of its own: `backward` gets the gradient of the value and what
- * `forward` saved, and returns the gradient of each input, in order.
+ * The gradient of each input, in order, from the gradient of the value and what the forward pass saved. `wanted` says
+ * which are needed: the others may be null.
+ */
+export type Backward = (
+  dy: tf.Tensor,
+  saved: tf.Tensor[],
+  wanted: readonly boolean[],
+) => readonly (tf.Tensor | null)[];
+
+/**
+ * One node of the gradient tape with a gradient of its own. What `backward` makes on its way is freed when it returns.
+ * Frozen inputs get no gradient; a function of frozen inputs alone is no node.
  */
 export function withGradient(
   inputs: readonly tf.Tensor[],
   forward: () => ForwardResult,
-  backward: (dy: tf.Tensor, saved: tf.Tensor[]) => tf.Tensor[],
+  backward: Backward,
 ): tf.Tensor {
+  const wanted = inputs.map((input) => !isFrozen(input));
+  if (!wanted.includes(true)) return tf.tidy(() => forward().value);
+  const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]) =>
+    tf.tidy(() => backward(dy, saved, wanted).filter((_, i) => wanted[i]) as tf.Tensor[]);
   const node = tf.customGrad((...args) => {
     const save = args[args.length - 1] as tf.GradSaveFunc;
     const { value, saved } = forward();
     save(saved);
-    return { value, gradFunc: backward };
+    return { value, gradFunc };
   });
-  return node(...inputs);
+  return node(...inputs.filter((_, i) => wanted[i]));
 }

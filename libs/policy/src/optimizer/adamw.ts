@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { NamedTensors } from '../model/named-tensors.js';
-import { numElements } from '../model/parameter-layout.js';
+import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
 import { PolicyError } from '../policy-error.js';
 import { adamWStep } from '../ops/adamw-step.js';

@@ -1,7 +1,8 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
-import { joinParameter, numElements, splitParameter } from '../model/parameter-layout.js';
-import type { ParameterSpec } from '../model/parameter-layout.js';
+import { joinParameter, splitParameter } from '../model/join-parameter.js';
+import { numElements } from '../model/parameter-spec.js';
+import type { ParameterSpec } from '../model/parameter-spec.js';
 
 /** Elements from which on a bucket takes no further parameter. */
 const fullBucket = 2 ** 20;

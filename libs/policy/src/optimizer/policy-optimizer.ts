@@ -10,7 +10,7 @@ import type { LossOptions } from '../losses/loss-options.js';
 import { validateTrainingBatch } from '../losses/training-batch.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
-import { valueHeadKey } from '../model/parameter-layout.js';
+import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packRows } from '../packing/row-batch.js';
@@ -45,7 +45,7 @@ export class PolicyOptimizer {
     private readonly model: Transformer,
     options: AdamWOptions,
   ) {
-    this.buckets = bucketsOf(model.parameters.specs);
+    this.buckets = bucketsOf(model.trainableSpecs);
     this.adamW = new AdamW(this.buckets, options);
   }
 
@@ -131,9 +131,9 @@ export class PolicyOptimizer {
     { options, selected }: { readonly options: LossOptions; readonly selected: Uint8Array | null },
   ): LossSums {
     const usesValues = options.valueCoefficient !== 0;
-    const keys = this.model.parameters.specs
+    const keys = this.model.trainableSpecs
       .map((spec) => spec.key)
-      .filter((key) => usesValues || key !== valueHeadKey);
+      .filter((key) => usesValues || !isOfCritic(key));
     const positions = rows.readPositions.map((position) => position + 1);
     const targets = positions.map((position) => batch.tokenIds[position]);
     const evaluated: EvaluatedLoss[] = [];
@@ -142,7 +142,7 @@ export class PolicyOptimizer {
       const loss = () => {
         const hidden = hiddenAtReads(this.model, deviceRows);
         const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options);
-        const values = usesValues ? valuesOf(this.model, hidden) : null;
+        const values = usesValues ? valuesOf(this.model, deviceRows, hidden) : null;
         return lossNode(distribution, values, (outputs) => {
           const result = evaluateLoss(
             outputs,

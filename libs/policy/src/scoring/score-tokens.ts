@@ -49,12 +49,13 @@ export async function scoreTokens(
   for (const rows of packRows(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
     const tokens = rows.readPositions.map((position) => position + 1);
     const scores = tf.tidy(() => {
-      const hidden = hiddenAtReads(model, toDevice(model, rows));
+      const deviceRows = toDevice(model, rows);
+      const hidden = hiddenAtReads(model, deviceRows);
       const targets = tokens.map((n) => batch.tokenIds[n]);
       const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
       return values === null
         ? distribution
-        : tf.concat([distribution, tf.expandDims(valuesOf(model, hidden), 0)]);
+        : tf.concat([distribution, tf.expandDims(valuesOf(model, deviceRows, hidden), 0)]);
     });
     const read = await scores.data();
     scores.dispose();

@@ -7,6 +7,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { matMul } from '../ops/mat-mul.js';
 import { targetStatistics, targetStatisticsGradient } from '../ops/target-statistics.js';
 import { withGradient } from '../ops/with-gradient.js';
+import type { Backward } from '../ops/with-gradient.js';
 
 export interface DistributionOptions {
   readonly temperature: number;
@@ -59,12 +60,15 @@ function chunkDistribution(
     const saved = recompute ? [hidden_MH, head_VH] : [hidden_MH, head_VH, value, state];
     return { value, saved };
   };
-  const backward = (dy_2M: tf.Tensor, [hidden, head, value, state]: tf.Tensor[]) => {
+  const backward: Backward = (dy_2M, [hidden, head, value, state], [wantsHidden, wantsHead]) => {
     const statistics = recompute
       ? targetStatistics(logitsOf(hidden, head), targets, temperature)
       : { value, state };
     const dLogits = targetStatisticsGradient(dy_2M, statistics, targets, temperature);
-    return [matMul(dLogits, head), matMul(dLogits, hidden, { transposeA: true })];
+    return [
+      wantsHidden ? matMul(dLogits, head) : null,
+      wantsHead ? matMul(dLogits, hidden, { transposeA: true }) : null,
+    ];
   };
   return withGradient([hidden_MH, head_VH], forward, backward);
 }

@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { hiddenAtReads, toDevice } from '../model/forward.js';
+import { toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { lastPositions } from '../packing/read-mask.js';
 import { packRows } from '../packing/row-batch.js';
@@ -26,7 +26,7 @@ export async function valuesAtEnd(
   const values = new Float32Array(batch.sequenceOffsets.length - 1);
   const valueAt = new Float32Array(batch.tokenIds.length);
   for (const rows of packRows(batch, { readMask: lastPositions(batch), maxTokens: maxTokensPerMicroBatch })) {
-    const rowValues = tf.tidy(() => valuesOf(model, hiddenAtReads(model, toDevice(model, rows))));
+    const rowValues = tf.tidy(() => valuesOf(model, toDevice(model, rows)));
     const read = await rowValues.data();
     rowValues.dispose();
     rows.readPositions.forEach((n, m) => {

@@ -1,0 +1,78 @@
+/**
+ * Products with projections that may carry adapters.
+ *
+ * Legend: N cells · I width of the input · O rows of the joined projection · r rank · n targets among its parts.
+ */
+import * as tf from '@tensorflow/tfjs-core';
+import { linear } from '../ops/linear.js';
+import { isTarget, loraAKey, loraBKey } from './adapter-layout.js';
+import type { LoraConfig } from './lora-config.js';
+import { baseSpecs } from './parameter-layout.js';
+import type { ParameterPart } from './parameter-spec.js';
+import type { TransformerConfig } from './transformer-config.js';
+import type { TrunkWeights } from './trunk-weights.js';
+import { matMul } from '../ops/mat-mul.js';
+
+/** Whether a projection carries an adapter on any of its parts. */
+export function isAdapted(weights: TrunkWeights, key: string): boolean {
+  return weights.hasParameter(loraAKey(key));
+}
+
+/** x·(W + s·B·A)ᵀ + bias, [N, O], for the joined projection W of that key; s = alpha/rank. */
+export function projectAdapted(
+  weights: TrunkWeights,
+  key: string,
+  x_NI: tf.Tensor,
+  bias_O: tf.Tensor | null,
+): tf.Tensor {
+  const base_NO = linear(x_NI, weights.matrix(key), bias_O);
+  if (!isAdapted(weights, key)) return base_NO;
+  const deltas = adapterDeltas(weights, key, x_NI);
+  return tf.add(base_NO, deltas.length === 1 ? deltas[0] : tf.concat(deltas, 1));
+}
+
+/** s·x·Aᵀ·Bᵀ for each part of a joined projection, in order; zeros for a part without an adapter. */
+export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tensor): tf.Tensor[] {
+  const lora = weights.config.lora as LoraConfig;
+  const parts = partsOf(weights.config, key);
+  const targets = parts.filter((part) => isTarget(part, lora));
+  const scaled = tf.mul(linear(x_NI, weights.matrix(loraAKey(key)), null), lora.alpha / lora.rank);
+  const downs = tf.split(scaled, targets.length, 1);
+  const ups = tf.split(
+    weights.matrix(loraBKey(key)),
+    targets.map((part) => part.numRows),
+    0,
+  );
+  return parts.map((part) => {
+    const target = targets.indexOf(part);
+    return target < 0
+      ? tf.zeros([x_NI.shape[0], part.numRows])
+      : matMul(downs[target], ups[target], { transposeB: true });
+  });
+}
+
+/** The weight of that key with its adapters added: W + s·B·A. */
+export function mergedWeight(weights: TrunkWeights, key: string): tf.Tensor {
+  const weight = weights.matrix(key);
+  if (!isAdapted(weights, key)) return tf.clone(weight);
+  const columns = tf.eye(weight.shape[1] as number);
+  // Row i of the deltas is what the unit vector i becomes: column i of B·A.
+  return tf.add(weight, tf.transpose(tf.concat(adapterDeltas(weights, key, columns), 1)));
+}
+
+/** The config of what `Transformer.merge` gives. */
+export function withoutAdapters({ lora, valueTrunk, ...config }: TransformerConfig): TransformerConfig {
+  if (lora === undefined) return { ...config, ...(valueTrunk ? { valueTrunk } : {}) };
+  return { ...config, valueHead: config.valueHead && valueTrunk !== 'own' };
+}
+
+const knownParts = new WeakMap<TransformerConfig, ReadonlyMap<string, readonly ParameterPart[]>>();
+
+function partsOf(config: TransformerConfig, key: string): readonly ParameterPart[] {
+  let parts = knownParts.get(config);
+  if (parts === undefined) {
+    parts = new Map(baseSpecs(config).map((spec) => [spec.key, spec.parts]));
+    knownParts.set(config, parts);
+  }
+  return parts.get(key) ?? [];
+}

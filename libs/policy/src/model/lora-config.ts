@@ -1,0 +1,37 @@
+import { PolicyError } from '../policy-error.js';
+
+/** Projections that can carry an adapter, by their name in Hugging Face's modules. */
+export const loraTargets = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'o_proj',
+  'gate_proj',
+  'up_proj',
+  'down_proj',
+] as const;
+
+export type LoraTarget = (typeof loraTargets)[number];
+
+/** Low-rank adapters (arXiv:2106.09685): a target's weight W acts as W + (alpha/rank)·B·A, with A [rank, in], B [out, rank]. */
+export interface LoraConfig {
+  readonly rank: number;
+  readonly alpha: number;
+  /** Which projections of every layer carry an adapter. */
+  readonly targets: readonly LoraTarget[];
+}
+
+/** Throws `PolicyError` (`INVALID_CONFIG`) naming field, value and rule. */
+export function validateLoraConfig({ rank, alpha, targets }: LoraConfig): void {
+  check(Number.isSafeInteger(rank) && rank > 0, 'rank', rank, 'must be a positive integer');
+  check(Number.isFinite(alpha) && alpha > 0, 'alpha', alpha, 'must be a positive number');
+  check(targets.length > 0, 'targets', '[]', `must name at least one of ${loraTargets.join(', ')}`);
+  for (const target of targets) {
+    check(loraTargets.includes(target), 'targets', target, `must be among ${loraTargets.join(', ')}`);
+  }
+  check(new Set(targets).size === targets.length, 'targets', targets.join(', '), 'must not repeat any');
+}
+
+function check(holds: boolean, field: keyof LoraConfig, value: unknown, rule: string): void {
+  if (!holds) throw new PolicyError('INVALID_CONFIG', `LoraConfig.${field} is ${String(value)}; it ${rule}`);
+}

@@ -1,0 +1,102 @@
+import { PolicyError } from '../policy-error.js';
+
+/**
+ * How rotary frequencies are stretched, under the names that transformers gives them:
+ * `linear` divides them all; `dynamic` leaves contexts up to the original length as they are; `llama3` divides the slow
+ * ones (Llama 3.1); `yarn` divides the slow ones and scales the factors (arXiv:2309.00071).
+ */
+export type RopeScaling =
+  | { readonly type: 'linear'; readonly factor: number }
+  | { readonly type: 'dynamic'; readonly factor: number; readonly originalMaxPositions: number }
+  | {
+      readonly type: 'llama3';
+      readonly factor: number;
+      readonly lowFrequencyFactor: number;
+      readonly highFrequencyFactor: number;
+      readonly originalMaxPositions: number;
+    }
+  | {
+      readonly type: 'yarn';
+      readonly factor: number;
+      readonly originalMaxPositions: number;
+      /** Factor on cosine and sine; by default 0.1·ln(factor) + 1. */
+      readonly attentionFactor: number;
+      /** Turns within the original length above which a frequency stays as it is. */
+      readonly betaFast: number;
+      /** Turns within the original length below which a frequency is divided by the factor. */
+      readonly betaSlow: number;
+      /** Whether the two bounds are rounded outward to whole pairs. */
+      readonly truncate: boolean;
+    };
+
+export interface RotaryFrequencies {
+  /** [headDim/2] radians a position, for each pair. */
+  readonly frequencies: Float64Array;
+  /** Factor on cosine and sine. */
+  readonly scale: number;
+}
+
+export interface RotaryShape {
+  readonly headDim: number;
+  readonly ropeTheta: number;
+  readonly ropeScaling?: RopeScaling;
+}
+
+/** θ^(−2i/headDim) for pair i, stretched as the scaling says. */
+export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: RotaryShape): RotaryFrequencies {
+  const frequencies = Float64Array.from({ length: headDim / 2 }, (_, i) => ropeTheta ** ((-2 * i) / headDim));
+  if (ropeScaling === undefined || ropeScaling.type === 'dynamic') return { frequencies, scale: 1 };
+  const { factor } = ropeScaling;
+  if (ropeScaling.type === 'linear') return { frequencies: frequencies.map((f) => f / factor), scale: 1 };
+  if (ropeScaling.type === 'llama3') {
+    return { frequencies: frequencies.map((f) => llama3Frequency(f, ropeScaling)), scale: 1 };
+  }
+  const share = yarnShares(ropeScaling, headDim, ropeTheta);
+  return {
+    frequencies: frequencies.map((f, i) => f * (share(i) / factor + 1 - share(i))),
+    scale: ropeScaling.attentionFactor,
+  };
+}
+
+/** Throws `PolicyError` (`INVALID_CONFIG`) naming field, value and rule. */
+export function validateRopeScaling(scaling: RopeScaling, maxPositions: number): void {
+  for (const [field, value] of Object.entries(scaling)) {
+    if (typeof value === 'number' && !(Number.isFinite(value) && value > 0)) {
+      refuse(`ropeScaling.${field} is ${value}; it must be a positive number`);
+    }
+  }
+  // Its frequencies depend on the length of the context, so that cached keys would be wrong from token to token.
+  if (scaling.type === 'dynamic' && maxPositions > scaling.originalMaxPositions) {
+    refuse(
+      `maxPositions is ${maxPositions}; with rope scaling dynamic it must be at most the original ${scaling.originalMaxPositions}`,
+    );
+  }
+}
+
+function llama3Frequency(frequency: number, scaling: Extract<RopeScaling, { type: 'llama3' }>): number {
+  const { factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions } = scaling;
+  const numTurns = (originalMaxPositions * frequency) / (2 * Math.PI);
+  if (numTurns > highFrequencyFactor) return frequency;
+  if (numTurns < lowFrequencyFactor) return frequency / factor;
+  const smooth = (numTurns - lowFrequencyFactor) / (highFrequencyFactor - lowFrequencyFactor);
+  return frequency * ((1 - smooth) / factor + smooth);
+}
+
+/** The share of pair i that is divided by the factor: 0 for fast pairs, 1 for slow ones, a ramp between. */
+function yarnShares(
+  { originalMaxPositions, betaFast, betaSlow, truncate }: Extract<RopeScaling, { type: 'yarn' }>,
+  headDim: number,
+  ropeTheta: number,
+): (pair: number) => number {
+  const pairOf = (numTurns: number) =>
+    (headDim * Math.log(originalMaxPositions / (numTurns * 2 * Math.PI))) / (2 * Math.log(ropeTheta));
+  const [first, last] = [pairOf(betaFast), pairOf(betaSlow)];
+  const low = Math.max(truncate ? Math.floor(first) : first, 0);
+  const high = Math.min(truncate ? Math.ceil(last) : last, headDim - 1);
+  const width = low === high ? 0.001 : high - low;
+  return (pair) => Math.min(1, Math.max(0, (pair - low) / width));
+}
+
+function refuse(reason: string): never {
+  throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${reason}`);
+}

@@ -1,0 +1,11 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { rmsNorm } from './rms-norm.js';
+
+/**
+ * RMS norm of every head of x [N, H·D] by itself, times the weight of its columns [H·D]: the norm of queries and keys
+ * before they are turned.
+ */
+export function normHeads(x_NW: tf.Tensor, weight_W: tf.Tensor, headDim: number, epsilon: number): tf.Tensor {
+  const normed = rmsNorm(tf.reshape(x_NW, [-1, headDim]), epsilon);
+  return tf.mul(tf.reshape(normed, x_NW.shape), weight_W);
+}
