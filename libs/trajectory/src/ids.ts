@@ -65,12 +65,26 @@ export interface EpisodeEventKey {
   readonly kind: EpisodeEventKind;
 }
 
-/** The id of an episode event: a UUIDv8 of SHA-256 over its key, so that a retried event keeps its id. */
+let lastKey: EpisodeEventKey = { runId: '', episodeId: '', seq: -1, kind: 'EpisodeStarted' };
+let lastEventId = '';
+
+/**
+ * The id of an episode event: a UUIDv8 of SHA-256 over its key, so that a retried event keeps its id. The last one is kept: an
+ * event is checked right after it was made.
+ */
 export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey): string {
+  const isLast =
+    seq === lastKey.seq &&
+    kind === lastKey.kind &&
+    episodeId === lastKey.episodeId &&
+    runId === lastKey.runId;
+  if (isLast) return lastEventId;
   const bytes = hash('sha256', `event/${runId}/${episodeId}/${seq}/${kind}`, 'buffer').subarray(0, 16);
   bytes[6] = 0x80 | (bytes[6] & 0x0f);
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
-  return uuidFromBytes(bytes);
+  lastEventId = uuidFromBytes(bytes);
+  lastKey = { runId, episodeId, seq, kind };
+  return lastEventId;
 }
 
 function uuidV7({ nowMs, randomBytes: random }: IdSource): string {

@@ -98,6 +98,12 @@ describe('a record', () => {
   it.each<[string, (parts: unknown[]) => unknown, string, string]>([
     ['with too few parts', (parts) => parts.slice(1), 'UNDECODABLE', 'no array of 9 parts'],
     [
+      'with an id of other than 16 bytes',
+      (parts) => parts.with(4, Buffer.alloc(5)),
+      'UNDECODABLE',
+      'an id has 5 bytes',
+    ],
+    [
       'of a kind that is not known',
       (parts) => parts.with(0, 'StepForgotten'),
       'UNKNOWN_KIND',

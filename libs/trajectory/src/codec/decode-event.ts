@@ -8,6 +8,8 @@ import { messagePack } from './messagepack.js';
 import { unpackColumn } from './packed-column.js';
 import { upcast } from './upcast.js';
 
+const UUID_BYTES = 16;
+
 /**
  * `NOT_AN_EVENT`: no frame of ours. `CHECKSUM_MISMATCH`: damaged. `UNDECODABLE`: a frame without an event inside.
  * `UNKNOWN_VERSION` and `UNKNOWN_KIND`: written by newer code. `INVALID_EVENT`: breaks a rule of its kind.
@@ -90,7 +92,10 @@ function readBody(bytes: Buffer): Body | string {
 
 function unpackUuid(packed: unknown): string {
   if (!(packed instanceof Uint8Array)) throw new TypeError('an id is not binary');
-  return packed.length === 0 ? '' : uuidFromBytes(packed);
+  if (packed.length === 0) return '';
+  if (packed.length !== UUID_BYTES)
+    throw new TypeError(`an id has ${packed.length} bytes; must have ${UUID_BYTES} or none`);
+  return uuidFromBytes(packed);
 }
 
 function deadLetter(code: DeadLetterCode, reason: string): DeadLetter {

@@ -1,9 +1,12 @@
 import type { AnyEvent } from '../events.js';
-import { uuidToBytes } from '../uuid.js';
 import { assertValidEvent } from '../validation/validate-event.js';
-import { frame } from './frame.js';
-import { messagePack } from './messagepack.js';
-import { isColumn, packColumn } from './packed-column.js';
+import { BodyWriter } from './body-writer.js';
+import { isColumn } from './packed-column.js';
+
+const NUM_PARTS = 9;
+
+/** One for all: nothing waits between the first value of a record and its frame. */
+const body = new BodyWriter();
 
 /**
  * The event as one record of a log.
@@ -15,12 +18,24 @@ import { isColumn, packColumn } from './packed-column.js';
  */
 export function encodeEvent(event: AnyEvent): Uint8Array {
   assertValidEvent(event);
-  const { kind, schemaVersion, eventId, logId, runId, episodeId, seq, occurredAtUs, payload } = event;
-  const packed: Record<string, unknown> = { ...payload };
-  for (const field of Object.keys(packed)) {
-    const value = packed[field];
-    if (isColumn(value)) packed[field] = packColumn(value);
+  body.reset();
+  body.list(NUM_PARTS);
+  body.text(event.kind);
+  body.number(event.schemaVersion);
+  body.uuid(event.eventId);
+  body.uuid(event.logId);
+  body.uuid(event.runId);
+  body.uuid(event.episodeId);
+  body.number(event.seq);
+  body.number(event.occurredAtUs);
+  const payload = event.payload as unknown as Readonly<Record<string, unknown>>;
+  const fields = Object.keys(payload);
+  body.map(fields.length);
+  for (const field of fields) {
+    const value = payload[field];
+    body.text(field);
+    if (isColumn(value)) body.column(value);
+    else body.value(value);
   }
-  const ids = [eventId, logId, runId, episodeId].map(uuidToBytes);
-  return frame(messagePack.pack([kind, schemaVersion, ...ids, seq, occurredAtUs, packed]));
+  return body.takeRecord();
 }

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
  * body. Kafka clients don't check what they fetch and disks err, so every reader can tell a damaged record by itself.
  */
 const MAGIC = [0x52, 0x54, 0x45] as const;
-const HEADER_BYTES = 8;
+export const FRAME_HEADER_BYTES = 8;
 
 /** Version of frame and body layout; payload fields have their own version, `schemaVersion`. */
 export const WIRE_VERSION = 1;
@@ -17,27 +17,34 @@ export type Unframed =
   | { readonly ok: false; readonly code: FrameFault; readonly reason: string };
 
 export function frame(body: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(HEADER_BYTES + body.length);
-  framed.set(MAGIC, 0);
-  framed[3] = WIRE_VERSION;
-  framed.writeUInt32LE(crc32(body), 4);
-  framed.set(body, HEADER_BYTES);
+  const framed = Buffer.allocUnsafe(FRAME_HEADER_BYTES + body.length);
+  writeFrameHeader(framed, crc32(body));
+  framed.set(body, FRAME_HEADER_BYTES);
   return framed;
+}
+
+/** The first `FRAME_HEADER_BYTES` of a record whose body has this CRC-32. */
+export function writeFrameHeader(target: Buffer, bodyCrc: number): void {
+  target[0] = MAGIC[0];
+  target[1] = MAGIC[1];
+  target[2] = MAGIC[2];
+  target[3] = WIRE_VERSION;
+  target.writeUInt32LE(bodyCrc, 4);
 }
 
 /** The body of a frame, a view into `bytes`; or what is wrong with it. Never throws. */
 export function unframe(bytes: Uint8Array): Unframed {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.length < HEADER_BYTES) {
-    return fault('NOT_AN_EVENT', `record has ${view.length} bytes; must have at least ${HEADER_BYTES}`);
+  if (view.length < FRAME_HEADER_BYTES) {
+    return fault('NOT_AN_EVENT', `record has ${view.length} bytes; must have at least ${FRAME_HEADER_BYTES}`);
   }
-  if (MAGIC.some((byte, i) => view[i] !== byte)) {
+  if (view[0] !== MAGIC[0] || view[1] !== MAGIC[1] || view[2] !== MAGIC[2]) {
     return fault('NOT_AN_EVENT', `record starts with ${view.toString('hex', 0, 3)}; must start with 525445`);
   }
   if (view[3] !== WIRE_VERSION) {
     return fault('UNKNOWN_VERSION', `wire version is ${view[3]}; this reader knows ${WIRE_VERSION}`);
   }
-  const body = view.subarray(HEADER_BYTES);
+  const body = view.subarray(FRAME_HEADER_BYTES);
   const expected = view.readUInt32LE(4);
   const actual = crc32(body);
   if (actual !== expected) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { EVENT_KINDS, SCHEMA_VERSIONS } from '../event-kinds.js';
 import { goldenJson, goldenRecords } from './golden-records.js';
-import { decodeEvent } from './index.js';
+import { decodeEvent, encodeEvent } from './index.js';
 
 /** Records as former versions wrote them, beside the event that they hold; see the README there. */
 const directory = fileURLToPath(new URL('../../../../test/golden/events/', import.meta.url));
@@ -17,6 +17,12 @@ describe('golden records', () => {
     if (!decoded.ok) throw new Error(`golden record ${name} no longer decodes: ${decoded.reason}`);
     const expected: unknown = JSON.parse(readFileSync(`${directory}${name}.json`, 'utf8'));
     expect(goldenJson(decoded.event)).toEqual(expected);
+  });
+
+  it.each(EVENT_KINDS)('of the newest version of %s are written as they were, byte by byte', (kind) => {
+    const bytes = readFileSync(`${directory}${kind}.v${SCHEMA_VERSIONS[kind]}.bin`);
+    const decoded = decodeEvent(bytes);
+    expect(decoded.ok && bytes.equals(encodeEvent(decoded.event))).toBe(true);
   });
 
   it.each(EVENT_KINDS)('are there for every version of %s', (kind) => {

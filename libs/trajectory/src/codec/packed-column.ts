@@ -21,28 +21,64 @@ const MAX_VARINT_BYTES = 5;
 
 const ELEMENT_TYPES = { Uint8Array: 1, Int32Array: 2, Float32Array: 3, Float64Array: 4 } as const;
 
+const COLUMN_CLASSES = [Int32Array, Float32Array, Uint8Array, Float64Array];
+
 export function isColumn(value: unknown): value is Column {
-  return ArrayBuffer.isView(value) && Object.hasOwn(ELEMENT_TYPES, value.constructor.name);
+  if (!ArrayBuffer.isView(value)) return false;
+  const arrayClass: unknown = value.constructor;
+  return COLUMN_CLASSES.some((columnClass) => columnClass === arrayClass);
+}
+
+/** How a column is stored. */
+export interface ColumnLayout {
+  readonly type: number;
+  /** Bytes an element. */
+  readonly width: number;
+  readonly numLeading: number;
+  readonly numMiddle: number;
+  readonly numTrailing: number;
+  /** Of the packed column, header included. */
+  readonly packedBytes: number;
+}
+
+export function layOutColumn(column: Column): ColumnLayout {
+  const type = elementTypeOf(column);
+  const width = column instanceof Int32Array ? narrowestWidth(column) : column.BYTES_PER_ELEMENT;
+  const { numLeading, numTrailing } = countRuns(column);
+  const numMiddle = column.length - numLeading - numTrailing;
+  const lengths = varintBytes(numLeading) + varintBytes(numMiddle) + varintBytes(numTrailing);
+  const packedBytes = HEADER_BYTES + lengths + storedElements(numLeading, numMiddle, numTrailing) * width;
+  return { type, width, numLeading, numMiddle, numTrailing, packedBytes };
+}
+
+/** Writes the column as it was laid out; returns where it ends. */
+export function writeColumn(target: Uint8Array, at: number, column: Column, layout: ColumnLayout): number {
+  const { type, width, numLeading, numMiddle, numTrailing } = layout;
+  target[at] = type;
+  target[at + 1] = width;
+  let next = writeVarint(target, at + HEADER_BYTES, numLeading);
+  next = writeVarint(target, next, numMiddle);
+  next = writeVarint(target, next, numTrailing);
+  // The last leading element, the middle and the first trailing one are neighbours in the source.
+  const first = Math.max(0, numLeading - 1);
+  const count = storedElements(numLeading, numMiddle, numTrailing);
+  if (width === column.BYTES_PER_ELEMENT) {
+    const sizeBytes = count * width;
+    target.set(new Uint8Array(column.buffer, column.byteOffset + first * width, sizeBytes), next);
+    return next + sizeBytes;
+  }
+  for (let i = first; i < first + count; i += 1) {
+    target[next++] = column[i];
+    if (width === 2) target[next++] = column[i] >> 8;
+  }
+  return next;
 }
 
 export function packColumn(column: Column): Buffer {
-  const type = ELEMENT_TYPES[column.constructor.name as keyof typeof ELEMENT_TYPES];
-  const stored = column instanceof Int32Array ? narrow(column) : column;
-  const width = stored.BYTES_PER_ELEMENT;
-  const { numLeading, numTrailing } = countRuns(stored);
-  const numMiddle = stored.length - numLeading - numTrailing;
-
-  const sizeBytes = storedElements(numLeading, numMiddle, numTrailing) * width;
-  const packed = Buffer.allocUnsafe(HEADER_BYTES + 3 * MAX_VARINT_BYTES + sizeBytes);
-  packed[0] = type;
-  packed[1] = width;
-  let at = writeVarint(packed, HEADER_BYTES, numLeading);
-  at = writeVarint(packed, at, numMiddle);
-  at = writeVarint(packed, at, numTrailing);
-  // The last leading element, the middle and the first trailing one are neighbours in the source.
-  const from = Math.max(0, numLeading - 1) * width;
-  packed.set(new Uint8Array(stored.buffer, stored.byteOffset + from, sizeBytes), at);
-  return packed.subarray(0, at + sizeBytes);
+  const layout = layOutColumn(column);
+  const packed = Buffer.allocUnsafe(layout.packedBytes);
+  writeColumn(packed, 0, column, layout);
+  return packed;
 }
 
 /** @throws RangeError when the bytes are no packed column */
@@ -60,33 +96,35 @@ export function unpackColumn(packed: Uint8Array): Column {
   if (packed.length - reader.at !== sizeBytes) {
     throw new RangeError(`packed column holds ${packed.length - reader.at} bytes; must hold ${sizeBytes}`);
   }
-  const stored = newStored(type, width, length);
   const from = Math.max(0, numLeading - 1);
-  new Uint8Array(stored.buffer).set(packed.subarray(reader.at), from * width);
-  fillRuns(stored, numLeading, numTrailing);
-  return type === ELEMENT_TYPES.Int32Array && width < 4 ? new Int32Array(stored) : (stored as Column);
+  const column = newColumn(type, width, length);
+  if (width === column.BYTES_PER_ELEMENT) {
+    new Uint8Array(column.buffer, from * width, sizeBytes).set(packed.subarray(reader.at));
+  } else {
+    widen(packed, reader.at, width, column.subarray(from));
+  }
+  fillRuns(column, numLeading, numTrailing);
+  return column;
 }
-
-type Stored = Column | Uint16Array;
 
 /** Runs are compared and filled as integers, so that every NaN keeps its bits. */
-function bitsOf(stored: Exclude<Stored, Float64Array>): Uint8Array | Uint16Array | Uint32Array {
-  if (stored.BYTES_PER_ELEMENT < 4) return stored as Uint8Array | Uint16Array;
-  return new Uint32Array(stored.buffer, stored.byteOffset, stored.byteLength / 4);
+function bitsOf(column: Exclude<Column, Float64Array>): Uint8Array | Int32Array | Uint32Array {
+  if (!(column instanceof Float32Array)) return column;
+  return new Uint32Array(column.buffer, column.byteOffset, column.length);
 }
 
-function fillRuns(stored: Stored, numLeading: number, numTrailing: number): void {
+function fillRuns(column: Column, numLeading: number, numTrailing: number): void {
   if (numLeading === 0 && numTrailing === 0) return;
-  if (stored instanceof Float64Array)
+  if (column instanceof Float64Array)
     throw new RangeError('packed column of float64 has runs; must have none');
-  const bits = bitsOf(stored);
+  const bits = bitsOf(column);
   if (numLeading > 0) bits.fill(bits[numLeading - 1], 0, numLeading - 1);
   if (numTrailing > 0) bits.fill(bits[bits.length - numTrailing], bits.length - numTrailing + 1);
 }
 
-function countRuns(stored: Stored): { readonly numLeading: number; readonly numTrailing: number } {
-  if (stored instanceof Float64Array || stored.length === 0) return { numLeading: 0, numTrailing: 0 };
-  const bits = bitsOf(stored);
+function countRuns(column: Column): { readonly numLeading: number; readonly numTrailing: number } {
+  if (column instanceof Float64Array || column.length === 0) return { numLeading: 0, numTrailing: 0 };
+  const bits = bitsOf(column);
   let leading = 1;
   while (leading < bits.length && bits[leading] === bits[0]) leading += 1;
   const numLeading = leading < MIN_RUN_LENGTH ? 0 : leading;
@@ -101,24 +139,45 @@ function storedElements(numLeading: number, numMiddle: number, numTrailing: numb
   return numMiddle + (numLeading > 0 ? 1 : 0) + (numTrailing > 0 ? 1 : 0);
 }
 
-function newStored(type: number, width: number, length: number): Stored {
+function newColumn(type: number, width: number, length: number): Column {
   if (type === ELEMENT_TYPES.Uint8Array && width === 1) return new Uint8Array(length);
   if (type === ELEMENT_TYPES.Float32Array && width === 4) return new Float32Array(length);
   if (type === ELEMENT_TYPES.Float64Array && width === 8) return new Float64Array(length);
-  if (type === ELEMENT_TYPES.Int32Array) {
-    if (width === 1) return new Uint8Array(length);
-    if (width === 2) return new Uint16Array(length);
-    if (width === 4) return new Int32Array(length);
+  if (type === ELEMENT_TYPES.Int32Array && (width === 1 || width === 2 || width === 4)) {
+    return new Int32Array(length);
   }
   throw new RangeError(`packed column has element type ${type} in ${width} bytes; there is no such form`);
 }
 
-function narrow(column: Int32Array): Stored {
+/** The elements stored in `width` bytes each from `at` to the end of `packed`. */
+function widen(packed: Uint8Array, at: number, width: number, target: Column): void {
+  let next = at;
+  for (let i = 0; next < packed.length; i += 1) {
+    target[i] = width === 1 ? packed[next] : packed[next] | (packed[next + 1] << 8);
+    next += width;
+  }
+}
+
+function narrowestWidth(column: Int32Array): number {
   // Or-ing keeps the highest bit of any element, the sign bit included.
   let bits = 0;
-  for (const element of column) bits |= element;
-  if (bits < 0 || bits > 0xffff) return column;
-  return bits > 0xff ? new Uint16Array(column) : new Uint8Array(column);
+  for (const element of column) {
+    bits |= element;
+    if (bits < 0 || bits > 0xffff) return 4;
+  }
+  return bits > 0xff ? 2 : 1;
+}
+
+function elementTypeOf(column: Column): number {
+  if (column instanceof Int32Array) return ELEMENT_TYPES.Int32Array;
+  if (column instanceof Float32Array) return ELEMENT_TYPES.Float32Array;
+  return column instanceof Float64Array ? ELEMENT_TYPES.Float64Array : ELEMENT_TYPES.Uint8Array;
+}
+
+function varintBytes(value: number): number {
+  let numBytes = 1;
+  for (let rest = value; rest > 0x7f; rest >>>= 7) numBytes += 1;
+  return numBytes;
 }
 
 /** LEB128: seven bits a byte, lowest first. */

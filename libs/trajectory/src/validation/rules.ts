@@ -96,7 +96,10 @@ export function objectOf<T>(rules: FieldRules<T>): Rule {
       const problem = fieldRule(value[name], name);
       if (problem !== null) return { ...problem, field: `${field}.${problem.field}` };
     }
-    for (const name of Object.keys(value)) {
+    const names = Object.keys(value);
+    // Every field passed its rule, so it is there: as many names as fields means none more.
+    if (names.length === fields.length) return null;
+    for (const name of names) {
       if (!Object.hasOwn(rules as object, name)) {
         return {
           field: `${field}.${name}`,

@@ -45,8 +45,11 @@ function findLengthProblem(columns: TokenColumns, field: string): Problem | null
 }
 
 function findIntegerProblem(values: Int32Array, minimum: number, field: string): Problem | null {
-  const at = values.findIndex((value) => value < minimum);
-  return at < 0 ? null : { field: `${field}[${at}]`, value: values[at], rule: `must be ≥ ${minimum}` };
+  for (let t = 0; t < values.length; t += 1) {
+    if (values[t] < minimum)
+      return { field: `${field}[${t}]`, value: values[t], rule: `must be ≥ ${minimum}` };
+  }
+  return null;
 }
 
 function findMaskProblem(mask: Uint8Array, field: string): Problem | null {
