@@ -94,6 +94,7 @@ class Story {
       policyVersionOut: updateNumber,
       weights: file,
       optimizer: file,
+      episodeRewards: null,
       trainerState: null,
       metricNames: [],
       metricValues: new Float64Array(0),

@@ -12,6 +12,8 @@ export interface CommitOptions {
   readonly policy: PolicyState;
   /** What a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
+  /** What a replay starts from; null where rewards play no part. */
+  readonly episodeRewards: Float64Array | null;
   /** What only this process can know. */
   readonly timings: MetricEntries;
 }
@@ -21,7 +23,7 @@ export interface CommitOptions {
  * `PolicyPublished`, so no crash can part them.
  */
 export async function commitUpdate(options: CommitOptions): Promise<void> {
-  const { runId, control, epoch, plan, policy, metrics } = options;
+  const { runId, control, epoch, plan, policy, metrics, episodeRewards } = options;
   const started = performance.now();
   const [weights, optimizer] = await Promise.all([policy.saveWeights(), policy.saveOptimizer()]);
   const files = { weights, optimizer };
@@ -38,6 +40,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         updateNumber: plan.updateNumber,
         policyVersionOut,
         ...files,
+        episodeRewards,
         trainerState: null,
         metricNames: metrics.map(([name]) => name),
         metricValues: Float64Array.from(metrics, ([, value]) => value),

@@ -14,6 +14,8 @@ export interface UpdateResult {
   readonly outcome: UpdateOutcome;
   /** Names and values that follow from the batch, the same in a replay. */
   readonly metrics: readonly (readonly [string, number])[];
+  /** [E] Total reward of each episode, NaN where it was missing; null where rewards play no part. */
+  readonly episodeRewards: Float64Array | null;
 }
 
 /** What an update needs; the same for the update itself and for its replay. */
@@ -28,6 +30,8 @@ export interface UpdateInputs {
   readonly policy: PolicyState;
   /** Weights of the reference policy; null when the recipe has no KL term. */
   readonly referenceWeights: FileRef | null;
+  /** [E] Rewards that the update had when it was committed, for a replay; null where they are not known, or not yet. */
+  readonly recordedRewards: Float64Array | null;
 }
 
 /** One planned update on its batch: a pure function of plan, batch, recipe and the policy state that goes in. */
@@ -53,6 +57,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
   });
   return {
     outcome,
+    episodeRewards: prepared.episodeRewards,
     metrics: [
       ...outcomeMetrics(outcome, learningRate),
       ['train/clipFraction', outcome.clipFraction],
@@ -79,7 +84,7 @@ async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs):
     optimizer: { ...recipe.optimizer, epochs: 1 },
     aggregation: 'tokenMean',
   });
-  return { outcome, metrics: outcomeMetrics(outcome, learningRate) };
+  return { outcome, episodeRewards: null, metrics: outcomeMetrics(outcome, learningRate) };
 }
 
 /** What imitation has as well. */

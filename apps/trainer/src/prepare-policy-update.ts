@@ -16,6 +16,8 @@ import { TrainerError } from './trainer-error.js';
 
 export interface PreparedUpdate {
   readonly columns: UpdateColumns;
+  /** [E] Total reward of each episode; NaN where it is missing. */
+  readonly episodeRewards: Float64Array;
   readonly metrics: readonly (readonly [string, number])[];
 }
 
@@ -51,10 +53,11 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     );
   }
   const truncated = columns.endReasons.map((reason) => Number(reason === 1));
-  const { rewards, numMissing, trainedEpisodes } = await options.rewards.score({
+  const { rewards, totals, numMissing, trainedEpisodes } = await options.rewards.score({
     columns,
     batch,
     texts: options.texts,
+    recordedTotals: options.recordedRewards,
   });
   const values = scored.values && gather(scored.values, batch.actionTokens);
   const given: Required<Pick<AdvantageBatch, TrainerInput>> = {
@@ -94,6 +97,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       returns: result.returns && scatterToTokens(result.returns),
       proximalValues: scored.values,
     },
+    episodeRewards: totals,
     metrics: [
       ['train/ratioMaxDeviation', ratio.maxDeviation],
       ['train/stalenessMax', maxStaleness(batch, plan.policyVersionIn)],

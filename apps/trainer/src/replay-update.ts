@@ -45,10 +45,12 @@ export interface ReplayResult {
 export const replayTolerance = 1e-5;
 
 /**
- * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed.
+ * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
+ * episodes left out for want of a reward, whatever was assigned to them since.
  *
  * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when a file that it
  *   starts from was removed by the checkpoint policy or is damaged, naming the updates that start from files that are there
+ * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
  */
 export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult> {
   const { log, runId, updateNumber, checkpoints, reader } = options;
@@ -90,6 +92,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     policy,
     referenceWeights:
       recipe.loss.klCoefficient > 0 ? (found.policies.get(referenceVersion(recipe))?.weights ?? null) : null,
+    recordedRewards: found.commit.episodeRewards,
   });
   const replayed = new Map(metrics);
   const compared = found.commit.metricNames.map((name, i) => ({

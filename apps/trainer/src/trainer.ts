@@ -151,7 +151,7 @@ export class Trainer {
     const texts = rewards.readsTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
     const readSeconds = secondsSince(readStarted);
     const updateStarted = performance.now();
-    const { metrics, outcome } = await computeUpdate({
+    const { metrics, outcome, episodeRewards } = await computeUpdate({
       plan,
       columns,
       texts,
@@ -159,6 +159,7 @@ export class Trainer {
       rewards,
       policy: this.policy,
       referenceWeights: this.referenceWeights(),
+      recordedRewards: null,
     });
     const updateSeconds = secondsSince(updateStarted);
     await commitUpdate({
@@ -168,6 +169,7 @@ export class Trainer {
       plan,
       policy: this.policy,
       metrics,
+      episodeRewards,
       timings: [
         ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
         ['time/wait', waitSeconds],

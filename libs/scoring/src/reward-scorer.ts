@@ -12,11 +12,13 @@ import {
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
+import { firstOn } from './judge/verdict.js';
 import type { VerdictOfEpisode } from './judge/verdict-log.js';
 import type { VerdictStore } from './judge/verdict-store.js';
 import { loadRewardModules } from './load-reward-module.js';
 import { codeHash } from './module-code.js';
 import { rewardEpisode } from './reward-episode.js';
+import { ScoringError } from './scoring-error.js';
 
 /** The reward of a recipe. */
 export interface RewardDefinition {
@@ -40,6 +42,8 @@ export interface RewardScorerOptions {
 export interface TokenRewards {
   /** [A] Reward at each action token. */
   readonly rewards: Float32Array;
+  /** [E] Total of each episode; NaN = missing. */
+  readonly totals: Float64Array;
   /** [E] 0 for episodes with a missing reward: they are left out of training, never counted as 0. */
   readonly trainedEpisodes: Uint8Array;
   readonly numMissing: number;
@@ -50,6 +54,11 @@ export interface RewardInputs {
   readonly batch: TokenBatch;
   /** [E]; needed when the composition reads texts. */
   readonly texts: readonly EpisodeTexts[] | null;
+  /**
+   * [E] `totals` of the update that is made again, where it is known: an episode that it left out stays out, whatever judges said
+   * since.
+   */
+  readonly recordedTotals?: Float64Array | null;
 }
 
 /** One episode to score. */
@@ -117,7 +126,10 @@ export class RewardScorer {
     return this.#judge.usage;
   }
 
-  /** Scores episodes one by one, judges at once; new verdicts are in the log when it resolves. */
+  /**
+   * Scores episodes one by one, judges at once; new verdicts are in the log when it resolves. Where another process asked the same
+   * at the same time, the verdict that the log has first counts in both.
+   */
   async scoreEpisodes(episodes: readonly IdentifiedEpisode[]): Promise<EpisodeReward[]> {
     const { verdicts, asksJudges = true } = this.options;
     if (!this.asksJudge || verdicts === undefined) {
@@ -126,34 +138,64 @@ export class RewardScorer {
     const known = await verdicts.read(episodes.map(({ episodeId }) => episodeId));
     const fresh: VerdictOfEpisode[] = [];
     const scored = await Promise.all(
-      episodes.map(({ episodeId, episode }) => {
-        const { verdicts: logged, nextSeq } = known.get(episodeId) ?? { verdicts: [], nextSeq: 0 };
-        let seq = nextSeq;
-        return this.#composer.score(episode, {
+      episodes.map(({ episodeId, episode }) =>
+        this.#composer.score(episode, {
           judge: async (request, component) => {
-            const { answer, newVerdict } = await this.#judge.ask(request, logged, { onlyKnown: !asksJudges });
-            if (newVerdict !== null) fresh.push({ episodeId, seq: seq++, component, verdict: newVerdict });
+            const { answer, newVerdict } = await this.#judge.ask(request, known.get(episodeId) ?? [], {
+              onlyKnown: !asksJudges,
+            });
+            if (newVerdict !== null) fresh.push({ episodeId, component, verdict: newVerdict });
             return answer;
           },
+        }),
+      ),
+    );
+    const settled = await verdicts.append(fresh, known);
+    const overruled = new Set(
+      fresh
+        .filter(
+          ({ episodeId, verdict }) =>
+            firstOn(verdict.promptHash, settled.get(episodeId))?.raw !== verdict.raw,
+        )
+        .map(({ episodeId }) => episodeId),
+    );
+    return Promise.all(
+      episodes.map(async ({ episodeId, episode }, e) => {
+        if (!overruled.has(episodeId)) return scored[e];
+        const logged = settled.get(episodeId) ?? [];
+        return this.#composer.score(episode, {
+          judge: async (request) => (await this.#judge.ask(request, logged, { onlyKnown: true })).answer,
         });
       }),
     );
-    await verdicts.append(fresh);
-    return scored;
   }
 
-  /** Rewards at the action tokens of a batch. */
+  /**
+   * Rewards at the action tokens of a batch.
+   *
+   * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
+   */
   async score(inputs: RewardInputs): Promise<TokenRewards> {
-    const { columns, batch } = inputs;
+    const { columns, batch, recordedTotals = null } = inputs;
     const numEpisodes = columns.episodeIds.length;
     const episodeRewards = new Float64Array(numEpisodes);
     const stepRewards = new Float64Array(columns.steps.length);
     const trainedEpisodes = new Uint8Array(numEpisodes);
+    const totals = new Float64Array(numEpisodes).fill(NaN);
     const scored = await this.scoreEpisodes(
       columns.episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode(inputs, e) })),
     );
     scored.forEach(({ total, episodeReward, stepRewards: ofSteps }, e) => {
+      const recorded = recordedTotals?.[e];
+      if (Number.isNaN(recorded)) return;
+      if (recorded !== undefined && total !== recorded) {
+        throw new ScoringError(
+          'REWARD_CHANGED',
+          `episode ${columns.episodeIds[e]}: its reward was ${String(recorded)} in this update and is ${total === null ? 'missing' : String(total)} when scored again`,
+        );
+      }
       if (total === null) return;
+      totals[e] = total;
       trainedEpisodes[e] = 1;
       episodeRewards[e] = episodeReward;
       stepRewards.set(ofSteps, columns.stepOffsets[e]);
@@ -168,7 +210,7 @@ export class RewardScorer {
       this.allocation,
     );
     const numTrained = trainedEpisodes.reduce((sum, bit) => sum + bit, 0);
-    return { rewards, trainedEpisodes, numMissing: numEpisodes - numTrained };
+    return { rewards, totals, trainedEpisodes, numMissing: numEpisodes - numTrained };
   }
 
   private get allocation() {

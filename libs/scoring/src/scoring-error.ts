@@ -5,6 +5,8 @@ export type ScoringErrorCode =
   | 'MODULE_UNREADABLE'
   /** A reward version that the store has no scores of. */
   | 'VERSION_UNKNOWN'
+  /** An episode of an update that is made again has another reward than it had. */
+  | 'REWARD_CHANGED'
   /** Too little in common between two versions to compare them. */
   | 'NOTHING_TO_COMPARE';
 

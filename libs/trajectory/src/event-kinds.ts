@@ -14,7 +14,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   RunEnded: 1,
   GroupsClosed: 1,
   BatchPlanned: 1,
-  UpdateApplied: 1,
+  UpdateApplied: 2,
   PolicyPublished: 1,
   TrainerClaimed: 1,
   MetricsLogged: 1,

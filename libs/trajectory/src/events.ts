@@ -39,7 +39,8 @@ export interface Envelope<K extends EventKind = EventKind> {
   readonly episodeId: string;
   /**
    * Place inside the episode, assigned by its single writer: EpisodeStarted 0, steps 1…numSteps,
-   * EpisodeEnded numSteps + 1. `RewardAssigned` counts on its own from 0. Control events: 0.
+   * EpisodeEnded numSteps + 1. `RewardAssigned` has numbers of its own, which only tell assignments apart: a writer that is
+   * alone counts from 0, others take a hash of the content. Control events: 0.
    */
   readonly seq: number;
   /** Microseconds since the Unix epoch. */
@@ -253,6 +254,12 @@ export interface UpdateApplied {
   readonly policyVersionOut: number;
   readonly weights: FileRef;
   readonly optimizer: FileRef;
+  /**
+   * [E] Total reward of each episode of the plan under the plan's reward version, as the update used it: what a judge says later
+   * is not in it. NaN = missing, the episode was left out. Null where rewards play no part (imitation), and in commits of
+   * schema version 1.
+   */
+  readonly episodeRewards: Float64Array | null;
   readonly trainerState: Json;
   readonly metricNames: readonly string[];
   readonly metricValues: Float64Array;

@@ -143,6 +143,7 @@ const payloads: { readonly [K in EventKind]: PayloadOf<K> } = {
     policyVersionOut: 4,
     weights,
     optimizer,
+    episodeRewards: Float64Array.of(0.75, NaN),
     trainerState: { learningRate: 0.0003 },
     metricNames: ['train/loss', 'train/explainedVariance'],
     metricValues: Float64Array.of(0.125, NaN),

@@ -209,6 +209,7 @@ export class RunRecorder {
       policyVersionOut: round + 1,
       weights: { sha256: sha256Like(round + 1), sizeBytes: 400_000 },
       optimizer: { sha256: sha256Like(round + 1_000), sizeBytes: 800_000 },
+      episodeRewards: null,
       trainerState: null,
       metricNames: metrics.names,
       metricValues: metrics.values,

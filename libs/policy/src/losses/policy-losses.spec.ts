@@ -24,7 +24,7 @@ const picking: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   m2po: { threshold: 0.01 },
   opsm: { delta: 0 },
 };
-const names = listPolicyLosses().filter((name) => name !== 'crossEntropy');
+const names = listPolicyLosses();
 
 function batchOf(vocabSize: number): TrainingBatch {
   const batch = randomBatch([6, 9, 4, 8, 5, 7], { vocabSize, actionShare: 0.6, seed: 3 });

@@ -3,7 +3,14 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MalformedAnswer, promptHash, readVerdict, requestBody, type JudgeVerdict } from './verdict.js';
+import {
+  firstOn,
+  MalformedAnswer,
+  promptHash,
+  readVerdict,
+  requestBody,
+  type JudgeVerdict,
+} from './verdict.js';
 
 export interface JudgeClientOptions {
   /** Verdicts kept for the same question (default 10,000). */
@@ -82,14 +89,14 @@ export class JudgeClient {
     this.#maxFailuresInARow = options.maxFailuresInARow ?? 8;
   }
 
-  /** @param logged verdicts on the same episode that the log has: they come before asking */
+  /** @param logged verdicts on the same episode that the log has, in its order: they come before asking */
   async ask(
     request: JudgeRequest,
     logged: readonly JudgeVerdict[],
     { onlyKnown = false }: { readonly onlyKnown?: boolean } = {},
   ): Promise<AskedJudge> {
     const hash = promptHash(request);
-    const known = logged.findLast((verdict) => verdict.promptHash === hash);
+    const known = firstOn(hash, logged);
     if (known !== undefined) {
       this.usage.numReused++;
       return { answer: answerOf(known), newVerdict: null };

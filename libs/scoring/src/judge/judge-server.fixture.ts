@@ -30,7 +30,7 @@ export interface JudgeServer {
 
 /** A server on loopback that speaks the chat completions protocol; `reply` says how it behaves for the n-th request. */
 export async function startJudgeServer(
-  reply: (n: number, question: string) => JudgeReply = () => ({}),
+  reply: (n: number, question: string) => JudgeReply | Promise<JudgeReply> = () => ({}),
 ): Promise<JudgeServer> {
   const requests: { model: string; messages: { content: string }[] }[] = [];
   const headers: IncomingMessage['headers'][] = [];
@@ -51,7 +51,7 @@ export async function startJudgeServer(
       delayMs = 0,
       body: raw,
       ...message
-    } = reply(requests.length - 1, body.messages[1].content);
+    } = await reply(requests.length - 1, body.messages[1].content);
     if (delayMs > 0) await sleep(delayMs);
     atOnce--;
     response.writeHead(status, { 'content-type': 'application/json', ...extra });

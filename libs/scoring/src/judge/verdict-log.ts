@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { newEpisodeEvent, partitionOf, type EventLog, type RewardAssigned } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import type { AssignedReward } from '@retrace/trajectory/clickhouse';
 import type { JudgeVerdict } from './verdict.js';
 
 /** `RewardAssigned.source` of verdicts. */
@@ -8,8 +8,6 @@ export const JUDGE_SOURCE = 'judge';
 
 export interface VerdictOfEpisode {
   readonly episodeId: string;
-  /** Place among the rewards assigned to the episode. */
-  readonly seq: number;
   /** The component that asked. */
   readonly component: string;
   readonly verdict: JudgeVerdict;
@@ -18,6 +16,9 @@ export interface VerdictOfEpisode {
 /**
  * Appends verdicts to the log as `RewardAssigned`, so that what was paid for is never asked again and scores can be
  * reproduced without the judge. Resolves when they are acknowledged.
+ *
+ * Numbers nobody has to hand out: the `seq` of a verdict is a hash of what it says, so processes that score one episode at a time
+ * never take a number from each other, and a verdict that is appended twice is one event.
  */
 export async function appendVerdicts(
   log: EventLog,
@@ -25,7 +26,7 @@ export async function appendVerdicts(
   verdicts: readonly VerdictOfEpisode[],
 ): Promise<void> {
   const byPartition = new Map<number, Uint8Array[]>();
-  for (const { episodeId, seq, component, verdict } of verdicts) {
+  for (const { episodeId, component, verdict } of verdicts) {
     const partition = partitionOf(runId, episodeId, log.numPartitions('trajectories'));
     const { score, ...rest } = verdict;
     const payload: RewardAssigned = {
@@ -40,7 +41,7 @@ export async function appendVerdicts(
       logId: log.logId,
       runId,
       episodeId,
-      seq,
+      seq: seqOf(payload),
       occurredAtUs: Date.now() * 1000,
       payload,
     });
@@ -51,8 +52,18 @@ export async function appendVerdicts(
   for (const [partition, records] of byPartition) await log.append('trajectories', partition, records);
 }
 
+/** The first 53 bits of a hash of the content: all that an event's `seq` can carry. */
+function seqOf({ name, value, source, rationale }: RewardAssigned): number {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([name, value, source, rationale]))
+    .digest();
+  return Number(digest.readBigUInt64BE() >> 11n);
+}
+
 /** The verdicts among assigned rewards; assignments of people and other programs are none. */
-export function verdictsOf(assigned: readonly AssignedReward[]): JudgeVerdict[] {
+export function verdictsOf(
+  assigned: readonly Pick<RewardAssigned, 'source' | 'value' | 'rationale'>[],
+): JudgeVerdict[] {
   return assigned.flatMap(({ source, value, rationale }) => {
     if (source !== JUDGE_SOURCE) return [];
     try {

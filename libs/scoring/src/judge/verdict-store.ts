@@ -1,10 +1,12 @@
-import type { EventLog } from '@retrace/trajectory';
+import { partitionOf, type EventLog } from '@retrace/trajectory';
 import type { AssignedReward } from '@retrace/trajectory/clickhouse';
 import { appendVerdicts, verdictsOf, type VerdictOfEpisode } from './verdict-log.js';
+import { VerdictTail } from './verdict-tail.js';
 import type { JudgeVerdict } from './verdict.js';
 
 /** Where assigned rewards are read; `TrajectoryReader` is one. */
 export interface AssignedRewardSource {
+  /** By episode, in log order. */
   readAssignedRewards(runId: string, episodeIds: readonly string[]): Promise<AssignedReward[]>;
 }
 
@@ -14,35 +16,70 @@ export interface VerdictStoreOptions {
   readonly runId: string;
 }
 
-/** What judges said about the episodes of one run: read from the store, written to the log. */
-export class VerdictStore {
-  constructor(private readonly options: VerdictStoreOptions) {}
+/** Verdicts of each episode in log order: of two on one question the first counts, always and for everybody. */
+export type KnownVerdicts = ReadonlyMap<string, readonly JudgeVerdict[]>;
 
-  /** By episode; those without any assigned reward are absent. */
-  async read(episodeIds: readonly string[]): Promise<Map<string, EpisodeVerdicts>> {
+/**
+ * What judges said about the episodes of one run: all that is in the log, whether the store shows it yet or not. Any number of
+ * processes may read and append at once.
+ */
+export class VerdictStore {
+  readonly #tail: VerdictTail;
+
+  constructor(private readonly options: VerdictStoreOptions) {
+    this.#tail = new VerdictTail(options.log, options.runId);
+  }
+
+  /** By episode; those without any are absent. */
+  async read(episodeIds: readonly string[]): Promise<KnownVerdicts> {
     const { reader, runId } = this.options;
+    // The tail before the store: what leaves the one meanwhile is in the other.
+    await this.#readTail(episodeIds);
+    const inTail = await this.#fromTail(episodeIds);
     const byEpisode = new Map<string, AssignedReward[]>();
     for (const reward of await reader.readAssignedRewards(runId, episodeIds)) {
       const known = byEpisode.get(reward.episodeId);
       if (known === undefined) byEpisode.set(reward.episodeId, [reward]);
       else known.push(reward);
     }
-    return new Map(
-      [...byEpisode].map(([episodeId, rewards]) => [
-        episodeId,
-        { verdicts: verdictsOf(rewards), nextSeq: Math.max(...rewards.map(({ seq }) => seq)) + 1 },
-      ]),
-    );
+    const stored = new Map([...byEpisode].map(([id, rewards]) => [id, verdictsOf(rewards)]));
+    return joined(stored, inTail);
   }
 
-  /** Resolves when the verdicts are acknowledged. */
-  async append(verdicts: readonly VerdictOfEpisode[]): Promise<void> {
-    if (verdicts.length > 0) await appendVerdicts(this.options.log, this.options.runId, verdicts);
+  /**
+   * Appends verdicts on questions that `known` had none on. Resolves, once they are acknowledged, with all there are by then: another
+   * process may have been first.
+   */
+  async append(verdicts: readonly VerdictOfEpisode[], known: KnownVerdicts): Promise<KnownVerdicts> {
+    if (verdicts.length === 0) return known;
+    await appendVerdicts(this.options.log, this.options.runId, verdicts);
+    const episodeIds = [...new Set(verdicts.map(({ episodeId }) => episodeId))];
+    const stored = await this.read(episodeIds);
+    return joined(known, stored);
+  }
+
+  async #readTail(episodeIds: readonly string[]): Promise<void> {
+    const partitions = new Set(episodeIds.map((id) => this.#partitionOf(id)));
+    for (const partition of partitions) await this.#tail.readOn(partition);
+  }
+
+  async #fromTail(episodeIds: readonly string[]): Promise<KnownVerdicts> {
+    const found = new Map<string, readonly JudgeVerdict[]>();
+    for (const id of episodeIds) found.set(id, await this.#tail.verdictsOf(this.#partitionOf(id), id));
+    return found;
+  }
+
+  #partitionOf(episodeId: string): number {
+    const { log, runId } = this.options;
+    return partitionOf(runId, episodeId, log.numPartitions('trajectories'));
   }
 }
 
-export interface EpisodeVerdicts {
-  readonly verdicts: readonly JudgeVerdict[];
-  /** Place of the next reward that is assigned to the episode. */
-  readonly nextSeq: number;
+/** Those of the first before those of the second. */
+function joined(first: KnownVerdicts, second: KnownVerdicts): KnownVerdicts {
+  const all = new Map(first);
+  for (const [id, verdicts] of second) {
+    if (verdicts.length > 0) all.set(id, [...(all.get(id) ?? []), ...verdicts]);
+  }
+  return all;
 }

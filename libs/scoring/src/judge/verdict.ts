@@ -15,6 +15,11 @@ export interface JudgeVerdict {
   readonly completionTokens: number;
 }
 
+/** The verdict on a question that counts: the first, of those in log order. */
+export function firstOn(hash: string, verdicts: readonly JudgeVerdict[] = []): JudgeVerdict | undefined {
+  return verdicts.find(({ promptHash: asked }) => asked === hash);
+}
+
 /** The body of a chat completion request (OpenAI's API, as vLLM and SGLang serve it), with the form of the answer. */
 export function requestBody(request: JudgeRequest): object {
   const { model, system, user, minScore, maxScore, temperature, maxTokens, seed } = request;

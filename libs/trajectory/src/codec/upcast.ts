@@ -7,7 +7,9 @@ export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<st
 export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster[]>>>;
 
 /** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
-export const UPCASTERS: UpcasterTable = {};
+export const UPCASTERS: UpcasterTable = {
+  UpdateApplied: [(payload) => ({ ...payload, episodeRewards: null })],
+};
 
 /** The payload lifted from `version` to the current version of its kind. */
 export function upcast(

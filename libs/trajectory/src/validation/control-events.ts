@@ -100,6 +100,7 @@ export const updateAppliedRules: FieldRules<UpdateApplied> = {
   policyVersionOut: integerAtLeast(0),
   weights: objectOf(fileRefRules),
   optimizer: objectOf(fileRefRules),
+  episodeRewards: nullable(typedArray(Float64Array)),
   trainerState: json,
   metricNames: listOf(nonEmptyText),
   metricValues: typedArray(Float64Array),

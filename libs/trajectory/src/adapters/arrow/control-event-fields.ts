@@ -106,19 +106,35 @@ export const controlEventFields: ControlFields = {
 
   UpdateApplied: {
     write(columns, row, payload) {
-      const { planId, epoch, updateNumber, policyVersionOut, metricNames, metricValues, ...rest } = payload;
+      const {
+        planId,
+        epoch,
+        updateNumber,
+        policyVersionOut,
+        metricNames,
+        metricValues,
+        episodeRewards,
+        ...rest
+      } = payload;
       columns.plan_id.set(row, planId);
       columns.epoch.set(row, epoch);
       columns.update_number.set(row, updateNumber);
       columns.policy_version.set(row, policyVersionOut);
       columns.metric_names.set(row, metricNames);
       columns.metric_values.set(row, metricValues);
-      writeRest(columns, row, asJson(rest));
+      // JSON has no NaN.
+      const rewards =
+        episodeRewards && Array.from(episodeRewards, (reward) => (Number.isNaN(reward) ? null : reward));
+      writeRest(columns, row, asJson({ ...rest, episodeRewards: rewards }));
     },
     read(row) {
-      const rest = row.rest() as unknown as Pick<UpdateApplied, 'weights' | 'optimizer' | 'trainerState'>;
+      const { episodeRewards = null, ...rest } = row.rest() as unknown as Pick<
+        UpdateApplied,
+        'weights' | 'optimizer' | 'trainerState'
+      > & { readonly episodeRewards?: readonly (number | null)[] | null };
       return {
         ...rest,
+        episodeRewards: episodeRewards && Float64Array.from(episodeRewards, (reward) => reward ?? NaN),
         planId: row.text('plan_id'),
         epoch: row.number('epoch'),
         updateNumber: row.number('update_number'),

@@ -10,7 +10,7 @@ import type { StoreClient } from './store-client.js';
 /** A reward that was given to a step or an episode after the fact. */
 export interface AssignedReward {
   readonly episodeId: string;
-  /** Order among the assignments of the episode. */
+  /** Tells the assignments of the episode apart. */
   readonly seq: number;
   /** null = the whole episode. */
   readonly step: number | null;
@@ -71,15 +71,18 @@ export class TrajectoryReader {
     });
   }
 
-  /** The rewards that were assigned to these episodes, by episode and order of assignment. */
+  /** The rewards that were assigned to these episodes, by episode and in log order; of two under one `seq` the first. */
   async readAssignedRewards(runId: string, episodeIds: readonly string[]): Promise<AssignedReward[]> {
     requireUuids(episodeIds);
     if (episodeIds.length === 0) return [];
     return this.client.queryRows<AssignedReward>(
-      `SELECT episode_id AS episodeId, seq, step, name, value, source, rationale
-       FROM reward_assignments
+      `SELECT episode_id AS episodeId, seq, reward_step AS step, reward_name AS name, reward AS value, source,
+         JSONExtractString(payload, 'rationale') AS rationale
+       FROM events
        WHERE run_id = {runId:String} AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
-       ORDER BY episode_id, seq`,
+         AND kind = 'RewardAssigned'
+       ORDER BY episode_id, log_id, log_partition, log_offset
+       LIMIT 1 BY episode_id, seq`,
       { params: { runId } },
     );
   }
