@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Makes a Python with verl and torch in the directory that is named, for `npm run bench -- advantages`:
+# Makes a Python with verl and torch, for `npm run bench -- algorithms`, in the directory that is named:
 #
-#   bash bench/peers/set-up.sh /some/directory
-#   RETRACE_PEER_PYTHON=/some/directory/bin/python npm run bench -- advantages
+#   bash bench/peers/set-up.sh ~/.cache/retrace-peers
+#   RETRACE_PEER_PYTHON=~/.cache/retrace-peers/bin/python npm run bench -- algorithms
 #
-# Some 5 GB, as torch's wheel comes with CUDA. verl goes without its dependencies: only its core_algos is imported.
+# Python 3.10 to 3.13 with venv; gcc and binutils. Some 3 GB: torch goes without NVIDIA's wheels, as only its CPU side is measured
+# (cuda_stubs.py), and verl without the packages that only its trainers need.
 set -euo pipefail
 directory=${1:?name a directory}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python3 -m venv "$directory"
-"$directory/bin/pip" install --quiet torch==2.13.0
-"$directory/bin/pip" install --quiet --no-deps verl==0.9.1
-"$directory/bin/pip" install --quiet numpy filelock typing_extensions sympy networkx jinja2 fsspec ray tensordict omegaconf \
-  hydra-core codetiming pandas pyarrow orjson transformers
+python="$directory/bin/python"
+"$python" -m pip install --quiet --no-deps torch==2.13.0
+site_packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+"$python" "$here/cuda_stubs.py" "$site_packages"
+# pip would call every later installation incomplete.
+sed -i -E '/^Requires-Dist: (cuda-|nvidia-|triton)/d' "$site_packages"/torch-*.dist-info/METADATA
+"$python" -m pip install --quiet numpy filelock typing_extensions sympy networkx jinja2 fsspec setuptools ray tensordict \
+  omegaconf hydra-core codetiming pandas pyarrow orjson transformers
+"$python" -m pip install --quiet --no-deps verl==0.9.1
+"$python" -c 'import torch; from verl.trainer.ppo import core_algos; print("verl on torch", torch.__version__)'
