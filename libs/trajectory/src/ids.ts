@@ -79,12 +79,15 @@ export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey)
     episodeId === lastKey.episodeId &&
     runId === lastKey.runId;
   if (isLast) return lastEventId;
-  const bytes = hash('sha256', `event/${runId}/${episodeId}/${seq}/${kind}`, 'buffer').subarray(0, 16);
-  bytes[6] = 0x80 | (bytes[6] & 0x0f);
-  bytes[8] = 0x80 | (bytes[8] & 0x3f);
-  lastEventId = uuidFromBytes(bytes);
+  lastEventId = uuidV8(hash('sha256', `event/${runId}/${episodeId}/${seq}/${kind}`, 'hex'));
   lastKey = { runId, episodeId, seq, kind };
   return lastEventId;
+}
+
+/** The first 128 bits of a hash in hexadecimal, with version and variant in place of the bits there. */
+function uuidV8(hex: string): string {
+  const variant = (0b1000 | (parseInt(hex[16], 16) & 0b11)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 function uuidV7({ nowMs, randomBytes: random }: IdSource): string {

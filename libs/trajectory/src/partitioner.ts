@@ -16,5 +16,6 @@ export function partitionOf(runId: string, episodeId: string, numPartitions: num
       `numPartitions is ${numPartitions}; must be an integer ≥ 1`,
     );
   }
+  if (numPartitions === 1) return 0;
   return crc32(runId + episodeId) % numPartitions;
 }
