@@ -3,7 +3,7 @@ import { kill, startRetrace } from './cli.mjs';
 
 /**
  * @typedef {object} Kill
- * @property {'tree' | 'store' | 'sink' | 'collector' | 'trainer'} target
+ * @property {'tree' | 'store' | 'sink' | 'collector' | 'collector-2' | 'trainer'} target
  * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or go on.
  * @property {number} delayMs From then to the kill.
  */

@@ -28,6 +28,11 @@ export const backendOption = () =>
     'wasm',
   ] as const);
 
+export const collectorsOption = () =>
+  new Option('--collectors <number>', 'processes that collect side by side, each its part of every round')
+    .argParser(wholeNumber(1, 64))
+    .default(1);
+
 /** A parser for whole numbers in [min, max], for commander. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

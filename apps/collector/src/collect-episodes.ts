@@ -94,6 +94,7 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
   const metrics = await playRound(
     {
       runId,
+      shareIndex: 0,
       log: new PatientLog(log, { signal: options.signal }),
       control,
       writer,

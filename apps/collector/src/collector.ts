@@ -3,13 +3,14 @@ import type { Recipe } from '@retrace/config';
 import { countTensors, Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
 import { LogError, type EventLog, type PolicyState, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
-import { abandonUnfinished } from './abandon-unfinished.js';
+import { abandonUnfinished, trajectoryEnds } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
 import { CollectorError } from './collector-error.js';
 import { nextTask, type CollectorTask } from './next-task.js';
 import { PolicyActor } from './policy-actor.js';
 import { PolicySource } from './policy-source.js';
-import { planRound, type RoundPlanOptions } from './round-plan.js';
+import { planRound, type PlannedEpisode, type RoundPlanOptions } from './round-plan.js';
+import { claimOf, isShared, placesLeft, type Share } from './round-share.js';
 import type { RoundMetrics } from './round-metrics.js';
 import { playRound, type RoundSetting } from './play-round.js';
 import type { TrajectoryWriter } from './trajectory-writer.js';
@@ -18,6 +19,8 @@ import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
 export interface CollectorOptions {
   readonly runId: string;
   readonly recipe: Recipe;
+  /** Which of the run's collectors this is. */
+  readonly share: Share;
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
@@ -31,7 +34,7 @@ export interface CollectorOptions {
 
 /**
  * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
- * that was killed goes on where the log says the run is.
+ * that was killed goes on where the log says the run is. Several divide each round's groups among them (`round-share.ts`).
  */
 export class Collector {
   private readonly spec: EnvironmentSpec;
@@ -54,16 +57,21 @@ export class Collector {
   }
 
   private async work(): Promise<void> {
-    const { log, control, writer, signal, recipe } = this.options;
+    const { log, control, writer, signal, recipe, share } = this.options;
     // What an earlier collector could not append comes before what is read of its round.
     if (!(await writer.flush())) return;
+    const ends = await trajectoryEnds(log);
     await control.catchUp();
-    const abandoned = await abandonUnfinished(log, this.view, Date.now() * 1000);
+    const abandoned = await abandonUnfinished(log, this.view, {
+      share,
+      ends,
+      occurredAtUs: Date.now() * 1000,
+    });
     if (abandoned) await control.append(this.options.runId, { kind: 'GroupsClosed', payload: abandoned });
     let waitedSince = performance.now();
     while (!signal.aborted) {
       await control.catchUp();
-      const task = nextTask(this.view, recipe);
+      const task = nextTask(this.view, recipe, share);
       if (task.kind === 'finished') return;
       if (task.kind === 'wait') {
         await control.changed(signal);
@@ -160,14 +168,9 @@ export class Collector {
     plan: Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal'>,
     idleSeconds: number,
   ): Promise<RoundMetrics | null> {
-    const { recipe, runId } = this.options;
-    const episodes = planRound({
-      ...plan,
-      runId,
-      seed: recipe.seed,
-      spec: this.spec,
-      firstOrdinal: this.view.groups.counts.numEpisodes,
-    });
+    const { recipe } = this.options;
+    const episodes = await this.planEpisodes(plan);
+    if (!episodes) return null;
     const actor =
       plan.agent === 'policy' ? await this.policyActor(plan.trainable) : this.scriptedActor(plan.agent);
     const swaps = plan.trainable && recipe.collection.maxStaleness > 0;
@@ -177,6 +180,30 @@ export class Collector {
       idleSeconds,
       beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
     });
+  }
+
+  /** The episodes to play, claimed where the run is shared; null when the claim came too late, and the log says what is due now. */
+  private async planEpisodes(
+    plan: Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal'>,
+  ): Promise<PlannedEpisode[] | null> {
+    const { recipe, runId, control, share } = this.options;
+    const { view } = this;
+    const { numGroups, trainable } = plan;
+    const isClaimed = isShared(view, share);
+    const firstOrdinal = view.rounds.nextOrdinal;
+    const episodes = planRound({
+      ...plan,
+      runId,
+      seed: recipe.seed,
+      spec: this.spec,
+      firstOrdinal,
+      places: isClaimed && trainable ? placesLeft(view, plan, numGroups, share) : undefined,
+    });
+    if (!isClaimed) return episodes;
+    const claim = claimOf(episodes, { share, numGroups, firstOrdinal });
+    await control.append(runId, { kind: 'CollectorClaimed', payload: claim });
+    await control.catchUp();
+    return view.rounds.claimBy(share.index)?.groupIds[0] === claim.groupIds[0] ? episodes : null;
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {
@@ -231,9 +258,10 @@ export class Collector {
   }
 
   private setting(): RoundSetting {
-    const { runId, log, control, writer, recipe, engine, tokenizer, signal } = this.options;
+    const { runId, log, control, writer, recipe, engine, tokenizer, signal, share } = this.options;
     return {
       runId,
+      shareIndex: share.index,
       log,
       control,
       writer,
@@ -252,12 +280,14 @@ export class Collector {
     step: number,
     entries: readonly (readonly [string, number])[],
   ): Promise<void> {
-    await this.options.control.append(this.options.runId, {
+    const { control, runId, share } = this.options;
+    await control.append(runId, {
       kind: 'MetricsLogged',
       payload: {
         source,
         step,
-        names: entries.map(([name]) => name),
+        // Each collector knows of its own part alone.
+        names: entries.map(([name]) => (share.index === 0 ? name : `share${share.index + 1}/${name}`)),
         values: Float64Array.from(entries, ([, value]) => value),
       },
     });

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
+import {
+  parseRecipe,
+  readRoleConfig,
+  readShare,
+  runRole,
+  superviseThisProcess,
+  type Share,
+} from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
@@ -13,11 +20,12 @@ import { TrajectoryWriter } from './trajectory-writer.js';
 async function main(): Promise<void> {
   const config = readRoleConfig(process.env);
   if (config.runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the collector works for one run');
+  const share = readShare(process.env, 'RETRACE_COLLECTOR_SHARE');
   const supervised = superviseThisProcess();
   const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
   const log = await openLog(config.log, 'collector');
-  // Episodes of a run are numbered by its one collector.
-  const role = await holdRole(config.log, `collector-${config.runId}`);
+  // A run has one collector, or one a share.
+  const role = await holdRole(config.log, `collector-${config.runId}`, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
   const onNotice = (line: string) => {
     process.stderr.write(`collector: ${line.replaceAll('\n', ' ')}\n`);
@@ -31,13 +39,17 @@ async function main(): Promise<void> {
     signal,
     onNotice,
     spool: config.spoolDirectory
-      ? { directory: join(config.spoolDirectory, config.runId), maxBytes: config.spoolMaxBytes ?? 1024 ** 3 }
+      ? {
+          directory: spoolDirectoryOf(config.spoolDirectory, config.runId, share),
+          maxBytes: config.spoolMaxBytes ?? 1024 ** 3,
+        }
       : undefined,
   });
   supervised.send({ type: 'ready', detail: backend.reason });
   const collector = new Collector({
     runId: config.runId,
     recipe,
+    share,
     log: patientLog,
     control,
     writer,
@@ -55,7 +67,7 @@ async function main(): Promise<void> {
   } finally {
     numLeftBytes = await writer.close();
   }
-  if (role.lost.aborted) throw new Error(`another collector works for run ${config.runId} now`);
+  if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
   control.close();
   if (numLeftBytes > 0) {
     onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
@@ -65,6 +77,11 @@ async function main(): Promise<void> {
   }
   await role.release();
   await log.close();
+}
+
+/** Collectors of one run on one machine must not take each other's spool. */
+function spoolDirectoryOf(root: string, runId: string, { index }: Share): string {
+  return join(root, index === 0 ? runId : `${runId}-share-${index + 1}`);
 }
 
 await runRole(main);

@@ -189,6 +189,57 @@ describe('nextTask', () => {
     expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 0 });
   });
 
+  describe('with several collectors', () => {
+    const first = { index: 0, count: 2 };
+    const second = { index: 1, count: 2 };
+    const claimed = (story: Story, shareIndex: number, groupId: string) =>
+      story.add('CollectorClaimed', {
+        shareIndex,
+        numShares: 2,
+        split: 'train',
+        trainable: true,
+        round: 0,
+        numGroups: 2,
+        places: Int32Array.of(shareIndex),
+        groupIds: [groupId],
+        groupSize: 1,
+        firstOrdinal: story.run.rounds.nextOrdinal,
+      });
+
+    it('lets the first alone evaluate, while the others roll out', () => {
+      const { run } = new Story().published(0);
+      expect(nextTask(run, recipeWith(), first)).toEqual({ kind: 'validate', policyVersion: 0 });
+      expect(nextTask(run, recipeWith(), second)).toEqual({ kind: 'rollOut', round: 0 });
+    });
+
+    it('waits for the others once its part of the round is closed', () => {
+      const story = new Story().published(0).evaluated('validation/success', 0);
+      claimed(story, 1, 'b');
+      story.closed('b');
+      expect(nextTask(story.run, recipeWith(), second)).toEqual({
+        kind: 'wait',
+        reason: 'the other collectors: 1 of 2 groups of round 0 are closed',
+      });
+      expect(nextTask(story.run, recipeWith(), first)).toEqual({ kind: 'rollOut', round: 0 });
+      claimed(story, 0, 'a');
+      story.closed('a');
+      for (const share of [first, second])
+        expect(nextTask(story.run, recipeWith(), share)).toEqual({
+          kind: 'wait',
+          reason: 'the trainer: 2 groups are not trained yet',
+        });
+    });
+
+    it('leaves the end of the run to the first', () => {
+      const { run } = new Story()
+        .published(3)
+        .evaluated('validation/success', 3)
+        .evaluated('test/success', 3);
+      expect(nextTask(run, recipeWith(), first)).toEqual({ kind: 'endRun' });
+      expect(nextTask(run, recipeWith(), second)).toMatchObject({ kind: 'wait' });
+    });
+  });
+
   it('after the last update validates, tests, ends the run, and is finished', () => {
     const recipe = recipeWith();
     const story = new Story().published(3);

@@ -1,7 +1,11 @@
 import type { Recipe } from '@retrace/config';
 import type { RunState } from '@retrace/trajectory';
+import { isShared, placesLeft, type Share } from './round-share.js';
 
-/** What the collector should do next, decided from the control stream alone, so that a restart decides the same. */
+/**
+ * What the collector should do next, decided from the control stream alone, so that a restart decides the same. Several
+ * collectors share the rollouts of a round; the first of them does the rest alone.
+ */
 export type CollectorTask =
   | { readonly kind: 'demonstrate' }
   | { readonly kind: 'rollOut'; readonly round: number }
@@ -12,25 +16,32 @@ export type CollectorTask =
   /** Why nothing can be done now. */
   | { readonly kind: 'wait'; readonly reason: string };
 
-export function nextTask(run: RunState, recipe: Recipe): CollectorTask {
+export function nextTask(
+  run: RunState,
+  recipe: Recipe,
+  share: Share = { index: 0, count: 1 },
+): CollectorTask {
   if (run.ended) return { kind: 'finished' };
   const policy = run.policies.latest;
   if (!policy) return { kind: 'wait', reason: 'the first policy' };
   const imitationUpdates = recipe.imitation?.numUpdates ?? 0;
   const totalUpdates = imitationUpdates + recipe.numUpdates;
   const isLast = policy.updateNumber >= totalUpdates;
-  if (validationIsDue(run, recipe, policy.updateNumber, isLast)) {
+  const isFirst = share.index === 0;
+  if (isFirst && validationIsDue(run, recipe, policy.updateNumber, isLast)) {
     return { kind: 'validate', policyVersion: policy.policyVersion };
   }
+  if (isLast && !isFirst) return { kind: 'wait', reason: 'the first collector ends the run' };
   if (isLast) {
     const tested =
       recipe.evaluation.numTestEpisodes === 0 || run.metric('evaluation', 'test/success') !== undefined;
     return tested ? { kind: 'endRun' } : { kind: 'test', policyVersion: policy.policyVersion };
   }
-  if (recipe.imitation && numDemonstrations(run) < recipe.imitation.numEpisodes)
+  if (isFirst && recipe.imitation && numDemonstrations(run) < recipe.imitation.numEpisodes)
     return { kind: 'demonstrate' };
   if (policy.updateNumber < imitationUpdates) return { kind: 'wait', reason: 'the imitation stage' };
-  return rollOutOrWait(run, recipe, totalUpdates);
+  const task = rollOutOrWait(run, recipe, totalUpdates);
+  return task.kind === 'rollOut' ? ownPartOf(task, run, recipe, share) : task;
 }
 
 function validationIsDue(run: RunState, recipe: Recipe, updateNumber: number, isLast: boolean): boolean {
@@ -46,7 +57,11 @@ function validationIsDue(run: RunState, recipe: Recipe, updateNumber: number, is
  * do not count, or collection would block for ever. In synchronous mode a round starts when the policy trained on the
  * round before is published.
  */
-function rollOutOrWait(run: RunState, recipe: Recipe, totalUpdates: number): CollectorTask {
+function rollOutOrWait(
+  run: RunState,
+  recipe: Recipe,
+  totalUpdates: number,
+): Extract<CollectorTask, { kind: 'rollOut' | 'wait' }> {
   const { groupsPerRound, maxStaleness } = recipe.collection;
   let numFresh = 0;
   for (const group of run.groups.all()) {
@@ -62,6 +77,21 @@ function rollOutOrWait(run: RunState, recipe: Recipe, totalUpdates: number): Col
   const isUpdating = run.updates.pendingPlans.length > 0 || updatesDone !== run.policies.latest?.updateNumber;
   if (isUpdating && maxStaleness === 0) return { kind: 'wait', reason: 'the next policy' };
   return { kind: 'rollOut', round: run.groups.lastRound + 1 };
+}
+
+/** A share that is done with its part of a round waits for the others: the next round begins when this one is whole. */
+function ownPartOf(
+  task: Extract<CollectorTask, { kind: 'rollOut' }>,
+  run: RunState,
+  { collection }: Recipe,
+  share: Share,
+): CollectorTask {
+  if (!isShared(run, share)) return task;
+  const key = { split: 'train', trainable: true, round: task.round } as const;
+  if (placesLeft(run, key, collection.groupsPerRound, share).length > 0) return task;
+  const numClosed = run.rounds.openRound(key)?.closings.size ?? 0;
+  const reason = `the other collectors: ${numClosed} of ${collection.groupsPerRound} groups of round ${task.round} are closed`;
+  return { kind: 'wait', reason };
 }
 
 function numDemonstrations(run: RunState): number {

@@ -16,6 +16,8 @@ import type { TrajectoryWriter } from './trajectory-writer.js';
 /** What stays the same from round to round of a run. */
 export interface RoundSetting {
   readonly runId: string;
+  /** Which of the run's collectors this is, from 0. */
+  readonly shareIndex: number;
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
@@ -39,11 +41,11 @@ export interface Round {
 
 /**
  * Plays one round into the log and closes its groups, all in one append, once every episode event is acknowledged: a round
- * is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
+ * (where several collectors share it, one's part of it) is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
-  const { runId, log, control, writer, spec, tokenizer, signal } = setting;
-  await markRoundStart(log, runId);
+  const { runId, shareIndex, log, control, writer, spec, tokenizer, signal } = setting;
+  await markRoundStart(log, runId, shareIndex);
   const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
   const order = new EpisodeOrder();
   const waitedBefore = writer.waitedSeconds;

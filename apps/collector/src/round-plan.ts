@@ -12,6 +12,8 @@ export interface PlannedEpisode {
 
 export interface PlannedGroup {
   readonly groupId: string;
+  /** In the whole round, 0 … numGroups − 1. */
+  readonly place: number;
   readonly groupSize: number;
   readonly round: number;
   readonly split: Split;
@@ -29,6 +31,8 @@ export interface RoundPlanOptions {
   readonly trainable: boolean;
   readonly round: number;
   readonly numGroups: number;
+  /** The groups to plan, ascending; all of the round when left out. */
+  readonly places?: readonly number[];
   readonly groupSize: number;
   /** Index of the first task in its split. */
   readonly firstTask: number;
@@ -42,10 +46,12 @@ export interface RoundPlanOptions {
  */
 export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
   const { runId, seed, spec, split, agent, trainable, round, numGroups, groupSize } = options;
+  const places = options.places ?? Array.from({ length: numGroups }, (_, g) => g);
   const episodes: PlannedEpisode[] = [];
-  for (let g = 0; g < numGroups; g++) {
+  for (const g of places) {
     const group: PlannedGroup = {
       groupId: newControlEventId(),
+      place: g,
       groupSize,
       round,
       split,
@@ -56,7 +62,7 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
     for (let member = 0; member < groupSize; member++) {
       const place = g * groupSize + member;
       episodes.push({
-        episodeId: episodeIdFor({ runId, ordinal: options.firstOrdinal + place }),
+        episodeId: episodeIdFor({ runId, ordinal: options.firstOrdinal + episodes.length }),
         group,
         groupMember: member,
         samplingSeed: seedOf(`${seed}/${split}/${agent}/${round}/${place}`),

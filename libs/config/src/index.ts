@@ -26,4 +26,5 @@ export {
 export { readRoleConfig, RoleConfig, roleEnvironment, type SupervisedRoleConfig } from './role-config.js';
 export { trainerInputs, type TrainerInput } from './recipe/trainer-inputs.js';
 export { runRole } from './run-role.js';
+export { readShare, type Share } from './share.js';
 export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';

@@ -17,6 +17,7 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   UpdateApplied: 2,
   PolicyPublished: 1,
   TrainerClaimed: 1,
+  CollectorClaimed: 1,
   MetricsLogged: 1,
   RetentionApplied: 1,
   RunDeleted: 1,

@@ -19,6 +19,7 @@ export type ControlEventKind =
   | 'UpdateApplied'
   | 'PolicyPublished'
   | 'TrainerClaimed'
+  | 'CollectorClaimed'
   | 'MetricsLogged'
   | 'RetentionApplied'
   | 'RunDeleted';
@@ -281,6 +282,29 @@ export interface TrainerClaimed {
   readonly trainerId: string;
 }
 
+/**
+ * A collector takes its share of a round before it plays it, so that no group is rolled out twice. Written where several
+ * collectors share a run; groups that no claim names were played by a run's only collector.
+ */
+export interface CollectorClaimed {
+  /** 0 … numShares − 1. A share has one holder at a time, and its newest claim replaces the one before. */
+  readonly shareIndex: number;
+  /** The same for all collectors that work at once. */
+  readonly numShares: number;
+  readonly split: Split;
+  readonly trainable: boolean;
+  readonly round: number;
+  /** Of the whole round, over all shares. */
+  readonly numGroups: number;
+  /** [G] Which groups of the round, 0 … numGroups − 1. */
+  readonly places: Int32Array;
+  /** [G] */
+  readonly groupIds: readonly string[];
+  readonly groupSize: number;
+  /** The claimed episodes have the ordinals from here on, G × groupSize of them. */
+  readonly firstOrdinal: number;
+}
+
 export interface MetricsLogged {
   readonly source: 'trainer' | 'collector' | 'sink' | 'evaluation' | 'system';
   /** x-axis: the update (trainer, evaluation: policy version) or round (collector) that the values belong to. */
@@ -323,6 +347,7 @@ export interface Payloads {
   UpdateApplied: UpdateApplied;
   PolicyPublished: PolicyPublished;
   TrainerClaimed: TrainerClaimed;
+  CollectorClaimed: CollectorClaimed;
   MetricsLogged: MetricsLogged;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;

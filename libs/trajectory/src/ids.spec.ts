@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   episodeEventId,
   episodeIdFor,
+  episodeOrdinal,
   MAX_EPISODE_ORDINAL,
   newControlEventId,
   newRunId,
@@ -55,6 +56,16 @@ describe('episodeIdFor', () => {
     const later = newRunId(sourceAt(1_732_665_600_001, 0));
     const last = episodeIdFor({ runId: earlier, ordinal: MAX_EPISODE_ORDINAL });
     expect(last < episodeIdFor({ runId: later, ordinal: 0 })).toBe(true);
+  });
+
+  it('tells its ordinal again, and ids of others by null', () => {
+    fc.assert(
+      fc.property(ordinal, (value) => {
+        expect(episodeOrdinal(runId, episodeIdFor({ runId, ordinal: value }))).toBe(value);
+      }),
+    );
+    expect(episodeOrdinal(newRunId(), episodeIdFor({ runId, ordinal: 7 }))).toBeNull();
+    expect(episodeOrdinal(runId, 'external-7')).toBeNull();
   });
 
   it.each([-1, 0.5, MAX_EPISODE_ORDINAL + 1, NaN])('refuses ordinal %d', (bad) => {

@@ -57,6 +57,15 @@ export function episodeIdFor({
   return uuidFromBytes(bytes);
 }
 
+/** The ordinal that an episode's id was made of; null where the id has another form, or another start time than the run's. */
+export function episodeOrdinal(runId: string, episodeId: string): number | null {
+  // Time of the run's start, then version 8 and the ordinal's high bits: xxxxxxxx-xxxx-8ooo-…
+  if (episodeId.length !== 36 || !episodeId.startsWith(`${runId.slice(0, 14)}8`)) return null;
+  const high = Number.parseInt(episodeId.slice(15, 18), 16);
+  const low = Number.parseInt(episodeId.slice(19, 23) + episodeId.slice(24, 28), 16);
+  return high * 2 ** 20 + ((low >>> 10) & 0xf_ffff);
+}
+
 /** What identifies an event inside its episode. */
 export interface EpisodeEventKey {
   readonly runId: string;

@@ -14,6 +14,7 @@ export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '.
 export {
   episodeEventId,
   episodeIdFor,
+  episodeOrdinal,
   MAX_EPISODE_ORDINAL,
   newControlEventId,
   newRunId,
@@ -37,6 +38,7 @@ export { DeletedRuns } from './fold/deleted-runs.js';
 export { EpisodeFold, type Conflict, type EpisodeState, type StepRange } from './fold/episode-fold.js';
 export { closedGroups, closeTogether, type ClosedGroup } from './fold/closed-group.js';
 export { GroupPool, type GroupCounts, type GroupState } from './fold/group-pool.js';
+export { SharedRounds, type OpenRound, type RoundClaim, type RoundKey } from './fold/shared-rounds.js';
 export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
 export {
   RunState,

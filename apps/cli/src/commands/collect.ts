@@ -13,6 +13,14 @@ export const collectCommand = () =>
         'be the collector of this run, until it ends; latest = the newest unfinished one, waited for',
       ).conflicts(['environment', 'policy', 'episodes']),
     )
+    .addOption(
+      new Option(
+        '--share <number/count>',
+        'with --run: which of several collectors of the run this is, such as 1/3; each plays its part of every round',
+      )
+        .env('RETRACE_COLLECTOR_SHARE')
+        .default(''),
+    )
     .option('--environment <name>', 'environment to act in')
     .option(
       '--policy <name>',
@@ -50,7 +58,11 @@ export const collectCommand = () =>
 
 async function collectForRun(
   run: string,
-  { dataDir, backend }: { readonly dataDir: string; readonly backend?: BackendName },
+  {
+    dataDir,
+    backend,
+    share,
+  }: { readonly dataDir: string; readonly backend?: BackendName; readonly share: string },
 ): Promise<void> {
   const [{ requireServices, runRoleAlone }, { chooseRunOn }] = await Promise.all([
     import('../session/run-role-alone.js'),
@@ -60,5 +72,9 @@ async function collectForRun(
   const runId = await chooseRunOn(services, run);
   if (runId === null) return;
   console.log(`collects for run ${runId}`);
-  await runRoleAlone('collector', services, { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend });
+  await runRoleAlone('collector', services, {
+    RETRACE_RUN_ID: runId,
+    RETRACE_BACKEND: backend,
+    RETRACE_COLLECTOR_SHARE: share,
+  });
 }

@@ -1,7 +1,15 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Recipe } from '@retrace/config';
 import type { BackendName } from '../server/role-definitions.js';
-import { backendOption, collect, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
+import {
+  backendOption,
+  collect,
+  collectorsOption,
+  dataDirOption,
+  jsonOption,
+  verboseOption,
+  wholeNumber,
+} from '../options.js';
 import { assertRewardModulesLoad } from '../run/load-reward-modules.js';
 
 export const trainCommand = () =>
@@ -13,6 +21,7 @@ export const trainCommand = () =>
     .option('--updates <number>', 'policy updates instead of the recipe’s number', wholeNumber(1))
     .option('--seed <number>', 'seed instead of the recipe’s', wholeNumber(0))
     .option('--set <key=value>', 'another value for a recipe field; may be repeated', collect)
+    .addOption(collectorsOption())
     .addOption(backendOption())
     .addOption(dataDirOption())
     .addOption(jsonOption())
@@ -39,7 +48,10 @@ export const trainCommand = () =>
         log: createLogStream({ json: isJson, out: process.stderr }),
         apiPort: null,
         work: async (server, stopped) => {
-          const summary = await server.train(recipe, options.backend);
+          const summary = await server.train(recipe, {
+            backend: options.backend,
+            numCollectors: options.collectors,
+          });
           if (stopped.aborted) return;
           printSummary(summary, isJson);
           if (summary.reason !== 'finished') {

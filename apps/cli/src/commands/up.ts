@@ -1,6 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import {
   backendOption,
+  collectorsOption,
   collect,
   dataDirOption,
   jsonOption,
@@ -24,6 +25,7 @@ export const upCommand = () =>
     .option('--updates <number>', 'policy updates instead of the recipe’s number', wholeNumber(1))
     .option('--seed <number>', 'seed instead of the recipe’s', wholeNumber(0))
     .option('--set <key=value>', 'another value for a recipe field; may be repeated', collect)
+    .addOption(collectorsOption())
     .addOption(backendOption())
     .addOption(dataDirOption())
     .addOption(jsonOption())
@@ -56,7 +58,10 @@ export const upCommand = () =>
             level: 'info',
             message: `dashboard and API at ${server.apiUrl ?? ''} (data in ${options.dataDir})`,
           });
-          const summary = await server.train(recipe, options.backend);
+          const summary = await server.train(recipe, {
+            backend: options.backend,
+            numCollectors: options.collectors,
+          });
           if (stopped.aborted) return;
           log.write({
             role: 'retrace',

@@ -1,9 +1,8 @@
 /** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
-import { readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
+import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/config';
 import { openLog } from '@retrace/trajectory/log';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
 import { createdBy } from '../installation.js';
-import { readShare } from './sink-share.js';
 import { requireVariable } from './require-variable.js';
 
 await runRole(async () => {
@@ -19,7 +18,7 @@ await runRole(async () => {
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
   process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
-  await new Sink().run({ log, client, signal, share: readShare(process.env) });
+  await new Sink().run({ log, client, signal, share: readShare(process.env, 'RETRACE_SINK_SHARE') });
   // In a data directory nobody else will; on Kafka the log goes on without this sink.
   if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();

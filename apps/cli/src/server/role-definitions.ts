@@ -2,6 +2,7 @@ import {
   roleEnvironment,
   type DataDirectory,
   type RoleConfig,
+  type Share,
   type SupervisedRoleConfig,
 } from '@retrace/config';
 import { installation } from '../installation.js';
@@ -95,17 +96,33 @@ export function trainerRole(options: RunRoleOptions): RoleDefinition {
   return runRole('trainer', installation.scripts.trainer, options);
 }
 
-export function collectorRole(options: RunRoleOptions): RoleDefinition {
-  return runRole('collector', installation.scripts.collector, options);
+/** One of the run's collectors. */
+export function collectorRole({
+  share,
+  ...options
+}: RunRoleOptions & { readonly share: Share }): RoleDefinition {
+  const number = share.index + 1;
+  const name = number === 1 ? 'collector' : `collector-${number}`;
+  return runRole(name, installation.scripts.collector, options, {
+    RETRACE_COLLECTOR_SHARE: `${number}/${share.count}`,
+  });
 }
 
 /** Compute roles: a first step may take long, so they get more time before silence counts as death. */
-function runRole(name: string, script: string, options: RunRoleOptions): RoleDefinition {
+function runRole(
+  name: string,
+  script: string,
+  options: RunRoleOptions,
+  variables: Readonly<Record<string, string>> = {},
+): RoleDefinition {
   const { directory, storeUrl, runId, backend, hasRunEnded } = options;
   return {
     name,
     script,
-    environment: () => roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
+    environment: () => ({
+      ...roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
+      ...variables,
+    }),
     readyTimeoutMs: 120_000,
     heartbeatTimeoutMs: 120_000,
     stopTimeoutMs: 30_000,

@@ -89,8 +89,11 @@ export class TrainingServer {
     await Promise.race([failed, watchDisk({ path: held.directory.root, shownAs: dataDirectory }, signal)]);
   }
 
-  /** Begins the recipe's run, or takes up its unfinished one, and resolves when it has ended and its roles are done. */
-  async train(recipe: Recipe, backend: BackendName | undefined): Promise<RunSummary> {
+  /** Begins the recipe's run, or takes up its unfinished one, and resolves when it has ended and its roles are done. Its collectors share each round. */
+  async train(
+    recipe: Recipe,
+    { backend, numCollectors }: { readonly backend?: BackendName; readonly numCollectors: number },
+  ): Promise<RunSummary> {
     const { ending } = this;
     const { held, log, eventLog, storeUrl, supervisor } = this.parts;
     const { directory, lock } = held;
@@ -109,20 +112,24 @@ export class TrainingServer {
         ? prepareBackend({ log, lockFileDescriptor: lock.fileDescriptor, signal: ending.signal })
         : undefined,
     ]);
+    const collectors: string[] = [];
     const ended = this.followRun(runId, state);
     if (!ending.signal.aborted) {
       this.say('run', `${isResumed ? 'going on with' : 'started'} ${recipe.name}, run ${runId}`);
       const hasRunEnded = () => state.run(runId)?.ended !== null;
       const role = { directory, storeUrl, runId, backend, hasRunEnded };
+      const shares = Array.from({ length: numCollectors }, (_, index) => ({ index, count: numCollectors }));
+      const definitions = shares.map((share) => collectorRole({ ...role, share }));
+      collectors.push(...definitions.map(({ name }) => name));
       await Promise.all(
-        [trainerRole(role), collectorRole(role)].map(async (definition) => {
+        [trainerRole(role), ...definitions].map(async (definition) => {
           const { detail } = await supervisor.start(definition);
           if (detail !== undefined) this.say(definition.name, detail);
         }),
       );
     }
     await ended;
-    await Promise.all([supervisor.whenEnded('trainer'), supervisor.whenEnded('collector')]);
+    await Promise.all(['trainer', ...collectors].map((name) => supervisor.whenEnded(name)));
     return summarizeRun(runOf(state, runId));
   }
 

@@ -1,5 +1,5 @@
 import type { EventLog } from '../event-log.js';
-import type { ExclusiveRole, KafkaLogOptions } from './kafka/index.js';
+import type { ExclusiveRole, HoldOptions, KafkaLogOptions } from './kafka/index.js';
 
 /** Where an event log is: in a directory of this machine, or on a Kafka cluster. */
 export type LogLocation =
@@ -22,15 +22,19 @@ export async function openLog(location: LogLocation, createdBy: string): Promise
 }
 
 /**
- * Holds a role that one process at a time may play on a log, such as the collector of a run. On a log in a directory that is
+ * Holds a role, or a share of it, that one process at a time may play on a log, such as the collector of a run. On a log in a directory that is
  * the business of whoever holds the directory.
  *
  * @throws LogError `LOG_ROLE_TAKEN`
  */
-export async function holdRole(location: LogLocation, role: string): Promise<ExclusiveRole> {
+export async function holdRole(
+  location: LogLocation,
+  role: string,
+  options: HoldOptions = {},
+): Promise<ExclusiveRole> {
   if (location.kind === 'lmdb') {
     return { lost: new AbortController().signal, release: () => Promise.resolve() };
   }
   const { holdExclusively } = await import('./kafka/index.js');
-  return holdExclusively({ ...location, createdBy: '' }, role);
+  return holdExclusively({ ...location, createdBy: '' }, role, options);
 }

@@ -1,7 +1,9 @@
 import type { AnyEvent, GroupsClosed, MetricsLogged, RetraceEvent, RunEnded, RunStarted } from '../events.js';
 import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
+import { episodeOrdinal } from '../ids.js';
 import { PolicyLineage } from './policy-lineage.js';
+import { SharedRounds } from './shared-rounds.js';
 import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
 
 /** The last value of one metric. */
@@ -32,6 +34,8 @@ export class RunState {
   readonly policies = new PolicyLineage();
   readonly updates = new UpdateLedger();
   readonly groups: GroupPool;
+  /** Rounds that several collectors share. */
+  readonly rounds = new SharedRounds();
   readonly #metrics = new Map<string, LatestMetric>();
   #ended: RunEnded | null = null;
   #endedAtUs: number | null = null;
@@ -67,6 +71,11 @@ export class RunState {
     return latest === null ? null : this.policies.staleness(behaviorVersion, latest.policyVersion);
   }
 
+  /** Whether the group was closed, as far back as ids are remembered; those of a round that isn't complete too. */
+  hasClosed(groupId: string): boolean {
+    return this.groups.hasClosed(groupId) || this.rounds.isWaiting(groupId);
+  }
+
   apply(event: AnyEvent, offset: number): Applied {
     switch (event.kind) {
       case 'RunStarted':
@@ -78,6 +87,8 @@ export class RunState {
         return this.#closeGroups(event.payload, offset, event.occurredAtUs);
       case 'TrainerClaimed':
         return this.#claim(event, offset);
+      case 'CollectorClaimed':
+        return this.#claimShare(event);
       case 'BatchPlanned':
         return this.#plan(event, offset);
       case 'UpdateApplied':
@@ -95,8 +106,23 @@ export class RunState {
   /** Refused when all of its groups were closed before. */
   #closeGroups(closed: GroupsClosed, offset: number, closedAtUs: number): Applied {
     let numNew = 0;
-    for (const group of closedGroups(closed)) numNew += Number(this.groups.close(group, offset, closedAtUs));
+    for (const group of closedGroups(closed)) {
+      if (this.hasClosed(group.groupId)) continue;
+      for (const episodeId of group.episodeIds) {
+        const ordinal = episodeOrdinal(this.runId, episodeId);
+        if (ordinal !== null) this.rounds.passOrdinal(ordinal);
+      }
+      const counted = this.rounds.close({ group, offset, closedAtUs });
+      for (const one of counted) this.groups.close(one.group, one.offset, one.closedAtUs);
+      if (counted.length > 0 || this.rounds.isWaiting(group.groupId)) numNew += 1;
+    }
     return numNew > 0 ? APPLIED : refused('duplicate');
+  }
+
+  /** A claim of a training round that is complete was made before its collector read that. */
+  #claimShare({ payload, eventId }: RetraceEvent<'CollectorClaimed'>): Applied {
+    if (payload.trainable && payload.round <= this.groups.lastRound) return refused('conflict');
+    return outcome(this.rounds.accept({ ...payload, eventId }));
   }
 
   #end(ended: RunEnded | null, occurredAtUs: number | null): void {

@@ -1,6 +1,7 @@
 import type {
   Baseline,
   BatchPlanned,
+  CollectorClaimed,
   FileRef,
   GroupsClosed,
   LogOpened,
@@ -120,6 +121,19 @@ export const trainerClaimedRules: FieldRules<TrainerClaimed> = {
   trainerId: nonEmptyText,
 };
 
+export const collectorClaimedRules: FieldRules<CollectorClaimed> = {
+  shareIndex: integerAtLeast(0),
+  numShares: integerAtLeast(1),
+  split: oneOf('train', 'validation', 'test'),
+  trainable: flag,
+  round: integerAtLeast(0),
+  numGroups: integerAtLeast(1),
+  places: typedArray(Int32Array),
+  groupIds: listOf(nonEmptyText),
+  groupSize: integerAtLeast(1),
+  firstOrdinal: integerAtLeast(0),
+};
+
 export const metricsLoggedRules: FieldRules<MetricsLogged> = {
   source: oneOf('trainer', 'collector', 'sink', 'evaluation', 'system'),
   step: integerAtLeast(0),
@@ -185,6 +199,25 @@ function findGroupProblem(payload: GroupsClosed, field: string): Problem | null 
 export function checkBatchPlanned({ payload }: RetraceEvent<'BatchPlanned'>): Problem | null {
   const field = 'BatchPlanned.payload';
   return findManifestProblem(payload, field) ?? findDuplicate(payload.groupIds, `${field}.groupIds`);
+}
+
+export function checkCollectorClaimed({ payload }: RetraceEvent<'CollectorClaimed'>): Problem | null {
+  const field = 'CollectorClaimed.payload';
+  const { shareIndex, numShares, numGroups, places, groupIds } = payload;
+  if (shareIndex >= numShares) {
+    return { field: `${field}.shareIndex`, value: shareIndex, rule: `must be < numShares, ${numShares}` };
+  }
+  if (groupIds.length === 0) return { field: `${field}.groupIds.length`, value: 0, rule: 'must be ≥ 1' };
+  const outside = places.findIndex((place) => place < 0 || place >= numGroups);
+  if (outside >= 0) {
+    const rule = `must be from 0 to numGroups − 1, ${numGroups - 1}`;
+    return { field: `${field}.places[${outside}]`, value: places[outside], rule };
+  }
+  return (
+    findLengthProblem(places, groupIds.length, `${field}.places`) ??
+    findDuplicate(Array.from(places, String), `${field}.places`) ??
+    findDuplicate(groupIds, `${field}.groupIds`)
+  );
 }
 
 export function checkUpdateApplied({ payload }: RetraceEvent<'UpdateApplied'>): Problem | null {

@@ -223,6 +223,18 @@ describe('fields that must agree', () => {
     expect(closingProblem({ numSteps: Int32Array.of(1) })).toContain(
       'numSteps.length is 1; must be the number of episodeIds, 3',
     );
+    expect(controlProblem('CollectorClaimed', { shareIndex: 2 })).toBe(
+      'CollectorClaimed.payload.shareIndex is 2; must be < numShares, 2',
+    );
+    expect(controlProblem('CollectorClaimed', { places: Int32Array.of(1, 4) })).toContain(
+      'places[1] is 4; must be from 0 to numGroups − 1, 3',
+    );
+    expect(controlProblem('CollectorClaimed', { places: Int32Array.of(1, 1) })).toContain(
+      'must be listed once',
+    );
+    expect(controlProblem('CollectorClaimed', { places: Int32Array.of(1) })).toContain(
+      'places.length is 1; must be 2',
+    );
     expect(controlProblem('BatchPlanned', { numSteps: Int32Array.of(1, -4) })).toContain(
       'numSteps[1] is -4; must be ≥ 0',
     );

@@ -1,5 +1,6 @@
 import type {
   BatchPlanned,
+  CollectorClaimed,
   GroupsClosed,
   Json,
   LogOpened,
@@ -171,6 +172,17 @@ export const controlEventFields: ControlFields = {
     read(row) {
       const { trainerId } = row.rest() as unknown as TrainerClaimed;
       return { epoch: row.number('epoch'), trainerId };
+    },
+  },
+
+  CollectorClaimed: {
+    write(columns, row, { split, places, ...rest }) {
+      columns.split.set(row, split);
+      writeRest(columns, row, { ...rest, places: [...places] });
+    },
+    read(row) {
+      const rest = row.rest() as unknown as CollectorClaimed;
+      return { ...rest, split: row.text('split') as Split, places: Int32Array.from(rest.places) };
     },
   },
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
-import { holdExclusively, type ExclusiveRole } from './exclusive-role.js';
+import { holdExclusively, type ExclusiveRole, type RoleShare } from './exclusive-role.js';
 
 describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   const logs = new OpenLogs();
@@ -8,8 +8,11 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   beforeAll(() => logs.open({ prefix }));
   afterAll(() => logs.close());
 
-  const hold = (role: string, waitMs: number): Promise<ExclusiveRole> =>
-    holdExclusively({ brokers: [sharedBroker().plaintext], prefix, createdBy: 'test' }, role, { waitMs });
+  const hold = (role: string, waitMs: number, share?: RoleShare): Promise<ExclusiveRole> =>
+    holdExclusively({ brokers: [sharedBroker().plaintext], prefix, createdBy: 'test' }, role, {
+      waitMs,
+      share,
+    });
 
   it('gives a role to one process at a time, whoever asks beside it, and to the next after its release', async () => {
     const first = await hold('collector-a', 10_000);
@@ -24,4 +27,28 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     await (await next).release();
     await other.release();
   }, 40_000);
+
+  it('gives each share to one, and none under another number of shares meanwhile', async () => {
+    const [first, second] = await Promise.all([
+      hold('collector-c', 10_000, { index: 0, count: 2 }),
+      hold('collector-c', 10_000, { index: 1, count: 2 }),
+    ]);
+    const refusals = [
+      { index: 1, count: 2 },
+      { index: 2, count: 3 },
+      { index: 0, count: 1 },
+    ].map((share) =>
+      hold('collector-c', 3_000, share).then(
+        () => 'held',
+        (error: unknown) => error,
+      ),
+    );
+    for (const refusal of await Promise.all(refusals))
+      expect(refusal).toMatchObject({ code: 'LOG_ROLE_TAKEN' });
+    expect([first.lost.aborted, second.lost.aborted]).toEqual([false, false]);
+    await second.release();
+    const again = await hold('collector-c', 20_000, { index: 1, count: 2 });
+    expect(first.lost.aborted).toBe(false);
+    await Promise.all([first.release(), again.release()]);
+  }, 60_000);
 });

@@ -18,14 +18,29 @@ export interface ExclusiveRole {
   release(): Promise<void>;
 }
 
+/** One of `count` parts of a role, each with a holder of its own. */
+export interface RoleShare {
+  /** 0 … count − 1. */
+  readonly index: number;
+  readonly count: number;
+}
+
+export interface HoldOptions {
+  readonly waitMs?: number;
+  /** Without it the whole role. */
+  readonly share?: RoleShare;
+}
+
 interface Member {
   readonly isHolder: boolean;
   readonly sinceMs: number;
+  readonly share: RoleShare;
 }
 
 /**
- * Holds a role that only one process at a time may play, such as the collector of a run: the membership of a Kafka group whose one
- * partition goes to the holder and stays there. Waits for as long as a predecessor that died may still count as alive.
+ * Holds a role that only one process at a time may play, or one share of it, such as the collector of a run: the membership of a
+ * Kafka group that assigns partition 0 to whoever holds, and keeps it so. Holders agree in the number of shares: while one of two halves is
+ * held, a third isn't given away. Waits for as long as a predecessor that died may still count as alive.
  *
  * A process that was stopped for longer than that learns of its loss only with its next heartbeat; what it appends until then is
  * later in the log than its successor's, and the first in log order wins.
@@ -35,7 +50,7 @@ interface Member {
 export async function holdExclusively(
   options: KafkaLogOptions,
   role: string,
-  { waitMs = 2 * SESSION_TIMEOUT_MS }: { readonly waitMs?: number } = {},
+  { waitMs = 2 * SESSION_TIMEOUT_MS, share = { index: 0, count: 1 } }: HoldOptions = {},
 ): Promise<ExclusiveRole> {
   const resolved = resolveKafkaOptions(options);
   const { brokers, clientId, tls, sasl, prefix, stallTimeoutMs } = resolved;
@@ -59,11 +74,11 @@ export async function holdExclusively(
     maxWaitTimeInMs: HEARTBEAT_MS,
     retry: { restartOnFailure: () => Promise.resolve(true) },
     allowAutoTopicCreation: false,
-    partitionAssigners: [keepHolder(topic, () => ({ isHolder, sinceMs }))],
+    partitionAssigners: [keepHolders(topic, () => ({ isHolder, sinceMs, share }))],
   });
   const held = new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
-      const message = `role ${role} is held by another process; stop that one, or wait until it is gone`;
+      const message = describeTaken(role, share);
       reject(new LogError('LOG_ROLE_TAKEN', message));
     }, waitMs);
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
@@ -99,8 +114,17 @@ export async function holdExclusively(
   return { lost: lost.signal, release: () => consumer.disconnect() };
 }
 
-/** The partition stays with its holder; with none, whoever came first gets it. */
-function keepHolder(topic: string, self: () => Member): PartitionAssigner {
+function describeTaken(role: string, { index, count }: RoleShare): string {
+  if (count === 1) return `role ${role} is held by another process; stop that one, or wait until it is gone`;
+  const other = `another process, or another number of shares than ${count} is in force`;
+  return `share ${index + 1}/${count} of role ${role} is held by ${other}; stop that one, or wait until it is gone`;
+}
+
+/**
+ * A share stays with its holder; with none, whoever came first gets it. The number of shares in force is that of the holders, or
+ * with none of whoever came first.
+ */
+function keepHolders(topic: string, self: () => Member): PartitionAssigner {
   return () => ({
     name: ASSIGNER,
     version: 0,
@@ -118,13 +142,18 @@ function keepHolder(topic: string, self: () => Member): PartitionAssigner {
         return { memberId, ...(JSON.parse(String(userData)) as Member) };
       });
       candidates.sort((a, b) => Number(b.isHolder) - Number(a.isHolder) || a.sinceMs - b.sinceMs);
-      const chosen = candidates[0].memberId;
+      const { count } = candidates[0].share;
+      const chosen = new Map<number, string>();
+      for (const { memberId, share } of candidates) {
+        if (share.count === count && !chosen.has(share.index)) chosen.set(share.index, memberId);
+      }
+      const holders = new Set(chosen.values());
       return Promise.resolve(
         members.map(({ memberId }) => ({
           memberId,
           memberAssignment: AssignerProtocol.MemberAssignment.encode({
             version: 0,
-            assignment: memberId === chosen ? { [topic]: [0] } : {},
+            assignment: holders.has(memberId) ? { [topic]: [0] } : {},
             userData: Buffer.alloc(0),
           }),
         })),

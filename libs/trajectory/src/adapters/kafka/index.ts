@@ -1,3 +1,3 @@
-export { holdExclusively, type ExclusiveRole } from './exclusive-role.js';
+export { holdExclusively, type ExclusiveRole, type HoldOptions } from './exclusive-role.js';
 export type { KafkaCompression, KafkaLogOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
 export { openKafkaLog } from './open-kafka-log.js';
