@@ -1,0 +1,54 @@
+/** The processes of the pipeline as a bench starts them, and what the operating system says of them. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const STORE_USER = { username: 'retrace', password: 'bench' };
+
+/** Starts `pipeline-role.mjs`; resolves with the process and the first message that it sends. */
+export async function startRole(role, argument) {
+  const script = fileURLToPath(new URL('pipeline-role.mjs', import.meta.url));
+  const child = fork(script, [role, argument], { env: { ...process.env, UV_THREADPOOL_SIZE: '12' } });
+  const [first] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${role} ended with code ${code}`))),
+  ]);
+  const stop = async () => {
+    const exited = once(child, 'exit');
+    child.disconnect();
+    await exited;
+  };
+  return { child, pid: child.pid, first, stop };
+}
+
+/** A process and all that it started. */
+export function processTree(pid) {
+  let tasks;
+  try {
+    tasks = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  const children = tasks.flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(processTree)];
+}
+
+/** CPU time of a process so far, all its threads, in ms; the kernel counts in ticks of 10 ms. */
+export function cpuMsOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/** MiB of anonymous memory: what a process holds by itself, without files that are mapped. */
+export function anonymousMiB(pid) {
+  return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** What `/proc` calls the program of a process. */
+export function programOf(pid) {
+  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+}

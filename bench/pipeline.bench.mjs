@@ -1,0 +1,209 @@
+/**
+ * The way of a step from the collector's writer to SQL, with every process there is in production: this one (the collector's
+ * writer), the sink's, the store's, and the broker's where the log is on Kafka. Steps of 1 kB random text and 256 tokens. How many a second get
+ * through; at half that rate, how soon each can be seen; where the CPU time goes; what is on disk; and what all of it costs while
+ * nothing happens.
+ *
+ *   npm run bench -- pipeline [-- --log lmdb --log kafka --seconds 10]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { TrajectoryWriter } from '@retrace/collector';
+import { newRunId } from '@retrace/trajectory';
+import { createStoreClient, migrate } from '@retrace/trajectory/clickhouse';
+import { openLog } from '@retrace/trajectory/log';
+import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { FigureTable } from './figure-table.mjs';
+import {
+  anonymousMiB,
+  cpuMsOf,
+  processTree,
+  programOf,
+  startRole,
+  STORE_USER,
+} from './pipeline-processes.mjs';
+import {
+  EpisodeSource,
+  EVENTS_PER_EPISODE,
+  STEP_BYTES,
+  STEPS_PER_EPISODE,
+  TOKENS_PER_STEP,
+} from './sample-episodes.mjs';
+
+const { values } = parseArgs({
+  options: {
+    log: { type: 'string', multiple: true, default: ['lmdb', 'kafka'] },
+    seconds: { type: 'string', default: '10' },
+  },
+});
+const measuredMs = Number(values.seconds) * 1000;
+const WARM_UP_MS = 3_000;
+const IDLE_MS = 6_000;
+/** The writer waits while this many events are not yet visible, so that all processes work at one rate. */
+const MAX_EVENTS_AHEAD = 24_000;
+
+/** The writer in this process, and how far the sink in the other is. */
+class Pipeline {
+  written = 0;
+  visible = 0;
+  numInserts = 0;
+  latenciesMs = [];
+  #ordinal = 0;
+  #awaited = [];
+
+  constructor({ log, writer, sink }) {
+    this.runId = newRunId();
+    this.writer = writer;
+    this.source = new EpisodeSource({ logId: log.logId, runId: this.runId });
+    sink.child.on('message', ({ nextOffset, numInserts }) => {
+      this.visible = nextOffset ?? 0;
+      this.numInserts = numInserts;
+      const now = performance.now();
+      // One partition and one writer: the n-th event that was written has offset n − 1.
+      while (this.#awaited.length > 0 && this.#awaited[0].count <= this.visible)
+        this.latenciesMs.push(now - this.#awaited.shift().at);
+    });
+  }
+
+  async writeEpisode() {
+    for (const event of this.source.episode(this.#ordinal++)) this.writer.write(event);
+    this.written += EVENTS_PER_EPISODE;
+    this.#awaited.push({ count: this.written, at: performance.now() });
+    await this.writer.betweenTurns();
+  }
+
+  /** As fast as the slowest process lets it. */
+  async writeFor(durationMs) {
+    for (const startedAt = performance.now(); performance.now() - startedAt < durationMs;) {
+      await this.writeEpisode();
+      while (this.written - this.visible > MAX_EVENTS_AHEAD) await pause(2);
+    }
+  }
+
+  async writePaced(durationMs, episodesPerSecond) {
+    const startedAt = performance.now();
+    for (let n = 0; performance.now() - startedAt < durationMs; n++) {
+      await this.writeEpisode();
+      const dueMs = startedAt + (1000 * n) / episodesPerSecond;
+      if (dueMs - performance.now() > 1) await pause(dueMs - performance.now());
+      else await turn();
+    }
+  }
+
+  async drain() {
+    await this.writer.flush();
+    while (this.visible < this.written) await pause(5);
+  }
+}
+
+async function measurePipeline(kind, table) {
+  const directory = mkdtempSync(join(tmpdir(), 'retrace-bench-pipeline-'));
+  const broker = kind === 'kafka' ? await startBroker() : null;
+  if (broker && 'unavailable' in broker) {
+    console.log(`kafka: skipped, because ${broker.unavailable}`);
+    return;
+  }
+  const location =
+    kind === 'kafka'
+      ? { kind, brokers: [broker.addresses.plaintext], numTrajectoryPartitions: 1 }
+      : { kind, path: join(directory, 'log') };
+  const store = await startRole('store', join(directory, 'store'));
+  const client = createStoreClient({ url: store.first.url, ...STORE_USER });
+  await migrate(client);
+  const log = await openLog(location, 'bench');
+  const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl: store.first.url }));
+  try {
+    const writer = await TrajectoryWriter.open(log);
+    const pipeline = new Pipeline({ log, writer, sink });
+    const roles = { 'collector’s writer': process.pid, sink: sink.pid, store: store.pid };
+    if (broker) roles.broker = processTree(process.pid).find((pid) => programOf(pid) === 'java');
+    const add = (name, ...rest) => table.add(`${kind}: ${name}`, ...rest);
+    const stepsPerSecond = await measureThroughput(pipeline, roles, add);
+    await measureLatency(pipeline, stepsPerSecond / 2, add);
+    await requireAllVisible(client, pipeline);
+    for (const [role, pid] of Object.entries(roles))
+      add(`anonymous memory, ${role}`, anonymousMiB(pid), 'MiB');
+    await measureDisk(client, add);
+    await measureIdle(client, roles, add);
+    await log.close();
+  } finally {
+    await client.close();
+    await sink.stop();
+    await store.stop();
+    await broker?.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+async function measureThroughput(pipeline, roles, add) {
+  await pipeline.writeFor(WARM_UP_MS);
+  const cpuBefore = Object.entries(roles).map(([, pid]) => cpuMsOf(pid));
+  const before = { visible: pipeline.visible, numInserts: pipeline.numInserts, at: performance.now() };
+  await pipeline.writeFor(measuredMs);
+  const seconds = (performance.now() - before.at) / 1000;
+  const numSteps = ((pipeline.visible - before.visible) * STEPS_PER_EPISODE) / EVENTS_PER_EPISODE;
+  const perSecond = numSteps / seconds;
+  add('steps from write to visible, sustained', perSecond, 'steps/s', { least: 10_000 });
+  add('… their tokens', perSecond * TOKENS_PER_STEP, 'tokens/s', { least: 2_500_000 });
+  add(`… their columns, ${STEP_BYTES} bytes a step`, (perSecond * STEP_BYTES) / 1e6, 'MB/s');
+  add('… inserts', (pipeline.numInserts - before.numInserts) / seconds, 'inserts/s');
+  let i = 0;
+  for (const [role, pid] of Object.entries(roles)) {
+    add(`… CPU of the ${role}, a step`, (1000 * (cpuMsOf(pid) - cpuBefore[i++])) / numSteps, 'µs');
+  }
+  await pipeline.drain();
+  return perSecond;
+}
+
+async function measureLatency(pipeline, stepsPerSecond, add) {
+  pipeline.latenciesMs.length = 0;
+  await pipeline.writePaced(measuredMs, stepsPerSecond / STEPS_PER_EPISODE);
+  await pipeline.drain();
+  const sorted = pipeline.latenciesMs.toSorted((a, b) => a - b);
+  const quantile = (fraction) => sorted[Math.floor(fraction * (sorted.length - 1))];
+  add('write to visible at half that rate, p50', quantile(0.5), 'ms');
+  add('write to visible at half that rate, p99', quantile(0.99), 'ms', { most: 1_000 });
+}
+
+async function requireAllVisible(client, { runId, written }) {
+  const sql =
+    'SELECT count() AS rows, uniqExact(event_id) AS events FROM events WHERE run_id = {runId:String}';
+  const [{ rows, events }] = await client.queryRows(sql, { params: { runId } });
+  if (rows !== written || events !== written)
+    throw new Error(`the store has ${rows} rows of ${events} events; ${written} were acknowledged`);
+}
+
+async function measureDisk(client, add) {
+  await client.command('OPTIMIZE TABLE events FINAL');
+  const [{ tokenBytes, allBytes, numTokens }] = await client.queryRows(
+    `SELECT
+       sumIf(column_data_compressed_bytes, column LIKE 'token\\_%' OR column = 'action_mask') AS tokenBytes,
+       sum(column_data_compressed_bytes) AS allBytes,
+       (SELECT sum(length(token_ids)) FROM events) AS numTokens
+     FROM system.parts_columns WHERE table = 'events' AND active`,
+  );
+  add('on disk, token columns', tokenBytes / numTokens, 'bytes/token', { most: 6 });
+  add('on disk, everything', allBytes / numTokens, 'bytes/token');
+}
+
+/** All processes together, once nothing is left to merge. */
+async function measureIdle(client, roles, add) {
+  const countMerges = 'SELECT count() AS merging FROM system.merges';
+  while ((await client.queryRows(countMerges))[0].merging > 0) await pause(200);
+  await pause(1_000);
+  const cpuOf = () => Object.entries(roles).map(([role, pid]) => [role, cpuMsOf(pid)]);
+  const before = Object.fromEntries(cpuOf());
+  await pause(IDLE_MS);
+  const shares = cpuOf().map(([role, cpuMs]) => [role, (100 * (cpuMs - before[role])) / IDLE_MS]);
+  for (const [role, share] of shares) add(`CPU of the ${role} while idle, of one core`, share, '%');
+  const allShares = shares.reduce((sum, [, share]) => sum + share, 0);
+  add('CPU of all of them while idle, of one core', allShares, '%', { most: 1 });
+}
+
+const table = new FigureTable('From the collector’s writer to SQL, all processes on this machine');
+for (const kind of values.log) await measurePipeline(kind, table);
+table.save();
