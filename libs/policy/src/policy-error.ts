@@ -5,7 +5,11 @@ export type PolicyErrorCode =
   | 'INVALID_BATCH'
   /** Named tensors that don't fit the model: missing, unknown, or of another shape. */
   | 'TENSOR_MISMATCH'
-  /** A safetensors or tokenizer file that breaks its format. */
+  /** A model directory that asks for what the transformer here can't do. */
+  | 'UNSUPPORTED_MODEL'
+  /** A file of a model directory that is not there. */
+  | 'FILE_MISSING'
+  /** A safetensors, config or tokenizer file that breaks its format. */
   | 'INVALID_FILE'
   /** The tokenizer can't express the text or the id. */
   | 'INVALID_TOKEN'

@@ -34,7 +34,7 @@ await onEachBackend('Transformer', () => {
       for (const [parameter, { data }] of Object.entries(models[name].gradients)) {
         const scale = Math.max(...data.map(Math.abs));
         const actual = gradients.get(parameter)!.data;
-        expect(maxDifference(actual, data) / scale, parameter).toBeLessThan(tolerances.relativeGradient);
+        expect(maxDifference(actual, data) / scale, parameter).toBeLessThan(tolerances.relative);
       }
       model.dispose();
     });

@@ -1,54 +1,88 @@
-import { readFileSync } from 'node:fs';
-import { parseHuggingFaceConfig } from '../model/hugging-face-config.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { decodeSafetensors } from '../checkpoints/safetensors.js';
+import { parseHuggingFaceConfig } from '../hugging-face/model-config.js';
+import type { HuggingFaceModelOptions } from '../hugging-face/model-config.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 
-interface TensorJson {
-  readonly shape: number[];
-  readonly data: number[];
+/** Hyperparameters of torch.optim.AdamW, and what its steps reported. */
+export interface AdamWGolden {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly weightDecay: number;
+  readonly maxGradientNorm: number;
+  readonly losses: number[];
+  readonly gradientNorms: number[];
 }
 
-interface ModelGoldenJson {
-  readonly config: unknown;
-  readonly weights: Record<string, TensorJson>;
+interface PolicyGolden {
   readonly logprobs: number[][];
   readonly greedy: number[][];
-  readonly meanCrossEntropy: number;
-  readonly gradients: Record<string, TensorJson>;
-  readonly adamW: {
-    readonly learningRate: number;
-    readonly beta1: number;
-    readonly beta2: number;
-    readonly epsilon: number;
-    readonly weightDecay: number;
-    readonly maxGradientNorm: number;
-    readonly losses: number[];
-    readonly gradientNorms: number[];
-    readonly weights: Record<string, TensorJson>;
+  readonly oneStep: AdamWGolden;
+}
+
+interface ModelGoldenJson extends PolicyGolden {
+  readonly adamW: AdamWGolden;
+  readonly lora: PolicyGolden;
+}
+
+type TensorRecord = Readonly<Record<string, NamedTensor>>;
+
+export interface ModelGolden extends PolicyGolden {
+  /** [12, 32] of the first sequence. */
+  readonly logits: NamedTensor;
+  /** Of the mean cross-entropy, for every parameter. */
+  readonly gradients: TensorRecord;
+  /** Three steps, and some weights after them. */
+  readonly adamW: AdamWGolden & { readonly weights: TensorRecord };
+  /** Weights after one step with a large epsilon. */
+  readonly oneStepWeights: TensorRecord;
+  /** The model with the adapter beside it; gradients and weights are those of the adapter. */
+  readonly lora: PolicyGolden & {
+    readonly gradients: TensorRecord;
+    readonly oneStepWeights: TensorRecord;
+    readonly mergedLogits: NamedTensor;
   };
 }
 
-interface TransformerGoldenJson {
-  readonly tolerances: { readonly logprob: number; readonly relativeGradient: number };
-  readonly sequences: number[][];
-  readonly models: Record<'qwen2' | 'llama', ModelGoldenJson>;
+export const goldenModelNames = ['qwen2', 'qwen2.5', 'qwen3', 'llama'] as const;
+
+export type GoldenModelName = (typeof goldenModelNames)[number];
+
+const modelsDirectory = fileURLToPath(new URL('../../../../test/golden/policy/models', import.meta.url));
+
+/** What transformers and peft compute for tiny models (test/golden/policy/generate_models.py). */
+export const transformerGolden = {
+  ...(readJson('golden.json') as {
+    readonly tolerances: { readonly logprob: number; readonly relative: number };
+    readonly sequences: number[][];
+  }),
+  models: Object.fromEntries(goldenModelNames.map((name) => [name, readGolden(name)])) as Record<
+    GoldenModelName,
+    ModelGolden
+  >,
+};
+
+/** The model as transformers saved it. */
+export function goldenModelDirectory(name: GoldenModelName): string {
+  return `${modelsDirectory}/${name}`;
 }
 
-/** What transformers computes for two tiny models (test/golden/policy/generate_golden.py). */
-export const transformerGolden = JSON.parse(
-  readFileSync(new URL('../../../../test/golden/policy/transformer.json', import.meta.url), 'utf8'),
-) as TransformerGoldenJson;
-
-export const goldenModelNames = ['qwen2', 'llama'] as const;
-
-export function goldenModel(name: 'qwen2' | 'llama'): Transformer {
-  const { config, weights } = transformerGolden.models[name];
-  return Transformer.fromTensors(
-    parseHuggingFaceConfig(config, { valueHead: false }),
-    toNamedTensors(weights),
-  );
+export function goldenModel(
+  name: GoldenModelName,
+  options: Partial<HuggingFaceModelOptions> = {},
+): Transformer {
+  const directory = goldenModelDirectory(name);
+  const shards = readdirSync(directory).filter((file) => /^model.*safetensors$/.test(file));
+  const files = options.lora ? [...shards, 'adapter/adapter_model.safetensors'] : shards;
+  const tensors = new Map(files.flatMap((file) => [...readTensors(`${name}/${file}`)]));
+  const config = parseHuggingFaceConfig(readJson(`${name}/config.json`), { valueHead: false, ...options });
+  return Transformer.fromTensors(config, tensors);
 }
 
 export function goldenBatch(): SequenceBatch {
@@ -76,11 +110,34 @@ export function meanCrossEntropyBatch(): TrainingBatch {
   };
 }
 
-export function toNamedTensors(tensors: Record<string, TensorJson>): NamedTensors {
-  return new Map(
-    Object.entries(tensors).map(([name, { shape, data }]) => [
-      name,
-      { shape, data: Float32Array.from(data) },
-    ]),
-  );
+function readGolden(name: GoldenModelName): ModelGolden {
+  const json = readJson(`${name}/golden.json`) as ModelGoldenJson;
+  const tensors = readTensors(`${name}/golden.safetensors`);
+  const group = (prefix: string): TensorRecord =>
+    Object.fromEntries(
+      [...tensors]
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, tensor]) => [key.slice(prefix.length), tensor]),
+    );
+  return {
+    ...json,
+    logits: tensors.get('logits') as NamedTensor,
+    gradients: group('gradient.'),
+    adamW: { ...json.adamW, weights: group('adamW.') },
+    oneStepWeights: group('oneStep.'),
+    lora: {
+      ...json.lora,
+      gradients: group('lora.gradient.'),
+      oneStepWeights: group('lora.oneStep.'),
+      mergedLogits: tensors.get('lora.mergedLogits') as NamedTensor,
+    },
+  };
+}
+
+function readTensors(path: string): NamedTensors {
+  return decodeSafetensors(readFileSync(`${modelsDirectory}/${path}`), path).tensors;
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(`${modelsDirectory}/${path}`, 'utf8'));
 }

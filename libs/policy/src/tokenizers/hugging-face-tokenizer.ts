@@ -27,8 +27,11 @@ export class HuggingFaceTokenizer implements Tokenizer {
         cause,
       });
     }
-    const ids = [...Object.values(json.model.vocab), ...json.added_tokens.map((token) => token.id)];
-    this.vocabSize = ids.reduce((max, id) => Math.max(max, id), -1) + 1;
+    const { vocab } = json.model;
+    // Unigram models list their pieces in the order of their ids.
+    const ids = Array.isArray(vocab) ? vocab.keys() : Object.values(vocab);
+    this.vocabSize =
+      [...ids, ...json.added_tokens.map(({ id }) => id)].reduce((max, id) => Math.max(max, id), -1) + 1;
     this.hash = hashTokenizer(json);
     this.padTokenId = this.idOf(specialTokens.padToken);
     this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken);

@@ -1,0 +1,97 @@
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { PolicyError } from '../policy-error.js';
+import { decodeElements, elementBytes } from './element-types.js';
+import { requireReadable } from './safetensors.js';
+import { parseSafetensorsHeader, prefixBytes, readHeaderLength } from './safetensors-header.js';
+import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
+
+/** Bytes read at once; a multiple of every element's size. */
+const chunkBytes = 16 * 2 ** 20;
+
+/** A safetensors file on disk, of which tensors are read one at a time: it is never in memory as a whole. */
+export class SafetensorsFile {
+  private constructor(
+    readonly path: string,
+    readonly header: SafetensorsHeader,
+    private readonly file: FileHandle,
+    private readonly dataStart: number,
+  ) {}
+
+  /**
+   * Reads and checks the header.
+   * Throws `PolicyError`: `FILE_MISSING` when the file is not there, `INVALID_FILE` when it breaks the format.
+   */
+  static async open(path: string): Promise<SafetensorsFile> {
+    const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      throw new PolicyError('FILE_MISSING', `${path} is not there`, { cause });
+    });
+    try {
+      const { size } = await file.stat();
+      const prefix = await readFully(file, path, 0, Buffer.alloc(Math.min(prefixBytes, size)));
+      const headerBytes = readHeaderLength(prefix, size, path);
+      const json = await readFully(file, path, prefixBytes, Buffer.alloc(headerBytes));
+      const dataStart = prefixBytes + headerBytes;
+      return new SafetensorsFile(path, parseSafetensorsHeader(json, size - dataStart, path), file, dataStart);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Fills `values`, which has the tensor's size, with its elements as float32. */
+  async read(name: string, values: Float32Array): Promise<void> {
+    const entry = this.entry(name);
+    const type = requireReadable(entry, name, this.path);
+    const size = elementBytes[type];
+    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, entry.end - entry.start));
+    for (let start = entry.start; start < entry.end; start += chunkBytes) {
+      const bytes = chunk.subarray(0, Math.min(chunkBytes, entry.end - start));
+      await readFully(this.file, this.path, this.dataStart + start, bytes);
+      const first = (start - entry.start) / size;
+      decodeElements(type, bytes, values.subarray(first, first + bytes.length / size));
+    }
+  }
+
+  /**
+   * Throws `PolicyError`: `TENSOR_MISMATCH` when the tensor is missing or has another shape, `INVALID_FILE` when its
+   * type can't be read.
+   */
+  requireTensor(name: string, shape: readonly number[]): void {
+    const entry = this.header.entries.get(name);
+    if (entry === undefined || entry.shape.join() !== shape.join()) {
+      const found = entry === undefined ? 'is missing' : `has shape [${entry.shape.join(', ')}]`;
+      throw new PolicyError(
+        'TENSOR_MISMATCH',
+        `${this.path}: tensor ${name} ${found}; the model needs [${shape.join(', ')}]`,
+      );
+    }
+    requireReadable(entry, name, this.path);
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  private entry(name: string): TensorEntry {
+    const entry = this.header.entries.get(name);
+    if (entry !== undefined) return entry;
+    throw new PolicyError('TENSOR_MISMATCH', `${this.path}: tensor ${name} is missing`);
+  }
+}
+
+async function readFully(file: FileHandle, path: string, position: number, bytes: Buffer): Promise<Buffer> {
+  let offset = 0;
+  while (offset < bytes.length) {
+    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, position + offset);
+    if (bytesRead === 0) {
+      throw new PolicyError(
+        'INVALID_FILE',
+        `${path} ends at byte ${position + offset}; it should go on to ${position + bytes.length}`,
+      );
+    }
+    offset += bytesRead;
+  }
+  return bytes;
+}

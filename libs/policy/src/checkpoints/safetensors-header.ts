@@ -1,0 +1,131 @@
+import { numElements } from '../model/parameter-spec.js';
+import { PolicyError } from '../policy-error.js';
+import { elementBytes } from './element-types.js';
+
+/** Bytes of the length field before the header. */
+export const prefixBytes = 8;
+
+/** Headers are padded so that the data starts at a multiple of this. */
+const alignment = 8;
+
+/** Longest header the format allows. */
+const maxHeaderBytes = 100_000_000;
+
+/** Free text entries of a file. */
+export type SafetensorsMetadata = Readonly<Record<string, string>>;
+
+/** Where a tensor lies. */
+export interface TensorEntry {
+  /** `F32`, `BF16` … */
+  readonly type: string;
+  readonly shape: readonly number[];
+  /** Bytes from the start of the data. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SafetensorsHeader {
+  /** In the order of the data. */
+  readonly entries: ReadonlyMap<string, TensorEntry>;
+  readonly metadata: SafetensorsMetadata;
+}
+
+/** The length field and the header of a file whose tensors follow in the order of the map. */
+export function encodeSafetensorsHeader(
+  tensors: Iterable<readonly [string, { readonly type: 'F32' | 'BF16'; readonly shape: readonly number[] }]>,
+  metadata: SafetensorsMetadata,
+): Buffer {
+  const header: Record<string, unknown> = Object.keys(metadata).length > 0 ? { __metadata__: metadata } : {};
+  let end = 0;
+  for (const [name, { type, shape }] of tensors) {
+    const start = end;
+    end += numElements(shape) * elementBytes[type];
+    header[name] = { dtype: type, shape, data_offsets: [start, end] };
+  }
+  const json = Buffer.from(JSON.stringify(header), 'utf8');
+  const headerBytes = Math.ceil(json.length / alignment) * alignment;
+  const encoded = Buffer.alloc(prefixBytes + headerBytes, ' ');
+  encoded.writeBigUInt64LE(BigInt(headerBytes), 0);
+  json.copy(encoded, prefixBytes);
+  return encoded;
+}
+
+/**
+ * The length of the header, from the first bytes of a file of that size.
+ * Throws `PolicyError` (`INVALID_FILE`) when the file can't hold a header of that length.
+ *
+ * @param file what messages call it
+ */
+export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: string): number {
+  if (fileBytes < prefixBytes || prefix.length < prefixBytes)
+    refuse(file, `it has ${fileBytes} bytes; the header's length alone takes ${prefixBytes}`);
+  const length = Number(new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true));
+  if (length > Math.min(maxHeaderBytes, fileBytes - prefixBytes)) {
+    refuse(
+      file,
+      `its header claims ${length} bytes; the file has ${fileBytes - prefixBytes} after the length, and the format allows ${maxHeaderBytes}`,
+    );
+  }
+  return length;
+}
+
+/**
+ * Reads a header and holds it to the size of the data: tensors follow one another without gap or overlap, each as large
+ * as its type and shape say.
+ * Throws `PolicyError` (`INVALID_FILE`) naming the tensor, what was found and what must be.
+ */
+export function parseSafetensorsHeader(json: Uint8Array, dataBytes: number, file: string): SafetensorsHeader {
+  const { __metadata__: metadata = {}, ...rest } = parseJson(json, file);
+  const entries = Object.entries(rest)
+    .map(([name, value]) => [name, parseEntry(name, value, file)] as const)
+    .sort(([, a], [, b]) => a.start - b.start || a.end - b.end);
+  let end = 0;
+  for (const [name, entry] of entries) {
+    if (entry.start !== end)
+      refuse(file, `tensor ${name} starts at ${entry.start}, not where the last one ends, ${end}`);
+    if (entry.end > dataBytes)
+      refuse(file, `tensor ${name} ends at ${entry.end}; the file has ${dataBytes} bytes of data`);
+    end = entry.end;
+  }
+  if (end !== dataBytes) refuse(file, `it has ${dataBytes} bytes of data, of which tensors use ${end}`);
+  return { entries: new Map(entries), metadata: metadata as SafetensorsMetadata };
+}
+
+function parseJson(json: Uint8Array, file: string): Record<string, unknown> {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch (cause) {
+    throw new PolicyError('INVALID_FILE', `${file} is not a safetensors file: its header is not JSON`, {
+      cause,
+    });
+  }
+  if (typeof header !== 'object' || header === null || Array.isArray(header)) {
+    refuse(file, 'its header is not a JSON object');
+  }
+  return header as Record<string, unknown>;
+}
+
+function parseEntry(name: string, value: unknown, file: string): TensorEntry {
+  const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Record<string, unknown>;
+  if (typeof dtype !== 'string' || !isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) {
+    refuse(file, `tensor ${name} lacks a dtype, a shape or data_offsets that are whole numbers`);
+  }
+  const [start, end] = offsets;
+  const expectedBytes = numElements(shape) * (elementBytes[dtype] ?? NaN);
+  if (end < start || (dtype in elementBytes && end - start !== expectedBytes)) {
+    refuse(
+      file,
+      `tensor ${name} of type ${dtype} and shape [${shape.join(', ')}] lies at ${start} … ${end}; it takes ${expectedBytes} bytes`,
+    );
+  }
+  return { type: dtype, shape, start, end };
+}
+
+function isSizes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && (size as number) >= 0);
+}
+
+function refuse(file: string, reason: string): never {
+  throw new PolicyError('INVALID_FILE', `${file} is not a usable safetensors file: ${reason}`);
+}

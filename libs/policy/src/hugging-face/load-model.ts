@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { firstNotFinite } from '../checkpoints/element-types.js';
+import { initialTensors } from '../model/initialization.js';
+import { joinParameter, reorderRows } from '../model/join-parameter.js';
+import type { NamedTensors } from '../model/named-tensors.js';
+import { baseSpecs, criticPrefix, parameterSpecs } from '../model/parameter-layout.js';
+import { ParameterSet } from '../model/parameter-set.js';
+import { numElements, partShape } from '../model/parameter-spec.js';
+import type { ParameterSpec } from '../model/parameter-spec.js';
+import { Transformer } from '../model/transformer.js';
+import { PolicyError } from '../policy-error.js';
+import { readAdapter } from './adapter-files.js';
+import { parseHuggingFaceConfig } from './model-config.js';
+import type { HuggingFaceModelOptions } from './model-config.js';
+import { readOptionalJson } from './read-json.js';
+import { WeightFiles } from './weight-files.js';
+
+export interface LoadModelOptions extends Omit<HuggingFaceModelOptions, 'lora'> {
+  /** What the model has beyond its files (value head, new adapters) starts from this seed. */
+  readonly seed: number;
+  /** New adapters of that shape. */
+  readonly lora?: HuggingFaceModelOptions['lora'];
+  /** A directory in peft's format whose adapters are put on the model, instead of new ones. */
+  readonly adapterDirectory?: string;
+}
+
+/**
+ * A model from a Hugging Face directory: `config.json`, and `model.safetensors` or its shards. Tensors are read one after
+ * the other in pieces, so that the peak is the model in float32 and little more. A critic with a trunk of its own starts
+ * from the policy's.
+ *
+ * Throws `PolicyError` that names file, tensor, what was found and what must be; all files are checked before the first
+ * weight is read, and nothing of the model stays in memory.
+ */
+export async function loadHuggingFaceModel(
+  directory: string,
+  { seed, adapterDirectory, ...options }: LoadModelOptions,
+): Promise<Transformer> {
+  const configPath = join(directory, 'config.json');
+  const json = await readOptionalJson(configPath);
+  if (json === null) throw new PolicyError('FILE_MISSING', `${configPath} is not there`);
+  const adapter = adapterDirectory === undefined ? null : await readAdapter(adapterDirectory);
+  const lora = adapter?.lora ?? options.lora;
+  const config = parseHuggingFaceConfig(json, { ...options, ...(lora ? { lora } : {}) }, configPath);
+  const specs = parameterSpecs(config);
+  const inFiles = new Set(baseSpecs(config).flatMap(({ parts }) => parts.map(({ name }) => name)));
+  const isInFiles = (spec: ParameterSpec) => spec.parts.every(({ name }) => inFiles.has(fileName(name)));
+  const rest = specs.filter((spec) => !isInFiles(spec));
+  const beside: NamedTensors = new Map([...initialTensors(config, seed, rest), ...(adapter?.tensors ?? [])]);
+  rest.forEach((spec) => joinParameter(spec, beside));
+
+  const files = await WeightFiles.open(directory);
+  try {
+    for (const spec of specs.filter(isInFiles)) {
+      for (const part of spec.parts) files.requireTensor(fileName(part.name), partShape(spec, part));
+    }
+    const parameters = await ParameterSet.load(specs, (spec) =>
+      isInFiles(spec) ? readParameter(files, spec) : joinParameter(spec, beside),
+    );
+    return new Transformer(config, parameters);
+  } finally {
+    await files.close();
+  }
+}
+
+/** A critic's own trunk starts from the policy's tensors. */
+function fileName(name: string): string {
+  return name.startsWith(criticPrefix) ? name.slice(criticPrefix.length) : name;
+}
+
+async function readParameter(files: WeightFiles, spec: ParameterSpec): Promise<Float32Array> {
+  const data = new Float32Array(numElements(spec.shape));
+  let offset = 0;
+  for (const part of spec.parts) {
+    const name = fileName(part.name);
+    const rows = data.subarray(offset, offset + numElements(partShape(spec, part)));
+    await files.read(name, rows);
+    const bad = firstNotFinite(rows);
+    if (bad >= 0) {
+      throw new PolicyError(
+        'NOT_FINITE',
+        `${files.pathOf(name)}: tensor ${name} has ${rows[bad]} at element ${bad}; weights must be finite`,
+      );
+    }
+    if (part.pairedHeadDim !== undefined) rows.set(reorderRows(rows, part, 'join'));
+    offset += rows.length;
+  }
+  return data;
+}

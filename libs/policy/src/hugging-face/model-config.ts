@@ -1,0 +1,89 @@
+import { validateTransformerConfig } from '../model/transformer-config.js';
+import type { TransformerConfig } from '../model/transformer-config.js';
+import { architectureFor, architectureOf } from './architectures/registry.js';
+import { ConfigJson } from './config-json.js';
+import { readRopeParameters, writeRopeParameters } from './rope-parameters.js';
+
+/** What of a model its `config.json` doesn't say. */
+export interface HuggingFaceModelOptions extends Pick<
+  TransformerConfig,
+  'valueHead' | 'valueTrunk' | 'lora'
+> {
+  /** Longest context to provide for; by default what the model was made for. */
+  readonly maxPositions?: number;
+}
+
+/**
+ * The config of a model from its parsed `config.json`.
+ * Throws `PolicyError`: `UNSUPPORTED_MODEL` when a field asks for what the transformer here can't do, `INVALID_FILE`
+ * when one is missing or of the wrong type, `INVALID_CONFIG` when they contradict each other.
+ *
+ * @param file what messages call it
+ */
+export function parseHuggingFaceConfig(
+  json: unknown,
+  { maxPositions, ...options }: HuggingFaceModelOptions,
+  file = 'config.json',
+): TransformerConfig {
+  const config = new ConfigJson(file, json);
+  const architecture = architectureOf(config);
+  config.requireAbsentOr('hidden_act', 'silu');
+  config.requireAbsentOr('mlp_bias', false);
+  config.requireAbsentOr('quantization_config', null);
+  const hiddenSize = config.number('hidden_size');
+  const numHeads = config.number('num_attention_heads');
+  const parsed: TransformerConfig = {
+    vocabSize: config.number('vocab_size'),
+    hiddenSize,
+    numLayers: config.number('num_hidden_layers'),
+    numHeads,
+    numKeyValueHeads: config.optionalNumber('num_key_value_heads') ?? numHeads,
+    headDim: config.optionalNumber('head_dim') ?? hiddenSize / numHeads,
+    intermediateSize: config.number('intermediate_size'),
+    ...readRopeParameters(config),
+    rmsNormEps: config.number('rms_norm_eps'),
+    tieWordEmbeddings: config.optionalBoolean('tie_word_embeddings') ?? false,
+    ...architecture.readFeatures(config),
+    maxPositions: maxPositions ?? config.number('max_position_embeddings'),
+    ...options,
+  };
+  requireFullAttention(config, parsed.maxPositions);
+  validateTransformerConfig(parsed);
+  return parsed;
+}
+
+/** The `config.json` of a model, for transformers to read. */
+export function writeHuggingFaceConfig(config: TransformerConfig, dtype: string): Record<string, unknown> {
+  const { architecture, features } = architectureFor(config);
+  return {
+    architectures: [architecture.className],
+    model_type: architecture.modelType,
+    dtype,
+    hidden_act: 'silu',
+    vocab_size: config.vocabSize,
+    hidden_size: config.hiddenSize,
+    num_hidden_layers: config.numLayers,
+    num_attention_heads: config.numHeads,
+    num_key_value_heads: config.numKeyValueHeads,
+    head_dim: config.headDim,
+    intermediate_size: config.intermediateSize,
+    ...writeRopeParameters(config),
+    rms_norm_eps: config.rmsNormEps,
+    tie_word_embeddings: config.tieWordEmbeddings,
+    max_position_embeddings: config.maxPositions,
+    ...features,
+  };
+}
+
+/** Every layer must see the whole context: a sliding window must be off, or no shorter than the longest context. */
+function requireFullAttention(config: ConfigJson, maxPositions: number): void {
+  const layerTypes = config.get('layer_types') === null ? [] : config.strings('layer_types');
+  if (layerTypes.some((type) => type !== 'full_attention')) {
+    config.refuse('layer_types', 'must be full_attention for every layer');
+  }
+  const window = config.optionalNumber('sliding_window');
+  const isOff = window === null || config.get('use_sliding_window') === false;
+  if (!isOff && window < maxPositions) {
+    config.refuse('sliding_window', `must be at least the longest context, ${maxPositions} tokens, or null`);
+  }
+}

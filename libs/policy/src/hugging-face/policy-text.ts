@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PolicyError } from '../policy-error.js';
+import { ChatTemplate } from '../tokenizers/chat-template.js';
+import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
+import { ChatPromptFormat, PlainPromptFormat } from '../tokenizers/prompt-format.js';
+import type { PromptFormat } from '../tokenizers/prompt-format.js';
+import { endOfTurnToken, padToken } from '../tokenizers/tokenizer.js';
+import type { Tokenizer } from '../tokenizers/tokenizer.js';
+import { ConfigJson } from './config-json.js';
+import { readJsonObject, readOptionalJson } from './read-json.js';
+
+/** How a policy reads and writes text: its tokenizer, its prompts, and the tokens that end a turn. */
+export interface PolicyText {
+  readonly tokenizer: Tokenizer;
+  readonly prompts: PromptFormat;
+  /** At least one; the first is the tokenizer's own. */
+  readonly stopTokenIds: readonly number[];
+  /** The files of a model directory that say all this. */
+  files(): readonly (readonly [name: string, content: string])[];
+}
+
+export interface LoadTextOptions {
+  /** Ids of the model: the tokenizer must not have more. */
+  readonly vocabSize: number;
+  /** Write prompts with the directory's chat template, if it has one (default true). */
+  readonly useChatTemplate?: boolean;
+}
+
+const templateFile = 'chat_template.jinja';
+
+/** The text side of a model that starts from nothing, with a tokenizer of `createTokenizer`. */
+export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
+  const stopTokenIds = [tokenizer.endOfTurnTokenId];
+  return {
+    tokenizer,
+    prompts: new PlainPromptFormat(tokenizer),
+    stopTokenIds,
+    files: () => [
+      ['tokenizer.json', JSON.stringify(tokenizer.toJSON())],
+      [
+        'tokenizer_config.json',
+        toJson({
+          tokenizer_class: 'PreTrainedTokenizerFast',
+          clean_up_tokenization_spaces: false,
+          eos_token: endOfTurnToken,
+          pad_token: padToken,
+        }),
+      ],
+      ['generation_config.json', toJson({ eos_token_id: stopTokenIds })],
+    ],
+  };
+}
+
+/**
+ * The text side of a Hugging Face directory: `tokenizer.json`, `tokenizer_config.json`, the chat template (in a file of its
+ * own or in the tokenizer's config) and the end-of-turn ids of `generation_config.json`.
+ * Throws `PolicyError`: `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format, or ids that the model lacks.
+ */
+export async function loadPolicyText(
+  directory: string,
+  { vocabSize, useChatTemplate = true }: LoadTextOptions,
+): Promise<PolicyText> {
+  const tokenizerPath = join(directory, 'tokenizer.json');
+  const tokenizerJson = await readOptionalJson(tokenizerPath);
+  if (tokenizerJson === null) throw new PolicyError('FILE_MISSING', `${tokenizerPath} is not there`);
+  const config = await readJsonObject(join(directory, 'tokenizer_config.json'));
+  const generationPath = join(directory, 'generation_config.json');
+  const generation = new ConfigJson(generationPath, (await readOptionalJson(generationPath)) ?? {});
+  const model = await readJsonObject(join(directory, 'config.json'));
+
+  const endOfTurn =
+    tokenContent(config, 'eos_token') ?? config.refuse('eos_token', 'is required', 'INVALID_FILE');
+  const tokenizer = loadTokenizer(tokenizerJson, {
+    endOfTurnToken: endOfTurn,
+    padToken: tokenContent(config, 'pad_token') ?? endOfTurn,
+  });
+  if (tokenizer.vocabSize > vocabSize) {
+    throw new PolicyError(
+      'INVALID_FILE',
+      `${tokenizerPath} has ids up to ${tokenizer.vocabSize - 1}; the vocab_size of the model is ${vocabSize}`,
+    );
+  }
+  const ends = [...endIds(generation), ...endIds(model)];
+  const unknown = ends.find(({ id }) => !Number.isInteger(id) || id < 0 || id >= vocabSize);
+  if (unknown) unknown.json.refuse('eos_token_id', `must be ids of 0 … ${vocabSize - 1}`, 'INVALID_FILE');
+  const stopTokenIds = [...new Set([tokenizer.endOfTurnTokenId, ...ends.map(({ id }) => id)])];
+  const template = useChatTemplate ? await readTemplate(directory, config) : null;
+  const bos = config.optionalBoolean('add_bos_token') ? tokenContent(config, 'bos_token') : null;
+  return {
+    tokenizer,
+    stopTokenIds,
+    prompts: template
+      ? new ChatPromptFormat(tokenizer, template, stopTokenIds)
+      : new PlainPromptFormat(tokenizer, bos === null ? null : tokenizer.encode(bos)[0], stopTokenIds),
+    files: () => [
+      ['tokenizer.json', JSON.stringify(tokenizerJson)],
+      ['tokenizer_config.json', toJson(config.toJSON())],
+      ['generation_config.json', toJson({ ...generation.toJSON(), eos_token_id: stopTokenIds })],
+      ...(template === null ? [] : [[templateFile, template.source] as const]),
+    ],
+  };
+}
+
+/** A special token, which a file writes as its text or as an object with it. */
+function tokenContent(config: ConfigJson, field: string): string | null {
+  const value = config.get(field);
+  if (value === null || typeof value === 'string') return value;
+  return config.optionalObject(field)?.optionalString('content') ?? null;
+}
+
+function endIds(json: ConfigJson): { readonly id: number; readonly json: ConfigJson }[] {
+  const value = json.get('eos_token_id');
+  const ids = value === null ? [] : Array.isArray(value) ? (value as unknown[]) : [value];
+  return ids.map((id) => ({ id: id as number, json }));
+}
+
+async function readTemplate(directory: string, config: ConfigJson): Promise<ChatTemplate | null> {
+  const path = join(directory, templateFile);
+  const own = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  const source = own ?? templateOf(config);
+  if (source === null) return null;
+  const variables = Object.fromEntries(
+    ['bos_token', 'eos_token', 'pad_token', 'unk_token'].map((name) => [
+      name,
+      tokenContent(config, name) ?? '',
+    ]),
+  );
+  return new ChatTemplate(source, variables, own === null ? config.file : path);
+}
+
+/** `chat_template` is a template, or a list of named ones. */
+function templateOf(config: ConfigJson): string | null {
+  const value = config.get('chat_template');
+  if (!Array.isArray(value)) return config.optionalString('chat_template');
+  const templates = value as readonly { readonly name?: unknown; readonly template?: unknown }[];
+  const chosen = templates.find(({ name }) => name === 'default')?.template;
+  if (typeof chosen === 'string') return chosen;
+  return config.refuse('chat_template', 'must have one named default', 'INVALID_FILE');
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, null, 2) + '\n';
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { PolicyError } from '../policy-error.js';
+import { ConfigJson } from './config-json.js';
+
+/** The parsed content of a JSON file; null when it isn't there. Throws `PolicyError` (`INVALID_FILE`) when it is no JSON. */
+export async function readOptionalJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PolicyError('INVALID_FILE', `${path} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Throws `PolicyError`: `FILE_MISSING` when it isn't there, `INVALID_FILE` when it is no JSON object. */
+export async function readJsonObject(path: string): Promise<ConfigJson> {
+  const json = await readOptionalJson(path);
+  if (json === null) throw new PolicyError('FILE_MISSING', `${path} is not there`);
+  return new ConfigJson(path, json);
+}

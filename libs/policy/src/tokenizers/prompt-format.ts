@@ -1,0 +1,79 @@
+import { PolicyError } from '../policy-error.js';
+import type { ChatTemplate } from './chat-template.js';
+import type { Tokenizer } from './tokenizer.js';
+
+/** How observations become the tokens after which the agent speaks. */
+export interface PromptFormat {
+  /** Each of them ends the agent's turn. */
+  readonly stopTokenIds: readonly number[];
+  /** The tokens of a context that begins with this observation. */
+  opening(observation: string): Int32Array;
+  /**
+   * The tokens between a turn of the agent and its next one.
+   *
+   * @param turnIsClosed whether the turn ended with a stop token, rather than at its longest length
+   */
+  continuation(observation: string, turnIsClosed: boolean): Int32Array;
+}
+
+/** The observation, closed by the end-of-turn token. */
+export class PlainPromptFormat implements PromptFormat {
+  readonly stopTokenIds: readonly number[];
+
+  /** @param bosTokenId opens every context, where the tokenizer has such a token */
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly bosTokenId: number | null = null,
+    stopTokenIds: readonly number[] = [tokenizer.endOfTurnTokenId],
+  ) {
+    this.stopTokenIds = stopTokenIds;
+  }
+
+  opening(observation: string): Int32Array {
+    const prompt = this.continuation(observation);
+    return this.bosTokenId === null ? prompt : Int32Array.of(this.bosTokenId, ...prompt);
+  }
+
+  continuation(observation: string): Int32Array {
+    const tokenIds = this.tokenizer.encode(observation);
+    const prompt = new Int32Array(tokenIds.length + 1);
+    prompt.set(tokenIds);
+    prompt[tokenIds.length] = this.tokenizer.endOfTurnTokenId;
+    return prompt;
+  }
+}
+
+/** Stands for the agent's turns, whose tokens are in the context already. */
+const spokenTurn = 'TURN-OF-THE-AGENT-THAT-WAS-SPOKEN';
+
+/**
+ * Each observation as a message of the user in the model's chat template. What was said is never tokenised again: a
+ * continuation is what the template puts behind a turn of the assistant.
+ */
+export class ChatPromptFormat implements PromptFormat {
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly template: ChatTemplate,
+    readonly stopTokenIds: readonly number[],
+  ) {}
+
+  opening(observation: string): Int32Array {
+    const messages = [{ role: 'user', content: observation }] as const;
+    return this.tokenizer.encode(this.template.render(messages, { addGenerationPrompt: true }));
+  }
+
+  continuation(observation: string, turnIsClosed: boolean): Int32Array {
+    const messages = [
+      { role: 'user', content: '' },
+      { role: 'assistant', content: spokenTurn },
+      { role: 'user', content: observation },
+    ] as const;
+    const text = this.template.render(messages, { addGenerationPrompt: true });
+    const start = text.indexOf(spokenTurn);
+    if (start < 0) {
+      throw new PolicyError('INVALID_FILE', 'the chat template leaves the turns of the assistant out');
+    }
+    const tokenIds = this.tokenizer.encode(text.slice(start + spokenTurn.length));
+    return turnIsClosed && this.stopTokenIds.includes(tokenIds[0]) ? tokenIds.subarray(1) : tokenIds;
+  }
+}
