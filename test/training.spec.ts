@@ -88,6 +88,29 @@ describe('an update on fresh episodes', () => {
     await expect(firstUpdate('frozen-lake-ppo', retrace)).rejects.toMatchObject({ code: 'RECIPE_INVALID' });
   });
 
+  it('is made with GiGPO on the anchors of the environment, also similar ones, and with what reads steps or reward parts', async () => {
+    const advantage = (estimator: string, more = '') =>
+      `advantage={"estimator":"${estimator}","options":{},"shuffle":false${more}}`;
+    const gigpo = await firstUpdate('frozen-lake-grpo', advantage('gigpo'));
+    expect(gigpo.outcome.gradientNorm).toBeGreaterThan(0);
+    const shared = gigpo.metrics.get('train/sharedAnchorFraction') ?? 0;
+    // Every episode of a group starts in the same state.
+    expect(shared).toBeGreaterThan(0.1);
+    const similar = await firstUpdate('frozen-lake-grpo', advantage('gigpo', ',"anchorSimilarity":0.5'));
+    expect(similar.metrics.get('train/sharedAnchorFraction')).toBeGreaterThan(shared);
+    for (const [recipe, estimator] of [
+      ['frozen-lake-grpo', 'gdpo'],
+      ['frozen-lake-ppo', 'biLevelGae'],
+    ]) {
+      const { outcome } = await firstUpdate(recipe, advantage(estimator));
+      expect(outcome.gradientNorm, estimator).toBeGreaterThan(0);
+    }
+    await expect(firstUpdate('memory-bandit-grpo', advantage('gigpo'))).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('no step has an anchor') as string,
+    });
+  });
+
   it('explains the variance of the rewards that are there: 1 − Var(G − V)/Var(G), a turn an episode', async () => {
     const recipe = resolveRecipe('bandit-ppo', { assignments: small });
     const loop = new InMemoryLoop(recipe);

@@ -14,6 +14,7 @@ export interface UpdateResult {
   readonly outcome: UpdateOutcome;
   /** Names and values that follow from the batch, the same in a replay. */
   readonly metrics: readonly (readonly [string, number])[];
+  readonly warnings: readonly string[];
   /** [E] Total reward of each episode, NaN where it was missing; null where rewards play no part. */
   readonly episodeRewards: Float64Array | null;
 }
@@ -58,6 +59,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
   return {
     outcome,
     episodeRewards: prepared.episodeRewards,
+    warnings: prepared.warnings,
     metrics: [
       ...outcomeMetrics(outcome, learningRate),
       ['train/clipFraction', outcome.clipFraction],
@@ -84,7 +86,7 @@ async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs):
     optimizer: { ...recipe.optimizer, epochs: 1 },
     aggregation: 'tokenMean',
   });
-  return { outcome, episodeRewards: null, metrics: outcomeMetrics(outcome, learningRate) };
+  return { outcome, episodeRewards: null, warnings: [], metrics: outcomeMetrics(outcome, learningRate) };
 }
 
 /** What imitation has as well. */

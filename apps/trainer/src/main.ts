@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
-import { RewardScorer, VerdictStore } from '@retrace/scoring';
-import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { RewardScorer, StateVisits, VerdictStore } from '@retrace/scoring';
+import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLog } from '@retrace/trajectory/log';
 import { saveTokenizer } from './save-tokenizer.js';
@@ -33,7 +33,10 @@ async function main(): Promise<void> {
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: await RewardScorer.load(recipe.reward, { verdicts: new VerdictStore({ log, reader, runId }) }),
+    rewards: await RewardScorer.load(recipe.reward, {
+      verdicts: new VerdictStore({ log, reader, runId }),
+      visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
+    }),
     log,
     control,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),

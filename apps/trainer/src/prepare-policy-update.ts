@@ -2,13 +2,15 @@ import {
   computeAdvantages,
   explainedVariance,
   getPolicyLoss,
+  numberAnchors,
   numberGroups,
+  numberSimilarAnchors,
   type AdvantageBatch,
 } from '@retrace/algorithms';
 import type { TrainerInput } from '@retrace/config';
 import { Pcg32 } from '@retrace/environments';
 import { scoreTokens, valuesAtEnd } from '@retrace/policy';
-import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
+import { buildTokenBatch, type EpisodeColumns, type TokenBatch } from '@retrace/trajectory';
 import { assertAccountedLogprobs, compareOnPolicy } from './behavior-check.js';
 import type { UpdateColumns } from './mini-batches.js';
 import type { UpdateInputs } from './compute-update.js';
@@ -19,6 +21,8 @@ export interface PreparedUpdate {
   /** [E] Total reward of each episode; NaN where it is missing. */
   readonly episodeRewards: Float64Array;
   readonly metrics: readonly (readonly [string, number])[];
+  /** What the user should know about this batch; mostly empty. */
+  readonly warnings: readonly string[];
 }
 
 /** Largest |ratio − 1| between trainer and collector on tokens that the current policy sampled. */
@@ -53,12 +57,13 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     );
   }
   const truncated = columns.endReasons.map((reason) => Number(reason === 1));
-  const { rewards, totals, numMissing, trainedEpisodes } = await options.rewards.score({
+  const scoredRewards = await options.rewards.score({
     columns,
     batch,
     texts: options.texts,
     recordedTotals: options.recordedRewards,
   });
+  const { rewards, totals, numMissing, trainedEpisodes } = scoredRewards;
   const values = scored.values && gather(scored.values, batch.actionTokens);
   const given: Required<Pick<AdvantageBatch, TrainerInput>> = {
     values,
@@ -66,6 +71,11 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     finalValues: usesCritic ? await finalValues(options, batch, truncated) : null,
     proximalLogprobs: scoresAll ? gather(scored.logprobs, batch.actionTokens) : null,
     behaviorLogprobs: gather(batch.behaviorLogprobs, batch.actionTokens),
+    episodeSteps: columns.stepOffsets,
+    stepOffsets: scoredRewards.stepOffsets,
+    anchors: numberedAnchors(columns, recipe.advantage.anchorSimilarity),
+    rewardComponents: scoredRewards.components,
+    componentWeights: scoredRewards.componentWeights,
   };
   const result = computeAdvantages(
     recipe.advantage.estimator,
@@ -98,6 +108,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       proximalValues: scored.values,
     },
     episodeRewards: totals,
+    warnings: result.warnings ?? [],
     metrics: [
       ['train/ratioMaxDeviation', ratio.maxDeviation],
       ['train/stalenessMax', maxStaleness(batch, plan.policyVersionIn)],
@@ -111,6 +122,19 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       ...Object.entries(result.statistics).map(([name, value]) => [`train/${name}`, value] as const),
     ],
   };
+}
+
+/** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+function numberedAnchors(
+  { anchors, groupIds, stepOffsets }: EpisodeColumns,
+  similarity: number | undefined,
+): Int32Array {
+  if (similarity === undefined) return numberAnchors(anchors);
+  const groupOfStep = new Int32Array(anchors.length);
+  numberGroups(groupIds).groupIds.forEach((group, e) =>
+    groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
+  );
+  return numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
 }
 
 async function scoreBatch({ recipe, policy }: UpdateInputs, batch: TokenBatch, mask: Uint8Array) {

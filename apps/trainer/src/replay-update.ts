@@ -9,7 +9,12 @@ import {
   type RunStarted,
   type UpdateApplied,
 } from '@retrace/trajectory';
-import { RewardScorer, VerdictStore, type AssignedRewardSource } from '@retrace/scoring';
+import {
+  RewardScorer,
+  VerdictStore,
+  type AssignedRewardSource,
+  type RewardScorerOptions,
+} from '@retrace/scoring';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { computeUpdate } from './compute-update.js';
 import { PolicyState } from './policy-state.js';
@@ -21,6 +26,8 @@ export interface ReplayOptions {
   readonly log: EventLog;
   readonly checkpoints: CheckpointFiles;
   readonly reader: EpisodeSource & AssignedRewardSource;
+  /** Needed for rewards that count visits. */
+  readonly visits?: RewardScorerOptions['visits'];
   readonly runId: string;
   readonly updateNumber: number;
 }
@@ -80,6 +87,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
   // What a judge said then counts; what it might say now does not.
   const rewards = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader, runId }),
+    visits: options.visits,
     asksJudges: false,
   });
   const { episodeIds } = found.plan;

@@ -151,7 +151,7 @@ export class Trainer {
     const texts = rewards.readsTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
     const readSeconds = secondsSince(readStarted);
     const updateStarted = performance.now();
-    const { metrics, outcome, episodeRewards } = await computeUpdate({
+    const { metrics, outcome, episodeRewards, warnings } = await computeUpdate({
       plan,
       columns,
       texts,
@@ -184,6 +184,7 @@ export class Trainer {
       `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
         `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,
     );
+    for (const warning of warnings) onProgress(`update ${plan.updateNumber}: ${warning}`);
     this.waitedSince = performance.now();
   }
 

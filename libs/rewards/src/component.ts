@@ -24,7 +24,7 @@ export type RewardOutcome =
 
 /** State from outside an episode that a component may read. */
 export interface RewardContext {
-  /** How often a state (by its anchor) was visited before this batch, for exploration bonuses. */
+  /** How often a state (by its anchor) was visited in the run before the episode that is scored began. */
   readonly visitCount?: (anchor: string) => number;
   /** Asks a judge about the episode that is scored. */
   readonly judge?: (request: JudgeRequest) => Promise<JudgeAnswer>;
@@ -52,6 +52,8 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly readsOutcomesOnly?: boolean;
   /** True when it uses `RewardContext.judge`: whoever scores then looks up what judges said before. */
   readonly asksJudge?: boolean;
+  /** True when it uses `RewardContext.visitCount`: whoever scores then counts the visits in the run's history. */
+  readonly countsVisits?: boolean;
   /** Options that cannot change a score (timeouts, prices): they are left out of the reward version. */
   readonly operationalOptions?: readonly string[];
   /** What is wrong with options that are each fine by themselves; null if nothing. */

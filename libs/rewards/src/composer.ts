@@ -115,6 +115,16 @@ export class RewardComposer {
     this.#sources = new Set(this.#components.flatMap(({ sources }) => sources ?? []));
   }
 
+  /** [C] What the components are called in the breakdown. */
+  get names(): readonly string[] {
+    return this.#components.map(({ name }) => name);
+  }
+
+  /** [C] Their weights. */
+  get weights(): Float32Array {
+    return Float32Array.from(this.#components, ({ weight }) => weight);
+  }
+
   /** Whether any component reads more of an episode than rewards, validity, anchors and the outcome. */
   get readsTexts(): boolean {
     return (
@@ -125,6 +135,11 @@ export class RewardComposer {
   /** Whether any component asks a judge. */
   get asksJudge(): boolean {
     return this.#components.some(({ component }) => component.asksJudge === true);
+  }
+
+  /** Whether any component counts the visits of states. */
+  get countsVisits(): boolean {
+    return this.#components.some(({ component }) => component.countsVisits === true);
   }
 
   /** URLs of the modules that the components are written in, in their order, and of this one. */

@@ -30,9 +30,12 @@ export {
 } from './allocation/allocation.js';
 export { rewardVersion, type VersionInputs } from './reward-version.js';
 import './components/environment-rewards.js';
+import './components/state-rewards.js';
 import './components/form-rewards.js';
 import './components/answer-rewards.js';
 import './components/judge-reward.js';
+export { editDistance, editSimilarity } from './text-metrics/edit-distance.js';
+export { mathAnswersAgree, normalizeMathAnswer } from './text-metrics/math-answers.js';
 export { exactMatch, normalizeAnswer, tokenF1 } from './text-metrics/answers.js';
 export { sentenceBleu } from './text-metrics/bleu.js';
 export { numbersAgree, parseNumber } from './text-metrics/numbers.js';

@@ -13,6 +13,7 @@ export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-epis
 export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff-scores.js';
 export { findVersion, readScores, type NamedVersion, type StoredScore } from './reward-versions.js';
+export { StateVisits, type StateVisitsOptions, type VisitCount } from './state-visits.js';
 export { rewardEpisode, type StoredEpisodes } from './reward-episode.js';
 export { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
 export type { JudgeVerdict } from './judge/verdict.js';

@@ -18,6 +18,7 @@ import type { VerdictStore } from './judge/verdict-store.js';
 import { loadRewardModules } from './load-reward-module.js';
 import { codeHash } from './module-code.js';
 import { rewardEpisode } from './reward-episode.js';
+import type { StateVisits } from './state-visits.js';
 import { ScoringError } from './scoring-error.js';
 
 /** The reward of a recipe. */
@@ -34,6 +35,8 @@ export interface RewardScorerOptions {
   readonly modules?: ReadonlyMap<string, RewardImplementation>;
   /** Where judges' verdicts are kept; without it, components that ask a judge fail. */
   readonly verdicts?: VerdictStore;
+  /** Where visits of states are counted; without it, components that need them fail. */
+  readonly visits?: Pick<StateVisits, 'read'>;
   /** False: only verdicts that are kept already count, none is asked for (default true). */
   readonly asksJudges?: boolean;
   readonly judge?: JudgeClientOptions;
@@ -44,6 +47,12 @@ export interface TokenRewards {
   readonly rewards: Float32Array;
   /** [E] Total of each episode; NaN = missing. */
   readonly totals: Float64Array;
+  /** [S + 1] Steps over action tokens. */
+  readonly stepOffsets: Int32Array;
+  /** C × [E] What each component gave, unweighted; 0 where it does not score the episode's data source or has no value. */
+  readonly components: readonly Float32Array[];
+  /** [C] */
+  readonly componentWeights: Float32Array;
   /** [E] 0 for episodes with a missing reward: they are left out of training, never counted as 0. */
   readonly trainedEpisodes: Uint8Array;
   readonly numMissing: number;
@@ -132,14 +141,20 @@ export class RewardScorer {
    */
   async scoreEpisodes(episodes: readonly IdentifiedEpisode[]): Promise<EpisodeReward[]> {
     const { verdicts, asksJudges = true } = this.options;
+    const episodeIds = episodes.map(({ episodeId }) => episodeId);
+    const visits = this.#composer.countsVisits ? await this.options.visits?.read(episodeIds) : undefined;
+    const contextOf = (episodeId: string) => ({ visitCount: visits?.get(episodeId) });
     if (!this.asksJudge || verdicts === undefined) {
-      return Promise.all(episodes.map(({ episode }) => this.#composer.score(episode)));
+      return Promise.all(
+        episodes.map(({ episodeId, episode }) => this.#composer.score(episode, contextOf(episodeId))),
+      );
     }
-    const known = await verdicts.read(episodes.map(({ episodeId }) => episodeId));
+    const known = await verdicts.read(episodeIds);
     const fresh: VerdictOfEpisode[] = [];
     const scored = await Promise.all(
       episodes.map(({ episodeId, episode }) =>
         this.#composer.score(episode, {
+          ...contextOf(episodeId),
           judge: async (request, component) => {
             const { answer, newVerdict } = await this.#judge.ask(request, known.get(episodeId) ?? [], {
               onlyKnown: !asksJudges,
@@ -164,6 +179,7 @@ export class RewardScorer {
         if (!overruled.has(episodeId)) return scored[e];
         const logged = settled.get(episodeId) ?? [];
         return this.#composer.score(episode, {
+          ...contextOf(episodeId),
           judge: async (request) => (await this.#judge.ask(request, logged, { onlyKnown: true })).answer,
         });
       }),
@@ -182,10 +198,12 @@ export class RewardScorer {
     const stepRewards = new Float64Array(columns.steps.length);
     const trainedEpisodes = new Uint8Array(numEpisodes);
     const totals = new Float64Array(numEpisodes).fill(NaN);
+    const names = this.#composer.names;
+    const components = names.map(() => new Float32Array(numEpisodes));
     const scored = await this.scoreEpisodes(
       columns.episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode(inputs, e) })),
     );
-    scored.forEach(({ total, episodeReward, stepRewards: ofSteps }, e) => {
+    scored.forEach(({ total, episodeReward, stepRewards: ofSteps, components: parts }, e) => {
       const recorded = recordedTotals?.[e];
       if (Number.isNaN(recorded)) return;
       if (recorded !== undefined && total !== recorded) {
@@ -196,21 +214,27 @@ export class RewardScorer {
       }
       if (total === null) return;
       totals[e] = total;
+      for (const { name, value } of parts) components[names.indexOf(name)][e] = value ?? 0;
       trainedEpisodes[e] = 1;
       episodeRewards[e] = episodeReward;
       stepRewards.set(ofSteps, columns.stepOffsets[e]);
     });
+    const stepOffsets = stepActionOffsets(columns, batch);
     const rewards = allocateRewards(
-      {
-        episodeSteps: columns.stepOffsets,
-        stepOffsets: stepActionOffsets(columns, batch),
-        episodeRewards,
-        stepRewards,
-      },
+      { episodeSteps: columns.stepOffsets, stepOffsets, episodeRewards, stepRewards },
       this.allocation,
     );
     const numTrained = trainedEpisodes.reduce((sum, bit) => sum + bit, 0);
-    return { rewards, totals, trainedEpisodes, numMissing: numEpisodes - numTrained };
+    const componentWeights = this.#composer.weights;
+    return {
+      rewards,
+      totals,
+      stepOffsets,
+      components,
+      componentWeights,
+      trainedEpisodes,
+      numMissing: numEpisodes - numTrained,
+    };
   }
 
   private get allocation() {

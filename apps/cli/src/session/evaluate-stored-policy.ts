@@ -1,6 +1,13 @@
 import { parseRecipe } from '@retrace/config';
 import { CheckpointFiles, openBackend } from '@retrace/policy';
-import { findVersion, readScores, rewardEpisode, RewardScorer, VerdictStore } from '@retrace/scoring';
+import {
+  findVersion,
+  readScores,
+  rewardEpisode,
+  RewardScorer,
+  StateVisits,
+  VerdictStore,
+} from '@retrace/scoring';
 import {
   evaluatePolicy,
   findEligibleEpisodes,
@@ -104,6 +111,7 @@ export async function evaluateStoredPolicy(
     }
     const scorer = await RewardScorer.load(recipe.reward, {
       verdicts: new VerdictStore({ log, reader, runId }),
+      visits: new StateVisits({ client, runId }),
       asksJudges: false,
     });
     const texts = scorer.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null;

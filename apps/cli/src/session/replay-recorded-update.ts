@@ -1,5 +1,6 @@
 import { CheckpointFiles, openBackend } from '@retrace/policy';
 import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
+import { StateVisits } from '@retrace/scoring';
 import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { CliError } from '../cli-error.js';
@@ -36,6 +37,7 @@ export async function replayRecordedUpdate(
     log,
     checkpoints: new CheckpointFiles(directory.checkpoints),
     reader: new TrajectoryReader(client),
+    visits: new StateVisits({ client, runId }),
     runId,
     updateNumber,
   });

@@ -3,6 +3,7 @@ import {
   diffScores,
   RewardScorer,
   scoreRun,
+  StateVisits,
   VerdictStore,
   type ScoreDiff,
   type ScoreProgress,
@@ -42,6 +43,7 @@ export async function scoreStoredRun(
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
+    visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
   });
   const stop = new AbortController();
   const onInterrupt = () => {

@@ -85,6 +85,10 @@ export class AdvantageRecipe {
   @IsString() @IsNotEmpty() readonly estimator!: string;
   /** The estimator's options; those left out take its defaults. */
   @IsObject() readonly options!: Readonly<Record<string, unknown>>;
+  /**
+   * Anchors of one group that are at least so alike count as one state for GiGPO, 2·LCS/(length of both); default: equal ones alone.
+   */
+  @IsOptional() @IsNumber() @Min(0.01) @Max(1) readonly anchorSimilarity?: number;
   /** Control experiment: permute advantages inside the batch, which must stop all learning. */
   @IsBoolean() readonly shuffle!: boolean;
 }

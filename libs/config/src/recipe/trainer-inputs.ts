@@ -10,6 +10,11 @@ export const trainerInputs = [
   'finalValues',
   'proximalLogprobs',
   'behaviorLogprobs',
+  'episodeSteps',
+  'stepOffsets',
+  'anchors',
+  'rewardComponents',
+  'componentWeights',
 ] as const satisfies readonly OptionalInput[];
 
 export type TrainerInput = (typeof trainerInputs)[number];

@@ -4,6 +4,8 @@ import { registerReward } from '../component.js';
 import type { RewardEpisode } from '../episode.js';
 import { valueAt } from '../task-path.js';
 import { exactMatch, tokenF1 } from '../text-metrics/answers.js';
+import { editSimilarity } from '../text-metrics/edit-distance.js';
+import { mathAnswersAgree } from '../text-metrics/math-answers.js';
 import { sentenceBleu } from '../text-metrics/bleu.js';
 import { numbersAgree, parseNumber } from '../text-metrics/numbers.js';
 import { rougeL } from '../text-metrics/rouge-l.js';
@@ -41,6 +43,21 @@ registerReward(import.meta.url, {
   description: 'ROUGE-L F1 of answer and reference',
   options: answerOptions,
   score: (episode, options) => best(episode, options, rougeL),
+});
+
+registerReward(import.meta.url, {
+  name: 'editSimilarity',
+  description: 'One minus the edit distance of answer and reference over the length of the longer one',
+  options: answerOptions,
+  score: (episode, options) => best(episode, options, editSimilarity),
+});
+
+registerReward(import.meta.url, {
+  name: 'mathEquality',
+  description: 'One when answer and reference are the same in the normal form of the MATH benchmark, else 0',
+  options: answerOptions,
+  score: (episode, options) =>
+    best(episode, options, (answer, reference) => Number(mathAnswersAgree(answer, reference))),
 });
 
 registerReward(import.meta.url, {

@@ -101,6 +101,41 @@ describe('reward components', () => {
   });
 });
 
+describe('policyConsistency', () => {
+  const acted = (...pairs: [string, string][]) =>
+    episode(pairs.map(([anchor, action]) => step({ anchor, action, parsedAction: action })));
+
+  it('compares an action with the last one in the same state of the episode', async () => {
+    const scored = acted(
+      ['a', 'left'],
+      ['b', 'up'],
+      ['a', 'left'],
+      ['a', 'right'],
+      ['a', 'right'],
+      ['b', 'down'],
+    );
+    expect(await scoreOf('policyConsistency', scored, { same: 0.5, different: -1 })).toEqual([
+      0, 0, 0.5, -1, 0.5, -1,
+    ]);
+    expect(await scoreOf('policyConsistency', scored)).toEqual([0, 0, 0, -0.1, 0, -0.1]);
+  });
+
+  it('goes by what the environment understood, or the text where it understood nothing', async () => {
+    const said = (action: string, parsedAction: string | null) => step({ anchor: 'a', action, parsedAction });
+    const scored = episode([
+      said('Left!', 'left'),
+      said('go left', 'left'),
+      said('??', null),
+      said('??', null),
+    ]);
+    expect(await scoreOf('policyConsistency', scored, { same: 1 })).toEqual([0, 1, -0.1, 1]);
+  });
+
+  it('is missing where a state cannot be known again', async () => {
+    expect(await scoreOf('policyConsistency', episode([step({})]))).toBeNull();
+  });
+});
+
 describe('rewards for answers', () => {
   const answered = (action: string, task: RewardEpisode['task']): RewardEpisode =>
     episode([step({ action: 'think', numActionTokens: 1 }), step({ action, parsedAction: 'parsed' })], {

@@ -1,4 +1,4 @@
-import { nullable, positive, real, nonNegative, text } from '@retrace/algorithms/registry';
+import { real, nonNegative, text } from '@retrace/algorithms/registry';
 import { registerReward } from '../component.js';
 
 /** Rewards that come from what the environment recorded. Importing this file registers them. */
@@ -55,25 +55,4 @@ registerReward(import.meta.url, {
   readsOutcomesOnly: true,
   options: { penalty: nonNegative(0.01) },
   score: ({ steps }, { penalty }) => ({ scope: 'step', values: steps.map(() => -penalty) }),
-});
-
-registerReward(import.meta.url, {
-  name: 'explorationBonus',
-  description:
-    'Bonus/√(visits) for each step, by how often its state was visited before, in the run and in the episode',
-  readsOutcomesOnly: true,
-  options: { bonus: positive(0.01), maxVisits: nullable(positive(100)) },
-  score({ steps }, { bonus, maxVisits }, { visitCount }) {
-    if (visitCount === undefined)
-      throw new Error('explorationBonus needs visitCount, the visits of the run so far');
-    const inEpisode = new Map<string, number>();
-    const values = steps.map(({ anchor }) => {
-      if (anchor === null) return null;
-      const visits = (inEpisode.get(anchor) ?? 0) + 1;
-      inEpisode.set(anchor, visits);
-      const total = visitCount(anchor) + visits;
-      return maxVisits !== null && total > maxVisits ? 0 : bonus / Math.sqrt(total);
-    });
-    return { scope: 'step', values };
-  },
 });

@@ -1,3 +1,5 @@
+import { lastBoxed } from './boxed.js';
+
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
@@ -29,18 +31,4 @@ export function numbersAgree(
   tolerance: { readonly absolute: number; readonly relative: number },
 ): boolean {
   return Math.abs(value - reference) <= tolerance.absolute + tolerance.relative * Math.abs(reference);
-}
-
-/** What stands in the last `\boxed{…}`, with braces matched. */
-function lastBoxed(text: string): string | null {
-  const start = text.lastIndexOf('\\boxed{');
-  if (start === -1) return null;
-  const from = start + '\\boxed{'.length;
-  let depth = 1;
-  for (let i = from; i < text.length; i++) {
-    if (text[i] === '{') depth += 1;
-    else if (text[i] === '}') depth -= 1;
-    if (depth === 0) return text.slice(from, i);
-  }
-  return null;
 }

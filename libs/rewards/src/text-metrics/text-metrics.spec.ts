@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
+  editDistance,
+  editSimilarity,
   exactMatch,
+  mathAnswersAgree,
   normalizeAnswer,
   numbersAgree,
   parseNumber,
@@ -12,20 +15,53 @@ import {
 
 interface Golden {
   readonly tolerance: number;
-  readonly cases: readonly { prediction: string; references: string[]; bleu: number; rougeL: number }[];
+  readonly cases: readonly {
+    prediction: string;
+    references: string[];
+    bleu: number;
+    rougeL: number;
+    editDistances: number[];
+  }[];
+  readonly mathAnswers: readonly { answer: string; reference: string; agree: boolean }[];
 }
 const goldenFile = new URL('../../../../test/golden/rewards/text-metrics.json', import.meta.url);
 const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Golden;
 
-describe('text metrics agree with sacrebleu and rouge-score', () => {
+describe('text metrics agree with sacrebleu, rouge-score and rapidfuzz', () => {
   it.each(golden.cases.map((c) => [c.prediction, c.references, c] as const))(
     '%j against %j',
     (prediction, references, expected) => {
       expect(Math.abs(sentenceBleu(prediction, references) - expected.bleu)).toBeLessThan(golden.tolerance);
       const rouge = Math.max(...references.map((reference) => rougeL(prediction, reference)));
       expect(Math.abs(rouge - expected.rougeL)).toBeLessThan(golden.tolerance);
+      expect(references.map((reference) => editDistance(prediction, reference))).toEqual(
+        expected.editDistances,
+      );
     },
   );
+});
+
+describe('answers in LaTeX', () => {
+  it.each(golden.mathAnswers.map((c) => [c.answer, c.reference, c.agree] as const))(
+    "%j and %j agree as in verl's MATH reward: %s",
+    (answer, reference, agree) => {
+      expect(mathAnswersAgree(answer, reference)).toBe(agree);
+    },
+  );
+
+  it('are compared in their boxes, and with a space behind \\sqrt, where the reference loses its argument', () => {
+    expect(mathAnswersAgree('So it is \\boxed{\\frac{1}{\\sqrt 2}}.', '\\boxed{\\frac1{\\sqrt{2}}}')).toBe(
+      true,
+    );
+    expect(mathAnswersAgree('\\sqrt 3', '\\sqrt 5')).toBe(false);
+  });
+});
+
+it('edit similarity is 1 for equal texts, also empty ones, and 0 where nothing is shared', () => {
+  // kitten → sitting: two replacements and an insertion, of seven characters.
+  expect(editSimilarity('kitten', 'sitting')).toBeCloseTo(1 - 3 / 7, 12);
+  expect(editSimilarity('', '')).toBe(1);
+  expect(editSimilarity('abc', '')).toBe(0);
 });
 
 it('BLEU refuses to compare with nothing', () => {
