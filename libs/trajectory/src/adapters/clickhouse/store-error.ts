@@ -32,9 +32,13 @@ export class StoreError extends TrajectoryError<StoreErrorCode> {}
 
 /** Exceptions of the engine after which the same statement may succeed later. */
 const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
+  '74', // CANNOT_READ_FROM_FILE_DESCRIPTOR
+  '75', // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+  '76', // CANNOT_OPEN_FILE
   '159', // TIMEOUT_EXCEEDED
   '164', // READONLY, while a table recovers
   '202', // TOO_MANY_SIMULTANEOUS_QUERIES
+  '204', // CANNOT_FSYNC
   '209', // SOCKET_TIMEOUT
   '210', // NETWORK_ERROR
   '225', // NO_ZOOKEEPER
@@ -51,6 +55,10 @@ const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
   '394', // QUERY_WAS_CANCELLED
   '999', // KEEPER_EXCEPTION
 ]);
+
+/** How exceptions without a code of their own tell of a disk that is full or fails: the engine's, and those of `retrace store`. */
+const CODES_OF_OTHERS: ReadonlySet<string> = new Set(['1001', '1002']);
+const DISK_FAILED = /filesystem error: |\b(?:ENOSPC|EDQUOT|EFBIG|EIO|EROFS)\b/;
 
 const AUTHENTICATION_FAILED: ReadonlySet<string> = new Set(['192', '193', '194', '516']);
 
@@ -78,7 +86,11 @@ export function asStoreError(error: unknown, what: string): StoreError {
     );
   }
   return new StoreError('STORE_EXCEPTION', `The store refused ${what}: ${reason} (exception ${error.code})`, {
-    retriable: RETRIABLE_EXCEPTIONS.has(error.code),
+    retriable: RETRIABLE_EXCEPTIONS.has(error.code) || isDiskFailure(error),
     cause: error,
   });
+}
+
+function isDiskFailure({ code, message }: ClickHouseError): boolean {
+  return CODES_OF_OTHERS.has(code) && DISK_FAILED.test(message);
 }

@@ -5,6 +5,8 @@ export type FaultCode =
   | 'ROW_DIFFERS'
   /** The store has a row at an offset where the log has no record. */
   | 'ROW_UNKNOWN'
+  /** The store holds records from beyond the log's end: the log lost some, or is another under the same id. */
+  | 'STORE_AHEAD_OF_LOG'
   /** The store has a row of a run that was deleted. */
   | 'ROW_OF_DELETED_RUN'
   /** What a row holds is not what its checksum says. */

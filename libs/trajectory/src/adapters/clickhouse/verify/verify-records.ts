@@ -44,10 +44,17 @@ const ROWS_OF_RANGE = `
 
 /** Compares one stream partition, record by record, with the rows at the same offsets. Holds one slice of both at a time. */
 export async function verifyRecords(job: RecordsToVerify): Promise<void> {
-  const { log, client, stream, partition, counts, signal } = job;
+  const { log, client, stream, partition, faults, counts, signal } = job;
   const position = { logId: log.logId, stream, partition };
   const endOffset = await log.endOffset(stream, partition);
-  const visibleEnd = Math.min(endOffset, await readNextOffset(client, position));
+  const storedEnd = await readNextOffset(client, position);
+  // The log may have grown since its end was read, and a sink have brought that.
+  const newestEnd = storedEnd > endOffset ? await log.endOffset(stream, partition) : endOffset;
+  if (storedEnd > newestEnd) {
+    const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost some`;
+    faults.add('STORE_AHEAD_OF_LOG', `${stream}/${partition}`, message);
+  }
+  const visibleEnd = Math.min(endOffset, storedEnd);
   let next = await log.startOffset(stream, partition);
   while (next < visibleEnd) {
     signal?.throwIfAborted();
