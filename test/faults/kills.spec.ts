@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FaultBench } from '../support/fault-bench.mjs';
+import {
+  countInsertPoints,
+  countMergePoints,
+  countSinkPoints,
+  killSink,
+  killStoreInInsert,
+  killStoreInMerge,
+  sampleEvenly,
+  type KillOutcome,
+  type KillPoint,
+} from '../support/kill-points.mjs';
+import { whyNoStrace } from '../support/strace.mjs';
+
+/** Of each kind in `npm test`; `npm run test:long -- faults` takes every point. */
+const NUM_POINTS = 5;
+const reason = whyNoStrace();
+const title = 'killed at a commit point';
+
+describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, because ${reason})`, () => {
+  let bench: FaultBench;
+
+  beforeAll(async () => {
+    bench = await FaultBench.open();
+    await bench.startSink();
+  });
+  afterAll(() => bench.close());
+
+  /** Kills at some of the points, one after the other on one store, and expects that each audit finds nothing. */
+  async function killAtSome(
+    points: readonly KillPoint[],
+    kill: (bench: FaultBench, point: KillPoint) => Promise<KillOutcome>,
+  ): Promise<void> {
+    const outcomes: KillOutcome[] = [];
+    for (const point of sampleEvenly(points, NUM_POINTS)) {
+      const outcome = await kill(bench, point);
+      expect({ ...outcome, faults: outcome.audit.faults }).toMatchObject({ faults: [] });
+      outcomes.push(outcome);
+    }
+    // Threads share the work otherwise each time, so that a point far on may not be reached; most are.
+    const numHit = outcomes.filter(({ hit }) => hit !== '').length;
+    expect(numHit).toBeGreaterThan(outcomes.length / 2);
+    expect(new Set(bench.acknowledged).size).toBe(outcomes.at(-1)!.audit.numEvents);
+  }
+
+  it('of an insert, the store has every event once when it is back', async () => {
+    const points = await countInsertPoints(bench);
+    expect(points.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['mkdir', 'write', 'fdatasync', 'rename', 'unlink']),
+    );
+    // The one call that makes a part of it, whatever the sample.
+    await killAtSome([{ name: 'rename', nth: 1 }], killStoreInInsert);
+    await killAtSome(points, killStoreInInsert);
+  }, 120_000);
+
+  it('of a merge, the store has every event once when it is back, and after the next merge', async () => {
+    const points = await countMergePoints(bench);
+    await killAtSome([{ name: 'rename', nth: 1 }], killStoreInMerge);
+    await killAtSome(points, killStoreInMerge);
+  }, 120_000);
+
+  it('of its cursor or in mid-request, another sink goes on from what the store has', async () => {
+    const points = await countSinkPoints(bench);
+    expect(points.length).toBeGreaterThan(5);
+    await killAtSome(points, killSink);
+  }, 120_000);
+});

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FaultBench } from '../support/fault-bench.mjs';
+import { Strace, whyNoStrace } from '../support/strace.mjs';
+
+const noStrace = whyNoStrace();
+const skipped = noStrace === null ? '' : ` (skipped, because ${noStrace})`;
+const EPISODES_FOR_BOTH_PARTITIONS = 6;
+
+/** A test of the tests: sinks of designs that are known to lose data, under faults that the matrix has. */
+describe('the audit of the fault matrix', () => {
+  let bench: FaultBench;
+  afterEach(() => bench.close());
+
+  async function goOnAndAudit(): Promise<readonly string[]> {
+    await bench.restartStore();
+    await bench.appendEpisodes(EPISODES_FOR_BOTH_PARTITIONS);
+    await bench.untilVisible();
+    return (await bench.audit()).faults;
+  }
+
+  it.skipIf(noStrace !== null).each([
+    { mutation: undefined, expected: [] },
+    {
+      mutation: 'token-deduplication' as const,
+      expected: [/^ROW_MISSING/, /acknowledged events are not in the store/],
+    },
+  ])(
+    `is red for deduplication by token, when the store dies between the token and the part: $mutation${skipped}`,
+    async ({ mutation, expected }) => {
+      bench = await FaultBench.open();
+      await bench.client.command(
+        'ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 1000',
+      );
+      await bench.startSink({ mutation });
+      await bench.appendEpisodes(EPISODES_FOR_BOTH_PARTITIONS);
+      await bench.untilVisible();
+      const strace = await Strace.attach(bench.store.pid, ['rename'], 'signal=SIGKILL:when=1');
+      await bench.appendEpisodes(2);
+      expect(await bench.store.ended).toBe('SIGKILL');
+      await strace.detach();
+      expectFaults(await goOnAndAudit(), expected);
+    },
+    60_000,
+  );
+
+  it.each([
+    { mutation: undefined, expected: [] },
+    {
+      mutation: 'cursor-before-insert' as const,
+      expected: [/^ROW_MISSING/, /acknowledged events are not in the store/],
+    },
+  ])(
+    'is red for a cursor that is committed before the insert, when the store dies between the two: $mutation',
+    async ({ mutation, expected }) => {
+      bench = await FaultBench.open();
+      await bench.startSink({ mutation });
+      await bench.appendEpisodes(EPISODES_FOR_BOTH_PARTITIONS);
+      await bench.untilVisible();
+      await bench.store.end();
+      await bench.appendEpisodes(2);
+      await sleep(300);
+      expectFaults(await goOnAndAudit(), expected);
+    },
+    60_000,
+  );
+});
+
+function expectFaults(faults: readonly string[], expected: readonly RegExp[]): void {
+  if (expected.length === 0) expect(faults).toEqual([]);
+  for (const pattern of expected) expect(faults).toContainEqual(expect.stringMatching(pattern));
+}

@@ -1,0 +1,96 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { FaultBench } from '../support/fault-bench.mjs';
+import { Strace, whyNoStrace } from '../support/strace.mjs';
+
+const FAILING_MS = 500;
+const noStrace = whyNoStrace();
+
+/** A write that would grow a file beyond its limit is cut short, as on a full disk; without the trap it would end the process. */
+const limitable = ['bash', '-c', `trap '' XFSZ; exec "$0" "$@"`];
+
+/** The disk is sound again: everything comes, and it is there also for a store that has only what is on disk. */
+async function expectAllOnDisk(bench: FaultBench): Promise<void> {
+  expect(bench.sinks.map(({ child }) => child.exitCode)).toEqual([null]);
+  await bench.untilVisible();
+  expect((await bench.audit()).faults).toEqual([]);
+  await bench.restartStore({ prefix: limitable });
+  await bench.untilVisible();
+  expect((await bench.audit()).faults).toEqual([]);
+}
+
+describe('a store whose disk fails', () => {
+  let bench: FaultBench;
+
+  beforeAll(async () => {
+    bench = await FaultBench.open({ storeOptions: { prefix: limitable } });
+    await bench.startSink();
+  });
+  afterAll(() => bench.close());
+
+  it.skipIf(noStrace !== null).each([
+    ['fdatasync', 'EIO'],
+    ['rename', 'EIO'],
+    ['mkdir', 'ENOSPC'],
+  ])(
+    `answers no insert with success while %s gives %s, and has everything afterwards${noStrace === null ? '' : ` (skipped, because ${noStrace})`}`,
+    async (call, error) => {
+      const strace = await Strace.attach(bench.store.pid, [call], `error=${error}`);
+      await bench.appendEpisodes(2, { pauseMs: 30 });
+      await strace.untilCalled();
+      await sleep(FAILING_MS);
+      await strace.detach();
+      await expectAllOnDisk(bench);
+    },
+    60_000,
+  );
+
+  it('waits out a limit that cuts its writes short', async () => {
+    const setLimit = (limit: string) =>
+      execFileSync('prlimit', ['--pid', String(bench.store.pid), `--fsize=${limit}:unlimited`]);
+    setLimit('2048');
+    await bench.appendEpisodes(2, { numSteps: 30 });
+    await sleep(FAILING_MS);
+    setLimit('unlimited');
+    await expectAllOnDisk(bench);
+  }, 60_000);
+});
+
+describe('a store on a file system that is full', () => {
+  let mounted: string;
+  let problem: string | null = null;
+
+  beforeAll(() => {
+    mounted = mkdtempSync(join(tmpdir(), 'retrace-small-disk-'));
+    const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', mounted]);
+    if (status !== 0) problem = `no small file system can be mounted here (${String(stderr).trim()})`;
+  });
+  afterEach(() => {
+    if (problem === null) execFileSync('umount', ['--lazy', mounted]);
+    rmSync(mounted, { recursive: true, force: true });
+  });
+
+  it('takes up again where it was when there is space', async ({ skip }) => {
+    if (problem !== null) skip(`skipped, because ${problem}`);
+    const bench = await FaultBench.open({ storeDirectory: join(mounted, 'store') });
+    try {
+      await bench.startSink();
+      await bench.appendEpisodes(2);
+      await bench.untilVisible();
+      const ballast = join(mounted, 'ballast');
+      expect(() => writeFileSync(ballast, new Uint8Array(200e6))).toThrow(/ENOSPC/);
+      await bench.appendEpisodes(3, { numSteps: 30 });
+      await sleep(FAILING_MS);
+      const [{ n }] = await bench.client.queryRows<{ n: number }>('SELECT count() AS n FROM episodes');
+      expect(n).toBe(2);
+      rmSync(ballast);
+      await expectAllOnDisk(bench);
+    } finally {
+      await bench.close();
+    }
+  }, 60_000);
+});

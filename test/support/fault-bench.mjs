@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { createStoreClient, migrate, untilVisible } from '@retrace/trajectory/clickhouse';
+import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { newRunId, partitionOf } from '@retrace/trajectory';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
+import { auditStore } from './store-audit.mjs';
+import { STORE_USER, StoreChild } from './store-child.mjs';
+
+/** Longer than any wait of a test, so that nobody but the sinks under test brings records into the store. */
+const NO_HELP_MS = 600_000;
+
+/**
+ * What the fault matrix works on: an event log with a real store process, sink processes between them, and the ids of all that was
+ * produced.
+ */
+export class FaultBench {
+  /** @type {Set<string>} */
+  acknowledged = new Set();
+  /** @type {Set<string>} */
+  attempted = new Set();
+  runId = newRunId();
+  /** @type {SinkChild[]} */
+  sinks = [];
+  #numEpisodes = 0;
+
+  /**
+   * @param {{ directory: string, storeDirectory: string }} directories
+   * @param {import('@retrace/trajectory').EventLog} log
+   * @param {import('./sink-child.mjs').SinkJob['log']} logJob
+   * @param {StoreChild} store
+   */
+  constructor({ directory, storeDirectory }, log, logJob, store) {
+    this.directory = directory;
+    this.storeDirectory = storeDirectory;
+    this.log = log;
+    this.logJob = logJob;
+    this.store = store;
+    this.client = createStoreClient({ url: store.url, ...STORE_USER });
+  }
+
+  /**
+   * @param {{ openLog?: (directory: string) => Promise<{ log: import('@retrace/trajectory').EventLog,
+   *   job: import('./sink-child.mjs').SinkJob['log'] }>, storeOptions?: Parameters<typeof StoreChild.start>[1],
+   *   storeDirectory?: string }} [options]
+   */
+  static async open({ openLog = openOwnLmdbLog, storeOptions, storeDirectory } = {}) {
+    const directory = mkdtempSync(join(tmpdir(), 'retrace-faults-'));
+    const directories = { directory, storeDirectory: storeDirectory ?? join(directory, 'store') };
+    const { log, job } = await openLog(directory);
+    const store = await StoreChild.start(directories.storeDirectory, storeOptions);
+    const bench = new FaultBench(directories, log, job, store);
+    await migrate(bench.client);
+    await bench.append([controlEvent({ logId: log.logId, runId: bench.runId }, 'RunStarted')]);
+    return bench;
+  }
+
+  /**
+   * Appends events of one episode, or control events, and notes their ids before and after.
+   *
+   * @param {readonly import('@retrace/trajectory').AnyEvent[]} events
+   */
+  async append(events) {
+    const [{ runId, episodeId }] = events;
+    for (const { eventId } of events) this.attempted.add(eventId);
+    const [stream, partition] =
+      episodeId === ''
+        ? /** @type {const} */ (['control', 0])
+        : /** @type {const} */ ([
+            'trajectories',
+            partitionOf(runId, episodeId, this.log.numPartitions('trajectories')),
+          ]);
+    await this.log.append(stream, partition, events.map(encodeEvent));
+    for (const { eventId } of events) this.acknowledged.add(eventId);
+  }
+
+  /**
+   * Appends whole episodes of this bench's run.
+   *
+   * @param {number} count
+   * @param {{ numSteps?: number, pauseMs?: number, occurredAtUs?: number }} [options]
+   */
+  async appendEpisodes(count, { pauseMs = 0, ...spec } = {}) {
+    for (let i = 0; i < count; i += 1) {
+      await this.append(this.newEpisode(spec));
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  }
+
+  /** @param {{ numSteps?: number, occurredAtUs?: number }} [spec] */
+  newEpisode(spec = {}) {
+    const ordinal = this.#numEpisodes++;
+    return episodeEvents({ logId: this.log.logId, runId: this.runId, ordinal, ...spec });
+  }
+
+  /** @param {Partial<import('./sink-child.mjs').SinkJob>} [job] @param {Parameters<typeof SinkChild.start>[1]} [options] */
+  async startSink(job = {}, options = {}) {
+    const store = { url: this.store.url, ...STORE_USER };
+    const sink = await SinkChild.start({ log: this.logJob, store, options: SMALL_BATCHES, ...job }, options);
+    this.sinks.push(sink);
+    return sink;
+  }
+
+  /** Starts the store again at its address, after it has ended. @param {Parameters<typeof StoreChild.start>[1]} [options] */
+  async restartStore(options = {}) {
+    await this.store.end();
+    const port = Number(new URL(this.store.url).port);
+    this.store = await StoreChild.start(this.storeDirectory, { port, ...options });
+  }
+
+  /**
+   * Resolves once the sinks that run have brought everything; @throws after `withinMs`.
+   *
+   * @param {{ withinMs?: number }} [options]
+   */
+  async untilVisible({ withinMs = 20_000 } = {}) {
+    const visible = untilVisible(this.log, this.client, { stallMs: NO_HELP_MS });
+    const late = sleep(withinMs, 'late', { ref: false });
+    if ((await Promise.race([visible, late])) !== 'late') return;
+    visible.catch(() => undefined);
+    const said = this.sinks.map((sink) => sink.said).join('');
+    throw new Error(`not all was visible within ${withinMs} ms; the sinks said: ${said || 'nothing'}`);
+  }
+
+  audit() {
+    return auditStore({ log: this.log, client: this.client, produced: this });
+  }
+
+  async close() {
+    await Promise.all(this.sinks.map((sink) => sink.end()));
+    await this.client.close();
+    await this.log.close();
+    await this.store.end();
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+  }
+}
+
+/** @param {string} directory */
+async function openOwnLmdbLog(directory) {
+  const path = join(directory, 'log');
+  const log = await openLmdbLog({ path, createdBy: 'fault matrix', numTrajectoryPartitions: 2 });
+  return { log, job: /** @type {const} */ ({ kind: 'lmdb', path }) };
+}

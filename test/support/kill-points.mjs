@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMIT_CALLS, Strace } from './strace.mjs';
+
+/**
+ * Kills at commit points: which there are is counted in a run that nobody disturbs, then a process dies at the beginning of one of
+ * these calls, is started again, and the audit looks.
+ *
+ * @typedef {object} KillPoint
+ * @property {string} name Of the system call.
+ * @property {number} nth In its thread.
+ */
+
+/**
+ * @typedef {object} KillOutcome
+ * @property {string} point Such as `rename 1`.
+ * @property {string} hit What the process was about to do: the file's name; empty when it never came there.
+ * @property {import('./store-audit.mjs').Audit} audit
+ */
+
+/** Socket writes are the sink's requests. */
+const SINK_CALLS = [...COMMIT_CALLS, 'pwritev', 'writev', 'msync', 'ftruncate'];
+const EPISODES_PER_KILL = 3;
+const AT_LATEST_MS = 8_000;
+
+/** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
+export function countInsertPoints(bench) {
+  return countPoints(bench.store.pid, COMMIT_CALLS, {
+    isPoint: ({ path }) => path.startsWith(bench.storeDirectory),
+    work: () => appendAndSee(bench),
+  });
+}
+
+/** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
+export function countMergePoints(bench) {
+  return countPoints(bench.store.pid, COMMIT_CALLS, {
+    isPoint: ({ path }) => path.startsWith(bench.storeDirectory),
+    before: () => appendAndSee(bench),
+    work: () => merge(bench),
+  });
+}
+
+/** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
+export function countSinkPoints(bench) {
+  const log = bench.logJob.kind === 'lmdb' ? bench.logJob.path : 'no path';
+  return countPoints(bench.sinks[0].pid, SINK_CALLS, {
+    isPoint: ({ path }) => path.startsWith(log) || path.startsWith('socket:'),
+    work: () => appendAndSee(bench),
+  });
+}
+
+/** The store dies in the middle of an insert. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+export async function killStoreInInsert(bench, point) {
+  const hit = await killAt(bench.store, point, () => appendAndSee(bench));
+  await bench.restartStore();
+  await bench.untilVisible();
+  return outcome(bench, point, hit);
+}
+
+/** The store dies in the middle of a merge. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+export async function killStoreInMerge(bench, point) {
+  await appendAndSee(bench);
+  const hit = await killAt(bench.store, point, () => merge(bench));
+  await bench.restartStore();
+  const before = await outcome(bench, point, hit);
+  // What was half done must not be taken for whole by the next merge either.
+  await merge(bench);
+  const after = await bench.audit();
+  return { ...before, audit: { ...after, faults: [...before.audit.faults, ...after.faults] } };
+}
+
+/** The sink dies with its requests and cursors half done. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+export async function killSink(bench, point) {
+  const [sink] = bench.sinks;
+  const hit = await killAt(sink, point, () => appendAndSee(bench));
+  await sink.end();
+  bench.sinks = bench.sinks.filter((each) => each !== sink);
+  await bench.startSink();
+  await bench.untilVisible();
+  return outcome(bench, point, hit);
+}
+
+/**
+ * `count` of them, evenly spread; all where there are no more.
+ *
+ * @template T
+ * @param {readonly T[]} points
+ * @param {number} count
+ */
+export function sampleEvenly(points, count) {
+  if (points.length <= count) return [...points];
+  return Array.from({ length: count }, (_, i) => points[Math.floor((i * points.length) / count)]);
+}
+
+/** One line for each kind of file: where kills really came. @param {readonly KillOutcome[]} outcomes */
+export function countHits(outcomes) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const { hit } of outcomes) counts[hit] = (counts[hit] ?? 0) + 1;
+  return counts;
+}
+
+async function countPoints(pid, calls, { isPoint, before, work }) {
+  await before?.();
+  const strace = await Strace.attach(pid, calls);
+  await work();
+  const made = (await strace.detach()).filter(isPoint);
+  const keys = new Set(made.map(({ name, nth }) => `${name} ${nth}`));
+  return [...keys].sort().map((key) => {
+    const [name, nth] = key.split(' ');
+    return { name, nth: Number(nth) };
+  });
+}
+
+/** Works until the process dies at the point, or has done all of it. Gives what it was at then, '' when it lived on. */
+async function killAt({ pid, ended }, { name, nth }, work) {
+  const strace = await Strace.attach(pid, [name], `signal=SIGKILL:when=${nth}`);
+  const done = work().then(
+    () => 'done',
+    () => ended.then(() => 'dead'),
+  );
+  const result = await Promise.race([ended, done, sleep(AT_LATEST_MS, 'late')]);
+  const calls = await strace.detach();
+  const hasDied = result !== 'done' && result !== 'late';
+  return hasDied ? `${name} ${fileKind(calls[calls.length - 1]?.path ?? '')}` : '';
+}
+
+async function appendAndSee(bench) {
+  await bench.appendEpisodes(EPISODES_PER_KILL, { pauseMs: 20 });
+  await bench.untilVisible();
+}
+
+function merge(bench) {
+  return bench.client.command('OPTIMIZE TABLE events FINAL');
+}
+
+async function outcome(bench, { name, nth }, hit) {
+  return { point: `${name} ${nth}`, hit, audit: await bench.audit() };
+}
+
+/** A file's name without what numbers it, in its kind of directory: `tmp_insert/data.bin`. */
+function fileKind(path) {
+  const parts = path.replace(/\/$/, '').split('/');
+  const kinds = parts
+    .slice(-2)
+    .map((part) =>
+      part.replace(/_all_\d+_\d+_\d+.*|^all_\d+_\d+_\d+.*|[-:[]?[0-9a-f]{8}-.*|:?\[\d+\]/, (match) =>
+        match.startsWith('all') ? 'part' : '',
+      ),
+    );
+  return path.includes('/') ? kinds.filter((kind) => kind !== '').join('/') : kinds[kinds.length - 1];
+}

@@ -1,0 +1,63 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * What a sink process of a test is told; see `sink-program.mjs`.
+ *
+ * @typedef {object} SinkJob
+ * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: object }} log
+ * @property {{ url: string, username: string, password: string }} store
+ * @property {{ index: number, count: number }} [share]
+ * @property {import('@retrace/trajectory/clickhouse').SinkOptions} [options]
+ * @property {'token-deduplication' | 'cursor-before-insert' | 'position-forgotten'} [mutation] A sink that
+ *   works otherwise than it should.
+ */
+
+/** Small batches and short pauses, so that a few events make many commits. */
+export const SMALL_BATCHES = {
+  lingerMs: 5,
+  minInsertIntervalMs: 5,
+  minControlInsertIntervalMs: 5,
+  maxBatchRecords: 40,
+  watermarkInterval: 60,
+  minBackoffMs: 20,
+  maxBackoffMs: 200,
+};
+
+/** A sink in a process of its own, which tests can kill. */
+export class SinkChild {
+  /** @param {import('node:child_process').ChildProcess} child */
+  constructor(child) {
+    this.child = child;
+    this.pid = Number(child.pid);
+    /** @type {Promise<number | string>} Exit code, or the signal that ended it. */
+    this.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+    this.said = '';
+    child.stderr?.on('data', (chunk) => (this.said += chunk));
+  }
+
+  /**
+   * Resolves once it follows the log.
+   *
+   * @param {SinkJob} job
+   * @param {{ environment?: Record<string, string> }} [options]
+   */
+  static async start(job, { environment = {} } = {}) {
+    const program = fileURLToPath(new URL('sink-program.mjs', import.meta.url));
+    const child = fork(program, [JSON.stringify(job)], {
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      execArgv: [],
+      env: { ...process.env, ...environment },
+    });
+    const sink = new SinkChild(child);
+    await Promise.race([once(child, 'message'), sink.ended]);
+    return sink;
+  }
+
+  /** @param {NodeJS.Signals} [signal] */
+  async end(signal = 'SIGKILL') {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
