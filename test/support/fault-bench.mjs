@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { createStoreClient, migrate, untilVisible } from '@retrace/trajectory/clickhouse';
+import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { newRunId, partitionOf } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
@@ -26,6 +27,8 @@ export class FaultBench {
   runId = newRunId();
   /** @type {SinkChild[]} */
   sinks = [];
+  /** @type {import('../../scripts/kafka/start-broker.mjs').StartedBroker | undefined} */
+  broker;
   #numEpisodes = 0;
 
   /**
@@ -44,16 +47,16 @@ export class FaultBench {
   }
 
   /**
-   * @param {{ openLog?: (directory: string) => Promise<{ log: import('@retrace/trajectory').EventLog,
-   *   job: import('./sink-child.mjs').SinkJob['log'] }>, storeOptions?: Parameters<typeof StoreChild.start>[1],
-   *   storeDirectory?: string }} [options]
+   * @param {{ broker?: import('../../scripts/kafka/start-broker.mjs').StartedBroker, storeDirectory?: string,
+   *   storeOptions?: Parameters<typeof StoreChild.start>[1] }} [options] with `broker` the log is there, else in LMDB
    */
-  static async open({ openLog = openOwnLmdbLog, storeOptions, storeDirectory } = {}) {
+  static async open({ broker, storeOptions, storeDirectory } = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'retrace-faults-'));
     const directories = { directory, storeDirectory: storeDirectory ?? join(directory, 'store') };
-    const { log, job } = await openLog(directory);
+    const { log, job } = await (broker === undefined ? openOwnLmdbLog(directory) : openOwnKafkaLog(broker));
     const store = await StoreChild.start(directories.storeDirectory, storeOptions);
     const bench = new FaultBench(directories, log, job, store);
+    bench.broker = broker;
     await migrate(bench.client);
     await bench.append([controlEvent({ logId: log.logId, runId: bench.runId }, 'RunStarted')]);
     return bench;
@@ -101,6 +104,7 @@ export class FaultBench {
   async startSink(job = {}, options = {}) {
     const store = { url: this.store.url, ...STORE_USER };
     const sink = await SinkChild.start({ log: this.logJob, store, options: SMALL_BATCHES, ...job }, options);
+    sink.isWhole = job.share === undefined && job.mutation === undefined;
     this.sinks.push(sink);
     return sink;
   }
@@ -144,4 +148,14 @@ async function openOwnLmdbLog(directory) {
   const path = join(directory, 'log');
   const log = await openLmdbLog({ path, createdBy: 'fault matrix', numTrajectoryPartitions: 2 });
   return { log, job: /** @type {const} */ ({ kind: 'lmdb', path }) };
+}
+
+let numKafkaLogs = 0;
+
+/** @param {import('../../scripts/kafka/start-broker.mjs').StartedBroker} broker */
+async function openOwnKafkaLog({ addresses }) {
+  const prefix = `faults-${process.pid}-${Date.now()}-${(numKafkaLogs += 1)}.`;
+  const options = { brokers: [addresses.plaintext], prefix, numTrajectoryPartitions: 3 };
+  const log = await openKafkaLog({ createdBy: 'fault matrix', ...options });
+  return { log, job: /** @type {const} */ ({ kind: 'kafka', options }) };
 }

@@ -33,6 +33,8 @@ export class SinkChild {
     this.pid = Number(child.pid);
     /** @type {Promise<number | string>} Exit code, or the signal that ended it. */
     this.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+    /** Whether it carries every partition, as it should. */
+    this.isWhole = true;
     this.said = '';
     child.stderr?.on('data', (chunk) => (this.said += chunk));
   }
