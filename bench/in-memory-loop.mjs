@@ -6,9 +6,9 @@
  */
 import { parseArgs } from 'node:util';
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
-import { resolveRecipe } from '@retrace/config';
+import { longestContext, resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { createTokenizer, Generator, openBackend } from '@retrace/policy';
+import { createTokenizer, Generator, openBackend, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import { computeUpdate, PolicyState } from '@retrace/trainer';
 import { columnsFromEvents } from './columns-from-events.mjs';
@@ -19,16 +19,16 @@ export class InMemoryLoop {
   constructor(recipe) {
     this.recipe = recipe;
     this.spec = getEnvironment(recipe.environment);
-    this.tokenizer = createTokenizer(recipe.context.tokenizer, this.spec.words);
+    this.text = plainPolicyText(createTokenizer(recipe.context.tokenizer, this.spec.words));
     this.policy = new PolicyState({
       recipe,
       checkpoints: null,
-      vocabSize: this.tokenizer.vocabSize,
-      tokenizerHash: this.tokenizer.hash,
+      vocabSize: this.text.tokenizer.vocabSize,
+      tokenizerHash: this.text.tokenizer.hash,
     });
     this.generator = new Generator(this.policy.model, {
       maxSlots: recipe.collection.concurrentEpisodes,
-      maxTokens: recipe.model.maxPositions,
+      maxTokens: longestContext(recipe),
       maxNewTokens: recipe.context.maxNewTokens,
     });
     this.rewards = new RewardScorer(recipe.reward);
@@ -36,7 +36,7 @@ export class InMemoryLoop {
   }
 
   async play({ split = 'train', numGroups, groupSize, round, greedy = false }) {
-    const { recipe, spec, tokenizer } = this;
+    const { recipe, spec, text } = this;
     const trainable = split === 'train';
     const episodes = planRound({
       runId,
@@ -53,10 +53,10 @@ export class InMemoryLoop {
     });
     const { temperature } = recipe.collection;
     const { maxNewTokens, window } = recipe.context;
-    const maxTokens = recipe.model.maxPositions;
+    const maxTokens = longestContext(recipe);
     const actor = new PolicyActor({
       generator: this.generator,
-      tokenizer,
+      text,
       maxTokens,
       sampling: { temperature, topK: 0, topP: 1, greedy, maxNewTokens },
     });
@@ -64,7 +64,7 @@ export class InMemoryLoop {
     let numSuccesses = 0;
     const context = {
       actor,
-      tokenizer,
+      prompts: text.prompts,
       window,
       maxNewTokens,
       recorder: {

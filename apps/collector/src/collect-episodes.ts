@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { parseRecipe, type ContextRecipe } from '@retrace/config';
+import { longestContext, parseRecipe, type ContextRecipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
-import { createTokenizer, Generator, type CheckpointFiles } from '@retrace/policy';
+import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { newRunId, type EventLog, type RunState } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import type { Actor } from './actor.js';
@@ -48,16 +48,22 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
   const spec = getEnvironment(options.environment);
   await control.catchUp();
   const source = options.policy === 'latest' ? latestRun(control, spec) : null;
-  const context: ContextRecipe = source
-    ? parseRecipe(source.started.recipe).context
+  const recipe = source ? parseRecipe(source.started.recipe) : null;
+  const context: ContextRecipe = recipe
+    ? recipe.context
     : { window: 'observation', tokenizer: 'word', maxNewTokens: 1 };
-  const tokenizer = createTokenizer(context.tokenizer, spec.words);
+  const text = await openPolicyText({
+    tokenizer: context.tokenizer,
+    words: spec.words,
+    directory: recipe?.policy?.model,
+    useChatTemplate: recipe?.policy?.chatTemplate,
+  });
   const concurrentEpisodes = Math.min(numEpisodes, maxConcurrentEpisodes);
   const actor: Actor = source
-    ? await latestPolicyActor(options, source, concurrentEpisodes)
-    : new ScriptedActor(scriptedAgent(spec, options.policy), tokenizer);
+    ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
+    : new ScriptedActor(scriptedAgent(spec, options.policy), text.tokenizer);
   const runId = newRunId();
-  const recipe = {
+  const collection = {
     environment: spec.name,
     policy: options.policy,
     numEpisodes,
@@ -69,8 +75,8 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     kind: 'RunStarted',
     payload: {
       name: `collect-${spec.name}-${options.policy}`,
-      recipe,
-      recipeHash: createHash('sha256').update(JSON.stringify(recipe)).digest('hex'),
+      recipe: collection,
+      recipeHash: createHash('sha256').update(JSON.stringify(collection)).digest('hex'),
       seed,
       environment: spec.name,
       codeVersion: options.codeVersion,
@@ -99,7 +105,7 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
       control,
       writer,
       spec,
-      tokenizer,
+      text,
       context,
       concurrentEpisodes,
       engine: options.engine,
@@ -135,19 +141,23 @@ function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {
   return latest;
 }
 
-async function latestPolicyActor(options: CollectOptions, run: RunState, maxSlots: number): Promise<Actor> {
+async function latestPolicyActor(
+  options: CollectOptions,
+  run: RunState,
+  { text, maxSlots }: { readonly text: PolicyText; readonly maxSlots: number },
+): Promise<Actor> {
   const recipe = parseRecipe(run.started.recipe);
   const policy = run.policies.latest;
   if (!policy) throw new CollectorError('NO_POLICY', `run ${run.runId} has published no policy`);
   const model = await new PolicySource(options.checkpoints).load(policy);
   const { maxNewTokens } = recipe.context;
-  const maxTokens = recipe.model.maxPositions;
+  const maxTokens = longestContext(recipe);
   const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens });
   // The versions of another run mean nothing in this one.
   generator.setPolicyVersion(-1);
   return new PolicyActor({
     generator,
-    tokenizer: createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words),
+    text,
     maxTokens,
     sampling: { temperature: recipe.collection.temperature, topK: 0, topP: 1, greedy: false, maxNewTokens },
   });

@@ -1,6 +1,6 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
-import type { Recipe } from '@retrace/config';
-import { countTensors, Generator, type CheckpointFiles, type Tokenizer } from '@retrace/policy';
+import { longestContext, type Recipe } from '@retrace/config';
+import { countTensors, Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog, type PolicyState, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { abandonUnfinished, trajectoryEnds } from './abandon-unfinished.js';
@@ -25,7 +25,7 @@ export interface CollectorOptions {
   readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
-  readonly tokenizer: Tokenizer;
+  readonly text: PolicyText;
   /** Recorded with each step: what generated it. */
   readonly engine: string;
   readonly signal: AbortSignal;
@@ -207,20 +207,20 @@ export class Collector {
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {
-    const { recipe, tokenizer } = this.options;
+    const { recipe, text } = this.options;
     const policy = this.currentPolicy();
     const model = await this.policies.load(policy);
-    const { maxPositions } = recipe.model;
+    const maxTokens = longestContext(recipe);
     this.generator ??= new Generator(model, {
       maxSlots: recipe.collection.concurrentEpisodes,
-      maxTokens: maxPositions,
+      maxTokens,
       maxNewTokens: recipe.context.maxNewTokens,
     });
     this.generator.setPolicyVersion(policy.policyVersion);
     return new PolicyActor({
       generator: this.generator,
-      tokenizer,
-      maxTokens: maxPositions,
+      text,
+      maxTokens,
       sampling: {
         temperature: recipe.collection.temperature,
         topK: 0,
@@ -232,7 +232,7 @@ export class Collector {
   }
 
   private scriptedActor(name: string): Actor {
-    return new ScriptedActor(scriptedAgent(this.spec, name), this.options.tokenizer);
+    return new ScriptedActor(scriptedAgent(this.spec, name), this.options.text.tokenizer);
   }
 
   /** Hot swap: the weights change under the live episodes, whose tokens record the version that sampled them. */
@@ -258,7 +258,7 @@ export class Collector {
   }
 
   private setting(): RoundSetting {
-    const { runId, log, control, writer, recipe, engine, tokenizer, signal, share } = this.options;
+    const { runId, log, control, writer, recipe, engine, text, signal, share } = this.options;
     return {
       runId,
       shareIndex: share.index,
@@ -266,7 +266,7 @@ export class Collector {
       control,
       writer,
       spec: this.spec,
-      tokenizer,
+      text,
       context: recipe.context,
       concurrentEpisodes: recipe.collection.concurrentEpisodes,
       engine,

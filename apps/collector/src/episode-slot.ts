@@ -1,5 +1,5 @@
 import { deriveSeed, type Environment, type Observation, type StepResult } from '@retrace/environments';
-import type { Tokenizer } from '@retrace/policy';
+import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, EndReason } from '@retrace/trajectory';
 import type { Actor } from './actor.js';
 import {
@@ -13,7 +13,7 @@ import type { PlannedEpisode } from './round-plan.js';
 
 export interface SlotContext {
   readonly actor: Actor;
-  readonly tokenizer: Tokenizer;
+  readonly prompts: PromptFormat;
   readonly window: 'observation' | 'history';
   readonly maxNewTokens: number;
   readonly recorder: RecorderContext;
@@ -29,6 +29,8 @@ export class EpisodeSlot {
   private recorder!: EpisodeRecorder;
   private prompt!: Prompt;
   private contextTokens = 0;
+  /** Whether the agent ended its last turn itself. */
+  private turnIsClosed = false;
   private numTurns = 0;
   private active = false;
 
@@ -77,6 +79,7 @@ export class EpisodeSlot {
       this.recorder.step(this.prompt, turn, result, this.context.actor.sampling, environmentMs),
     );
     this.contextTokens = this.prompt.keptPrefixTokens + this.prompt.tokenIds.length + turn.tokenIds.length;
+    this.turnIsClosed = this.context.prompts.stopTokenIds.includes(turn.tokenIds[turn.tokenIds.length - 1]);
     const next = this.promptFor(result.observation);
     if (result.terminated) this.end('terminated', '', result, next);
     else if (result.truncated) this.end('truncated', 'step limit of the environment', result, next);
@@ -106,16 +109,17 @@ export class EpisodeSlot {
     this.context.ended(summary);
   }
 
-  /** The observation, closed by the end-of-turn token after which the agent speaks. */
+  /** The tokens after which the agent speaks: of a fresh context, or of the one so far with this observation behind it. */
   private promptFor(observation: Observation): Prompt {
-    const words = this.context.tokenizer.encode(observation.text);
-    const tokenIds = new Int32Array(words.length + 1);
-    tokenIds.set(words);
-    tokenIds[words.length] = this.context.tokenizer.endOfTurnTokenId;
+    const { prompts, window } = this.context;
+    const keptPrefixTokens = window === 'history' ? this.contextTokens : 0;
     return {
       observation,
-      tokenIds,
-      keptPrefixTokens: this.context.window === 'history' ? this.contextTokens : 0,
+      tokenIds:
+        keptPrefixTokens === 0
+          ? prompts.opening(observation.text)
+          : prompts.continuation(observation.text, this.turnIsClosed),
+      keptPrefixTokens,
     };
   }
 

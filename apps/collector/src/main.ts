@@ -9,7 +9,7 @@ import {
   type Share,
 } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
+import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { holdRole, openLog } from '@retrace/trajectory/log';
 import { Collector } from './collector.js';
@@ -34,7 +34,12 @@ async function main(): Promise<void> {
   const control = new ControlTail(patientLog);
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
-  const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
+  const text = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+    useChatTemplate: recipe.policy?.chatTemplate,
+  });
   const writer = await TrajectoryWriter.open(log, {
     signal,
     onNotice,
@@ -54,7 +59,7 @@ async function main(): Promise<void> {
     control,
     writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
-    tokenizer,
+    text,
     engine: `retrace ${backend.name}`,
     signal,
     onProgress: (detail) => {

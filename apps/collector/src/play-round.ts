@@ -1,6 +1,6 @@
 import type { ContextRecipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
-import type { Tokenizer } from '@retrace/policy';
+import type { PolicyText } from '@retrace/policy';
 import type { EventLog } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { markRoundStart } from './abandon-unfinished.js';
@@ -22,7 +22,7 @@ export interface RoundSetting {
   readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
   readonly spec: EnvironmentSpec;
-  readonly tokenizer: Tokenizer;
+  readonly text: PolicyText;
   readonly context: ContextRecipe;
   readonly concurrentEpisodes: number;
   /** Recorded with each step: what generated it, and under which name the model goes. */
@@ -44,7 +44,7 @@ export interface Round {
  * (where several collectors share it, one's part of it) is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
-  const { runId, shareIndex, log, control, writer, spec, tokenizer, signal } = setting;
+  const { runId, shareIndex, log, control, writer, spec, text, signal } = setting;
   await markRoundStart(log, runId, shareIndex);
   const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
   const order = new EpisodeOrder();
@@ -53,7 +53,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
   const metrics = new RoundMetrics(round.idleSeconds);
   const context: SlotContext = {
     actor: round.actor,
-    tokenizer,
+    prompts: text.prompts,
     window: setting.context.window,
     maxNewTokens: setting.context.maxNewTokens,
     recorder: {
@@ -62,7 +62,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       environment: spec.name,
       engine: setting.engine,
       model: setting.model,
-      tokenizerHash: tokenizer.hash,
+      tokenizerHash: text.tokenizer.hash,
       nowUs,
     },
     emit: (event) => {

@@ -1,10 +1,10 @@
-import type { FinishedTurn, Generator, Tokenizer } from '@retrace/policy';
+import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
 export interface PolicyActorOptions {
   readonly generator: Generator;
-  readonly tokenizer: Tokenizer;
+  readonly text: PolicyText;
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
 }
@@ -20,7 +20,7 @@ export class PolicyActor implements Actor {
     this.sampling = options.sampling;
     this.maxTokens = options.maxTokens;
     // One-token actions need no stop token: the first token is the whole action.
-    this.stopTokenIds = options.sampling.maxNewTokens > 1 ? [options.tokenizer.endOfTurnTokenId] : [];
+    this.stopTokenIds = options.sampling.maxNewTokens > 1 ? options.text.stopTokenIds : [];
   }
 
   request({ slot, prompt, samplingSeed }: ActRequest): void {
@@ -59,7 +59,7 @@ export class PolicyActor implements Actor {
     return {
       slot: turn.slot,
       turn: {
-        action: this.options.tokenizer.decode(actionIds),
+        action: this.options.text.tokenizer.decode(actionIds),
         tokenIds: turn.tokenIds,
         logprobs: turn.logprobs,
         rawLogprobs: turn.rawLogprobs,

@@ -1,8 +1,8 @@
 import {
-  decodeSafetensors,
-  Transformer,
+  decodePolicyCheckpoint,
+  openPolicyCheckpoint,
   type CheckpointFiles,
-  type TransformerConfig,
+  type Transformer,
 } from '@retrace/policy';
 import type { PolicyState } from '@retrace/trajectory';
 
@@ -20,11 +20,10 @@ export class PolicySource {
   /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
   async load(policy: PolicyState): Promise<Transformer> {
     if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
-    const checkpoint = decodeSafetensors(await this.checkpoints.read(policy.weights));
-    if (this.model) this.model.assignTensors(checkpoint.tensors);
-    const config = JSON.parse(checkpoint.metadata.config) as TransformerConfig;
-    const model = (this.model ??= Transformer.fromTensors(config, checkpoint.tensors));
+    const checkpoint = await this.checkpoints.read(policy.weights);
+    if (this.model) this.model.assignTrainableTensors(decodePolicyCheckpoint(checkpoint));
+    else this.model = await openPolicyCheckpoint(checkpoint);
     this.loadedVersion = policy.policyVersion;
-    return model;
+    return this.model;
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, createTokenizer, openBackend } from '@retrace/policy';
+import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
 import { RewardScorer, StateVisits, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
@@ -20,7 +20,11 @@ async function main(): Promise<void> {
   const control = new ControlTail(log);
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);
-  const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
+  const { tokenizer } = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+  });
   await saveTokenizer(config.tokenizerDirectory, tokenizer);
   const client = createStoreClient({
     url: config.storeUrl,

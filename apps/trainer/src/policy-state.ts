@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Recipe } from '@retrace/config';
 import {
+  decodePolicyCheckpoint,
   decodeSafetensors,
+  encodePolicyCheckpoint,
   encodeSafetensors,
+  loadHuggingFaceModel,
+  modelFingerprint,
   PolicyOptimizer,
   Transformer,
+  type BaseModel,
   type CheckpointFiles,
   type NamedTensors,
   type TransformerConfig,
@@ -33,27 +38,47 @@ const secondMomentPrefix = 'second_moment.';
  */
 export class PolicyState {
   readonly modelConfig: TransformerConfig;
+  private readonly base: BaseModel | null;
   /** SHA-256 of architecture and tokenizer: equal for all versions of one model. */
   readonly modelHash: string;
   readonly model: Transformer;
   readonly optimizer: PolicyOptimizer;
   private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
 
-  constructor(private readonly options: PolicyStateOptions) {
-    this.modelConfig = transformerConfig(options);
-    this.modelHash = createHash('sha256')
-      .update(JSON.stringify([this.modelConfig, options.tokenizerHash]))
-      .digest('hex');
-    this.model = Transformer.initialize(this.modelConfig, options.recipe.seed);
+  /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
+  constructor(
+    private readonly options: PolicyStateOptions,
+    start?: { readonly model: Transformer; readonly base: BaseModel },
+  ) {
+    this.base = start?.base ?? null;
+    this.model = start?.model ?? Transformer.initialize(transformerConfig(options), options.recipe.seed);
+    this.modelConfig = this.model.config;
+    const identity = [this.modelConfig, options.tokenizerHash, ...(start ? [start.base.fingerprint] : [])];
+    this.modelHash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
     const { beta1, beta2, epsilon, weightDecay } = options.recipe.optimizer;
     this.optimizer = new PolicyOptimizer(this.model, { beta1, beta2, epsilon, weightDecay });
   }
 
+  /** The state that a run starts from: the model that the recipe names, or random weights. */
+  static async open(options: PolicyStateOptions): Promise<PolicyState> {
+    const { policy, loss, seed } = options.recipe;
+    if (!policy) return new PolicyState(options);
+    const model = await loadHuggingFaceModel(policy.model, {
+      seed,
+      maxPositions: policy.maxPositions,
+      valueHead: loss.valueCoefficient > 0,
+      ...(policy.valueTrunk ? { valueTrunk: policy.valueTrunk } : {}),
+      ...(policy.lora ? { lora: policy.lora } : {}),
+    });
+    const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
+    return new PolicyState(options, { model, base });
+  }
+
   /** Goes to the state that a commit left. */
   async load(files: StateFiles): Promise<void> {
-    const weights = decodeSafetensors(await this.options.checkpoints.read(files.weights));
+    const weights = decodePolicyCheckpoint(await this.options.checkpoints.read(files.weights));
     const optimizer = decodeSafetensors(await this.options.checkpoints.read(files.optimizer));
-    this.model.assignTensors(weights.tensors);
+    this.model.assignTrainableTensors(weights);
     this.optimizer.importState({
       step: Number(optimizer.metadata.step),
       firstMoments: withoutPrefix(optimizer.tensors, firstMomentPrefix),
@@ -61,14 +86,10 @@ export class PolicyState {
     });
   }
 
-  /** Weights alone, with what a reader needs to rebuild the model. */
+  /** Trained weights alone, with what a reader needs to rebuild the model. */
   async saveWeights(): Promise<FileRef> {
-    return this.options.checkpoints.write(
-      encodeSafetensors(await this.model.exportTensors(), {
-        config: JSON.stringify(this.modelConfig),
-        tokenizerHash: this.options.tokenizerHash,
-      }),
-    );
+    const { checkpoints, tokenizerHash } = this.options;
+    return checkpoints.write(await encodePolicyCheckpoint(this.model, { tokenizerHash, base: this.base }));
   }
 
   async saveOptimizer(): Promise<FileRef> {
@@ -83,20 +104,23 @@ export class PolicyState {
   /** The frozen model of those weights, kept until another is asked for. */
   async reference(weights: FileRef): Promise<Transformer> {
     if (this.referenceModel?.sha256 !== weights.sha256) {
-      const { tensors } = decodeSafetensors(await this.options.checkpoints.read(weights));
+      const tensors = decodePolicyCheckpoint(await this.options.checkpoints.read(weights));
       this.referenceModel?.model.dispose();
-      this.referenceModel = {
-        sha256: weights.sha256,
-        model: Transformer.fromTensors(this.modelConfig, tensors),
-      };
+      // A clone shares what is frozen, and what is trained is replaced at once.
+      const model = this.model.clone();
+      model.assignTrainableTensors(tensors);
+      this.referenceModel = { sha256: weights.sha256, model };
     }
     return this.referenceModel.model;
   }
 }
 
 function transformerConfig({ recipe, vocabSize }: PolicyStateOptions): TransformerConfig {
+  const { model } = recipe;
+  if (!model)
+    throw new TypeError('recipe.model: missing; a model that recipe.policy names is opened, not made');
   return {
-    ...recipe.model,
+    ...model,
     vocabSize,
     ropeTheta: 10_000,
     rmsNormEps: 1e-6,

@@ -1,6 +1,6 @@
 import { parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { createTokenizer, PolicyError, type CheckpointFiles } from '@retrace/policy';
+import { openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/policy';
 import {
   ControlFold,
   type BatchPlanned,
@@ -63,8 +63,12 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
   const { log, runId, updateNumber, checkpoints, reader } = options;
   const found = await findUpdate(log, runId, updateNumber);
   const recipe = parseRecipe(found.run.recipe);
-  const tokenizer = createTokenizer(recipe.context.tokenizer, getEnvironment(recipe.environment).words);
-  const policy = new PolicyState({
+  const { tokenizer } = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+  });
+  const policy = await PolicyState.open({
     recipe,
     checkpoints,
     vocabSize: tokenizer.vocabSize,

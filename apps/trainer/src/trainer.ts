@@ -66,7 +66,7 @@ export class Trainer {
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
     await control.catchUp();
-    const trainer = new Trainer(options, new PolicyState(options), epoch);
+    const trainer = new Trainer(options, await PolicyState.open(options), epoch);
     trainer.requireClaim();
     await trainer.restore();
     return trainer;

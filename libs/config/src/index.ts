@@ -8,13 +8,16 @@ export {
   ContextRecipe,
   EvaluationRecipe,
   ImitationRecipe,
+  LoraRecipe,
   LossRecipe,
   ModelRecipe,
   OptimizerRecipe,
+  PolicyRecipe,
   Recipe,
   RewardComponentRecipe,
   RewardRecipe,
 } from './recipe/recipe.js';
+export { longestContext } from './recipe/model-problems.js';
 export {
   listRecipes,
   parseRecipe,

@@ -51,11 +51,18 @@ export { saveHuggingFaceModel } from './hugging-face/save-model.js';
 export type { SaveModelOptions } from './hugging-face/save-model.js';
 export { readAdapter, saveAdapter } from './hugging-face/adapter-files.js';
 export type { Adapter } from './hugging-face/adapter-files.js';
-export { loadPolicyText, plainPolicyText } from './hugging-face/policy-text.js';
-export type { LoadTextOptions, PolicyText } from './hugging-face/policy-text.js';
+export { loadPolicyText, openPolicyText, plainPolicyText } from './hugging-face/policy-text.js';
+export type { LoadTextOptions, OpenTextOptions, PolicyText } from './hugging-face/policy-text.js';
 export type { PromptFormat } from './tokenizers/prompt-format.js';
 export { ChatTemplate } from './tokenizers/chat-template.js';
 export type { ChatMessage } from './tokenizers/chat-template.js';
 export { loraTargets } from './model/lora-config.js';
 export type { LoraConfig, LoraTarget } from './model/lora-config.js';
 export type { RopeScaling } from './model/rope-scaling.js';
+export { modelFingerprint } from './hugging-face/model-fingerprint.js';
+export {
+  decodePolicyCheckpoint,
+  encodePolicyCheckpoint,
+  openPolicyCheckpoint,
+} from './hugging-face/policy-checkpoint.js';
+export type { BaseModel, PolicyCheckpointOptions } from './hugging-face/policy-checkpoint.js';

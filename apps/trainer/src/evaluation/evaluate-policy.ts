@@ -9,13 +9,7 @@ import {
   type QTransitions,
 } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
-import {
-  decodeSafetensors,
-  scoreTokens,
-  Transformer,
-  type CheckpointFiles,
-  type TransformerConfig,
-} from '@retrace/policy';
+import { openPolicyCheckpoint, scoreTokens, type CheckpointFiles, type Transformer } from '@retrace/policy';
 import { buildTokenBatch, type EpisodeColumns, type FileRef, type TokenBatch } from '@retrace/trajectory';
 import { toLoggedDecisions, type StepRewards } from './logged-decisions.js';
 import { qFeatures } from './q-features.js';
@@ -150,8 +144,7 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
 }
 
 async function loadModel({ checkpoints, weights }: PolicyEvaluationInput): Promise<Transformer> {
-  const { metadata, tensors } = decodeSafetensors(await checkpoints.read(weights));
-  return Transformer.fromTensors(JSON.parse(metadata.config) as TransformerConfig, tensors);
+  return openPolicyCheckpoint(await checkpoints.read(weights));
 }
 
 function exclude(

@@ -4,6 +4,7 @@ import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import {
   ArrayNotEmpty,
+  ArrayUnique,
   IsArray,
   IsBoolean,
   IsIn,
@@ -22,11 +23,39 @@ import {
 export class ContextRecipe {
   /** `observation`: each prompt is the current observation alone. `history`: the whole episode in one context, with a KV cache. */
   @IsIn(['observation', 'history']) readonly window!: 'observation' | 'history';
-  @IsIn(['word', 'byte']) readonly tokenizer!: 'word' | 'byte';
+  /** `model`: the tokenizer of the directory that `policy.model` names. */
+  @IsIn(['word', 'byte', 'model']) readonly tokenizer!: 'word' | 'byte' | 'model';
   @IsInt() @Min(1) @Max(4096) readonly maxNewTokens!: number;
 }
 
-/** Decoder-only transformer: pre-norm RMSNorm, rotary, grouped-query attention, SwiGLU. */
+const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+
+/** Low-rank adapters: they are trained, and the model's own weights stay as they are. */
+export class LoraRecipe {
+  @IsInt() @Min(1) @Max(1024) readonly rank!: number;
+  /** Adapters count alpha/rank times. */
+  @IsNumber() @Min(0) readonly alpha!: number;
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayUnique()
+  @IsIn(LORA_TARGETS, { each: true })
+  readonly targets!: readonly (typeof LORA_TARGETS)[number][];
+}
+
+/** A model that exists, to start from. */
+export class PolicyRecipe {
+  /** A directory in Hugging Face's format; relative to the recipe's file, or to where the command runs. */
+  @IsString() @IsNotEmpty() readonly model!: string;
+  @IsInt() @Min(8) @Max(1_000_000) readonly maxPositions!: number;
+  /** Absent or null: all weights are trained. */
+  @IsOptional() @ValidateNested() @Type(() => LoraRecipe) readonly lora?: LoraRecipe | null;
+  /** Write prompts with the directory's chat template, if it has one (default true). */
+  @IsOptional() @IsBoolean() readonly chatTemplate?: boolean;
+  /** Whose hidden state the critic reads: the policy's (default), or that of a trunk of its own. */
+  @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
+}
+
+/** A model from random weights. Decoder-only transformer: pre-norm RMSNorm, rotary, grouped-query attention, SwiGLU. */
 export class ModelRecipe {
   @IsInt() @Min(1) @Max(128) readonly numLayers!: number;
   @IsInt() @Min(8) @Max(16384) readonly hiddenSize!: number;
@@ -37,6 +66,8 @@ export class ModelRecipe {
   @IsInt() @Min(8) @Max(1_000_000) readonly maxPositions!: number;
   /** Standard deviation of the output head at initialisation; small keeps the first policy near uniform. */
   @IsNumber() @Min(0) @Max(1) readonly lmHeadInitializerStd!: number;
+  /** Whose hidden state the critic reads: the policy's (default), or that of a trunk of its own. */
+  @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
 }
 
 export class CollectionRecipe {
@@ -164,7 +195,9 @@ export class Recipe {
   @IsInt() @Min(0) @Max(2 ** 31 - 1) readonly seed!: number;
   @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
   @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
-  @ValidateNested() @Type(() => ModelRecipe) readonly model!: ModelRecipe;
+  /** What to make a model of; null or absent where `policy` names one. */
+  @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
+  @IsOptional() @ValidateNested() @Type(() => PolicyRecipe) readonly policy?: PolicyRecipe | null;
   @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
   @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
   @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;

@@ -64,6 +64,8 @@ describe('resolveRecipe', () => {
     ['loss.policyLoss=crossEntropy', 'loss.policyLoss: got "crossEntropy", which reads no advantage'],
     ['loss.policyLossOptions={"clipHihg":1}', 'did you mean clipHigh'],
     ['loss.clipLow=0', 'policy loss ppo: clipLow is 0, must be a number in (0, 1]'],
+    ['model=null', 'model: got null, must say what to make where policy names no model'],
+    ['context.tokenizer=model', 'context.tokenizer: got "model", must be word or byte without policy.model'],
     ['context.window=all', 'context.window: got "all"'],
     ['evaluation.numValidationEpisodes=0', 'evaluation.numValidationEpisodes: got 0'],
   ])('refuses %s, naming field, value and rule', (assignment, expected) => {
@@ -101,6 +103,28 @@ describe('a recipe file', () => {
       join(directory, 'rewards', 'mine.mjs'),
       '/opt/theirs.mjs',
     ]);
+  });
+
+  it('names a model to start from, in a directory beside the recipe’s file', () => {
+    const file = join(directory, 'mine.json');
+    const { model: _, ...recipe } = resolveRecipe('memory-bandit-grpo');
+    const lora = { rank: 4, alpha: 8, targets: ['q_proj', 'v_proj'] };
+    const policy = { model: './qwen', maxPositions: 256, lora };
+    const context = { ...recipe.context, tokenizer: 'model', maxNewTokens: 4 };
+    writeFileSync(file, JSON.stringify({ ...recipe, policy, context }));
+    expect(resolveRecipe(file).policy).toEqual({ ...policy, model: join(directory, 'qwen') });
+    const refusals: [string, string][] = [
+      ['policy.model=', 'policy.model: got ""'],
+      ['policy.lora={"rank":0,"alpha":1,"targets":["q_proj"]}', 'policy.lora.rank: got 0'],
+      ['policy.lora={"rank":1,"alpha":1,"targets":["lm_head"]}', 'policy.lora.targets: got ["lm_head"]'],
+      ['policy.lora={"rank":1,"alpha":1,"targets":[]}', 'policy.lora.targets: got []'],
+      ['context.tokenizer=word', 'context.tokenizer: got "word", must be "model" with policy.model'],
+    ];
+    for (const [assignment, message] of refusals) {
+      expect(refusal(() => resolveRecipe(file, { assignments: [assignment] })).message).toContain(message);
+    }
+    writeFileSync(file, JSON.stringify({ ...resolveRecipe('bandit-ppo'), policy }));
+    expect(refusal(() => resolveRecipe(file)).message).toContain('model: must be null or absent');
   });
 
   it('gives the recipe that was written', () => {

@@ -13,6 +13,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
+import { modelProblems } from './model-problems.js';
 import { Recipe, type LossRecipe } from './recipe.js';
 import { trainerInputs } from './trainer-inputs.js';
 
@@ -39,6 +40,7 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
   if (overrides.numUpdates !== undefined) plain.numUpdates = overrides.numUpdates;
   for (const assignment of overrides.assignments ?? []) assign(plain, assignment);
+  anchorModel(plain, process.cwd());
   return parseRecipe(plain);
 }
 
@@ -70,6 +72,7 @@ function loadPlain(nameOrFile: string): PlainObject {
     try {
       const plain = JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
       anchorModules(plain, dirname(resolve(nameOrFile)));
+      anchorModel(plain, dirname(resolve(nameOrFile)));
       return plain;
     } catch (cause) {
       throw new ConfigError('RECIPE_INVALID', `recipe file ${nameOrFile}: must be JSON`, { cause });
@@ -89,6 +92,13 @@ function anchorModules(plain: PlainObject, directory: string): void {
     if (isRecord(component) && typeof component.module === 'string') {
       component.module = resolve(directory, component.module);
     }
+  }
+}
+
+/** So does the path of the model. */
+function anchorModel({ policy }: PlainObject, directory: string): void {
+  if (isRecord(policy) && typeof policy.model === 'string' && policy.model !== '') {
+    policy.model = resolve(directory, policy.model);
   }
 }
 
@@ -135,15 +145,8 @@ function describe(error: ValidationError, prefix: string): string[] {
 
 /** Rules that need more than one field. */
 function crossFieldProblems(recipe: Recipe): string[] {
-  const problems: string[] = [];
-  const { model, optimizer, evaluation } = recipe;
-  if (model.numHeads % model.numKeyValueHeads !== 0) {
-    problems.push(
-      `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,
-    );
-  }
-  if (model.headDim % 2 !== 0)
-    problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
+  const problems = modelProblems(recipe);
+  const { optimizer, evaluation } = recipe;
   const learningProblems = [...advantageProblems(recipe), ...policyLossProblems(recipe)];
   problems.push(...rewardProblems(recipe), ...learningProblems);
   if (learningProblems.length === 0) problems.push(...combinationProblems(recipe));

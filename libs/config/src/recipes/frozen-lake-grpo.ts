@@ -1,8 +1,8 @@
-import type { Recipe } from '../recipe/recipe.js';
+import type { ModelRecipe, Recipe } from '../recipe/recipe.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
 
 /** Random 4×4 lakes, GRPO: groups of four, no critic. */
-export function frozenLakeGrpo(): Recipe {
+export function frozenLakeGrpo(): Recipe & { readonly model: ModelRecipe } {
   const base = frozenLakePpo();
   return {
     ...base,

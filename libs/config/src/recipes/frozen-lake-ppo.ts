@@ -1,7 +1,7 @@
-import type { Recipe } from '../recipe/recipe.js';
+import type { ModelRecipe, Recipe } from '../recipe/recipe.js';
 
 /** Random 4×4 lakes, PPO with a critic: the default run. Success baselines are drawn beside it. */
-export function frozenLakePpo(): Recipe {
+export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
   return {
     name: 'frozen-lake-ppo',
     description: 'Random 4×4 frozen lakes, current observation as the prompt, PPO with a critic',

@@ -9,6 +9,9 @@ import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
 /** Bytes read at once; a multiple of every element's size. */
 const chunkBytes = 16 * 2 ** 20;
 
+/** Bytes at each end of the data that `sample` reads. */
+const sampleBytes = 2 ** 20;
+
 /** A safetensors file on disk, of which tensors are read one at a time: it is never in memory as a whole. */
 export class SafetensorsFile {
   private constructor(
@@ -68,6 +71,17 @@ export class SafetensorsFile {
       );
     }
     requireReadable(entry, name, this.path);
+  }
+
+  /** The header, and the first and the last bytes of the data: what tells this file from others of the same shape. */
+  async sample(): Promise<Uint8Array[]> {
+    const { size } = await this.file.stat();
+    const head = Math.min(size, this.dataStart + sampleBytes);
+    const tail = Math.max(head, size - sampleBytes);
+    return [
+      await readFully(this.file, this.path, 0, Buffer.alloc(head)),
+      await readFully(this.file, this.path, tail, Buffer.alloc(size - tail)),
+    ];
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
 import { ChatTemplate } from '../tokenizers/chat-template.js';
+import { createTokenizer } from '../tokenizers/create-tokenizer.js';
 import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
 import { ChatPromptFormat, PlainPromptFormat } from '../tokenizers/prompt-format.js';
 import type { PromptFormat } from '../tokenizers/prompt-format.js';
@@ -21,8 +22,6 @@ export interface PolicyText {
 }
 
 export interface LoadTextOptions {
-  /** Ids of the model: the tokenizer must not have more. */
-  readonly vocabSize: number;
   /** Write prompts with the directory's chat template, if it has one (default true). */
   readonly useChatTemplate?: boolean;
 }
@@ -53,13 +52,13 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
 }
 
 /**
- * The text side of a Hugging Face directory: `tokenizer.json`, `tokenizer_config.json`, the chat template (in a file of its
+ * The text side of a Hugging Face directory, whose `config.json` says how many ids the model has: `tokenizer.json`, `tokenizer_config.json`, the chat template (in a file of its
  * own or in the tokenizer's config) and the end-of-turn ids of `generation_config.json`.
  * Throws `PolicyError`: `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format, or ids that the model lacks.
  */
 export async function loadPolicyText(
   directory: string,
-  { vocabSize, useChatTemplate = true }: LoadTextOptions,
+  { useChatTemplate = true }: LoadTextOptions = {},
 ): Promise<PolicyText> {
   const tokenizerPath = join(directory, 'tokenizer.json');
   const tokenizerJson = await readOptionalJson(tokenizerPath);
@@ -68,6 +67,7 @@ export async function loadPolicyText(
   const generationPath = join(directory, 'generation_config.json');
   const generation = new ConfigJson(generationPath, (await readOptionalJson(generationPath)) ?? {});
   const model = await readJsonObject(join(directory, 'config.json'));
+  const vocabSize = model.number('vocab_size');
 
   const endOfTurn =
     tokenContent(config, 'eos_token') ?? config.refuse('eos_token', 'is required', 'INVALID_FILE');
@@ -144,4 +144,26 @@ function templateOf(config: ConfigJson): string | null {
 
 function toJson(value: unknown): string {
   return JSON.stringify(value, null, 2) + '\n';
+}
+
+export interface OpenTextOptions extends LoadTextOptions {
+  /** `model`: the tokenizer of the directory. */
+  readonly tokenizer: 'word' | 'byte' | 'model';
+  /** The vocabulary of the `word` tokenizer. */
+  readonly words: readonly string[];
+  readonly directory: string | undefined;
+}
+
+/** `loadPolicyText` of a directory, or the text side of a model that starts from nothing. */
+export async function openPolicyText({
+  tokenizer,
+  words,
+  directory,
+  ...options
+}: OpenTextOptions): Promise<PolicyText> {
+  if (tokenizer !== 'model') return plainPolicyText(createTokenizer(tokenizer, words));
+  if (directory === undefined) {
+    throw new PolicyError('INVALID_CONFIG', 'tokenizer is "model"; it needs the directory of the model');
+  }
+  return loadPolicyText(directory, options);
 }

@@ -70,6 +70,13 @@ export class WeightFiles {
     await (this.fileOf.get(name) as SafetensorsFile).read(name, values);
   }
 
+  /** Of each file, in the order of their names: header and size, and the ends of the data. */
+  async samples(): Promise<Uint8Array[]> {
+    const samples: Uint8Array[] = [];
+    for (const file of this.files) samples.push(...(await file.sample()));
+    return samples;
+  }
+
   /** The path of the file that holds a tensor. */
   pathOf(name: string): string {
     return this.fileOf.get(name)?.path ?? this.directory;

@@ -37,8 +37,12 @@ export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tenso
   const parts = partsOf(weights.config, key);
   const targets = parts.filter((part) => isTarget(part, lora));
   const scaled = tf.mul(linear(x_NI, weights.matrix(loraAKey(key)), null), lora.alpha / lora.rank);
-  const downs = tf.split(scaled, targets.length, 1);
-  const ups = tf.split(
+  const downs = splitInto(
+    scaled,
+    targets.map(() => lora.rank),
+    1,
+  );
+  const ups = splitInto(
     weights.matrix(loraBKey(key)),
     targets.map((part) => part.numRows),
     0,
@@ -49,6 +53,11 @@ export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tenso
       ? tf.zeros([x_NI.shape[0], part.numRows])
       : matMul(downs[target], ups[target], { transposeB: true });
   });
+}
+
+/** `tf.split`, whose gradient fails where there is one piece. */
+function splitInto(x: tf.Tensor, sizes: number[], axis: number): tf.Tensor[] {
+  return sizes.length === 1 ? [x] : tf.split(x, sizes, axis);
 }
 
 /** The weight of that key with its adapters added: W + s·B·A. */

@@ -1,6 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
 import { scoreTokens } from '../scoring/score-tokens.js';
+import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '../testing/on-each-backend.js';
@@ -38,6 +39,22 @@ await onEachBackend('Transformer', () => {
       }
       model.dispose();
     });
+  });
+
+  it.each(goldenModelNames)('takes one step of torch.optim.AdamW as torch does, %s', async (name) => {
+    const { oneStep, oneStepWeights } = models[name];
+    const model = goldenModel(name);
+    const optimizer = new PolicyOptimizer(model, oneStep);
+    await optimizer.accumulate(meanCrossEntropyBatch(), imitation);
+    await optimizer.apply(oneStep);
+    const weights = await model.exportTensors();
+    for (const [parameter, { data }] of Object.entries(oneStepWeights)) {
+      const scale = data.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
+      const actual = weights.get(parameter)!.data;
+      expect(maxDifference(actual, data) / scale, parameter).toBeLessThan(tolerances.relative);
+    }
+    optimizer.dispose();
+    model.dispose();
   });
 
   it('gives back the weights it was given, bit for bit', async () => {

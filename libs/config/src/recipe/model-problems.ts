@@ -1,0 +1,32 @@
+import type { Recipe } from './recipe.js';
+
+/** Longest context of a run, in tokens. */
+export function longestContext({ policy, model }: Recipe): number {
+  return (policy ?? model)?.maxPositions ?? 0;
+}
+
+/** A recipe makes a model or names one, and reads text with what belongs to it. */
+export function modelProblems({ policy, model, context, loss }: Recipe): string[] {
+  const problems: string[] = [];
+  if (policy && model) problems.push('model: must be null or absent where policy.model names a directory');
+  if (!policy && !model) problems.push('model: got null, must say what to make where policy names no model');
+  if ((context.tokenizer === 'model') !== (policy !== undefined && policy !== null)) {
+    problems.push(
+      `context.tokenizer: got "${context.tokenizer}", must be ${policy ? '"model" with' : 'word or byte without'} policy.model`,
+    );
+  }
+  if (model && model.numHeads % model.numKeyValueHeads !== 0) {
+    problems.push(
+      `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,
+    );
+  }
+  if (model && model.headDim % 2 !== 0) {
+    problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
+  }
+  if ((policy ?? model)?.valueTrunk === 'own' && loss.valueCoefficient === 0) {
+    problems.push(
+      `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent while loss.valueCoefficient is 0: there is no critic`,
+    );
+  }
+  return problems;
+}

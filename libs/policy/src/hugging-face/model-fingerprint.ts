@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WeightFiles } from './weight-files.js';
+
+/**
+ * SHA-256 (hex) of what tells one model directory from another without reading it whole: its config, and of every weight
+ * file the header, the size, and the first and last bytes of the data.
+ */
+export async function modelFingerprint(directory: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(join(directory, 'config.json')));
+  const files = await WeightFiles.open(directory);
+  try {
+    for (const sample of await files.samples()) hash.update(sample);
+  } finally {
+    await files.close();
+  }
+  return hash.digest('hex');
+}
