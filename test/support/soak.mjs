@@ -7,6 +7,7 @@ export const LIMITABLE = ['bash', '-c', `trap '' XFSZ; exec "$0" "$@"`];
 
 const FAULTS_PER_AUDIT = 5;
 const VISIBLE_WITHIN_MS = 60_000;
+const MAX_AUDIT_ATTEMPTS = 5;
 
 /** What was done and what came of it. */
 export class SoakFailure extends Error {
@@ -57,7 +58,11 @@ export async function soak(bench, { seed, lastsMs, onLine }) {
         numSkipped += 1;
         continue;
       }
-      await kind.run(bench, drawn);
+      await kind.run(bench, drawn).catch((error) => {
+        // The store may end by itself after a disk was full; what a fault then can't do is no finding.
+        if (!error.retriable) throw error;
+        onLine(`${number}. was cut short: ${error.message}`);
+      });
       await sleep(pauseMs);
       await heal(bench);
       if (number % FAULTS_PER_AUDIT !== 0) continue;
@@ -94,11 +99,20 @@ function hasEnded({ exitCode, signalCode }) {
   return exitCode !== null || signalCode !== null;
 }
 
+/** The store may end by itself as late as now, when it finds what a full disk did; as with any other end it is started again. */
 async function auditNow(bench) {
-  await bench.untilVisible({ withinMs: VISIBLE_WITHIN_MS });
-  const audit = await bench.audit();
-  if (audit.faults.length > 0) throw new Error(`the audit found:\n  ${audit.faults.join('\n  ')}`);
-  return audit;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await bench.untilVisible({ withinMs: VISIBLE_WITHIN_MS });
+      const audit = await bench.audit();
+      if (audit.faults.length > 0) throw new Error(`the audit found:\n  ${audit.faults.join('\n  ')}`);
+      return audit;
+    } catch (error) {
+      if (!error.retriable || attempt === MAX_AUDIT_ATTEMPTS) throw error;
+      await sleep(1_000);
+      await heal(bench);
+    }
+  }
 }
 
 /** Two producers that also repeat, reorder and contradict; what the log doesn't acknowledge they append again. */

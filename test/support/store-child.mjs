@@ -17,6 +17,8 @@ export class StoreChild {
     this.url = url;
     /** Exit code, or the signal that ended it. */
     this.ended = ended;
+    this.said = '';
+    child.stderr?.on('data', (chunk) => (this.said += chunk));
   }
 
   /**

@@ -4,6 +4,8 @@ import { startStoreServer } from '@retrace/trajectory/store-server';
 import { once } from 'node:events';
 import { requireVariable } from './require-variable.js';
 
+const ANSWER_MS = 200;
+
 await runRole(async () => {
   const { signal, send } = superviseThisProcess({ graceMs: 10_000 });
   const server = await startStoreServer({
@@ -22,6 +24,11 @@ await runRole(async () => {
         access: 'readonly',
       },
     ],
+    onDiskFailure: (error) => {
+      console.error(error.message);
+      // At once: closing in order would let the engine go on with parts that are not whole. The answers under way get a moment.
+      setTimeout(() => process.exit(1), ANSWER_MS);
+    },
   });
   console.log(`ClickHouse engine ${server.version} on ${server.url}`);
   send({ type: 'ready', url: server.url });

@@ -3,6 +3,9 @@ export const READONLY_ROLE = 'retrace_readonly';
 
 const MEBIBYTE = 1024 * 1024;
 
+/** With less free space inserts are refused with NOT_ENOUGH_SPACE. */
+const MIN_FREE_BYTES = 64 * MEBIBYTE;
+
 /**
  * The engine's server configuration: inserts that survive a power cut, and as few threads and as little memory as a neighbour of a
  * training run should take. A server's defaults are caches of gigabytes and, at the first clean-up of merged parts, 128 threads.
@@ -11,7 +14,12 @@ export function engineConfigXml(options: { readonly usersPath: string }): string
   return element('clickhouse', [
     element('users_config', escapeXml(options.usersPath)),
     // Defaults of every MergeTree table made here.
-    element('merge_tree', [element('fsync_after_insert', 1), element('fsync_part_directory', 1)]),
+    element('merge_tree', [
+      element('fsync_after_insert', 1),
+      element('fsync_part_directory', 1),
+      // What the disk does not take the engine does not notice (see write-watch.ts): it stops well before.
+      element('min_free_disk_bytes_to_perform_insert', MIN_FREE_BYTES),
+    ]),
     element('max_server_memory_usage_to_ram_ratio', 0.4),
     element('mark_cache_size', 64 * MEBIBYTE),
     element('primary_index_cache_size', 64 * MEBIBYTE),

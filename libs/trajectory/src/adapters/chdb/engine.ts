@@ -87,6 +87,12 @@ export class Engine {
     };
   }
 
+  /** Rows of a small result as text, for what the store itself wants to know. */
+  async query(sql: string): Promise<readonly (readonly string[])[]> {
+    const text = (await this.root.queryAsync(sql, { format: 'TSV' })).text();
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')]));
+  }
+
   /** Asks the engine to stop whatever runs. */
   async cancelAll(): Promise<void> {
     await this.kill(MARKER_PREFIX);

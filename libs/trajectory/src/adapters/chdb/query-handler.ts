@@ -21,6 +21,10 @@ export interface QueryHandlerOptions {
   /** How many statements run at once, at least 3. */
   readonly maxRunning: number;
   readonly maxBodyBytes: number;
+  /** Throws where the disk did not take what was written. */
+  readonly assertWritten: () => Promise<void>;
+  /** Throws once that was so. */
+  readonly assertServing: () => void;
 }
 
 /** One request under way. */
@@ -81,6 +85,7 @@ export class QueryHandler {
     parameters: URLSearchParams,
     user: StoreUser,
   ): Promise<void> {
+    this.options.assertServing();
     const gone = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
@@ -148,6 +153,7 @@ export class QueryHandler {
       // An engine that is asked to read an empty file in a format with a header fails; inserting nothing succeeds.
       const written =
         data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data, exchange);
+      await this.options.assertWritten();
       exchange.response.writeHead(200, {
         'Content-Type': 'text/plain; charset=UTF-8',
         'X-ClickHouse-Summary': formatSummary({
@@ -184,6 +190,7 @@ export class QueryHandler {
       const running = this.options.engine.run(statement.text, exchange.context, { format });
       return running.result;
     });
+    if (exchange.context.readonlyLevel === 0) await this.options.assertWritten();
     response.writeHead(200, {
       'Content-Type': contentTypeOf(format),
       'X-ClickHouse-Format': format,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Authentication, type StoreUser } from './authentication.js';
 import { Engine } from './engine.js';
+import { DiskGuard } from './disk-guard.js';
 import { createRequestListener } from './http-interface.js';
 import { QueryHandler } from './query-handler.js';
 import { ResultPipes } from './result-pipe.js';
@@ -21,6 +22,11 @@ export interface StoreServerOptions {
   readonly maxBodyBytes?: number;
   /** How long running statements may go on when the server closes (default 10 s). */
   readonly drainMs?: number;
+  /**
+   * Called once when the disk did not take what the engine wrote. Every statement is refused from then on; the process has to end, so
+   * that the next one finds out which parts are whole.
+   */
+  readonly onDiskFailure?: (error: StoreServerError) => void;
 }
 
 export interface StoreServer {
@@ -56,12 +62,15 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
     await rm(exchangeDirectory, { recursive: true, force: true });
     await mkdir(exchangeDirectory, { mode: 0o700 });
     const maxRunning = maxRunningStatements();
+    const guard = new DiskGuard(engine, options.onDiskFailure);
     const handler = new QueryHandler({
       engine,
       pipes: await ResultPipes.create(exchangeDirectory, maxRunning),
       spoolDirectory: exchangeDirectory,
       maxRunning,
       maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      assertWritten: () => guard.assertWritten(),
+      assertServing: () => guard.assertServing(),
     });
     const server = createServer(
       { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 30_000, requestTimeout: 0 },
@@ -70,6 +79,7 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     let closed: Promise<void> | null = null;
     const close = async () => {
+      guard.stop();
       await drain(server, engine, options.drainMs ?? DEFAULT_DRAIN_MS);
       await engine.close();
     };

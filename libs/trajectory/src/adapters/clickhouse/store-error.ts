@@ -32,6 +32,8 @@ export class StoreError extends TrajectoryError<StoreErrorCode> {}
 
 /** Exceptions of the engine after which the same statement may succeed later. */
 const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
+  '33', // CANNOT_READ_ALL_DATA: a part that is not whole, until the store has found it and left it out
+  '40', // CHECKSUM_DOESNT_MATCH, the same
   '74', // CANNOT_READ_FROM_FILE_DESCRIPTOR
   '75', // CANNOT_WRITE_TO_FILE_DESCRIPTOR
   '76', // CANNOT_OPEN_FILE
@@ -42,10 +44,12 @@ const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
   '209', // SOCKET_TIMEOUT
   '210', // NETWORK_ERROR
   '225', // NO_ZOOKEEPER
+  '228', // BAD_SIZE_OF_FILE_IN_DATA_PART, as 33
   '236', // ABORTED
   '241', // MEMORY_LIMIT_EXCEEDED
   '242', // TABLE_IS_READ_ONLY, while a replica has no Keeper
   '243', // NOT_ENOUGH_SPACE
+  '246', // CORRUPTED_DATA, as 33
   '252', // TOO_MANY_PARTS
   '279', // ALL_CONNECTION_TRIES_FAILED
   '285', // TOO_FEW_LIVE_REPLICAS
