@@ -10,10 +10,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
-import { newRunId } from '@retrace/trajectory';
 import { createStoreClient, migrate } from '@retrace/trajectory/clickhouse';
 import { openLog } from '@retrace/trajectory/log';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
@@ -26,13 +25,8 @@ import {
   startRole,
   STORE_USER,
 } from './pipeline-processes.mjs';
-import {
-  EpisodeSource,
-  EVENTS_PER_EPISODE,
-  STEP_BYTES,
-  STEPS_PER_EPISODE,
-  TOKENS_PER_STEP,
-} from './sample-episodes.mjs';
+import { EVENTS_PER_EPISODE, STEP_BYTES, STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
+import { WrittenPipeline } from './written-pipeline.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -43,62 +37,6 @@ const { values } = parseArgs({
 const measuredMs = Number(values.seconds) * 1000;
 const WARM_UP_MS = 3_000;
 const IDLE_MS = 6_000;
-/** The writer waits while this many events are not yet visible, so that all processes work at one rate. */
-const MAX_EVENTS_AHEAD = 24_000;
-
-/** The writer in this process, and how far the sink in the other is. */
-class Pipeline {
-  written = 0;
-  visible = 0;
-  numInserts = 0;
-  latenciesMs = [];
-  #ordinal = 0;
-  #awaited = [];
-
-  constructor({ log, writer, sink }) {
-    this.runId = newRunId();
-    this.writer = writer;
-    this.source = new EpisodeSource({ logId: log.logId, runId: this.runId });
-    sink.child.on('message', ({ nextOffset, numInserts }) => {
-      this.visible = nextOffset ?? 0;
-      this.numInserts = numInserts;
-      const now = performance.now();
-      // One partition and one writer: the n-th event that was written has offset n − 1.
-      while (this.#awaited.length > 0 && this.#awaited[0].count <= this.visible)
-        this.latenciesMs.push(now - this.#awaited.shift().at);
-    });
-  }
-
-  async writeEpisode() {
-    for (const event of this.source.episode(this.#ordinal++)) this.writer.write(event);
-    this.written += EVENTS_PER_EPISODE;
-    this.#awaited.push({ count: this.written, at: performance.now() });
-    await this.writer.betweenTurns();
-  }
-
-  /** As fast as the slowest process lets it. */
-  async writeFor(durationMs) {
-    for (const startedAt = performance.now(); performance.now() - startedAt < durationMs;) {
-      await this.writeEpisode();
-      while (this.written - this.visible > MAX_EVENTS_AHEAD) await pause(2);
-    }
-  }
-
-  async writePaced(durationMs, episodesPerSecond) {
-    const startedAt = performance.now();
-    for (let n = 0; performance.now() - startedAt < durationMs; n++) {
-      await this.writeEpisode();
-      const dueMs = startedAt + (1000 * n) / episodesPerSecond;
-      if (dueMs - performance.now() > 1) await pause(dueMs - performance.now());
-      else await turn();
-    }
-  }
-
-  async drain() {
-    await this.writer.flush();
-    while (this.visible < this.written) await pause(5);
-  }
-}
 
 async function measurePipeline(kind, table) {
   const directory = mkdtempSync(join(tmpdir(), 'retrace-bench-pipeline-'));
@@ -118,7 +56,7 @@ async function measurePipeline(kind, table) {
   const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl: store.first.url }));
   try {
     const writer = await TrajectoryWriter.open(log);
-    const pipeline = new Pipeline({ log, writer, sink });
+    const pipeline = new WrittenPipeline({ log, writer, sink });
     const roles = { 'collector’s writer': process.pid, sink: sink.pid, store: store.pid };
     if (broker) roles.broker = processTree(process.pid).find((pid) => programOf(pid) === 'java');
     const add = (name, ...rest) => table.add(`${kind}: ${name}`, ...rest);

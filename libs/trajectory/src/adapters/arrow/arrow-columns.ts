@@ -114,17 +114,22 @@ export class ArrowColumns {
   }
 
   lists(name: string): FlatLists {
-    const isNumericList = (type: DataType): boolean =>
-      DataType.isList(type) && isNumeric(type.valueType as DataType);
-    const parts = this.chunks(name, 'lists of numbers', isNumericList).map((chunk) => {
-      const { offsets, start, end } = rebasedOffsets(refuseNulls(chunk, name));
-      const values = flatNumbers(refuseNulls(chunk.children[0], name));
-      return { offsets, values: values.subarray(start, end) as FlatNumbers };
-    });
+    const parts = this.listChunks(name);
     return {
       offsets: concatOffsets(parts.map((part) => part.offsets)),
       values: concatNumbers(parts.map((part) => part.values)),
     };
+  }
+
+  /** The same, as the record batches have it: views into the answer, one after the other. */
+  listChunks(name: string): FlatLists[] {
+    const isNumericList = (type: DataType): boolean =>
+      DataType.isList(type) && isNumeric(type.valueType as DataType);
+    return this.chunks(name, 'lists of numbers', isNumericList).map((chunk) => {
+      const { offsets, start, end } = rebasedOffsets(refuseNulls(chunk, name));
+      const values = flatNumbers(refuseNulls(chunk.children[0], name));
+      return { offsets, values: values.subarray(start, end) as FlatNumbers };
+    });
   }
 
   textLists(name: string): string[][] {
@@ -230,7 +235,33 @@ function textsOf(chunk: Data): string[] {
   const { valueOffsets, values, length } = chunk;
   const bytes = values as Uint8Array;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length }, (_, row) => view.toString('utf8', valueOffsets[row], valueOffsets[row + 1]));
+  let text = '';
+  let from = 0;
+  let to = 0;
+  return Array.from({ length }, (_, row) => {
+    const start = valueOffsets[row];
+    const end = valueOffsets[row + 1];
+    // Rows of one episode lie together, and most columns are empty in most rows.
+    if (!areEqual(bytes, { from, to, start, end })) text = view.toString('utf8', start, end);
+    [from, to] = [start, end];
+    return text;
+  });
+}
+
+/** Whether the bytes in [from, to) are those in [start, end). */
+function areEqual(
+  bytes: Uint8Array,
+  {
+    from,
+    to,
+    start,
+    end,
+  }: { readonly from: number; readonly to: number; readonly start: number; readonly end: number },
+): boolean {
+  if (to - from !== end - start) return false;
+  // From the end, where ids that differ do so first.
+  for (let back = 1; back <= end - start; back++) if (bytes[to - back] !== bytes[end - back]) return false;
+  return true;
 }
 
 /** Copies only when there are several parts. */

@@ -1,6 +1,7 @@
 import { END_REASONS, type EpisodeColumns } from '../../batch/episode-columns.js';
-import type { ArrowColumns, FlatLists, FlatNumbers } from '../arrow/index.js';
+import type { ArrowColumns, FlatNumbers } from '../arrow/index.js';
 import { StoreError } from './store-error.js';
+import { takeLists } from './take-lists.js';
 
 /** Kinds as numbers, so that rows need no text compared. */
 const KINDS = ['EpisodeStarted', 'StepRecorded', 'EpisodeEnded'] as const;
@@ -76,9 +77,9 @@ export class EpisodeRows {
     const keptPrefixTokens = columns.numbers('kept_prefix_tokens');
     const temperature = columns.nullableNumbers('temperature');
     const greedy = columns.flags('greedy');
-    const tokenIds = columns.lists('token_ids');
-    const steps = takeRagged(tokenIds, stepRows, Int32Array);
-    const finals = takeRagged(tokenIds, endedRows, Int32Array);
+    const tokenIds = columns.listChunks('token_ids');
+    const steps = takeLists(tokenIds, stepRows, Int32Array);
+    const finals = takeLists(tokenIds, endedRows, Int32Array);
     return {
       episodeIds,
       groupIds: startedRows.map((row) => groupIds[row]),
@@ -96,9 +97,10 @@ export class EpisodeRows {
       greedy: Uint8Array.from(stepRows, (row) => greedy[row]),
       tokenOffsets: steps.offsets,
       tokenIds: steps.values,
-      actionMask: takeRagged(columns.lists('action_mask'), stepRows, Uint8Array).values,
-      tokenLogprobs: takeRagged(columns.lists('token_logprobs'), stepRows, Float32Array).values,
-      tokenPolicyVersions: takeRagged(columns.lists('token_policy_versions'), stepRows, Int32Array).values,
+      actionMask: takeLists(columns.listChunks('action_mask'), stepRows, Uint8Array).values,
+      tokenLogprobs: takeLists(columns.listChunks('token_logprobs'), stepRows, Float32Array).values,
+      tokenPolicyVersions: takeLists(columns.listChunks('token_policy_versions'), stepRows, Int32Array)
+        .values,
       finalTokenOffsets: finals.offsets,
       finalTokenIds: finals.values,
       finalKeptPrefixTokens: Int32Array.from(endedRows, (row) => keptPrefixTokens[row]),
@@ -144,24 +146,4 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
     offsets[i + 1] = offsets[i] + length;
   });
   return offsets;
-}
-
-/** The rows of a ragged column, one after the other. Rows that are neighbours in the source are copied at once. */
-function takeRagged<A extends Int32Array | Uint8Array | Float32Array>(
-  { offsets, values }: FlatLists,
-  rows: ArrayLike<number>,
-  arrayType: new (length: number) => A,
-): { readonly offsets: Int32Array; readonly values: A } {
-  const taken = new Int32Array(rows.length + 1);
-  for (let i = 0; i < rows.length; i++) {
-    taken[i + 1] = taken[i] + offsets[rows[i] + 1] - offsets[rows[i]];
-  }
-  const all = new arrayType(taken[rows.length]);
-  for (let from = 0; from < rows.length;) {
-    let to = from + 1;
-    while (to < rows.length && rows[to] === rows[to - 1] + 1) to++;
-    all.set(values.subarray(offsets[rows[from]], offsets[rows[to - 1] + 1]), taken[from]);
-    from = to;
-  }
-  return { offsets: taken, values: all };
 }

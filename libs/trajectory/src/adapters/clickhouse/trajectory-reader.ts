@@ -1,3 +1,4 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
 import type { EpisodeColumns } from '../../batch/episode-columns.js';
 import { TrajectoryError } from '../../errors.js';
 import { isUuid } from '../../uuid.js';
@@ -26,6 +27,11 @@ export interface TrajectoryReaderOptions {
   readonly maxEpisodesPerQuery?: number;
 }
 
+const READ_SETTINGS: ClickHouseSettings = {
+  // A slice in few large blocks, which bounds it anyway: by default the engine cuts it into blocks of 1 MB, each with its own cost.
+  preferred_block_size_bytes: '16000000',
+};
+
 /** Reads trajectories out of the store by key, for training. */
 export class TrajectoryReader {
   private readonly maxEpisodesPerQuery: number;
@@ -46,14 +52,46 @@ export class TrajectoryReader {
    * @throws TrajectoryError `INVALID_ID` for an id that is no UUID
    */
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
-    requireUuids(episodeIds);
     const slices: EpisodeColumns[] = [];
-    for (let from = 0; from < episodeIds.length; from += this.maxEpisodesPerQuery) {
-      const slice = episodeIds.slice(from, from + this.maxEpisodesPerQuery);
-      const bytes = await this.client.queryArrow(selectEpisodeRows(slice), { params: { runId } });
-      slices.push(new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice));
-    }
+    for await (const slice of this.readSlices(runId, episodeIds)) slices.push(slice);
     return concatEpisodeColumns(slices);
+  }
+
+  /**
+   * The same, `maxEpisodesPerQuery` episodes at a time: for more than memory holds. The next slice is asked for while one is worked
+   * on, so two are there at once.
+   *
+   * @throws as `readEpisodes`
+   */
+  async *readSlices(runId: string, episodeIds: readonly string[]): AsyncGenerator<EpisodeColumns> {
+    requireUuids(episodeIds);
+    const slices: (readonly string[])[] = [];
+    for (let from = 0; from < episodeIds.length; from += this.maxEpisodesPerQuery) {
+      slices.push(episodeIds.slice(from, from + this.maxEpisodesPerQuery));
+    }
+    if (slices.length === 0) return;
+    const abort = new AbortController();
+    const ask = (slice: readonly string[]): Promise<Uint8Array> => {
+      const { signal } = abort;
+      const answer = this.client.queryArrow(selectEpisodeRows(slice), {
+        params: { runId },
+        settings: READ_SETTINGS,
+        signal,
+      });
+      // Whoever waits for it gets the failure; nobody does when the slice before it failed.
+      answer.catch(() => undefined);
+      return answer;
+    };
+    try {
+      let next = ask(slices[0]);
+      for (const [i, slice] of slices.entries()) {
+        const bytes = await next;
+        if (i + 1 < slices.length) next = ask(slices[i + 1]);
+        yield new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice);
+      }
+    } finally {
+      abort.abort();
+    }
   }
 
   /** Texts, tasks and named reward parts of whole episodes, in the order asked for: what rewards beside the environment's read. */

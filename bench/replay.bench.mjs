@@ -1,0 +1,167 @@
+/**
+ * Reading for training out of a store with a long history: episodes of 6 steps of 1 kB random text and 256 tokens, brought there by
+ * log and sink. All of it in order, in slices; 256 episodes picked at random; and the memory that this takes here and in
+ * the store, however long the history.
+ *
+ *   npm run bench -- replay [-- --episodes 100000 --keep]
+ *
+ * Filling takes minutes; --keep leaves the store in the temporary directory, where the next such run finds it.
+ */
+import { Buffer } from 'node:buffer';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { URLSearchParams } from 'node:url';
+import { parseArgs } from 'node:util';
+import { TrajectoryWriter } from '@retrace/collector';
+import { episodeIdFor } from '@retrace/trajectory';
+import { createStoreClient, migrate, TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { openLog } from '@retrace/trajectory/log';
+import { FigureTable } from './figure-table.mjs';
+import { anonymousMiB, cpuMsOf, startRole, STORE_USER } from './pipeline-processes.mjs';
+import { STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
+import { WrittenPipeline } from './written-pipeline.mjs';
+
+const { values } = parseArgs({
+  options: { episodes: { type: 'string', default: '100000' }, keep: { type: 'boolean', default: false } },
+});
+const numEpisodes = Number(values.episodes);
+const BATCH_EPISODES = 256;
+const SLICE_EPISODES = 2_048;
+const NUM_PICKS = 21;
+const TOKENS_PER_EPISODE = STEPS_PER_EPISODE * TOKENS_PER_STEP;
+/** Token ids, logprobs and policy versions of 4 bytes, mask of 1. */
+const EPISODE_BYTES = TOKENS_PER_EPISODE * 13;
+
+const directory = join(tmpdir(), `retrace-bench-replay-${values.keep ? numEpisodes : process.pid}`);
+const filled = join(directory, 'filled');
+
+async function fill(client, storeUrl) {
+  const location = { kind: 'lmdb', path: join(directory, 'log') };
+  const log = await openLog(location, 'bench');
+  const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl }));
+  const pipeline = new WrittenPipeline({ log, writer: await TrajectoryWriter.open(log), sink });
+  const startedAt = performance.now();
+  await pipeline.writeEpisodes(numEpisodes);
+  await pipeline.drain();
+  console.log(`filled in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  await sink.stop();
+  await log.close();
+  rmSync(join(directory, 'log'), { recursive: true });
+  writeFileSync(filled, '');
+}
+
+/** Bytes that the engine reads for these statements, uncompressed, as it counts them itself. */
+async function bytesReadBy(statements, storeUrl) {
+  let numBytes = 0;
+  for (const { sql, params } of statements) {
+    const parameters = Object.entries(params).map(([name, value]) => [`param_${name}`, value]);
+    const search = new URLSearchParams([...parameters, ['wait_end_of_query', '1']]);
+    const basic = Buffer.from(`${STORE_USER.username}:${STORE_USER.password}`).toString('base64');
+    const headers = { authorization: `Basic ${basic}` };
+    const response = await fetch(`${storeUrl}/?${search}`, {
+      method: 'POST',
+      body: `${sql} FORMAT Null`,
+      headers,
+    });
+    if (!response.ok) throw new Error(await response.text());
+    numBytes += Number(JSON.parse(response.headers.get('x-clickhouse-summary')).read_bytes);
+  }
+  return numBytes;
+}
+
+/** A client that remembers what it was asked. */
+function listening(client, statements) {
+  const queryArrow = (sql, options) => {
+    statements.push({ sql, params: options.params });
+    return client.queryArrow(sql, options);
+  };
+  return { queryArrow };
+}
+
+/** All episodes up to `count` in order, as whoever replays a history reads them: slice by slice. */
+async function readInOrder({ reader, runId, storePid }, count) {
+  const ids = Array.from({ length: count }, (_, ordinal) => episodeIdFor({ runId, ordinal }));
+  let numTokens = 0;
+  const peakMiB = { reader: 0, store: 0 };
+  const pids = { reader: process.pid, store: storePid };
+  const cpuBefore = { reader: cpuMsOf(pids.reader), store: cpuMsOf(pids.store) };
+  const startedAt = performance.now();
+  for await (const { tokenIds } of reader.readSlices(runId, ids)) {
+    numTokens += tokenIds.length;
+    for (const [role, pid] of Object.entries(pids))
+      peakMiB[role] = Math.max(peakMiB[role], anonymousMiB(pid));
+  }
+  const tookMs = performance.now() - startedAt;
+  if (numTokens !== count * TOKENS_PER_EPISODE) throw new Error(`read ${numTokens} tokens`);
+  const cpuNs = (role) => (1e6 * (cpuMsOf(pids[role]) - cpuBefore[role])) / numTokens;
+  return {
+    tokensPerSecond: (1000 * numTokens) / tookMs,
+    cpuNs: { reader: cpuNs('reader'), store: cpuNs('store') },
+    peakMiB,
+  };
+}
+
+async function pickAtRandom({ client, runId, storeUrl }, add) {
+  const statements = [];
+  const reader = new TrajectoryReader(listening(client, statements));
+  const tookMs = [];
+  for (let pick = 0; pick < NUM_PICKS; pick++) {
+    const ids = Array.from({ length: BATCH_EPISODES }, () =>
+      episodeIdFor({ runId, ordinal: Math.floor(Math.random() * numEpisodes) }),
+    );
+    const startedAt = performance.now();
+    const { tokenIds } = await reader.readEpisodes(runId, ids);
+    tookMs.push(performance.now() - startedAt);
+    if (tokenIds.length !== BATCH_EPISODES * TOKENS_PER_EPISODE)
+      throw new Error(`read ${tokenIds.length} tokens`);
+  }
+  const sorted = tookMs.toSorted((a, b) => a - b);
+  const ofThem = `${BATCH_EPISODES} of ${numEpisodes.toLocaleString('en')} episodes at random`;
+  add(`${ofThem}, median of ${NUM_PICKS}`, sorted[NUM_PICKS >> 1], 'ms', { most: 300 });
+  add('… slowest', sorted[NUM_PICKS - 1], 'ms');
+  const bytesRead = (await bytesReadBy(statements, storeUrl)) / NUM_PICKS;
+  add('… bytes read by the engine, uncompressed', bytesRead / 1e6, 'MB');
+  add('… against the bytes of their token columns', bytesRead / (BATCH_EPISODES * EPISODE_BYTES), '×', {
+    most: 20,
+  });
+}
+
+const table = new FigureTable(
+  `Replay: reading a history of ${numEpisodes.toLocaleString('en')} episodes for training`,
+);
+const add = table.add.bind(table);
+mkdirSync(directory, { recursive: true });
+const store = await startRole('store', join(directory, 'store'));
+const storeUrl = store.first.url;
+const client = createStoreClient({ url: storeUrl, ...STORE_USER });
+try {
+  await migrate(client);
+  if (!existsSync(filled)) await fill(client, storeUrl);
+  const [{ runId }] = await client.queryRows('SELECT run_id AS runId FROM events WHERE seq = 1 LIMIT 1');
+  const [{ numParts }] = await client.queryRows(
+    "SELECT count() AS numParts FROM system.parts WHERE table = 'events' AND active",
+  );
+  add('tokens in the history', numEpisodes * TOKENS_PER_EPISODE, 'tokens');
+  add('parts that it lies in', numParts, 'parts');
+  await pickAtRandom({ client, runId, storeUrl }, add);
+  const reader = new TrajectoryReader(client, { maxEpisodesPerQuery: SLICE_EPISODES });
+  const bench = { reader, runId, storePid: store.pid };
+  const tenth = await readInOrder(bench, Math.ceil(numEpisodes / 10));
+  const all = await readInOrder(bench, numEpisodes);
+  add(`in order, ${SLICE_EPISODES} episodes at a time`, all.tokensPerSecond, 'tokens/s', { least: 20e6 });
+  for (const role of ['reader', 'store']) {
+    add(`… CPU of the ${role}`, all.cpuNs[role], 'ns/token');
+  }
+  for (const role of ['reader', 'store']) {
+    const name = `most anonymous memory of the ${role}`;
+    add(`${name}, a tenth of the history read`, tenth.peakMiB[role], 'MiB');
+    add(`${name}, all of it read`, all.peakMiB[role], 'MiB');
+  }
+} finally {
+  await client.close();
+  await store.stop();
+  if (!values.keep) rmSync(directory, { recursive: true });
+}
+table.save();
