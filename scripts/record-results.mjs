@@ -9,7 +9,7 @@ const resultsDirectory = join(root, 'docs', 'results');
 /**
  * Runs one measuring script and writes what it measured into `docs/results/<name>.json` and `.md`.
  *
- * The script gets a file name in RETRACE_RESULT_FILE and writes JSON there: `{ title, figures: [{ name, value, unit }], notes? }`.
+ * The script gets a file name in RETRACE_RESULT_FILE and writes JSON there: `{ title, figures: [{ name, value, unit, aim? }], notes? }`.
  * What it prints is for the person who watches. Its exit code says whether what it measured is good enough; figures of a
  * failed script are recorded, too, marked as failed.
  */
@@ -58,13 +58,17 @@ function currentCommit() {
 }
 
 function renderMarkdown({ title, figures, notes, passed, command, commit, cpu, cores, node, date, seconds }) {
-  const rows = figures.map(({ name, value, unit }) => `| ${name} | ${formatValue(value)} | ${unit ?? ''} |`);
+  const withAims = figures.some(({ aim }) => aim);
+  const cells = (row) => `| ${(withAims ? row : row.slice(0, 3)).join(' | ')} |`;
+  const rows = figures.map(({ name, value, unit, aim }) =>
+    cells([name, formatValue(value), unit ?? '', aim ?? '']),
+  );
   return [
     `# ${title}`,
     '',
     ...(passed ? [] : ['**Failed:** the figures below miss a bar; see the script.', '']),
-    '| figure | value | unit |',
-    '| --- | ---: | --- |',
+    cells(['figure', 'value', 'unit', 'aim']),
+    cells(['---', '---:', '---', '---']),
     ...rows,
     '',
     ...(notes ? [notes, ''] : []),

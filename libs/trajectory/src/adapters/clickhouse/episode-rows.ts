@@ -7,13 +7,21 @@ import { takeLists } from './take-lists.js';
 const KINDS = ['EpisodeStarted', 'StepRecorded', 'EpisodeEnded'] as const;
 const [STARTED, STEP, ENDED] = [0, 1, 2];
 
-/** The events of episodes, first in log order a place, by episode and seq: what `EpisodeRows` reads. */
+/**
+ * The events of episodes, first in log order a place, by episode and seq: what `EpisodeRows` reads. A mask, which is zeros and then
+ * ones, goes as how many ones it has, and policy versions that are all the same as one of them: 8 bytes a token in place of 13.
+ */
 export function selectEpisodeRows(episodeIds: readonly string[]): string {
   return `
     SELECT
       episode_id, seq, log_offset, toUInt8(indexOf([${KINDS.map((kind) => `'${kind}'`).join(', ')}], toString(kind)) - 1) AS kind_number,
       group_id, end_reason, success, num_steps, reward, anchor, action_valid, kept_prefix_tokens,
-      temperature, greedy, token_ids, action_mask, token_logprobs, token_policy_versions
+      temperature, greedy, token_ids, toUInt32(arraySum(action_mask)) AS num_action_tokens_of_step, token_logprobs,
+      if(
+        arrayMin(token_policy_versions) = arrayMax(token_policy_versions),
+        arraySlice(token_policy_versions, 1, 1),
+        token_policy_versions
+      ) AS policy_versions
     FROM events
     WHERE run_id = {runId:String}
       AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
@@ -97,10 +105,12 @@ export class EpisodeRows {
       greedy: Uint8Array.from(stepRows, (row) => greedy[row]),
       tokenOffsets: steps.offsets,
       tokenIds: steps.values,
-      actionMask: takeLists(columns.listChunks('action_mask'), stepRows, Uint8Array).values,
+      actionMask: masksOf(columns.numbers('num_action_tokens_of_step'), stepRows, steps.offsets),
       tokenLogprobs: takeLists(columns.listChunks('token_logprobs'), stepRows, Float32Array).values,
-      tokenPolicyVersions: takeLists(columns.listChunks('token_policy_versions'), stepRows, Int32Array)
-        .values,
+      tokenPolicyVersions: spread(
+        takeLists(columns.listChunks('policy_versions'), stepRows, Int32Array),
+        steps.offsets,
+      ),
       finalTokenOffsets: finals.offsets,
       finalTokenIds: finals.values,
       finalKeptPrefixTokens: Int32Array.from(endedRows, (row) => keptPrefixTokens[row]),
@@ -146,4 +156,34 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
     offsets[i + 1] = offsets[i] + length;
   });
   return offsets;
+}
+
+/** Masks of the rows, one after the other: zeros, and then as many ones as a row has action tokens. */
+function masksOf(
+  numActionTokens: FlatNumbers,
+  rows: ArrayLike<number>,
+  tokenOffsets: Int32Array,
+): Uint8Array {
+  const masks = new Uint8Array(tokenOffsets[rows.length]);
+  for (let i = 0; i < rows.length; i++) {
+    const end = tokenOffsets[i + 1];
+    masks.fill(1, end - numActionTokens[rows[i]], end);
+  }
+  return masks;
+}
+
+/** As many versions as a row has tokens, where it may have one for all of them. */
+function spread(
+  { offsets, values }: { readonly offsets: Int32Array; readonly values: Int32Array },
+  tokenOffsets: Int32Array,
+): Int32Array {
+  const numRows = offsets.length - 1;
+  if (offsets[numRows] === tokenOffsets[numRows]) return values;
+  const versions = new Int32Array(tokenOffsets[numRows]);
+  for (let row = 0; row < numRows; row++) {
+    const numVersions = offsets[row + 1] - offsets[row];
+    if (numVersions === 1) versions.fill(values[offsets[row]], tokenOffsets[row], tokenOffsets[row + 1]);
+    else versions.set(values.subarray(offsets[row], offsets[row + 1]), tokenOffsets[row]);
+  }
+  return versions;
 }

@@ -100,6 +100,37 @@ describe('TrajectoryReader', () => {
     expect(buildTokenBatch(columns).tokenIds.length).toBeGreaterThanOrEqual(columns.tokenIds.length);
   });
 
+  it('gives masks and policy versions as they were, whether equal throughout a step or not', async () => {
+    const columnsOf = (masks: number[], versions: number[]) => ({
+      tokenIds: Int32Array.from(masks, (_, t) => t),
+      actionMask: Uint8Array.from(masks),
+      tokenLogprobs: Float32Array.from(masks, (mask) => (mask === 1 ? -0.5 : 0)),
+      tokenRawLogprobs: null,
+      tokenEntropies: null,
+      tokenPolicyVersions: Int32Array.from(versions),
+    });
+    const steps = [
+      columnsOf([0, 0, 1, 1], [3, 3, 3, 4]),
+      columnsOf([], []),
+      columnsOf([0, 0, 0], [-1, -1, -1]),
+      columnsOf([1, 1], [7, 7]),
+      columnsOf([1], [9]),
+    ];
+    const events = episodeEvents({
+      logId: store.log.logId,
+      runId,
+      ordinal: 50,
+      numSteps: steps.length,
+      numTokens: 2,
+      step: (step) => steps[step],
+    });
+    await bring(events);
+    const columns = await reader.readEpisodes(runId, [events[0].episodeId]);
+    expect([...columns.tokenOffsets]).toEqual([0, 4, 4, 7, 9, 10]);
+    expect([...columns.actionMask]).toEqual([0, 0, 1, 1, 0, 0, 0, 1, 1, 1]);
+    expect([...columns.tokenPolicyVersions]).toEqual([3, 3, 3, 4, -1, -1, -1, 7, 7, 9]);
+  });
+
   it('gives the same in slices as at once', async () => {
     const ordinals = Array.from({ length: 9 }, (_, i) => 100 + i);
     for (const ordinal of ordinals) {
