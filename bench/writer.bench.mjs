@@ -1,10 +1,11 @@
 /**
- * From an event to its acknowledgement: the collector's writer on the LMDB log, as a collector calls it, every event made, checked,
- * encoded, batched and durable when it counts. Steps of 1 kB random text and 256 tokens, then small events; and where the
- * time of this one process goes.
+ * From an event to its acknowledgement: the collector's writer on the log, as a collector calls it: every event made, checked, encoded,
+ * batched and durable when it counts. Steps of 1 kB random text and 256 tokens, then small events. On LMDB; and on Kafka, beside what
+ * kafkajs alone does there.
  *
- *   npm run bench -- writer [-- --seconds 6] [--partitions 1]
+ *   npm run bench -- writer [-- --seconds 6]
  */
+import { Buffer } from 'node:buffer';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,15 +14,18 @@ import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
 import { episodeIdFor, newEpisodeEvent, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import kafkajs from 'kafkajs';
+import { startBroker } from '../scripts/kafka/start-broker.mjs';
 import { FigureTable } from './figure-table.mjs';
 import { EpisodeSource, STEP_BYTES, STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
 
-const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '6' }, partitions: { type: 'string', default: '1' } },
-});
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '6' } } });
 const measuredMs = Number(values.seconds) * 1000;
 const SMALL_EVENTS_PER_TURN = 64;
+/** In one batch of kafkajs alone: 1 MB. */
+const BARE_EPISODES = 50;
 
 /** The whole process and its threads: what encodes, and what LMDB and zlib do beside. */
 function cpuMs() {
@@ -72,45 +76,107 @@ function* smallEvents({ logId, runId }, ordinal) {
   }
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'retrace-bench-writer-'));
-const table = new FigureTable('Appending: events to the durable log, through the collector’s writer');
-try {
-  const numTrajectoryPartitions = Number(values.partitions);
-  const log = await openLmdbLog({
-    path: join(directory, 'log'),
-    createdBy: 'bench',
-    numTrajectoryPartitions,
-  });
-  const ids = { logId: log.logId, runId: newRunId() };
-  const source = new EpisodeSource(ids);
+async function measureLmdb(table) {
+  const directory = mkdtempSync(join(tmpdir(), 'retrace-bench-writer-'));
+  const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'bench' });
+  try {
+    await measureSteps('lmdb', log, table, { least: 20_000 });
+    await measureSmallEvents('lmdb', log, table, { least: 100_000 });
+  } finally {
+    await log.close();
+    rmSync(directory, { recursive: true });
+  }
+}
 
+/** Beside kafkajs's own producer, which gets the same records made beforehand, in batches as large as the writer's. */
+async function measureKafka(table) {
+  const broker = await startBroker();
+  if ('unavailable' in broker) {
+    console.log(`kafka: skipped, because ${broker.unavailable}`);
+    return;
+  }
+  const brokers = [broker.addresses.plaintext];
+  const log = await openKafkaLog({ brokers, createdBy: 'bench', numTrajectoryPartitions: 1 });
+  try {
+    const bare = async () => (await measureBareSteps(brokers)) / 2;
+    const before = await bare();
+    const ours = await measureSteps('kafka', log, table);
+    const barePerSecond = before + (await bare());
+    const name = `kafka: kafkajs alone, the same records made beforehand`;
+    table.add(name, barePerSecond, 'steps/s');
+    table.add('… its rate over the writer’s', barePerSecond / ours, '×', { most: 2 }, { required: true });
+    await measureSmallEvents('kafka', log, table);
+  } finally {
+    await log.close();
+    await broker.close();
+  }
+}
+
+/** Into a topic of its own, made as the log's. */
+async function measureBareSteps(brokers) {
+  const log = await openKafkaLog({
+    brokers,
+    prefix: 'bare.',
+    createdBy: 'bench',
+    numTrajectoryPartitions: 1,
+  });
+  await log.close();
+  const source = new EpisodeSource({ logId: log.logId, runId: newRunId() });
+  const records = Array.from({ length: BARE_EPISODES }, (_, i) =>
+    [...source.episode(i)].map(encodeEvent),
+  ).flat();
+  const messages = records.map((record) => ({ value: Buffer.from(record), partition: 0 }));
+  const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
+  const createPartitioner =
+    () =>
+    ({ message }) =>
+      message.partition;
+  const producer = kafka.producer({ idempotent: true, createPartitioner });
+  await producer.connect();
+  const send = () => producer.send({ topic: 'bare.trajectories', messages, acks: -1 });
+  for (let i = 0; i < 20; i++) await send();
+  let numSends = 0;
+  const startedAt = performance.now();
+  const loop = async () => {
+    for (; performance.now() - startedAt < measuredMs / 2; numSends++) await send();
+  };
+  await Promise.all([loop(), loop()]);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await producer.disconnect();
+  return (numSends * BARE_EPISODES * STEPS_PER_EPISODE) / seconds;
+}
+
+async function measureSteps(kind, log, table, aim) {
+  const source = new EpisodeSource({ logId: log.logId, runId: newRunId() });
   const steps = await measure(log, (ordinal) => source.episode(ordinal));
   const stepsPerSecond = (steps.eventsPerSecond * STEPS_PER_EPISODE) / (STEPS_PER_EPISODE + 2);
   const recordBytes = encodeEvent([...source.episode(0)][1]).length;
-  table.add('steps appended durably', stepsPerSecond, 'steps/s', { least: 20_000 });
+  const megabytes = (bytes) => (stepsPerSecond * bytes) / 1e6;
+  table.add(`${kind}: steps appended durably`, stepsPerSecond, 'steps/s', aim);
   table.add('… their tokens', stepsPerSecond * TOKENS_PER_STEP, 'tokens/s');
-  table.add(`… their columns, ${STEP_BYTES} bytes a step`, (stepsPerSecond * STEP_BYTES) / 1e6, 'MB/s', {
-    least: 85,
-  });
-  table.add(`… their records, ${recordBytes} bytes a step`, (stepsPerSecond * recordBytes) / 1e6, 'MB/s');
-  table.add('… CPU of all threads, an event', steps.cpuUsPerEvent, 'µs');
-  table.add('… share of the time waiting for the log', 100 * steps.waitedFraction, '%');
-  table.add('… written to the disk for it', steps.diskBytesPerEvent, 'bytes/event');
-
-  const smallIds = { ...ids, runId: newRunId() };
-  const small = await measure(log, (ordinal) => smallEvents(smallIds, ordinal));
-  const smallBytes = encodeEvent(smallEvents(smallIds, 0).next().value).length;
   table.add(
-    `small events (RewardAssigned, ${smallBytes} bytes) appended durably`,
-    small.eventsPerSecond,
-    'events/s',
-    {
-      least: 100_000,
-    },
+    `… their columns, ${STEP_BYTES} bytes a step`,
+    megabytes(STEP_BYTES),
+    'MB/s',
+    aim && { least: 85 },
   );
-  table.add('… CPU of all threads, an event', small.cpuUsPerEvent, 'µs');
-  await log.close();
-} finally {
-  rmSync(directory, { recursive: true });
+  table.add(`… their records, ${recordBytes} bytes a step`, megabytes(recordBytes), 'MB/s');
+  table.add('… CPU of all threads of this process, an event', steps.cpuUsPerEvent, 'µs');
+  table.add('… share of the time waiting for the log', 100 * steps.waitedFraction, '%');
+  if (kind === 'lmdb') table.add('… written to the disk', steps.diskBytesPerEvent, 'bytes/event');
+  return stepsPerSecond;
 }
+
+async function measureSmallEvents(kind, log, table, aim) {
+  const ids = { logId: log.logId, runId: newRunId() };
+  const small = await measure(log, (ordinal) => smallEvents(ids, ordinal));
+  const smallBytes = encodeEvent(smallEvents(ids, 0).next().value).length;
+  const name = `${kind}: small events (RewardAssigned, ${smallBytes} bytes) appended durably`;
+  table.add(name, small.eventsPerSecond, 'events/s', aim);
+  table.add('… CPU of all threads of this process, an event', small.cpuUsPerEvent, 'µs');
+}
+
+const table = new FigureTable('Appending: events to the durable log, through the collector’s writer');
+await measureLmdb(table);
+await measureKafka(table);
 table.save();
