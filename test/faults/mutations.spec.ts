@@ -37,8 +37,8 @@ describe('the audit of the fault matrix', () => {
       await bench.untilVisible();
       const strace = await Strace.attach(bench.store.pid, ['rename'], 'signal=SIGKILL:when=1');
       await bench.appendEpisodes(2);
+      await strace.detachAfter(bench.store.ended, 10_000);
       expect(await bench.store.ended).toBe('SIGKILL');
-      await strace.detach();
       expectFaults(await goOnAndAudit(), expected);
     },
     60_000,

@@ -100,6 +100,11 @@ export class FaultBench {
     return episodeEvents({ logId: this.log.logId, runId: this.runId, ordinal, ...spec });
   }
 
+  /** What the names of a log's topics begin with; '' for a log that has none. */
+  get kafkaPrefix() {
+    return this.logJob.kind === 'kafka' ? this.logJob.options.prefix : '';
+  }
+
   /** @param {Partial<import('./sink-child.mjs').SinkJob>} [job] @param {Parameters<typeof SinkChild.start>[1]} [options] */
   async startSink(job = {}, options = {}) {
     const store = { url: this.store.url, ...STORE_USER };

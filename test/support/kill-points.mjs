@@ -21,6 +21,7 @@ import { COMMIT_CALLS, Strace } from './strace.mjs';
 const SINK_CALLS = [...COMMIT_CALLS, 'pwritev', 'writev', 'msync', 'ftruncate'];
 const EPISODES_PER_KILL = 3;
 const AT_LATEST_MS = 8_000;
+const ENDED_WITHIN_MS = 300;
 
 /** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
 export function countInsertPoints(bench) {
@@ -71,7 +72,12 @@ export async function killStoreInMerge(bench, point) {
 /** The sink dies with its requests and cursors half done. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killSink(bench, point) {
   const [sink] = bench.sinks;
-  const hit = await killAt(sink, point, () => appendAndSee(bench));
+  const hit = await killAt(sink, point, async () => {
+    await bench.appendEpisodes(EPISODES_PER_KILL, { pauseMs: 20 });
+    const visible = bench.untilVisible();
+    visible.catch(() => undefined);
+    await Promise.race([visible, sink.ended]);
+  });
   await sink.end();
   bench.sinks = bench.sinks.filter((each) => each !== sink);
   await bench.startSink();
@@ -115,12 +121,13 @@ async function countPoints(pid, calls, { isPoint, before, work }) {
 async function killAt({ pid, ended }, { name, nth }, work) {
   const strace = await Strace.attach(pid, [name], `signal=SIGKILL:when=${nth}`);
   const done = work().then(
-    () => 'done',
-    () => ended.then(() => 'dead'),
+    () => undefined,
+    () => ended,
   );
-  const result = await Promise.race([ended, done, sleep(AT_LATEST_MS, 'late')]);
-  const calls = await strace.detach();
-  const hasDied = result !== 'done' && result !== 'late';
+  const calls = await strace.detachAfter(Promise.race([ended, done]), AT_LATEST_MS);
+  // It may have died in the middle of what goes on without it.
+  await done;
+  const hasDied = (await Promise.race([ended, sleep(ENDED_WITHIN_MS, 'alive')])) !== 'alive';
   return hasDied ? `${name} ${fileKind(calls[calls.length - 1]?.path ?? '')}` : '';
 }
 

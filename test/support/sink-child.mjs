@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * What a sink process of a test is told; see `sink-program.mjs`.
  *
  * @typedef {object} SinkJob
- * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: object }} log
+ * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: { brokers: string[], prefix: string, numTrajectoryPartitions: number } }} log
  * @property {{ url: string, username: string, password: string }} store
  * @property {{ index: number, count: number }} [share]
  * @property {import('@retrace/trajectory/clickhouse').SinkOptions} [options]

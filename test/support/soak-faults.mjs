@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SINK_GROUP } from '@retrace/trajectory';
@@ -86,9 +86,10 @@ export const FAULT_KINDS = [
     draw: (random) => ({ maxFileBytes: random.integer(200, 6_000), forMs: random.integer(100, 1_500) }),
     run: async ({ store }, { maxFileBytes, forMs }) => {
       const setLimit = (limit) =>
-        execFileSync('prlimit', ['--pid', String(store.pid), `--fsize=${limit}:unlimited`]);
+        spawnSync('prlimit', ['--pid', String(store.pid), `--fsize=${limit}:unlimited`]);
       setLimit(maxFileBytes);
-      await sleep(forMs);
+      // It may find out, and end.
+      await Promise.race([store.ended, sleep(forMs)]);
       setLimit('unlimited');
     },
   },
@@ -196,6 +197,5 @@ export function whySkipped(kind, logKind) {
 
 async function killAtCall({ pid, ended }, { name, nth }) {
   const strace = await Strace.attach(pid, [name], `signal=SIGKILL:when=${nth}`);
-  await Promise.race([ended, sleep(AT_LATEST_MS)]);
-  await strace.detach();
+  await strace.detachAfter(ended, AT_LATEST_MS);
 }

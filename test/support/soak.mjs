@@ -60,7 +60,7 @@ export async function soak(bench, { seed, lastsMs, onLine }) {
       }
       await kind.run(bench, drawn).catch((error) => {
         // The store may end by itself after a disk was full; what a fault then can't do is no finding.
-        if (!error.retriable) throw error;
+        if (!error.retriable && !hasEnded(bench.store.child)) throw error;
         onLine(`${number}. was cut short: ${error.message}`);
       });
       await sleep(pauseMs);

@@ -17,6 +17,8 @@ export const COMMIT_CALLS = ['write', 'pwrite64', 'fsync', 'fdatasync', 'rename'
  * @property {string} path File or directory; empty where it has none.
  */
 
+const DETACH_WITHIN_MS = 2_000;
+
 /** @type {string | null | undefined} */
 let unavailable;
 
@@ -104,12 +106,26 @@ export class Strace {
   }
 
   /**
+   * Waits for the process to end, but not for ever: strace itself may hold its last thread. Then as `detach`.
+   *
+   * @param {Promise<unknown>} ended
+   * @param {number} withinMs
+   */
+  async detachAfter(ended, withinMs) {
+    await Promise.race([ended, sleep(withinMs, undefined, { ref: false })]);
+    return this.detach();
+  }
+
+  /**
    * Lets the process go on by itself, where it still lives, and gives the calls it made.
    *
    * @returns {Promise<TracedCall[]>}
    */
   async detach() {
     this.#child.kill('SIGTERM');
+    // It may wait for ever for a thread of a process that was killed; without it the kernel clears that away.
+    const isStuck = await Promise.race([this.#ended, sleep(DETACH_WITHIN_MS, 'stuck', { ref: false })]);
+    if (isStuck === 'stuck') this.#child.kill('SIGKILL');
     await this.#ended;
     const calls = this.#calls();
     rmSync(this.#directory, { recursive: true, force: true });

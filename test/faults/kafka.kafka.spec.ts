@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { FaultBench } from '../support/fault-bench.mjs';
+
+const shared = inject('kafkaBroker');
+const reason = 'unavailable' in shared ? ` (skipped, because ${shared.unavailable})` : '';
+
+describe.skipIf(reason !== '')(`sinks between a log on Kafka and a store${reason}`, () => {
+  let broker: StartedBroker;
+  let bench: FaultBench;
+
+  beforeAll(async () => {
+    broker = (await startBroker()) as StartedBroker;
+  });
+  afterEach(() => bench.close());
+  afterAll(() => broker.close());
+
+  async function rebalance(count: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const before = bench.sinks.splice(0);
+    const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
+    await Promise.all(shares.map((share) => bench.startSink({ share })));
+    // The old ones go on for a moment beside the new ones, over other shares.
+    await Promise.all(before.map((sink) => sink.end(signal)));
+  }
+
+  it('lose and double nothing while the partitions change hands and the broker is killed in mid-produce', async () => {
+    bench = await FaultBench.open({ broker });
+    const producing = [1, 2].map(async () => {
+      for (let i = 0; i < 40; i += 1) {
+        const events = bench.newEpisode();
+        // What was not acknowledged is appended again, under the same ids.
+        for (let isThere = false; !isThere;) {
+          isThere = await bench.append(events).then(
+            () => true,
+            () => sleep(50, false),
+          );
+        }
+        await sleep(10);
+      }
+    });
+    await rebalance(3, 'SIGKILL');
+    await rebalance(2, 'SIGKILL');
+    await broker.command('kill');
+    await rebalance(3, 'SIGTERM');
+    await broker.command('start');
+    await rebalance(1, 'SIGKILL');
+    await Promise.all(producing);
+    await bench.untilVisible({ withinMs: 60_000 });
+    expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 80, numConflicts: 0 });
+  }, 240_000);
+
+  it('refuse to go on where the topic lost records that the store lacks', async () => {
+    bench = await FaultBench.open({ broker });
+    await bench.startSink();
+    await bench.appendEpisodes(9);
+    await bench.untilVisible();
+    for (const sink of bench.sinks.splice(0)) await sink.end();
+    await bench.appendEpisodes(9);
+
+    const topic = `${bench.kafkaPrefix}trajectories`;
+    const { Kafka, logLevel } = kafkajs;
+    const admin = new Kafka({ brokers: [broker.addresses.plaintext], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const ends = await admin.fetchTopicOffsets(topic);
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+    await admin.deleteTopicRecords({ topic, partitions });
+    await admin.disconnect();
+
+    const sink = await bench.startSink();
+    expect(await sink.ended).toBe(2);
+    expect(sink.said).toMatch(/LOG_TRUNCATED|LOG_RECORDS_MISSING/);
+    const { faults } = await bench.audit();
+    expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the log/));
+    expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the store/));
+  }, 60_000);
+});
