@@ -39,6 +39,14 @@ describe('The text side of a directory', () => {
     }
   });
 
+  it('reads ids of the model that have no token as no text, and refuses those beyond', async () => {
+    const { tokenizer } = await loadPolicyText(directory);
+    const [id] = tokenizer.encode('a');
+    expect(tokenizer.vocabSize).toBe(320);
+    expect(tokenizer.decode([319, id, 310])).toBe('a');
+    expect(() => tokenizer.decode([320])).toThrow(/token id is 320; ids are 0 … 319/);
+  });
+
   it('writes conversations as transformers does', async () => {
     const { tokenizer } = await loadPolicyText(directory);
     const template = new ChatTemplate(templateText, {}, 'chat_template.jinja');

@@ -74,13 +74,9 @@ export async function loadPolicyText(
   const tokenizer = loadTokenizer(tokenizerJson, {
     endOfTurnToken: endOfTurn,
     padToken: tokenContent(config, 'pad_token') ?? endOfTurn,
+    numModelIds: vocabSize,
+    file: tokenizerPath,
   });
-  if (tokenizer.vocabSize > vocabSize) {
-    throw new PolicyError(
-      'INVALID_FILE',
-      `${tokenizerPath} has ids up to ${tokenizer.vocabSize - 1}; the vocab_size of the model is ${vocabSize}`,
-    );
-  }
   const ends = [...endIds(generation), ...endIds(model)];
   const unknown = ends.find(({ id }) => !Number.isInteger(id) || id < 0 || id >= vocabSize);
   if (unknown) unknown.json.refuse('eos_token_id', `must be ids of 0 … ${vocabSize - 1}`, 'INVALID_FILE');

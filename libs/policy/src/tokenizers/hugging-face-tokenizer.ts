@@ -8,33 +8,52 @@ export interface SpecialTokens {
   readonly endOfTurnToken: string;
 }
 
+export interface HuggingFaceTokenizerOptions extends SpecialTokens {
+  /**
+   * Ids of the model, where they are more than the tokenizer's. Models have such rows, and a policy can sample them;
+   * they have no text.
+   */
+  readonly numModelIds?: number;
+  /** What messages call the file. */
+  readonly file?: string;
+}
+
 /** Any `tokenizer.json`, through `@huggingface/tokenizers` (BPE, WordPiece, Unigram …). */
 export class HuggingFaceTokenizer implements Tokenizer {
   readonly vocabSize: number;
   readonly hash: string;
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
+  /** Ids that have a token. */
+  private readonly numTokens: number;
   private readonly model: HuggingFaceTokenizerModel;
 
   constructor(
     private readonly json: TokenizerJson,
-    specialTokens: SpecialTokens,
+    { numModelIds, file = 'the tokenizer file', ...specialTokens }: HuggingFaceTokenizerOptions,
   ) {
     try {
       this.model = new HuggingFaceTokenizerModel(json, { clean_up_tokenization_spaces: false });
     } catch (cause) {
-      throw new PolicyError('INVALID_FILE', `the tokenizer file can't be used: ${(cause as Error).message}`, {
+      throw new PolicyError('INVALID_FILE', `${file} can't be used: ${(cause as Error).message}`, {
         cause,
       });
     }
     const { vocab } = json.model;
     // Unigram models list their pieces in the order of their ids.
     const ids = Array.isArray(vocab) ? vocab.keys() : Object.values(vocab);
-    this.vocabSize =
+    this.numTokens =
       [...ids, ...json.added_tokens.map(({ id }) => id)].reduce((max, id) => Math.max(max, id), -1) + 1;
+    this.vocabSize = numModelIds ?? this.numTokens;
+    if (this.vocabSize < this.numTokens) {
+      throw new PolicyError(
+        'INVALID_FILE',
+        `${file} has ids up to ${this.numTokens - 1}; the vocab_size of the model is ${this.vocabSize}`,
+      );
+    }
     this.hash = hashTokenizer(json);
-    this.padTokenId = this.idOf(specialTokens.padToken);
-    this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken);
+    this.padTokenId = this.idOf(specialTokens.padToken, file);
+    this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken, file);
   }
 
   encode(text: string): Int32Array {
@@ -47,8 +66,9 @@ export class HuggingFaceTokenizer implements Tokenizer {
     if (unknown !== undefined) {
       throw new PolicyError('INVALID_TOKEN', `token id is ${unknown}; ids are 0 … ${this.vocabSize - 1}`);
     }
-    if (ids.length === 0) return '';
-    return this.model.decode(ids, {
+    const known = ids.filter((id) => id < this.numTokens);
+    if (known.length === 0) return '';
+    return this.model.decode(known, {
       skip_special_tokens: skipSpecialTokens,
       clean_up_tokenization_spaces: false,
     });
@@ -58,10 +78,10 @@ export class HuggingFaceTokenizer implements Tokenizer {
     return this.json;
   }
 
-  private idOf(token: string): number {
+  private idOf(token: string, file: string): number {
     const id = this.model.token_to_id(token);
     if (id === undefined) {
-      throw new PolicyError('INVALID_FILE', `the tokenizer file has no token ${JSON.stringify(token)}`);
+      throw new PolicyError('INVALID_FILE', `${file} has no token ${JSON.stringify(token)}`);
     }
     return id;
   }

@@ -1,7 +1,7 @@
 import { PolicyError } from '../policy-error.js';
 import { byteLevelTokenizer, isByteTokenizerJson } from './byte-tokenizer.js';
 import { HuggingFaceTokenizer } from './hugging-face-tokenizer.js';
-import type { SpecialTokens } from './hugging-face-tokenizer.js';
+import type { HuggingFaceTokenizerOptions } from './hugging-face-tokenizer.js';
 import { endOfTurnToken, padToken } from './tokenizer.js';
 import type { Tokenizer, TokenizerJson } from './tokenizer.js';
 import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
@@ -9,17 +9,18 @@ import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
 /**
  * A tokenizer from the parsed content of a `tokenizer.json`. The special tokens of a foreign file are named by the
  * caller (its `tokenizer_config.json` has them); those of the tokenizers built here are the default.
- * Throws `PolicyError` (`INVALID_FILE`) when the content isn't a tokenizer or lacks a special token.
+ * Throws `PolicyError` (`INVALID_FILE`) when the content isn't a tokenizer, lacks a special token, or has more ids than the model.
  */
 export function loadTokenizer(
   json: unknown,
-  specialTokens: SpecialTokens = { padToken, endOfTurnToken },
+  specialTokens: HuggingFaceTokenizerOptions = { padToken, endOfTurnToken },
 ): Tokenizer {
   requireTokenizerJson(json);
-  const hasOwnSpecialTokens =
+  const isOwnFile =
+    specialTokens.numModelIds === undefined &&
     specialTokens.padToken === padToken && specialTokens.endOfTurnToken === endOfTurnToken;
-  if (hasOwnSpecialTokens && isWordTokenizerJson(json)) return new WordTokenizer(json);
-  if (hasOwnSpecialTokens && isByteTokenizerJson(json)) return byteLevelTokenizer();
+  if (isOwnFile && isWordTokenizerJson(json)) return new WordTokenizer(json);
+  if (isOwnFile && isByteTokenizerJson(json)) return byteLevelTokenizer();
   return new HuggingFaceTokenizer(json, specialTokens);
 }
 
