@@ -20,7 +20,12 @@ export function assertAccountedLogprobs(
   };
   for (let e = 0; e < columns.episodeIds.length; e++) {
     for (let s = columns.stepOffsets[e]; s < columns.stepOffsets[e + 1]; s++) {
-      if (columns.greedy[s] === 1) refuse(e, columns.steps[s], 'chosen greedily; must be sampled');
+      if (columns.greedy[s] === 1)
+        refuse(
+          e,
+          columns.steps[s],
+          'chosen greedily or among the likeliest tokens alone (top-k, top-p); must be sampled from all',
+        );
       if (Math.abs(columns.temperatures[s] - temperature) > 1e-6 || Number.isNaN(columns.temperatures[s])) {
         refuse(
           e,

@@ -21,10 +21,11 @@ const PLAYED = `
   AND policy_version_min >= 0
   AND ({behaviorVersion:Int64} < 0
     OR (policy_version_min = {behaviorVersion:Int64} AND policy_version_max = {behaviorVersion:Int64}))`;
-/** A greedy choice is no sample; the first step tells, as an episode is sampled in one way. */
+/** A greedy choice is no sample, and one by top-k or top-p none of the policy's; the first step tells, as an episode is sampled in one way. */
 const SAMPLED = `
   SELECT episode_id FROM events
-  WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'StepRecorded' AND seq = 1 AND NOT greedy`;
+  WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'StepRecorded' AND seq = 1 AND NOT greedy
+    AND (temperature IS NULL OR (top_k = 0 AND top_p >= 1))`;
 const FITTED = `
   SELECT arrayJoin(episode_ids) FROM updates
   WHERE run_id = {runId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;

@@ -1,6 +1,6 @@
 import { AlgorithmError } from '../errors.js';
 import { excludeEpisodes } from './exclude-episodes.js';
-import { checkFinite, checkGroupIds, checkOffsets } from '../layout/check.js';
+import { checkGroupIds, checkOffsets } from '../layout/check.js';
 import {
   NamedRegistry,
   optionFault,
@@ -110,6 +110,7 @@ export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
   readonly correctsForBehavior: boolean;
   readonly requires: readonly OptionalInput[];
   readonly options: S;
+  /** Finds rewards that are not finite by itself, on its one way over them. */
   compute(batch: AdvantageBatch, options: OptionsOf<S>): AdvantageResult;
 }
 
@@ -174,12 +175,8 @@ export function computeAdvantages(
       );
     }
   }
-  if (!batch.excluded?.includes(1)) {
-    checkFinite('rewards', batch.rewards);
-    return estimator.compute(batch, resolved);
-  }
+  if (!batch.excluded?.includes(1)) return estimator.compute(batch, resolved);
   const remaining = excludeEpisodes(batch, batch.excluded);
-  checkFinite('rewards', remaining.batch.rewards);
   const result = estimator.compute(remaining.batch, resolved);
   return {
     ...result,

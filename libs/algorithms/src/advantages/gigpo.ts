@@ -6,7 +6,7 @@ import {
   checkUnitInterval,
 } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
-import { groupMoments } from '../layout/groups.js';
+import { groupMoments, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows, rowSums } from '../layout/ragged.js';
 import { GROUP_EPSILON } from './grpo.js';
 
@@ -63,35 +63,46 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   checkUnitInterval('stepGamma', stepGamma);
   checkNonNegative('stepWeight', stepWeight);
   const { episodeSteps, stepOffsets, rewards, groupIds } = input;
-  const stepRewards = rowSums(rewards, stepOffsets);
+  const stepRewards = rowSums(rewards, stepOffsets, { name: 'rewards' });
   const numSteps = stepRewards.length;
   const episodeReturns = rowSums(stepRewards, episodeSteps);
-  const groupOfStep = stepGroups(input);
+  const { groupOfStep, numStepGroups } = stepGroups(input);
   const stepReturns = stepReturnsToGo(stepRewards, episodeSteps, stepGamma);
-
-  const episodeLevel =
+  const numGroups = largestOf(groupIds) + 1;
+  const stepMoments = groupMoments(stepReturns, groupOfStep, numStepGroups);
+  const { counts } = stepMoments;
+  const perEpisode =
     weighting === 'episodes'
-      ? broadcastRows(normalizeInGroups(episodeReturns, groupIds, normalization, 'zero'), episodeSteps)
-      : normalizeInGroups(
-          broadcastRows(episodeReturns, episodeSteps),
-          Int32Array.from(broadcastRows(Float64Array.from(groupIds), episodeSteps)),
-          normalization,
-          'raw',
-        );
-  const stepLevel = normalizeInGroups(stepReturns, groupOfStep, normalization, 'zero');
+      ? new GroupNormalizer(groupMoments(episodeReturns, groupIds, numGroups), normalization, 'zero')
+      : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), normalization, 'raw');
+  const perStep = new GroupNormalizer(stepMoments, normalization, 'zero');
 
-  const groupSizes = new Int32Array(numSteps);
-  for (let step = 0; step < numSteps; step++) groupSizes[groupOfStep[step]] += 1;
-  const perStep = new Float64Array(numSteps);
+  const advantages = new Float64Array(numSteps);
   let numSharing = 0;
-  for (let step = 0; step < numSteps; step++) {
-    perStep[step] = episodeLevel[step] + stepWeight * stepLevel[step];
-    numSharing += Number(groupSizes[groupOfStep[step]] > 1);
+  for (let episode = 0; episode < episodeReturns.length; episode++) {
+    const ofEpisode = perEpisode.normalize(episodeReturns[episode], groupIds[episode]);
+    for (let step = episodeSteps[episode]; step < episodeSteps[episode + 1]; step++) {
+      const group = groupOfStep[step];
+      advantages[step] = ofEpisode + stepWeight * perStep.normalize(stepReturns[step], group);
+      numSharing += Number(counts[group] > 1);
+    }
   }
   return {
-    advantages: broadcastRows(perStep, stepOffsets),
+    advantages: broadcastRows(advantages, stepOffsets),
     sharedAnchorFraction: numSteps === 0 ? 0 : numSharing / numSteps,
   };
+}
+
+/** Moments of the episodes' returns with each counted as often as it has steps, as verl-agent does. */
+function stepRowMoments(
+  { episodeSteps, groupIds }: GigpoInput,
+  episodeReturns: Float64Array,
+  numGroups: number,
+): GroupMoments {
+  const groupOfStep = new Int32Array(episodeSteps[episodeReturns.length]);
+  for (let episode = 0; episode < episodeReturns.length; episode++)
+    groupOfStep.fill(groupIds[episode], episodeSteps[episode], episodeSteps[episode + 1]);
+  return groupMoments(broadcastRows(episodeReturns, episodeSteps), groupOfStep, numGroups);
 }
 
 /** Discounted return from each step on, per episode `[K]`. */
@@ -108,7 +119,10 @@ function stepReturnsToGo(stepRewards: Float64Array, episodeSteps: Int32Array, ga
 }
 
 /** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
-function stepGroups({ episodeSteps, groupIds, anchors }: GigpoInput): Int32Array {
+function stepGroups({ episodeSteps, groupIds, anchors }: GigpoInput): {
+  readonly groupOfStep: Int32Array;
+  readonly numStepGroups: number;
+} {
   const numAnchors = largestOf(anchors) + 1;
   const numKeys = (largestOf(groupIds) + 1) * numAnchors;
   // A table is several times faster than a map, where the pairs are not many more than the steps.
@@ -126,7 +140,7 @@ function stepGroups({ episodeSteps, groupIds, anchors }: GigpoInput): Int32Array
       groupOfStep[step] = number;
     }
   }
-  return groupOfStep;
+  return { groupOfStep, numStepGroups: numGroups };
 }
 
 /** Numbers by key, as a map of small keys. */
@@ -155,24 +169,32 @@ function largestOf(numbers: Int32Array): number {
   return largest;
 }
 
-function normalizeInGroups(
-  values: Float32Array | Float64Array,
-  groupIds: Int32Array,
-  normalization: 'meanStd' | 'mean',
-  singleton: 'zero' | 'raw',
-): Float64Array {
-  const numGroups = largestOf(groupIds) + 1;
-  const { counts, means, stds, allEqual } = groupMoments(values, groupIds, numGroups);
-  const normalized = new Float64Array(values.length);
-  for (let i = 0; i < values.length; i++) {
-    const group = groupIds[i];
-    if (counts[group] === 1) normalized[i] = singleton === 'raw' ? values[i] : 0;
-    else if (allEqual[group] === 0) {
-      normalized[i] =
-        (values[i] - means[group]) / (normalization === 'mean' ? 1 : stds[group] + GROUP_EPSILON);
+/** Places values among those of their group. */
+class GroupNormalizer {
+  readonly #scales: Float64Array;
+  readonly #means: Float64Array;
+
+  /** @param singleton what the only value of a group becomes: 0, or itself */
+  constructor(
+    { counts, means, stds, allEqual }: GroupMoments,
+    normalization: 'meanStd' | 'mean',
+    singleton: 'zero' | 'raw',
+  ) {
+    this.#means = singleton === 'raw' ? means.slice() : means;
+    this.#scales = new Float64Array(counts.length);
+    for (let group = 0; group < counts.length; group++) {
+      if (counts[group] > 1 && allEqual[group] === 0) {
+        this.#scales[group] = normalization === 'mean' ? 1 : 1 / (stds[group] + GROUP_EPSILON);
+      } else if (counts[group] === 1 && singleton === 'raw') {
+        this.#means[group] = 0;
+        this.#scales[group] = 1;
+      }
     }
   }
-  return normalized;
+
+  normalize(value: number, group: number): number {
+    return (value - this.#means[group]) * this.#scales[group];
+  }
 }
 
 function checkGigpo({ episodeSteps, stepOffsets, rewards, groupIds, anchors }: GigpoInput): void {

@@ -39,8 +39,17 @@ export function checkLength(name: string, array: { readonly length: number }, le
  * without one are excluded before, never passed.
  */
 export function checkFinite(name: string, array: NumericArray): void {
-  // x − x is 0 for finite x and NaN otherwise. Iterators are seven times slower than an index here.
-  for (let i = 0; i < array.length; i++) {
+  // x − x is 0 for finite x and NaN otherwise, and NaN stays in a sum: nothing to decide for each value.
+  let first = 0;
+  let second = 0;
+  let i = 0;
+  for (; i + 1 < array.length; i += 2) {
+    first += array[i] - array[i];
+    second += array[i + 1] - array[i + 1];
+  }
+  if (i < array.length) first += array[i] - array[i];
+  if (first + second === 0) return;
+  for (i = 0; i < array.length; i++) {
     if (array[i] - array[i] !== 0) refuse(`${name}[${String(i)}] is ${String(array[i])}, must be finite`);
   }
 }

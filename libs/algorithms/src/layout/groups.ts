@@ -42,15 +42,10 @@ export function groupMoments(
   const means = new Float64Array(numGroups);
   const stds = new Float64Array(numGroups);
   const allEqual = new Uint8Array(numGroups);
-  const least = new Float64Array(numGroups).fill(Infinity);
-  const most = new Float64Array(numGroups).fill(-Infinity);
   for (let i = 0; i < values.length; i++) {
     const group = groupIds[i];
-    const value = values[i];
     counts[group] += 1;
-    means[group] += value;
-    if (value < least[group]) least[group] = value;
-    if (value > most[group]) most[group] = value;
+    means[group] += values[i];
   }
   for (let group = 0; group < numGroups; group++) means[group] /= counts[group];
   for (let i = 0; i < values.length; i++) {
@@ -58,12 +53,39 @@ export function groupMoments(
     const difference = values[i] - means[group];
     stds[group] += difference * difference;
   }
+  let numNearlyEqual = 0;
   for (let group = 0; group < numGroups; group++) {
     stds[group] = counts[group] > 1 ? Math.sqrt(stds[group] / (counts[group] - 1)) : 0;
-    const tolerance = EQUALITY_TOLERANCE * Math.max(1, Math.abs(means[group]));
-    allEqual[group] = Number(counts[group] > 1 && most[group] - least[group] <= tolerance);
+    // Values within a tolerance of each other deviate by less than it, so only such groups need a closer look.
+    const isNear = counts[group] > 1 && stds[group] <= toleranceAt(means[group]);
+    allEqual[group] = Number(isNear);
+    numNearlyEqual += allEqual[group];
   }
+  if (numNearlyEqual > 0) keepEqual(allEqual, { values, groupIds, means });
   return { counts, means, stds, allEqual };
+}
+
+function toleranceAt(mean: number): number {
+  return EQUALITY_TOLERANCE * Math.max(1, Math.abs(mean));
+}
+
+/** Takes back the mark of groups whose largest and smallest values are further apart than the tolerance. */
+function keepEqual(
+  allEqual: Uint8Array,
+  { values, groupIds, means }: { values: NumericArray; groupIds: Int32Array; means: Float64Array },
+): void {
+  const least = new Float64Array(means.length).fill(Infinity);
+  const most = new Float64Array(means.length).fill(-Infinity);
+  for (let i = 0; i < values.length; i++) {
+    const group = groupIds[i];
+    if (allEqual[group] === 0) continue;
+    if (values[i] < least[group]) least[group] = values[i];
+    if (values[i] > most[group]) most[group] = values[i];
+  }
+  for (let group = 0; group < allEqual.length; group++) {
+    if (allEqual[group] === 1)
+      allEqual[group] = Number(most[group] - least[group] <= toleranceAt(means[group]));
+  }
 }
 
 /** How many groups there are, and how many of them carry no signal of their own. */

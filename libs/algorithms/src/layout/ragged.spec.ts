@@ -20,6 +20,26 @@ describe('ragged rows', () => {
     );
   });
 
+  it('rowSums: passes over nothing but zeros, wherever the array begins', () => {
+    // Long enough and sparse: single values, pairs that cancel as one float64 (1, then −1 two places on), −0, the smallest float32.
+    for (const begin of [0, 1, 2]) {
+      const offsets = offsetsOf([7, 0, 500, 16, 33, 1200, 1, 344]);
+      const values = new Float32Array(2101 + begin).subarray(begin);
+      values.set([1, 0, -1], 32);
+      values.set([-0, 1e-45], 520);
+      values.set([0.5, 0.25], 555);
+      values[6] = 3;
+      values[2100] = -8;
+      values[40] = 2;
+      const naive = [...offsets.subarray(1)].map((end, row) =>
+        values.subarray(offsets[row], end).reduce((sum, value) => sum + value, 0),
+      );
+      expect([...rowSums(values, offsets)]).toEqual(naive);
+      values[1000] = NaN;
+      expect(faultOf(() => rowSums(values, offsets)).message).toBe('values[1000] is NaN, must be finite');
+    }
+  });
+
   it('rowSums: refuses values that are not finite, naming the first', () => {
     const values = Float32Array.of(1, 2, Infinity, Number.NaN);
     expect(faultOf(() => rowSums(values, Int32Array.of(0, 2, 4))).message).toBe(

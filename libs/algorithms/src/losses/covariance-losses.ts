@@ -1,8 +1,8 @@
 import { nonNegative, positiveFraction, positive, real, wholeNumber } from '../registry/index.js';
+import { clippedSurrogate, isClipped, logRatioBounds } from './clipped-surrogate.js';
 import { definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
-import { ppoToken } from './ppo.js';
 import { sampleWithoutReplacement } from './seeded-choice.js';
-import { LOG_RATIO_LIMIT, clamp, overTokens, type TokenTerm } from './token-loss.js';
+import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /*
  * Losses that hold back the tokens which drive entropy down: those with a high covariance of advantage and logprob,
@@ -54,28 +54,21 @@ export const clipCov = definePolicyLoss({
     seed: wholeNumber(0),
   },
   selectTokens(input, { clipLow, clipHigh, fraction, lowest, highest, seed }) {
-    const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
-    const clip = { clipLow, clipHigh, dualClip: null };
+    const bounds = logRatioBounds({ clipLow, clipHigh, dualClip: null });
     const candidates: number[] = [];
     covariances(input).forEach((covariance, t) => {
       if (covariance <= lowest || covariance >= highest) return;
-      ppoToken(term, input.logprobs[t] - input.proximalLogprobs[t], input.advantages[t], clip);
-      if (term.clipped === 0) candidates.push(t);
+      const logRatio = input.logprobs[t] - input.proximalLogprobs[t];
+      if (!isClipped(logRatio, input.advantages[t], bounds)) candidates.push(t);
     });
     const selected = new Uint8Array(input.logprobs.length);
     for (const t of sampleWithoutReplacement(candidates, shareOf(fraction, input), seed)) selected[t] = 1;
     return selected;
   },
   compute(input, { clipLow, clipHigh }) {
-    const clip = { clipLow, clipHigh, dualClip: null };
-    return overTokens(input, (term, t, difference, advantage) => {
-      ppoToken(term, difference, advantage, clip);
-      if (input.selected?.[t] === 1) {
-        term.loss = 0;
-        term.gradient = 0;
-        term.clipped = 1;
-      }
-    });
+    const { selected = null } = input;
+    const factors = selected && Float64Array.from(selected, (isSelected) => 1 - isSelected);
+    return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip: null }, factors });
   },
 });
 

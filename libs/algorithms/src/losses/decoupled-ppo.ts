@@ -1,7 +1,7 @@
 import { choice, nullable, positive } from '../registry/index.js';
-import { behaviorLogprobsOf, definePolicyLoss } from './policy-loss.js';
-import { ppoOptions, ppoToken } from './ppo.js';
-import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
+import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
+import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { LOG_RATIO_LIMIT, clamp } from './token-loss.js';
 
 /**
  * Decoupled PPO (Hilton et al.; AReaL, arXiv:2505.24298): clip against the proximal policy, correct for the behavior policy,
@@ -16,14 +16,17 @@ export const decoupledPpo = definePolicyLoss({
   correctsForBehavior: true,
   options: { ...ppoOptions, cap: nullable(positive(5)), capRule: choice('truncate', 'filter') },
   compute(input, { cap, capRule, ...clip }) {
-    const behavior = behaviorLogprobsOf(input);
-    return overTokens(input, (term, t, difference, advantage) => {
-      const raw = Math.exp(clamp(input.proximalLogprobs[t] - behavior[t], -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT));
-      const weight = cap === null || raw <= cap ? raw : capRule === 'truncate' ? cap : 0;
-      ppoToken(term, difference, advantage, clip);
-      term.loss *= weight;
-      term.gradient *= weight;
-      if (weight === 0) term.clipped = 1;
-    });
+    const factors = behaviorWeights(input).map((weight) =>
+      cap === null || weight <= cap ? weight : capRule === 'truncate' ? cap : 0,
+    );
+    return clippedSurrogate(input, { clip, factors });
   },
 });
+
+/** w = exp(clamp(logπ_prox − logπ_b, ±20)) of each token `[N]`. */
+export function behaviorWeights(input: PolicyLossInput): Float64Array {
+  const behavior = behaviorLogprobsOf(input);
+  return Float64Array.from(input.proximalLogprobs, (proximal, t) =>
+    Math.exp(clamp(proximal - behavior[t], -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)),
+  );
+}

@@ -1,6 +1,7 @@
 import { choice, positive } from '../registry/index.js';
+import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
+import { behaviorWeights } from './decoupled-ppo.js';
 import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
-import { ppoOptions, ppoToken } from './ppo.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /**
@@ -22,26 +23,19 @@ export const m2po = definePolicyLoss({
   selectTokens: (input, { form, threshold }) =>
     largestSecondMoments(input, form === 'proximal' ? input.proximalLogprobs : input.logprobs, threshold),
   compute(input, { form, clipLow, clipHigh, dualClip }) {
+    const { selected = null } = input;
+    if (form === 'proximal') {
+      const factors = behaviorWeights(input).map((weight, t) => (selected?.[t] === 1 ? 0 : weight));
+      return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip }, factors });
+    }
     const behavior = behaviorLogprobsOf(input);
-    const clip = { clipLow, clipHigh, dualClip };
-    return overTokens(input, (term, t, difference, advantage) => {
-      if (input.selected?.[t] === 1) {
-        term.loss = 0;
-        term.gradient = 0;
-        term.clipped = 1;
-      } else if (form === 'current') {
-        const logRatio = input.logprobs[t] - behavior[t];
-        const held = clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
-        term.loss = -advantage * Math.exp(held);
-        term.gradient = held === logRatio ? term.loss : 0;
-        term.clipped = 0;
-      } else {
-        const logRatio = input.proximalLogprobs[t] - behavior[t];
-        const weight = Math.exp(clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT));
-        ppoToken(term, difference, advantage, clip);
-        term.loss *= weight;
-        term.gradient *= weight;
-      }
+    return overTokens(input, (term, t, _difference, advantage) => {
+      const logRatio = input.logprobs[t] - behavior[t];
+      const held = clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+      const dropped = selected?.[t] === 1;
+      term.loss = dropped ? 0 : -advantage * Math.exp(held);
+      term.gradient = held === logRatio ? term.loss : 0;
+      term.clipped = Number(dropped);
     });
   },
 });

@@ -57,7 +57,7 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   readonly options: S;
   /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
   readonly selectTokens?: (input: PolicyLossInput, options: OptionsOf<S>) => Uint8Array;
-  /** Goes over the tokens by `overTokens`, which also finds inputs that are not finite. */
+  /** Goes over the tokens by `overTokens` or `clippedSurrogate`, which also find inputs that are not finite. */
   compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
 }
 

@@ -1,7 +1,7 @@
 import { positive, positiveFraction, real } from '../registry/index.js';
+import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
 import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
-import { ppoOptions, ppoToken } from './ppo.js';
-import { LOG_RATIO_LIMIT, clamp, overTokens, type TokenTerm } from './token-loss.js';
+import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /*
  * Losses that look at a whole sequence. Tokens of weight 0 are left out of a sequence's mean; a sequence of such tokens
@@ -48,10 +48,7 @@ export const gspo = definePolicyLoss({
   options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
   compute(input, { clipLow, clipHigh }) {
     const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
-    const clip = { clipLow, clipHigh, dualClip: null };
-    return overTokens(input, (term, t, _difference, advantage) => {
-      ppoToken(term, logRatios[t], advantage, clip);
-    });
+    return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip: null }, logRatios });
   },
 });
 
@@ -141,15 +138,7 @@ export const opsm = definePolicyLoss({
   options: { ...ppoOptions, delta: real(0.1) },
   compute(input, { delta, ...clip }) {
     const behind = sequenceLogRatios(input, behaviorLogprobsOf(input), input.logprobs, 'mean');
-    return overTokens(input, (term, t, difference, advantage) => {
-      if (advantage < 0 && behind[t] > delta) drop(term);
-      else ppoToken(term, difference, advantage, clip);
-    });
+    const factors = behind.map((logRatio, t) => Number(input.advantages[t] >= 0 || logRatio <= delta));
+    return clippedSurrogate(input, { clip, factors });
   },
 });
-
-function drop(term: TokenTerm): void {
-  term.loss = 0;
-  term.gradient = 0;
-  term.clipped = 1;
-}

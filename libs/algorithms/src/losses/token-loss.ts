@@ -47,12 +47,7 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
       sumOfDifferences += difference;
     }
   }
-  if (!Number.isFinite(poison)) {
-    checkFinite('logprobs', logprobs);
-    checkFinite('proximalLogprobs', proximalLogprobs);
-    checkFinite('advantages', advantages);
-    checkFinite('weights', weights);
-  }
+  if (!Number.isFinite(poison)) checkFiniteInputs(input);
   const denominator = Math.max(1, numTokens);
   return {
     loss,
@@ -60,6 +55,19 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
     gradients,
     statistics: { clipFraction: numClipped / denominator, approximateKl: -sumOfDifferences / denominator },
   };
+}
+
+/** @throws AlgorithmError `INVALID_ARGUMENT` naming the array and the index of an input that is not finite */
+export function checkFiniteInputs({
+  logprobs,
+  proximalLogprobs,
+  advantages,
+  weights,
+}: PolicyLossInput): void {
+  checkFinite('logprobs', logprobs);
+  checkFinite('proximalLogprobs', proximalLogprobs);
+  checkFinite('advantages', advantages);
+  checkFinite('weights', weights);
 }
 
 /** x held inside [least, most]. */

@@ -31,7 +31,7 @@ export interface EpisodeColumns {
   readonly keptPrefixTokens: Int32Array;
   /** [S] Temperature that the action was sampled at; NaN where nothing was sampled or it is not known. */
   readonly temperatures: Float32Array;
-  /** [S] 1 where the action was chosen greedily: its logprobs are no samples from the policy. */
+  /** [S] 1 where the action was chosen greedily or among the likeliest tokens alone (top-k, top-p): no sample from the policy. */
   readonly greedy: Uint8Array;
   /** [S + 1] into the token level. */
   readonly tokenOffsets: Int32Array;

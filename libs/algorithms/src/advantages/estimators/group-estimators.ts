@@ -1,3 +1,4 @@
+import { checkFinite } from '../../layout/check.js';
 import { broadcastRows, rowLengths, rowSums } from '../../layout/ragged.js';
 import {
   choice,
@@ -85,6 +86,7 @@ defineAdvantageEstimator({
   compute(batch, options) {
     const components = requiredInput(batch, 'rewardComponents');
     const weights = requiredInput(batch, 'componentWeights');
+    checkFinite('rewards', batch.rewards);
     return { advantages: gdpo({ ...batch, components, weights }, options), returns: null, statistics: {} };
   },
 });
@@ -151,7 +153,7 @@ function defineEpisodeEstimator<S extends OptionSchema>({
     ...spec,
     requires: [],
     compute(batch, options) {
-      const returns = rowSums(batch.rewards, batch.offsets);
+      const returns = rowSums(batch.rewards, batch.offsets, { name: 'rewards' });
       const { advantages, ...statistics } = estimate({ returns, groupIds: batch.groupIds }, options, batch);
       return { advantages: broadcastRows(advantages, batch.offsets), returns: null, statistics };
     },

@@ -30,7 +30,7 @@ defineAdvantageEstimator({
   requires: [],
   options: { singleton: choice('zero', 'raw') },
   compute({ offsets, rewards, groupIds }, options) {
-    const input = { returns: rowSums(rewards, offsets), groupIds, offsets };
+    const input = { returns: rowSums(rewards, offsets, { name: 'rewards' }), groupIds, offsets };
     const { advantages, ...statistics } = reinforcePlusPlusBaseline(input, options);
     return { advantages, returns: null, statistics };
   },
@@ -59,7 +59,7 @@ defineAdvantageEstimator({
   options: { decay: fraction(0.95) },
   compute(batch, { decay }) {
     const { advantages, baselines } = rae({
-      returns: rowSums(batch.rewards, batch.offsets),
+      returns: rowSums(batch.rewards, batch.offsets, { name: 'rewards' }),
       roleIds: requiredInput(batch, 'roleIds'),
       baselines: requiredInput(batch, 'roleBaselines'),
       decay,

@@ -16,7 +16,8 @@ export function selectEpisodeRows(episodeIds: readonly string[]): string {
     SELECT
       episode_id, seq, log_offset, toUInt8(indexOf([${KINDS.map((kind) => `'${kind}'`).join(', ')}], toString(kind)) - 1) AS kind_number,
       group_id, end_reason, success, num_steps, reward, anchor, action_valid, kept_prefix_tokens,
-      temperature, greedy, token_ids, toUInt32(arraySum(action_mask)) AS num_action_tokens_of_step, token_logprobs,
+      temperature, events.greedy OR (temperature IS NOT NULL AND (top_k > 0 OR top_p < 1)) AS greedy, token_ids,
+      toUInt32(arraySum(action_mask)) AS num_action_tokens_of_step, token_logprobs,
       if(
         arrayMin(token_policy_versions) = arrayMax(token_policy_versions),
         arraySlice(token_policy_versions, 1, 1),

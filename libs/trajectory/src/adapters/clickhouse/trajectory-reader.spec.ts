@@ -52,7 +52,15 @@ describe('TrajectoryReader', () => {
           anchor: step === 0 ? null : `state ${step}`,
           actionValid: step !== 1,
           sampling:
-            step === 2 ? null : { temperature: 0.25, topK: 0, topP: 1, greedy: step === 1, maxNewTokens: 4 },
+            step === 2
+              ? null
+              : {
+                  temperature: 0.25,
+                  topK: ordinal,
+                  topP: 1 - ordinal / 4,
+                  greedy: step === 1,
+                  maxNewTokens: 4,
+                },
         }),
       }),
     );

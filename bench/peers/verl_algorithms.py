@@ -1,4 +1,4 @@
-"""Shortest runs of verl's functions, of OpenRLHF's GAE loop and of GiGPO in numpy on a batch of the shape that advantages.bench.mjs measures; the last line is JSON, milliseconds."""
+"""Shortest runs of verl's functions, of OpenRLHF's GAE loop and of GiGPO in numpy on a batch of the shape that algorithms.bench.mjs measures; the last line is JSON, milliseconds."""
 
 import json
 import time
@@ -109,6 +109,12 @@ def main():
                 ),
                 "grpo, verl's loop": shortest_ms(
                     lambda: core_algos.compute_grpo_outcome_advantage(rewards, mask, groups)
+                ),
+                "rloo, verl's loop": shortest_ms(
+                    lambda: core_algos.compute_rloo_outcome_advantage(rewards, mask, groups)
+                ),
+                "opo, verl's loop": shortest_ms(
+                    lambda: core_algos.compute_opo_outcome_advantage(rewards, mask, groups)
                 ),
                 "grpo, verl vectorised": shortest_ms(
                     lambda: core_algos.compute_grpo_vectorized_outcome_advantage(rewards, mask, groups)

@@ -1,9 +1,10 @@
 /**
  * The mathematics over flat ragged arrays: 2,048 sequences of up to 512 tokens. GAE against the same recursion over padded
- * rows with a mask, linearity up to 50 million tokens, what a call leaves behind, and, where RETRACE_PEER_PYTHON names a Python
- * with verl and torch (`bench/peers/set-up.sh <directory>` makes one), against verl, OpenRLHF's GAE and GiGPO in numpy.
+ * rows with a mask, what the checks at the boundary cost, linearity up to 50 million tokens, what calls leave behind, and, where
+ * RETRACE_PEER_PYTHON names a Python with verl and torch (`bench/peers/set-up.sh <directory>` makes one), against verl,
+ * OpenRLHF's GAE and GiGPO in numpy.
  *
- *   npm run bench -- advantages
+ *   npm run bench -- algorithms
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -13,14 +14,19 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
   aggregationWeights,
+  computeAdvantages,
   computePolicyLoss,
   countForAggregation,
   gae,
   gigpo,
   grpo,
   offsetsOf,
+  opo,
+  rloo,
+  rowLengths,
   rowSums,
 } from '@retrace/algorithms';
+import { uncheckedGae, uncheckedPpo } from './unchecked-algorithms.mjs';
 
 const NUM_SEQUENCES = 2048;
 const MAX_LENGTH = 512;
@@ -31,13 +37,16 @@ const LARGE_TOKENS = 50_000_000;
 const GAMMA = 0.99;
 const LAMBDA = 0.95;
 
-/** Shortest of `repeats` runs, milliseconds, after as many to warm up: what else runs on the machine only adds to it. */
-function shortestMs(run, repeats = 15) {
+/**
+ * Shortest of `repeats` runs, milliseconds, after `warmUps`: what else runs on the machine only adds to it. A loop of half a
+ * million turns is in its final machine code only after some dozens of calls, which a training run makes in its first minute.
+ */
+function shortestMs(run, { repeats = 30, warmUps = 60 } = {}) {
   let shortest = Infinity;
-  for (let i = 0; i < 2 * repeats; i++) {
+  for (let i = 0; i < warmUps + repeats; i++) {
     const start = performance.now();
     run();
-    if (i >= repeats) shortest = Math.min(shortest, performance.now() - start);
+    if (i >= warmUps) shortest = Math.min(shortest, performance.now() - start);
   }
   return shortest;
 }
@@ -69,8 +78,8 @@ function makeBatch(numSequences) {
   };
 }
 
-/** What GAE reads, and no more, of about so many tokens. */
-function makeValueBatch(numTokens) {
+/** What GAE and PPO read, and no more, of about so many tokens: PPO takes the values for logprobs. */
+function makeLargeBatch(numTokens) {
   const random = makeRandom(11);
   const numSequences = Math.round((2 * numTokens) / (MAX_LENGTH + 1));
   const offsets = offsetsOf(
@@ -79,7 +88,16 @@ function makeValueBatch(numTokens) {
   const rewards = new Float32Array(offsets[numSequences]);
   const values = rewards.map(() => random() - 0.5);
   for (let s = 0; s < numSequences; s++) rewards[offsets[s + 1] - 1] = random() < 0.5 ? 1 : 0;
-  return { offsets, rewards, values };
+  return {
+    offsets,
+    rewards,
+    values,
+    groupIds: Int32Array.from({ length: numSequences }, (_, s) => Math.floor(s / GROUP_SIZE)),
+    logprobs: values,
+    proximalLogprobs: values.map((value) => value + 0.4 * (random() - 0.5)),
+    advantages: values.map(() => 2 * random() - 1),
+    weights: new Float32Array(rewards.length).fill(1 / rewards.length),
+  };
 }
 
 /** Growth of heap and buffers by calls whose results are dropped, after collecting garbage. */
@@ -152,47 +170,72 @@ function pad({ offsets, rewards, values }) {
 function measurePeer() {
   const python = process.env.RETRACE_PEER_PYTHON;
   if (python === undefined) return null;
-  const script = fileURLToPath(new URL('peers/verl_advantages.py', import.meta.url));
+  const script = fileURLToPath(new URL('peers/verl_algorithms.py', import.meta.url));
   const output = execFileSync(python, [script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   return JSON.parse(output.trim().split('\n').at(-1));
 }
 
 const batch = makeBatch(NUM_SEQUENCES);
 const numTokens = batch.rewards.length;
-const padded = pad(batch);
-const counts = countForAggregation(batch);
-const weights = aggregationWeights(batch, { aggregation: 'tokenMean', counts });
-const runGae = (input) => gae({ ...input, gamma: GAMMA, lambda: LAMBDA });
+const weights = aggregationWeights(batch, { aggregation: 'tokenMean', counts: countForAggregation(batch) });
+const lengths = rowLengths(batch.offsets);
+const ofEpisodes = ({ rewards, offsets, groupIds }) => ({ returns: rowSums(rewards, offsets), groupIds });
 
-const ours = {
-  gae: shortestMs(() => runGae(batch)),
-  grpo: shortestMs(() => grpo({ returns: rowSums(batch.rewards, batch.offsets), groupIds: batch.groupIds })),
-  gigpo: shortestMs(() => gigpo(batch)),
-  ppo: shortestMs(() => computePolicyLoss('ppo', { ...batch, weights })),
+const runs = {
+  gae: (input) => gae({ ...input, gamma: GAMMA, lambda: LAMBDA }),
+  grpo: (input) => grpo(ofEpisodes(input)),
+  rloo: (input) => rloo(ofEpisodes(input)),
+  opo: (input) => opo({ ...ofEpisodes(input), lengths }),
+  'grpo on every token': (input) => computeAdvantages('grpo', input),
+  gigpo: (input) => gigpo(input),
+  ppo: (input) => computePolicyLoss('ppo', { weights, ...input }),
 };
-const paddedMs = shortestMs(() => paddedGae(padded));
-const large = makeValueBatch(LARGE_TOKENS);
-const largeMs = shortestMs(() => runGae(large), 2);
-const linearity = largeMs / large.rewards.length / (ours.gae / numTokens);
+const figures = [{ name: 'tokens', value: numTokens, unit: '' }];
+const report = (name, value, unit) => figures.push({ name, value, unit });
 
-const figures = [
-  { name: 'tokens', value: numTokens, unit: '' },
-  { name: 'GAE, flat', value: ours.gae, unit: 'ms' },
-  { name: 'GAE, padded with a mask', value: paddedMs, unit: 'ms' },
-  { name: 'GAE, flat is faster than padded by', value: paddedMs / ours.gae, unit: '×' },
-  { name: 'GAE, 50 million tokens', value: largeMs, unit: 'ms' },
-  { name: 'GAE, time a token at 50 million over that at half a million', value: linearity, unit: '×' },
-  { name: 'GAE, bytes held a call after 200 calls', value: bytesHeldPerCall(() => runGae(batch)), unit: 'B' },
-  { name: 'GRPO from token rewards', value: ours.grpo, unit: 'ms' },
-  { name: 'GiGPO', value: ours.gigpo, unit: 'ms' },
-  { name: 'PPO loss and gradient', value: ours.ppo, unit: 'ms' },
-];
+const ours = Object.fromEntries(
+  Object.entries(runs).map(([name, run]) => [name, shortestMs(() => run(batch))]),
+);
+for (const [name, value] of Object.entries(ours)) report(`${name}, ours`, value, 'ms');
+
+const padded = pad(batch);
+report(
+  'gae over padded rows with a mask',
+  shortestMs(() => paddedGae(padded)),
+  'ms',
+);
+const unchecked = {
+  gae: shortestMs(() => uncheckedGae({ ...batch, gamma: GAMMA, lambda: LAMBDA })),
+  ppo: shortestMs(() => uncheckedPpo({ ...batch, weights, clipLow: 0.2, clipHigh: 0.2, dualClip: 3 })),
+};
+for (const [name, value] of Object.entries(unchecked)) {
+  report(`${name}: share of the checks`, 100 * Math.max(0, 1 - value / ours[name]), '%');
+}
+for (const name of ['gae', 'grpo', 'gigpo', 'ppo']) {
+  report(
+    `${name}: bytes held a call after 200 calls`,
+    bytesHeldPerCall(() => runs[name](batch)),
+    'B',
+  );
+}
+
 const peer = measurePeer();
 for (const [name, value] of Object.entries(peer ?? {})) {
-  figures.push({ name, value, unit: 'ms' });
-  figures.push({ name: `${name}: ours is faster by`, value: value / ours[name.split(',')[0]], unit: '×' });
+  report(name, value, 'ms');
+  const own = name.split(',')[0];
+  report(`${name}: ours is faster by`, value / ours[own], '×');
+  if (name === 'grpo, verl vectorised')
+    report(`${name}: ours on every token is faster by`, value / ours['grpo on every token'], '×');
 }
-for (const { name, value, unit } of figures) console.log(`${name.padEnd(52)} ${value.toFixed(2)} ${unit}`);
+
+const large = makeLargeBatch(LARGE_TOKENS);
+for (const name of ['gae', 'grpo', 'ppo']) {
+  const ms = shortestMs(() => runs[name](large), { repeats: 2, warmUps: 1 });
+  report(`${name}: 50 million tokens`, ms, 'ms');
+  const linearity = ms / large.rewards.length / (ours[name] / numTokens);
+  report(`${name}: time a token at 50 million over that at half a million`, linearity, '×');
+}
+for (const { name, value, unit } of figures) console.log(`${name.padEnd(64)} ${value.toFixed(2)} ${unit}`);
 
 const { RETRACE_RESULT_FILE: resultFile } = process.env;
 if (resultFile !== undefined) {
