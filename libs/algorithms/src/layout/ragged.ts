@@ -48,7 +48,7 @@ export function rowSums(
       sums[row] = sumBetween(values, offsets[row], offsets[row + 1]);
     }
   }
-  for (let row = 0; row < sums.length; row++) if (!Number.isFinite(sums[row])) checkFinite(name, values);
+  if (!sums.every((sum) => Number.isFinite(sum))) checkFinite(name, values);
   return sums;
 }
 
