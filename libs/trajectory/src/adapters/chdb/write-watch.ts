@@ -1,7 +1,7 @@
 import type { Engine } from './engine.js';
 import { quoteIdentifier, quoteString } from './sql-literals.js';
 
-/** Counts every write(2) of the engine that failed; also that of a result whose reader went away. */
+/** Counts every write(2) of the engine that failed. Results whose reader went away don't move it. */
 const NUM_FAILED =
   "SELECT sum(value) FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'";
 
