@@ -52,17 +52,17 @@ describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, b
     // The one call that makes a part of it, whatever the sample.
     await killAtSome([{ name: 'rename', nth: 1 }], killStoreInInsert);
     await killAtSome(points, killStoreInInsert);
-  }, 120_000);
+  }, 240_000);
 
   it('of a merge, the store has every event once when it is back, and after the next merge', async () => {
     const points = await countMergePoints(bench);
     await killAtSome([{ name: 'rename', nth: 1 }], killStoreInMerge);
     await killAtSome(points, killStoreInMerge);
-  }, 120_000);
+  }, 240_000);
 
   it('of its cursor or in mid-request, another sink goes on from what the store has', async () => {
     const points = await countSinkPoints(bench);
     expect(points.length).toBeGreaterThan(5);
     await killAtSome(points, killSink);
-  }, 120_000);
+  }, 240_000);
 });

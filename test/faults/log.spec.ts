@@ -7,7 +7,7 @@ import { FaultBench } from '../support/fault-bench.mjs';
 
 const STREAMS = ['control', 'trajectories'] as const;
 
-describe('a sink whose log or position is not what it was', () => {
+describe('a sink whose log or position is not what it was', { timeout: 120_000 }, () => {
   let bench: FaultBench;
   let logPath: string;
 

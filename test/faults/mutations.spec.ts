@@ -41,7 +41,7 @@ describe('the audit of the fault matrix', () => {
       expect(await bench.store.ended).toBe('SIGKILL');
       expectFaults(await goOnAndAudit(), expected);
     },
-    60_000,
+    120_000,
   );
 
   it.each([
@@ -62,7 +62,7 @@ describe('the audit of the fault matrix', () => {
       await sleep(300);
       expectFaults(await goOnAndAudit(), expected);
     },
-    60_000,
+    120_000,
   );
 });
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-describe('producers', () => {
+describe('producers', { timeout: 120_000 }, () => {
   it('that append what others appended, later and in another order, change nothing', async () => {
     await bench.startSink();
     const episodes = Array.from({ length: 12 }, () => bench.newEpisode());
@@ -67,7 +67,7 @@ describe('producers', () => {
   });
 });
 
-describe('sinks', () => {
+describe('sinks', { timeout: 120_000 }, () => {
   it('that carry the same partitions double nothing, though one sleeps through the work of the other', async () => {
     const sleeper = await bench.startSink();
     await bench.startSink();

@@ -46,7 +46,7 @@ describe('a store whose disk fails', () => {
       await strace.detach();
       await expectAllOnDisk(bench);
     },
-    60_000,
+    120_000,
   );
 
   /** The engine does not look at the outcome of these writes: INSERT and merge would succeed, with parts that are cut short. */
@@ -69,7 +69,7 @@ describe('a store whose disk fails', () => {
       await bench.client.command('OPTIMIZE TABLE events FINAL');
       expect((await bench.audit()).faults).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -105,5 +105,5 @@ describe('a store on a file system that is full', () => {
     } finally {
       await bench.close();
     }
-  }, 60_000);
+  }, 120_000);
 });
