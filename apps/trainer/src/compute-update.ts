@@ -64,7 +64,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
       ...outcomeMetrics(outcome, learningRate),
       ['train/clipFraction', outcome.clipFraction],
       ['train/approximateKl', outcome.approximateKl],
-      ...(recipe.loss.klCoefficient > 0 ? ([['train/kl', outcome.kl]] as const) : []),
+      ...(lossKlCoefficient(recipe) > 0 ? ([['train/kl', outcome.kl]] as const) : []),
       ...prepared.metrics,
     ],
   };
@@ -106,6 +106,11 @@ function seeded(policyLoss: string, seed: number): { readonly seed?: number } {
   return 'seed' in getPolicyLoss(policyLoss).options ? { seed } : {};
 }
 
+/** 0 where the KL counts in the reward. */
+function lossKlCoefficient({ loss }: Recipe): number {
+  return loss.klIn === 'reward' ? 0 : loss.klCoefficient;
+}
+
 function lossOptions(recipe: Recipe, seed: number): LossOptions {
   const { loss, collection, optimizer } = recipe;
   return {
@@ -114,7 +119,7 @@ function lossOptions(recipe: Recipe, seed: number): LossOptions {
     valueCoefficient: loss.valueCoefficient,
     valueClip: loss.valueClip,
     entropyCoefficient: loss.entropyCoefficient,
-    klCoefficient: loss.klCoefficient,
+    klCoefficient: lossKlCoefficient(recipe),
     klEstimator: loss.klEstimator,
     temperature: collection.temperature,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,

@@ -1,5 +1,7 @@
 import {
+  applyKlPenalty,
   computeAdvantages,
+  estimateKl,
   explainedVariance,
   getPolicyLoss,
   numberAnchors,
@@ -42,7 +44,8 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
   assertAccountedLogprobs(columns, batch, recipe.collection.temperature);
   const usesCritic = recipe.loss.valueCoefficient > 0;
   const loss = getPolicyLoss(recipe.loss.policyLoss);
-  const scoresAll = usesCritic || loss.correctsForBehavior;
+  const klInReward = recipe.loss.klIn === 'reward' && options.referenceWeights !== null;
+  const scoresAll = usesCritic || loss.correctsForBehavior || klInReward;
   const scored = await scoreBatch(
     options,
     batch,
@@ -63,7 +66,26 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     texts: options.texts,
     recordedTotals: options.recordedRewards,
   });
-  const { rewards, totals, numMissing, trainedEpisodes } = scoredRewards;
+  const { totals, numMissing, trainedEpisodes } = scoredRewards;
+  const reference = await referenceLogprobs(options, batch);
+  const penalised = klInReward && reference ? withKlPenalty(scoredRewards.rewards, reference) : null;
+  /** r_t − β·KL_t, with the logprobs before the update: it has no gradient. */
+  function withKlPenalty(rewards: Float32Array, ofReference: Float32Array) {
+    const proximalLogprobs = gather(scored.logprobs, batch.actionTokens);
+    const atActions = gather(ofReference, batch.actionTokens);
+    const { klCoefficient: coefficient, klEstimator: estimator } = recipe.loss;
+    const { values: kls } = estimateKl(proximalLogprobs, atActions, { estimator });
+    return {
+      rewards: applyKlPenalty({
+        rewards,
+        proximalLogprobs,
+        referenceLogprobs: atActions,
+        coefficient,
+        estimator,
+      }),
+      meanKl: kls.reduce((sum, kl) => sum + kl, 0) / Math.max(1, kls.length),
+    };
+  }
   const values = scored.values && gather(scored.values, batch.actionTokens);
   const given: Required<Pick<AdvantageBatch, TrainerInput>> = {
     values,
@@ -81,7 +103,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
     recipe.advantage.estimator,
     {
       offsets: batch.episodeActionOffsets,
-      rewards,
+      rewards: penalised?.rewards ?? scoredRewards.rewards,
       groupIds: numberGroups(columns.groupIds).groupIds,
       excluded: trainedEpisodes.map((trained) => 1 - trained),
       ...given,
@@ -103,7 +125,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       // A loss that corrects for the behavior policy by itself clips against the policy that the update starts from.
       anchorLogprobs: loss.correctsForBehavior ? scored.logprobs : batch.behaviorLogprobs,
       behaviorLogprobs: loss.needsBehaviorLogprobs ? batch.behaviorLogprobs : null,
-      referenceLogprobs: await referenceLogprobs(options, batch),
+      referenceLogprobs: klInReward ? null : reference,
       returns: result.returns && scatterToTokens(result.returns),
       proximalValues: scored.values,
     },
@@ -119,6 +141,7 @@ export async function preparePolicyUpdate(options: UpdateInputs): Promise<Prepar
       ['train/numEpisodes', columns.episodeIds.length],
       ['train/numActionTokens', batch.actionTokens.length],
       ['train/numMissingRewards', numMissing],
+      ...(penalised ? ([['train/kl', penalised.meanKl]] as const) : []),
       ...Object.entries(result.statistics).map(([name, value]) => [`train/${name}`, value] as const),
     ],
   };

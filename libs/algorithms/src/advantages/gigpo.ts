@@ -118,47 +118,59 @@ function stepReturnsToGo(stepRewards: Float64Array, episodeSteps: Int32Array, ga
   return returns;
 }
 
-/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
-function stepGroups({ episodeSteps, groupIds, anchors }: GigpoInput): {
+interface StepGroups {
+  /** `[K]` */
   readonly groupOfStep: Int32Array;
   readonly numStepGroups: number;
-} {
-  const numAnchors = largestOf(anchors) + 1;
-  const numKeys = (largestOf(groupIds) + 1) * numAnchors;
+}
+
+/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
+function stepGroups(input: GigpoInput): StepGroups {
+  const numAnchors = largestOf(input.anchors) + 1;
+  const numKeys = (largestOf(input.groupIds) + 1) * numAnchors;
   // A table is several times faster than a map, where the pairs are not many more than the steps.
-  const numbers = numKeys <= 8 * anchors.length ? new NumberTable(numKeys) : new Map<number, number>();
+  return numKeys <= 8 * input.anchors.length
+    ? numberByTable(input, numAnchors, numKeys)
+    : numberByMap(input, numAnchors);
+}
+
+function numberByTable(
+  { episodeSteps, groupIds, anchors }: GigpoInput,
+  numAnchors: number,
+  numKeys: number,
+): StepGroups {
   const groupOfStep = new Int32Array(anchors.length);
-  let numGroups = 0;
+  /** One more than the number of a pair; 0 for none yet. */
+  const following = new Int32Array(numKeys);
+  let numStepGroups = 0;
+  for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
+    const first = groupIds[episode] * numAnchors;
+    for (let step = episodeSteps[episode]; step < episodeSteps[episode + 1]; step++) {
+      const anchor = anchors[step];
+      if (anchor === -1) {
+        groupOfStep[step] = numStepGroups++;
+        continue;
+      }
+      if (following[first + anchor] === 0) following[first + anchor] = ++numStepGroups;
+      groupOfStep[step] = following[first + anchor] - 1;
+    }
+  }
+  return { groupOfStep, numStepGroups };
+}
+
+function numberByMap({ episodeSteps, groupIds, anchors }: GigpoInput, numAnchors: number): StepGroups {
+  const groupOfStep = new Int32Array(anchors.length);
+  const numbers = new Map<number, number>();
+  let numStepGroups = 0;
   for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
     for (let step = episodeSteps[episode]; step < episodeSteps[episode + 1]; step++) {
       const key = groupIds[episode] * numAnchors + anchors[step];
-      let number = anchors[step] === -1 ? undefined : numbers.get(key);
-      if (number === undefined) {
-        number = numGroups++;
-        if (anchors[step] !== -1) numbers.set(key, number);
-      }
+      const number = (anchors[step] === -1 ? undefined : numbers.get(key)) ?? numStepGroups++;
+      if (anchors[step] !== -1) numbers.set(key, number);
       groupOfStep[step] = number;
     }
   }
-  return { groupOfStep, numStepGroups: numGroups };
-}
-
-/** Numbers by key, as a map of small keys. */
-class NumberTable {
-  readonly #numbers: Int32Array;
-
-  constructor(numKeys: number) {
-    this.#numbers = new Int32Array(numKeys).fill(-1);
-  }
-
-  get(key: number): number | undefined {
-    const number = this.#numbers[key];
-    return number === -1 ? undefined : number;
-  }
-
-  set(key: number, number: number): void {
-    this.#numbers[key] = number;
-  }
+  return { groupOfStep, numStepGroups };
 }
 
 /** −1 for none. */

@@ -139,6 +139,8 @@ export class LossRecipe {
   @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;
   /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 = off. */
   @IsNumber() @Min(0) readonly klCoefficient!: number;
+  /** Where the KL counts: in the `loss` of the current policy (default), or in the `reward`, with the policy before the update. */
+  @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
   @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
 }
 

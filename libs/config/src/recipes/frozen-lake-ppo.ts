@@ -39,6 +39,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       valueCoefficient: 0.5,
       valueClip: null,
       klCoefficient: 0,
+      klIn: 'loss',
       klEstimator: 'k3',
     },
     optimizer: {
