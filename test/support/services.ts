@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Credentials } from '@retrace/config';
+import type { StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { findFreePort, makeDataDirectory, runRetrace, startRetrace, type Session } from './cli.mjs';
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly numFaults: number;
+  readonly numPending: number;
+  readonly numDeadLetters: number;
+  readonly numConflicts: number;
+  readonly numDeletedRecords: number;
+}
+
+/** Roles started alone on a broker and on `retrace store` in place of a ClickHouse server. */
+export class ServiceRoles {
+  private readonly sessions: Session[] = [];
+
+  private constructor(
+    /** What names log and store to every role. */
+    readonly environment: Readonly<Record<string, string>>,
+    private readonly remove: () => void,
+  ) {}
+
+  static async start({ addresses }: StartedBroker): Promise<ServiceRoles> {
+    const data = makeDataDirectory();
+    const port = await findFreePort();
+    const storeDirectory = join(data.path, 'store');
+    const store = startRetrace(['store', '--port', String(port), '--data-dir', storeDirectory]);
+    await store.waitFor(/http:\/\/127\.0\.0\.1:\d+/);
+    const credentials = JSON.parse(
+      readFileSync(join(storeDirectory, 'credentials.json'), 'utf8'),
+    ) as Credentials;
+    const shared = join(data.path, 'shared');
+    mkdirSync(shared);
+    const environment = {
+      RETRACE_KAFKA_BROKERS: addresses.plaintext,
+      RETRACE_KAFKA_PARTITIONS: '3',
+      RETRACE_STORE_URL: `http://127.0.0.1:${port}`,
+      RETRACE_STORE_USER: credentials.user,
+      RETRACE_STORE_PASSWORD: credentials.password,
+      RETRACE_STORE_READONLY_USER: credentials.readonlyUser,
+      RETRACE_STORE_READONLY_PASSWORD: credentials.readonlyPassword,
+      RETRACE_DATA_DIR: shared,
+    };
+    const roles = new ServiceRoles(environment, () => {
+      data.remove();
+    });
+    roles.sessions.push(store);
+    return roles;
+  }
+
+  /** Starts a role, which is stopped with the others at the end. */
+  role(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Session {
+    const session = startRetrace(args, { ...this.environment, ...environment });
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** Runs a command to its end. */
+  run(args: readonly string[]): ReturnType<typeof runRetrace> {
+    return runRetrace(args, { environment: this.environment });
+  }
+
+  async sql(statement: string): Promise<unknown> {
+    const { stdout, stderr } = await this.run(['sql', statement, '--json']);
+    if (stderr !== '') throw new Error(stderr);
+    return JSON.parse(stdout);
+  }
+
+  /** The report of `retrace verify` once the sinks have brought everything. */
+  async verify(): Promise<{ readonly code: number | null; readonly report: VerifyReport }> {
+    for (let attempt = 0; ; attempt += 1) {
+      const { code, stdout, stderr } = await this.run(['verify', '--json']);
+      if (stderr !== '') throw new Error(stderr);
+      const report = JSON.parse(stdout) as VerifyReport;
+      if (report.numPending === 0 || attempt === 10) return { code, report };
+      await sleep(500);
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const session of this.sessions.splice(0).reverse()) {
+      if (session.child.exitCode === null && session.child.signalCode === null) await session.stop('SIGTERM');
+    }
+    this.remove();
+  }
+}
