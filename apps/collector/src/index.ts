@@ -9,4 +9,3 @@ export { PolicyActor } from './policy-actor.js';
 export { planRound, type PlannedEpisode, type PlannedGroup, type RoundPlanOptions } from './round-plan.js';
 export { ScriptedActor } from './scripted-actor.js';
 export { TrajectoryWriter } from './trajectory-writer.js';
-export { PatientLog, type PatientLogOptions } from './patient-log.js';

@@ -10,10 +10,10 @@ import {
 } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
+import { PatientLog } from '@retrace/trajectory';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { holdRole, openLog } from '@retrace/trajectory/log';
 import { Collector } from './collector.js';
-import { PatientLog } from './patient-log.js';
 import { TrajectoryWriter } from './trajectory-writer.js';
 
 /** The collector as a process: `node apps/collector/dist/main.js`, configured by its environment. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent, type EventLog } from '@retrace/trajectory';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { faultyLog, type Fault } from '@retrace/trajectory/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { faultyLog, type Fault } from './faulty-log.fixture.js';
 import { TrajectoryWriter, type TrajectoryWriterOptions } from './trajectory-writer.js';
 
 const runId = newRunId();

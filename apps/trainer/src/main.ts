@@ -3,11 +3,15 @@ import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@ret
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
 import { RewardScorer, StateVisits, VerdictStore } from '@retrace/scoring';
+import { PatientLog } from '@retrace/trajectory';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLog } from '@retrace/trajectory/log';
 import { saveTokenizer } from './save-tokenizer.js';
 import { Trainer } from './trainer.js';
+
+/** What it has computed is worth waiting for a log that is away; after this long somebody should look. */
+const logPatienceMs = 60 * 60 * 1000;
 
 /** The trainer as a process: `node apps/trainer/dist/main.js`, configured by its environment. */
 async function main(): Promise<void> {
@@ -16,7 +20,13 @@ async function main(): Promise<void> {
   if (runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the trainer works for one run');
   const supervised = superviseThisProcess();
   const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
-  const log = await openLog(config.log, 'trainer');
+  const log = new PatientLog(await openLog(config.log, 'trainer'), {
+    signal: supervised.signal,
+    patienceMs: logPatienceMs,
+    onNotice: (line) => {
+      process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
+    },
+  });
   const control = new ControlTail(log);
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);

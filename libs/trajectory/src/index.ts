@@ -28,6 +28,7 @@ export {
   type EpisodeEventFields,
 } from './new-event.js';
 export { partitionOf } from './partitioner.js';
+export { PatientLog, type PatientLogOptions } from './patient-log.js';
 export { SINK_GROUP, trajectoriesStored } from './stored-position.js';
 export { describeProblem, type Problem } from './validation/problem.js';
 export { assertValidEvent, findEventProblem } from './validation/validate-event.js';

@@ -1,5 +1,6 @@
-import { collectEpisodes, PatientLog, type CollectResult } from '@retrace/collector';
+import { collectEpisodes, type CollectResult } from '@retrace/collector';
 import { CheckpointFiles, openBackend } from '@retrace/policy';
+import { PatientLog } from '@retrace/trajectory';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { readCodeVersion } from '../installation.js';
 import type { BackendName } from '../server/role-definitions.js';

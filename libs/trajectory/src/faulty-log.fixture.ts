@@ -1,4 +1,5 @@
-import { LogError, type EventLog } from '@retrace/trajectory';
+import { LogError } from './errors.js';
+import type { EventLog } from './event-log.js';
 
 /** What happens to an append: it goes through, is refused before or after it landed, or never settles, landed or not. */
 export type Fault = 'none' | 'refused' | 'lostAnswer' | 'hangs' | 'landsAndHangs';

@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LogError, newRunId, type EventLog } from '@retrace/trajectory';
-import { peekEnvelope } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLmdbLog } from './adapters/lmdb/index.js';
+import { peekEnvelope } from './codec/index.js';
+import { ControlTail } from './control-tail.js';
+import { LogError } from './errors.js';
+import type { EventLog } from './event-log.js';
 import { faultyLog, type Fault } from './faulty-log.fixture.js';
+import { newRunId } from './ids.js';
 import { PatientLog } from './patient-log.js';
 
 const runId = newRunId();
@@ -40,6 +42,17 @@ describe('PatientLog', () => {
     expect(ids).toHaveLength(3);
     expect(new Set(ids).size).toBe(1);
     expect(notices).toEqual(['waits for the event log: the broker is away', 'the event log answers again']);
+  });
+
+  it('gives up with what is wrong when its patience is over', async () => {
+    const patient = new PatientLog(
+      faultyLog(log, () => 'refused'),
+      { signal: new AbortController().signal, patienceMs: 200 },
+    );
+    await expect(new ControlTail(patient).append(runId, metrics)).rejects.toMatchObject({
+      code: 'LOG_UNREACHABLE',
+      message: 'the event log did not answer for 0 s: the broker is away',
+    });
   });
 
   it('gives up at once on what no retry can mend', async () => {

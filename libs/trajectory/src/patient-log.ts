@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  LogError,
-  type EventLog,
-  type FollowOptions,
-  type ReadOptions,
-  type Stream,
-} from '@retrace/trajectory';
+import { LogError } from './errors.js';
+import type { EventLog, FollowOptions, ReadOptions } from './event-log.js';
+import type { Stream } from './events.js';
 
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5_000;
@@ -15,6 +11,8 @@ export interface PatientLogOptions {
   readonly signal: AbortSignal;
   /** (default 3,000) */
   readonly drainMs?: number;
+  /** How long a call is tried at all (default: until the signal aborts). */
+  readonly patienceMs?: number;
   /** Receives one line when something fails for the first time, and when the log is back. */
   readonly onNotice?: (line: string) => void;
 }
@@ -85,9 +83,10 @@ export class PatientLog implements EventLog {
     return this.log.close();
   }
 
-  /** @throws what the log threw, when no retry can mend it or the signal has aborted */
+  /** @throws what the log threw, when no retry can mend it or the signal has aborted; LogError `LOG_UNREACHABLE` when the patience is over */
   private async outlast<T>(call: () => Promise<T>): Promise<T> {
-    const { signal, onNotice } = this.options;
+    const { signal, onNotice, patienceMs = Infinity } = this.options;
+    const startedMs = performance.now();
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
         const result = await this.unlessStopped(call);
@@ -96,6 +95,10 @@ export class PatientLog implements EventLog {
         return result;
       } catch (error) {
         if (!(error instanceof LogError && error.retriable) || signal.aborted) throw error;
+        if (performance.now() - startedMs > patienceMs) {
+          const message = `the event log did not answer for ${Math.round(patienceMs / 1000)} s: ${error.message}`;
+          throw new LogError('LOG_UNREACHABLE', message, { retriable: true, cause: error });
+        }
         if (!this.isAway) onNotice?.(`waits for the event log: ${error.message}`);
         this.isAway = true;
         await sleep(backoffMs, undefined, { signal }).catch(() => undefined);
