@@ -85,6 +85,43 @@ describe('migrate', () => {
     expect(await migrate(client)).toEqual({ applied: [] });
   });
 
+  it('brings an empty store up to date when several roles start at once, without an error in any', async () => {
+    const others = Array.from({ length: 5 }, () =>
+      createStoreClient({
+        url: server.url,
+        username: 'retrace',
+        password: 'secret',
+        database: client.database,
+      }),
+    );
+    await Promise.all([client, ...others].map((each) => migrate(each)));
+    await Promise.all(others.map((each) => each.close()));
+    const [alone] = [`alone_${numDatabases}`];
+    await root.command(`CREATE DATABASE ${alone}`);
+    const reference = createStoreClient({
+      url: server.url,
+      username: 'retrace',
+      password: 'secret',
+      database: alone,
+    });
+    await migrate(reference);
+    expect(await definitionsIn(client)).toEqual(await definitionsIn(reference));
+    await reference.close();
+    expect(await migrate(client)).toEqual({ applied: [] });
+    const doubled =
+      'SELECT migration, statement FROM schema_migrations FINAL GROUP BY ALL HAVING count() > 1';
+    expect(await client.queryRows(doubled)).toEqual([]);
+  });
+
+  /** Every table and view as the engine describes it, without its database. */
+  async function definitionsIn({ database }: StoreClient): Promise<string[]> {
+    const rows = await root.queryRows<{ definition: string }>(
+      "SELECT replaceAll(create_table_query, {database:String} || '.', '') AS definition FROM system.tables WHERE database = {database:String} ORDER BY name",
+      { params: { database } },
+    );
+    return rows.map(({ definition }) => definition);
+  }
+
   it('applies what was added since', async () => {
     await write('0001_first.sql', 'CREATE TABLE IF NOT EXISTS a (x Int32) ENGINE = MergeTree ORDER BY x;');
     expect(await migrate(client, { directory })).toEqual({ applied: ['0001_first.sql'] });

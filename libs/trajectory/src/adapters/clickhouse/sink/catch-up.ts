@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import type { StoreClient } from '../store-client.js';
+import { hasRecordIn } from './record-ahead.js';
 import { Sink } from './sink.js';
+
+/** How often to look whether anything is left that could come. */
+const LOOK_MS = 250;
 
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
@@ -15,7 +20,7 @@ export async function catchUp(log: EventLog, client: StoreClient): Promise<void>
       STREAMS.flatMap((stream) =>
         Array.from({ length: log.numPartitions(stream) }, async (_, partition) => {
           const endOffset = await log.endOffset(stream, partition);
-          if (endOffset > 0) await sink.caughtUpTo(stream, partition, endOffset - 1);
+          if (endOffset > 0) await reachEnd(sink, log, { stream, partition, endOffset });
         }),
       ),
     );
@@ -24,5 +29,35 @@ export async function catchUp(log: EventLog, client: StoreClient): Promise<void>
   } finally {
     caughtUp.abort();
     await running;
+  }
+}
+
+interface PartitionEnd {
+  readonly stream: Stream;
+  readonly partition: number;
+  readonly endOffset: number;
+}
+
+/** Resolves when the store holds the last record before the end, which need not be at the offset before it. */
+async function reachEnd(
+  sink: Sink,
+  log: EventLog,
+  { stream, partition, endOffset }: PartitionEnd,
+): Promise<void> {
+  const stop = new AbortController();
+  const nothingLeft = async (): Promise<void> => {
+    for (;;) {
+      await sleep(LOOK_MS, undefined, { signal: stop.signal });
+      const { nextOffset } = sink.progressOf(stream, partition);
+      if (nextOffset === null) continue;
+      if (!(await hasRecordIn(log, { stream, partition, from: nextOffset, end: endOffset }))) return;
+    }
+  };
+  const looking = nothingLeft();
+  looking.catch(() => undefined);
+  try {
+    await Promise.race([sink.caughtUpTo(stream, partition, endOffset - 1, { signal: stop.signal }), looking]);
+  } finally {
+    stop.abort();
   }
 }

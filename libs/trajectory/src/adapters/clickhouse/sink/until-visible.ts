@@ -3,10 +3,13 @@ import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import type { StoreClient } from '../store-client.js';
 import { catchUp } from './catch-up.js';
+import { hasRecordIn } from './record-ahead.js';
 import { readNextOffset } from './store-position.js';
 
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 const POLL_MS = 50;
+/** Where nothing came for so long, see whether anything is left that could come. */
+const LOOK_MS = 500;
 
 /**
  * Resolves when a sink elsewhere has brought into the store what the log holds now. Where nothing comes for `stallMs` no sink runs,
@@ -29,10 +32,14 @@ export async function untilVisible(
   let movedMs = performance.now();
   for (;;) {
     let lag = 0;
+    let isRecordLeft = false;
+    const looks = performance.now() - movedMs > LOOK_MS;
     for (const { position, endOffset } of ends) {
-      lag += Math.max(0, endOffset - (await readNextOffset(client, position)));
+      const nextOffset = await readNextOffset(client, position);
+      lag += Math.max(0, endOffset - nextOffset);
+      isRecordLeft ||= !looks || (await hasRecordIn(log, { ...position, from: nextOffset, end: endOffset }));
     }
-    if (lag === 0) return;
+    if (lag === 0 || !isRecordLeft) return;
     if (lag < lastLag) movedMs = performance.now();
     lastLag = lag;
     if (performance.now() - movedMs > stallMs) return catchUp(log, client);

@@ -5,6 +5,7 @@ import type { AnyEvent, Stream } from '../../../events.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { uuidToBytes } from '../../../uuid.js';
 import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, WATERMARK_EPISODE_ID } from '../../arrow/index.js';
+import { hasRecordIn } from '../sink/record-ahead.js';
 import { readNextOffset } from '../sink/store-position.js';
 import type { StoreClient } from '../store-client.js';
 import type { FaultList } from './fault-list.js';
@@ -71,7 +72,8 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     counts.numRecords += records.length;
     next = last + 1;
   }
-  counts.numPending += endOffset - visibleEnd;
+  const isPending = await hasRecordIn(log, { stream, partition, from: visibleEnd, end: endOffset });
+  if (isPending) counts.numPending += endOffset - visibleEnd;
 }
 
 /** Walks records and rows side by side, both by offset. */
