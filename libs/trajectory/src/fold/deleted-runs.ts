@@ -31,6 +31,14 @@ export class DeletedRuns {
     }
   }
 
+  /** For each deleted run the offset before which its records are deleted in that stream partition; those with none left out. */
+  endsOf(stream: Stream, partition: number): { readonly runId: string; readonly end: number }[] {
+    return [...this.#ends].flatMap(([runId, ends]) => {
+      const end = ends[stream][partition] ?? 0;
+      return end > 0 ? [{ runId, end }] : [];
+    });
+  }
+
   /** Whether a record at or behind this offset may be one of a deleted run: spares the question for each. */
   reach(stream: Stream, partition: number, offset: number): boolean {
     return offset < (this.#highestEnds[stream][partition] ?? 0);

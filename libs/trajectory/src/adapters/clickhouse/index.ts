@@ -19,7 +19,7 @@ export {
 export { describeExceededLimit, USER_SQL_LIMITS } from './user-sql-limits.js';
 export { rebuildStore, type RebuildOptions, type RebuildReport } from './rebuild/rebuild-store.js';
 export { deleteRun, type DeleteReport, type DeleteRun } from './retention/delete-run.js';
-export { readDeletedRuns } from './retention/read-deleted-runs.js';
+export { readDeletedRuns } from './retention/deletion-watch.js';
 export { findRunReferences, type RunReference } from './retention/run-references.js';
 export { readRunHashes, type RunHash, type RunHashOptions } from './row-hash.js';
 export { catchUp } from './sink/catch-up.js';

@@ -2,7 +2,7 @@ import { peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import type { StreamPartition } from '../../arrow/index.js';
-import { isDeleted } from '../retention/read-deleted-runs.js';
+import { isDeleted } from '../retention/deletion-watch.js';
 import { insertBatch } from '../sink/insert-batch.js';
 import { PendingBatch } from '../sink/pending-batch.js';
 import { TimeSlice } from '../sink/time-slice.js';

@@ -3,7 +3,7 @@ import type { Stream } from '../../../events.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID, type StreamPartition } from '../../arrow/index.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { migrate, type MigrateOptions } from '../migrate.js';
-import { readDeletedRuns } from '../retention/read-deleted-runs.js';
+import { readDeletedRuns } from '../retention/deletion-watch.js';
 import { readRunHashes, type RunHash } from '../row-hash.js';
 import { catchUp } from '../sink/catch-up.js';
 import { readNextOffset } from '../sink/store-position.js';

@@ -8,9 +8,11 @@ import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.j
 import { rebuildStore } from '../rebuild/rebuild-store.js';
 import { readRunHashes } from '../row-hash.js';
 import { catchUp } from '../sink/catch-up.js';
+import { Sink } from '../sink/sink.js';
 import { readNextOffset } from '../sink/store-position.js';
-import { createStoreClient } from '../store-client.js';
-import { openStoreFixture, type StoreFixture } from '../store.fixture.js';
+import { createStoreClient, type StoreClient } from '../store-client.js';
+import { migrate } from '../migrate.js';
+import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { deleteRun, type DeleteRun } from './delete-run.js';
 
@@ -29,7 +31,11 @@ describe('deleteRun', () => {
     await catchUp(store.log, store.client);
   });
 
-  afterEach(() => store.close());
+  const atEnd: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of atEnd.splice(0)) await close();
+    await store.close();
+  });
 
   const ids = (id: string) => ({ logId: store.log.logId, runId: id });
   const append = (...events: AnyEvent[]) => appendEvents(store.log, events);
@@ -54,8 +60,16 @@ describe('deleteRun', () => {
       },
     });
 
-  async function numRecordsOf(id: string): Promise<number> {
-    const [row] = await store.client.queryRows<{ n: number }>(
+  const count = async (client: StoreClient, kind: string): Promise<number> => {
+    const [{ n }] = await client.queryRows<{ n: number }>(
+      'SELECT count() AS n FROM events WHERE kind = {kind:String}',
+      { params: { kind } },
+    );
+    return n;
+  };
+
+  async function numRecordsOf(id: string, client = store.client): Promise<number> {
+    const [row] = await client.queryRows<{ n: number }>(
       "SELECT count() AS n FROM events WHERE run_id = {id:String} AND kind != 'RunDeleted'",
       { params: { id } },
     );
@@ -124,6 +138,57 @@ describe('deleteRun', () => {
     expect(await numRecordsOf(runId)).toBe(0);
     expect(await verify()).toMatchObject({ ok: true });
   });
+
+  it.each(['at once', 'when it is started again'])(
+    'takes rows that a lagging sink brings back out again, %s',
+    async (when) => {
+      // A second sink, which reads what the first has brought, and whose inserts are held up until the run is deleted.
+      await store.client.command('CREATE DATABASE lagging');
+      const own = createStoreClient({
+        url: store.url,
+        username: 'retrace',
+        password: 'fixture',
+        database: 'lagging',
+      });
+      atEnd.push(() => own.close());
+      await migrate(own);
+      const log = withoutRelease();
+      let arrived: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (arrived = resolve));
+      let goOn: () => void = () => undefined;
+      const deleted = new Promise<void>((resolve) => (goOn = resolve));
+      const lagging = overriding(own, {
+        insertArrow: async (insert) => {
+          arrived();
+          await deleted;
+          await own.insertArrow(insert);
+          if (when !== 'at once') throw new Error('killed');
+        },
+      });
+      const stop = new AbortController();
+      const running = new Sink({ lingerMs: 0 }).run({ log, client: lagging, signal: stop.signal });
+      running.catch(() => undefined);
+      await held;
+      await remove({ log, bringUpToDate: () => Promise.resolve(), client: own });
+      goOn();
+      if (when === 'at once') {
+        await expect.poll(() => count(own, 'LogOpened'), { timeout: 10_000 }).toBe(1);
+        stop.abort();
+        await running;
+      } else {
+        await expect(running).rejects.toThrow('killed');
+        expect(await numRecordsOf(runId, own)).toBeGreaterThan(0);
+      }
+      await catchUp(log, own);
+      expect(await numRecordsOf(runId, own)).toBe(0);
+      expect(await verifyStore({ log, client: own })).toMatchObject({
+        ok: true,
+        numFaults: 0,
+        numPending: 0,
+        numEpisodes: 6,
+      });
+    },
+  );
 
   it('makes room for the run to come back', async () => {
     await remove();

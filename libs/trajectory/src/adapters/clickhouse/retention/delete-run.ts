@@ -2,12 +2,13 @@ import { encodeEvent } from '../../../codec/index.js';
 import type { EventLog, OffsetRange } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import { newControlEvent } from '../../../new-event.js';
-import { DEAD_LETTER_KIND, EventRowsEncoder, type StreamPartition } from '../../arrow/index.js';
+import { EventRowsEncoder, type StreamPartition } from '../../arrow/index.js';
 import { catchUp } from '../sink/catch-up.js';
 import { insertBatch } from '../sink/insert-batch.js';
 import { readNextOffset } from '../sink/store-position.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
+import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from './rows-of-run.js';
 import { findRunReferences } from './run-references.js';
 
 export interface DeleteRun {
@@ -84,15 +85,10 @@ async function markPositions(log: EventLog, client: StoreClient): Promise<void> 
   }
 }
 
-/** A run's rows in `events`: all but those that tell of its deletions, and dead letters whose envelope names it. */
-const EVENTS = "run_id = {runId:String} AND kind != 'RunDeleted'";
-const DEAD_LETTERS = `run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
-  AND JSONExtractString(payload, 'runId') = {runId:String}`;
-
 /** Where rows of a run lie: its events, and what was computed from them. */
 const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string }[] = [
-  { table: 'events', condition: EVENTS },
-  { table: 'events', condition: DEAD_LETTERS },
+  { table: 'events', condition: EVENTS_OF_RUN },
+  { table: 'events', condition: DEAD_LETTERS_OF_RUN },
   { table: 'reward_scores', condition: 'run_id = {runId:String}' },
   { table: 'reward_definitions', condition: 'run_id = {runId:String}' },
 ];
@@ -103,7 +99,7 @@ const RANGES = `
     SELECT log_offset, log_offset - rowNumberInAllBlocks() AS island
     FROM (
       SELECT DISTINCT log_offset FROM events
-      WHERE (${EVENTS} OR ${DEAD_LETTERS}) AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+      WHERE (${EVENTS_OF_RUN} OR ${DEAD_LETTERS_OF_RUN}) AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
       ORDER BY log_offset
     )
   )

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TrajectoryError } from '../../../errors.js';
 import type { EventLog, LogRecord } from '../../../event-log.js';
-import { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { SINK_GROUP } from '../../../stored-position.js';
-import type { StreamPartition } from '../../arrow/index.js';
-import { isDeleted } from '../retention/read-deleted-runs.js';
+import { EventRowsEncoder, type StreamPartition } from '../../arrow/index.js';
+import { isDeleted, type DeletionWatch } from '../retention/deletion-watch.js';
+import { deleteLateRows, findLateRows, type LateRange } from '../retention/late-rows.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
 import { BatchBuffer } from './batch-buffer.js';
@@ -20,8 +20,8 @@ export interface PartitionSinkParts {
   readonly client: StoreClient;
   readonly tracker: PartitionTracker;
   readonly options: ResolvedSinkOptions;
-  /** The deletions that the log told of when the sink began: their records are passed over. */
-  readonly readDeletedRuns: () => Promise<DeletedRuns>;
+  /** The deletions that the log tells of, one watch for all partitions: their records are passed over. */
+  readonly watchDeletions: () => Promise<DeletionWatch>;
   readonly onProgress: () => void;
   /** Called when records have come, before they are inserted. */
   readonly onRecords?: () => void;
@@ -42,7 +42,6 @@ export class PartitionSink {
   private nextWatermark = 0;
   /** Batches up to this many records were seen to become one part. */
   private numRecordsProven = 0;
-  private deletedRuns = new DeletedRuns();
 
   constructor(private readonly parts: PartitionSinkParts) {
     const { stream, partition } = parts.tracker;
@@ -92,7 +91,11 @@ export class PartitionSink {
       const message = `the log ends at ${endOffset}, the store holds records up to ${nextOffset}: the log lost some`;
       throw new StoreError('LOG_BEHIND_STORE', `In ${this.where} ${message}`);
     }
-    this.deletedRuns = await this.parts.readDeletedRuns();
+    const deletions = await this.parts.watchDeletions();
+    // A log that lets go of records learns from these rows which.
+    if (log.release === undefined) {
+      await this.deleteLate(nextOffset, await findLateRows(client, this.position, deletions.runs));
+    }
     tracker.sawEnd(endOffset);
     tracker.assigned(nextOffset, nextOffset === 0 ? await readOtherLogIds(client, log.logId) : []);
     this.nextWatermark = nextOffset;
@@ -107,13 +110,14 @@ export class PartitionSink {
       tracker.stream === 'control' ? options.minControlInsertIntervalMs : options.minInsertIntervalMs,
       options.insertBurst,
     );
+    const { runs: deletedRuns } = await this.parts.watchDeletions();
     const stop = new AbortController();
     const buffer = new BatchBuffer({
       maxRecords: maxBatchRecords,
       maxBytes: maxBatchBytes,
       newBatch: () => new PendingBatch(this.position),
       append: (batch, record) => {
-        if (isDeleted(record, this.position, this.deletedRuns)) batch.passOver(record);
+        if (isDeleted(record, this.position, deletedRuns)) batch.passOver(record);
         else batch.append(record);
       },
     });
@@ -154,6 +158,7 @@ export class PartitionSink {
     const withWatermark = nextOffset >= this.nextWatermark || numRows < numRecords;
     await insertBatch(client, batch.finish({ withWatermark }));
     const published = this.publishPosition(nextOffset);
+    await this.deleteLate(nextOffset, await this.findLate(batch));
     await this.proveOnePart({ first, last, numRecords: numRows });
     if (withWatermark) this.nextWatermark = nextOffset + options.watermarkInterval;
     this.backoffMs = options.minBackoffMs;
@@ -169,6 +174,31 @@ export class PartitionSink {
     onProgress();
     await published;
     return nextOffset;
+  }
+
+  /**
+   * What of a batch belongs to a run whose deletion was acknowledged while the batch was on its way: its rows may have come after those
+   * of the run were deleted.
+   */
+  private async findLate({ firstOffsets, lastOffset }: PendingBatch): Promise<LateRange[]> {
+    const { tracker, watchDeletions } = this.parts;
+    const deletions = await watchDeletions();
+    await deletions.refresh();
+    const { stream, partition } = tracker;
+    return deletions.runs.endsOf(stream, partition).flatMap(({ runId, end }) => {
+      const first = firstOffsets.get(runId);
+      return first !== undefined && first < end ? [{ runId, first, end: Math.min(end, lastOffset + 1) }] : [];
+    });
+  }
+
+  private async deleteLate(nextOffset: number, ranges: readonly LateRange[]): Promise<void> {
+    if (ranges.length === 0) return;
+    const { client } = this.parts;
+    // The position stays where it is, whatever rows go.
+    const encoder = new EventRowsEncoder(this.position);
+    encoder.append({ offset: nextOffset - 1, watermark: true });
+    await insertBatch(client, encoder.finish());
+    for (const range of ranges) await deleteLateRows(client, this.position, range);
   }
 
   /** For those who wait for the store. A failure is no reason to insert nothing more: they look there of themselves, too. */

@@ -1,4 +1,4 @@
-import { decodeEvent } from '../../../codec/index.js';
+import { decodeEvent, peekEnvelope } from '../../../codec/index.js';
 import type { LogRecord } from '../../../event-log.js';
 import { eventRow, EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
 
@@ -16,6 +16,8 @@ export class PendingBatch {
   numDeadLetters = 0;
   /** Of the events. */
   readonly occurredAtMs: number[] = [];
+  /** Where the first row of each run lies, by run id. */
+  readonly firstOffsets = new Map<string, number>();
   private readonly encoder: EventRowsEncoder;
 
   constructor(position: StreamPartition) {
@@ -33,10 +35,12 @@ export class PendingBatch {
     const decoded = decodeEvent(bytes);
     if (decoded.ok) {
       this.encoder.append(eventRow(offset, decoded.event));
+      this.noteRun(decoded.event.runId, offset);
       this.occurredAtMs.push(decoded.event.occurredAtUs / 1000);
     } else {
       const { code, reason } = decoded;
       this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
+      this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
       this.numDeadLetters++;
     }
     this.count(record);
@@ -53,6 +57,10 @@ export class PendingBatch {
   finish({ withWatermark }: { readonly withWatermark: boolean }): EncodedRows {
     if (withWatermark) this.encoder.append({ offset: this.lastOffset, watermark: true });
     return this.encoder.finish();
+  }
+
+  private noteRun(runId: string, offset: number): void {
+    if (!this.firstOffsets.has(runId)) this.firstOffsets.set(runId, offset);
   }
 
   private count({ offset, bytes }: LogRecord): void {

@@ -1,12 +1,11 @@
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
-import type { DeletedRuns } from '../../../fold/deleted-runs.js';
-import { readDeletedRuns } from '../retention/read-deleted-runs.js';
+import { DeletionWatch } from '../retention/deletion-watch.js';
 import type { StoreClient } from '../store-client.js';
 import { StoreError } from '../store-error.js';
 import { PartitionSink } from './partition-sink.js';
 import { resolveSinkOptions, type ResolvedSinkOptions, type SinkOptions } from './sink-options.js';
-import { PartitionTracker, type SinkProgress } from './sink-progress.js';
+import { PartitionTracker, type PartitionProgress, type SinkProgress } from './sink-progress.js';
 
 /** One of `count` sinks that split the partitions among them; `index` counts from 0. */
 export interface SinkShare {
@@ -58,15 +57,15 @@ export class Sink {
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const report = (): void => onProgress?.(this.progress());
-    let deletedRuns: Promise<DeletedRuns> | null = null;
-    const readOnce = (): Promise<DeletedRuns> => {
-      deletedRuns ??= readDeletedRuns(log, client).catch((error: unknown) => {
-        deletedRuns = null;
+    let deletions: Promise<DeletionWatch> | null = null;
+    const watchDeletions = (): Promise<DeletionWatch> => {
+      deletions ??= DeletionWatch.open(log, client).catch((error: unknown) => {
+        deletions = null;
         throw error;
       });
-      return deletedRuns;
+      return deletions;
     };
-    const parts = { log, client, options: this.options, readDeletedRuns: readOnce, onProgress: report };
+    const parts = { log, client, options: this.options, watchDeletions, onProgress: report };
     const sinks = this.trackers.map((tracker) => ({
       tracker,
       sink: new PartitionSink({
@@ -112,12 +111,23 @@ export class Sink {
     offset: number,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<void> {
+    await this.trackerOf(stream, partition).reached(offset, signal);
+  }
+
+  /**
+   * Where one partition is.
+   *
+   * @throws RangeError when the running sink has no such partition
+   */
+  progressOf(stream: Stream, partition: number): PartitionProgress {
+    return this.trackerOf(stream, partition).snapshot();
+  }
+
+  private trackerOf(stream: Stream, partition: number): PartitionTracker {
     const tracker = this.trackers.find((each) => each.stream === stream && each.partition === partition);
-    if (tracker === undefined) {
-      throw new RangeError(
-        `partition of stream ${stream} is ${partition}; the sink runs over no such partition`,
-      );
-    }
-    await tracker.reached(offset, signal);
+    if (tracker !== undefined) return tracker;
+    throw new RangeError(
+      `partition of stream ${stream} is ${partition}; the sink runs over no such partition`,
+    );
   }
 }
