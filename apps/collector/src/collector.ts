@@ -9,7 +9,8 @@ import { CollectorError } from './collector-error.js';
 import { nextTask, type CollectorTask } from './next-task.js';
 import { PolicyActor } from './policy-actor.js';
 import { PolicySource } from './policy-source.js';
-import { planRound, type PlannedEpisode, type RoundPlanOptions } from './round-plan.js';
+import type { PlannedEpisode, RoundPlanOptions } from './round-plan.js';
+import { RoundPlanner } from './round-planner.js';
 import { claimOf, isShared, placesLeft, type Share } from './round-share.js';
 import type { RoundMetrics } from './round-metrics.js';
 import { playRound, type RoundSetting } from './play-round.js';
@@ -32,6 +33,9 @@ export interface CollectorOptions {
   readonly onProgress: (detail: string) => void;
 }
 
+/** What decides a round, apart from the run. */
+type RoundSpec = Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places'>;
+
 /**
  * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
  * that was killed goes on where the log says the run is. Several divide each round's groups among them (`round-share.ts`).
@@ -39,6 +43,7 @@ export interface CollectorOptions {
 export class Collector {
   private readonly spec: EnvironmentSpec;
   private readonly policies: PolicySource;
+  private readonly planner = new RoundPlanner();
   private generator: Generator | null = null;
 
   constructor(private readonly options: CollectorOptions) {
@@ -74,6 +79,7 @@ export class Collector {
       const task = nextTask(this.view, recipe, share);
       if (task.kind === 'finished') return;
       if (task.kind === 'wait') {
+        this.planAhead();
         await control.changed(signal);
         continue;
       }
@@ -87,23 +93,31 @@ export class Collector {
     return this.options.control.run(this.options.runId);
   }
 
+  private trainingRound(round: number): RoundSpec {
+    const { groupsPerRound, groupSize } = this.options.recipe.collection;
+    return {
+      split: 'train',
+      agent: 'policy',
+      trainable: true,
+      round,
+      numGroups: groupsPerRound,
+      groupSize,
+      firstTask: round * groupsPerRound,
+    };
+  }
+
+  /** While the trainer is at work. Where the run is shared, what is left of a round shows only when it starts. */
+  private planAhead(): void {
+    const { view } = this;
+    if (isShared(view, this.options.share)) return;
+    this.planner.planAhead(this.planOptions(this.trainingRound(view.groups.lastRound + 1)));
+  }
+
   private async perform(task: CollectorTask, idleSeconds: number): Promise<void> {
     const { recipe } = this.options;
     switch (task.kind) {
       case 'rollOut': {
-        const { groupsPerRound, groupSize } = recipe.collection;
-        const metrics = await this.playRound(
-          {
-            split: 'train',
-            agent: 'policy',
-            trainable: true,
-            round: task.round,
-            numGroups: groupsPerRound,
-            groupSize,
-            firstTask: task.round * groupsPerRound,
-          },
-          idleSeconds,
-        );
+        const metrics = await this.playRound(this.trainingRound(task.round), idleSeconds);
         if (!metrics) return;
         const tensors = ['memory/collectorTensors', countTensors()] as const;
         await this.logMetrics('collector', task.round, [...metrics.entries(), tensors]);
@@ -164,10 +178,7 @@ export class Collector {
     ]);
   }
 
-  private async playRound(
-    plan: Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal'>,
-    idleSeconds: number,
-  ): Promise<RoundMetrics | null> {
+  private async playRound(plan: RoundSpec, idleSeconds: number): Promise<RoundMetrics | null> {
     const { recipe } = this.options;
     const episodes = await this.planEpisodes(plan);
     if (!episodes) return null;
@@ -183,27 +194,25 @@ export class Collector {
   }
 
   /** The episodes to play, claimed where the run is shared; null when the claim came too late, and the log says what is due now. */
-  private async planEpisodes(
-    plan: Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal'>,
-  ): Promise<PlannedEpisode[] | null> {
-    const { recipe, runId, control, share } = this.options;
+  private async planEpisodes(plan: RoundSpec): Promise<PlannedEpisode[] | null> {
+    const { runId, control, share } = this.options;
     const { view } = this;
     const { numGroups, trainable } = plan;
     const isClaimed = isShared(view, share);
-    const firstOrdinal = view.rounds.nextOrdinal;
-    const episodes = planRound({
-      ...plan,
-      runId,
-      seed: recipe.seed,
-      spec: this.spec,
-      firstOrdinal,
-      places: isClaimed && trainable ? placesLeft(view, plan, numGroups, share) : undefined,
-    });
+    const places = isClaimed && trainable ? placesLeft(view, plan, numGroups, share) : undefined;
+    const options = this.planOptions(plan, places);
+    const episodes = this.planner.plan(options);
     if (!isClaimed) return episodes;
-    const claim = claimOf(episodes, { share, numGroups, firstOrdinal });
+    const claim = claimOf(episodes, { share, numGroups, firstOrdinal: options.firstOrdinal });
     await control.append(runId, { kind: 'CollectorClaimed', payload: claim });
     await control.catchUp();
     return view.rounds.claimBy(share.index)?.groupIds[0] === claim.groupIds[0] ? episodes : null;
+  }
+
+  private planOptions(plan: RoundSpec, places?: readonly number[]): RoundPlanOptions {
+    const { recipe, runId } = this.options;
+    const firstOrdinal = this.view.rounds.nextOrdinal;
+    return { ...plan, runId, seed: recipe.seed, spec: this.spec, firstOrdinal, places };
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {

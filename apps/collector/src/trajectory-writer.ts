@@ -8,7 +8,7 @@ import { openSpool, type SpoolOptions } from './open-spool.js';
 export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
   /** A partition's records are handed to the log when there are this many bytes (default 256 KiB) … */
   readonly maxBatchBytes?: number;
-  /** … or, between turns, when the oldest has waited this long (default 25). */
+  /** … or, between turns, when the oldest has waited this long (default 10). */
   readonly lingerMs?: number;
   /** Turns wait while more than this many bytes in memory are not acknowledged: back-pressure on the rollouts (default 32 MiB). */
   readonly maxMemoryBytes?: number;
@@ -108,7 +108,7 @@ export class TrajectoryWriter {
    * from turn to turn would not. Resolves soon, unless there is no room for more.
    */
   async betweenTurns(): Promise<void> {
-    const due = performance.now() - (this.options.lingerMs ?? 25);
+    const due = performance.now() - (this.options.lingerMs ?? 10);
     this.queues.forEach((queue, partition) => {
       if (queue.hasMemory && queue.sinceMs <= due) this.appenders[partition].start();
     });

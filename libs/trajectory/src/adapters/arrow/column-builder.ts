@@ -2,7 +2,7 @@ import { makeData, type Data, type DataType } from 'apache-arrow';
 import { GrowingArray } from './growing-array.js';
 
 /** Rows that a column has room for at its first `set`. */
-export const INITIAL_ROWS = 64;
+export const INITIAL_ROWS = 1024;
 
 /**
  * One Arrow column, built over flat buffers.

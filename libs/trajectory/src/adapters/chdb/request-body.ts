@@ -17,6 +17,9 @@ export interface RequestBodyOptions {
   readonly spoolDirectory: string;
 }
 
+/** Written to the spool without waiting for the disk between chunks, which come in pieces of 64 KiB. */
+const SPOOL_BUFFER_BYTES = 4 * 1024 * 1024;
+
 /** A body kept in a file of ours, whose name no client chooses. */
 export interface SpooledBody {
   readonly path: string;
@@ -73,7 +76,7 @@ export class RequestBody {
           if (head.length > 0) yield count(head);
           for await (const chunk of rest()) yield count(chunk);
         },
-        createWriteStream(path, { mode: 0o600, flags: 'wx' }),
+        createWriteStream(path, { mode: 0o600, flags: 'wx', highWaterMark: SPOOL_BUFFER_BYTES }),
       );
     } catch (error) {
       await remove();

@@ -1,0 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
+import { planRound, type PlannedEpisode, type RoundPlanOptions } from './round-plan.js';
+
+/** Plans rounds; the one that is expected next while there is nothing else to do, so that it can start at once. */
+export class RoundPlanner {
+  private ahead: { readonly options: RoundPlanOptions; readonly episodes: PlannedEpisode[] } | null = null;
+
+  plan(options: RoundPlanOptions): PlannedEpisode[] {
+    const { ahead } = this;
+    this.ahead = null;
+    return ahead && isDeepStrictEqual(ahead.options, options) ? ahead.episodes : planRound(options);
+  }
+
+  planAhead(options: RoundPlanOptions): void {
+    if (this.ahead && isDeepStrictEqual(this.ahead.options, options)) return;
+    this.ahead = { options, episodes: planRound(options) };
+  }
+}
