@@ -8,6 +8,8 @@ const CLOCK_JUMPS = {
   NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/clock-jumps.mjs', import.meta.url))}`,
 };
 
+const SLEEP_MS = 1_500;
+
 let bench: FaultBench;
 beforeEach(async () => {
   bench = await FaultBench.open();
@@ -75,9 +77,10 @@ describe('sinks', { timeout: 120_000 }, () => {
       const appending = bench.appendEpisodes(8, { pauseMs: 5 });
       await sleep(20);
       sleeper.child.kill('SIGSTOP');
-      await appending;
-      await bench.untilVisible();
+      // Where it holds the write lock of the log nobody else gets on until it wakes.
+      await Promise.race([appending.then(() => bench.untilVisible()), sleep(SLEEP_MS)]);
       sleeper.child.kill('SIGCONT');
+      await appending;
     }
     await bench.appendEpisodes(4);
     await bench.untilVisible();

@@ -116,9 +116,11 @@ export const FAULT_KINDS = [
     run: async (bench, { forMs }) => {
       const [sleeper] = bench.sinks;
       sleeper.child.kill('SIGSTOP');
-      await bench.startSink();
+      // Where it holds the write lock of an LMDB log nobody else gets on until it wakes.
+      const starting = bench.startSink();
       await sleep(forMs);
       sleeper.child.kill('SIGCONT');
+      await starting;
     },
   },
   {

@@ -105,8 +105,12 @@ async function auditNow(bench) {
     try {
       await bench.untilVisible({ withinMs: VISIBLE_WITHIN_MS });
       const audit = await bench.audit();
-      if (audit.faults.length > 0) throw new Error(`the audit found:\n  ${audit.faults.join('\n  ')}`);
-      return audit;
+      if (audit.faults.length === 0) return audit;
+      await sleep(3_000);
+      const again = await bench.audit();
+      throw new Error(
+        `the audit found:\n  ${audit.faults.join('\n  ')}\nand 3 s later:\n  ${again.faults.join('\n  ') || 'nothing'}`,
+      );
     } catch (error) {
       if (!error.retriable || attempt === MAX_AUDIT_ATTEMPTS) throw error;
       await sleep(1_000);

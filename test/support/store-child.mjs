@@ -31,7 +31,8 @@ export class StoreChild {
     const program = join(root, 'apps', 'cli', 'dist', 'roles', 'store.js');
     const [command, ...args] = [...prefix, process.execPath, program];
     const child = spawn(command, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // The channel tells it when whoever started it is gone.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...process.env,
         RETRACE_STORE_DIRECTORY: directory,
