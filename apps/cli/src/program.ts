@@ -12,6 +12,7 @@ import { recipesCommand } from './commands/recipes.js';
 import { replayCommand } from './commands/replay.js';
 import { retainCommand } from './commands/retain.js';
 import { runsCommand } from './commands/runs.js';
+import { savePolicyCommand } from './commands/save-policy.js';
 import { scoreCommand } from './commands/score.js';
 import { sinkCommand } from './commands/sink.js';
 import { sqlCommand } from './commands/sql.js';
@@ -43,6 +44,7 @@ export function createProgram() {
     .addCommand(replayCommand())
     .addCommand(scoreCommand())
     .addCommand(evaluateCommand())
+    .addCommand(savePolicyCommand())
     .addCommand(recipesCommand())
     .addCommand(backendCommand())
     .addCommand(storeCommand())

@@ -31,13 +31,18 @@ await onEachBackend('A directory that transformers saved', () => {
 
   it.each(goldenModelNames)('gives the same after it was saved and loaded, %s', async (name) => {
     const adapterDirectory = join(goldenModelDirectory(name), 'adapter');
-    const model = await loadHuggingFaceModel(goldenModelDirectory(name), { ...plain, adapterDirectory });
+    const options = { ...plain, adapterDirectory, maxPositions: 20 };
+    const model = await loadHuggingFaceModel(goldenModelDirectory(name), options);
     const directory = await temporaryDirectory();
     await saveAdapter(join(directory, 'adapter'), model, { baseModel: name });
     const merged = model.merge();
     // Several shards, in the format in which nothing is lost.
-    await saveHuggingFaceModel(join(directory, 'merged'), merged, { maxShardBytes: 8000 });
+    await saveHuggingFaceModel(join(directory, 'merged'), merged, {
+      maxShardBytes: 8000,
+      baseDirectory: goldenModelDirectory(name),
+    });
     const loaded = await loadHuggingFaceModel(join(directory, 'merged'), plain);
+    expect(loaded.config.maxPositions).toBe(64);
     const logits = await logitsOf(loaded, sequences[0]);
     expect(relativeDifference(logits, models[name].lora.mergedLogits.data)).toBeLessThan(tolerances.relative);
     const { lora, tensors } = await readAdapter(adapterDirectory);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { elementBytes, toBfloat16 } from '../checkpoints/element-types.js';
 import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
 import { splitParameter } from '../model/join-parameter.js';
@@ -8,6 +9,7 @@ import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { writeHuggingFaceConfig } from './model-config.js';
 import type { PolicyText } from './policy-text.js';
+import { readJsonObject } from './read-json.js';
 import { writeDirectory } from './write-directory.js';
 
 export interface SaveModelOptions {
@@ -17,8 +19,8 @@ export interface SaveModelOptions {
   readonly maxShardBytes?: number;
   /** Tokenizer, chat template and the ids that end a turn. */
   readonly text?: PolicyText;
-  /** `max_position_embeddings`, where the model was given less than it was made for. */
-  readonly maxPositions?: number;
+  /** The directory that the model came from: its longest context is kept, where the model was given a shorter one. */
+  readonly baseDirectory?: string;
 }
 
 interface Shard {
@@ -36,9 +38,11 @@ interface Shard {
 export async function saveHuggingFaceModel(
   directory: string,
   model: Transformer,
-  { dtype = 'float32', maxShardBytes = 5e9, text, maxPositions }: SaveModelOptions = {},
+  { dtype = 'float32', maxShardBytes = 5e9, text, baseDirectory }: SaveModelOptions = {},
 ): Promise<void> {
   const { config } = model;
+  const base = baseDirectory === undefined ? null : await readJsonObject(join(baseDirectory, 'config.json'));
+  const maxPositions = base?.number('max_position_embeddings') ?? config.maxPositions;
   if (config.lora !== undefined) {
     throw new PolicyError('INVALID_REQUEST', 'the model has adapters; merge it first, or save the adapter');
   }
@@ -54,10 +58,7 @@ export async function saveHuggingFaceModel(
     if (shards.length > 1) {
       await file('model.safetensors.index.json', toJson(indexOf(shards, nameOf)));
     }
-    const written = writeHuggingFaceConfig(
-      { ...config, maxPositions: maxPositions ?? config.maxPositions },
-      dtype,
-    );
+    const written = writeHuggingFaceConfig({ ...config, maxPositions }, dtype);
     const endIds = text === undefined ? {} : { eos_token_id: text.stopTokenIds[0] };
     await file('config.json', toJson({ ...written, ...endIds }));
     for (const [name, content] of text?.files() ?? []) await file(name, content);

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path';
+import { parseRecipe } from '@retrace/config';
+import { getEnvironment } from '@retrace/environments';
+import {
+  CheckpointFiles,
+  openBackend,
+  openPolicyCheckpoint,
+  openPolicyText,
+  saveAdapter,
+  saveHuggingFaceModel,
+} from '@retrace/policy';
+import { CliError } from '../cli-error.js';
+import type { BackendName } from '../server/role-definitions.js';
+import type { StoreSession } from './connection.js';
+import { findRun } from './find-run.js';
+
+export interface SavePolicyRequest {
+  readonly directory: string;
+  readonly run: string;
+  /** Policy version of the run, or `latest`. */
+  readonly policy: string;
+  readonly adapterAlone: boolean;
+  readonly dtype: 'float32' | 'bfloat16';
+  readonly backend?: BackendName;
+}
+
+export interface SavedPolicy {
+  readonly runId: string;
+  readonly policyVersion: number;
+  readonly directory: string;
+}
+
+/** Writes a published policy for other tools: a model directory with its tokenizer, or an adapter in peft's format. */
+export async function saveStoredPolicy(
+  { log, directory: { checkpoints } }: StoreSession,
+  request: SavePolicyRequest,
+): Promise<SavedPolicy> {
+  const run = await findRun(log, request.run);
+  const { runId, policies } = run;
+  const policy = request.policy === 'latest' ? policies.latest : policies.get(Number(request.policy));
+  if (!policy) {
+    const newest = policies.latest?.policyVersion;
+    throw new CliError(
+      'POLICY_UNKNOWN',
+      `policy ${request.policy} of run ${runId}: there is none; ${newest === undefined ? 'it has published none yet' : `the newest is ${String(newest)}`}`,
+    );
+  }
+  const recipe = parseRecipe(run.started.recipe);
+  await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
+  const model = await openPolicyCheckpoint(await new CheckpointFiles(checkpoints).read(policy.weights));
+  const directory = resolve(request.directory);
+  if (request.adapterAlone) {
+    await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
+  } else {
+    const text = await openPolicyText({
+      tokenizer: recipe.context.tokenizer,
+      words: getEnvironment(recipe.environment).words,
+      directory: recipe.policy?.model,
+    });
+    const merged = model.config.lora ? model.merge() : model;
+    await saveHuggingFaceModel(directory, merged, {
+      text,
+      dtype: request.dtype,
+      ...(recipe.policy ? { baseDirectory: recipe.policy.model } : {}),
+    });
+  }
+  return { runId, policyVersion: policy.policyVersion, directory };
+}

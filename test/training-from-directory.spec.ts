@@ -1,0 +1,123 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resolveRecipe, type Recipe } from '@retrace/config';
+import {
+  CheckpointFiles,
+  createTokenizer,
+  openBackend,
+  openPolicyCheckpoint,
+  openPolicyText,
+  plainPolicyText,
+  saveHuggingFaceModel,
+  scoreTokens,
+  Transformer,
+} from '@retrace/policy';
+import { PolicyState } from '@retrace/trainer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const sequences = { tokenIds: Int32Array.from([5, 9, 40, 7, 256]), sequenceOffsets: Int32Array.of(0, 5) };
+const scoring = { temperature: 1, maxTokensPerMicroBatch: 64 };
+
+let root = '';
+beforeAll(async () => {
+  await openBackend();
+  root = await mkdtemp(join(tmpdir(), 'retrace-directory-'));
+});
+afterAll(async () => {
+  await rm(root, { recursive: true });
+});
+
+async function makeModel(name: string, seed: number): Promise<string> {
+  const model = Transformer.initialize(
+    {
+      vocabSize: 260,
+      hiddenSize: 32,
+      numLayers: 2,
+      numHeads: 4,
+      numKeyValueHeads: 2,
+      headDim: 8,
+      intermediateSize: 48,
+      ropeTheta: 1e4,
+      rmsNormEps: 1e-6,
+      tieWordEmbeddings: false,
+      attentionBias: true,
+      maxPositions: 128,
+      valueHead: false,
+    },
+    seed,
+  );
+  const directory = join(root, name);
+  await saveHuggingFaceModel(directory, model, { text: plainPolicyText(createTokenizer('byte', [])) });
+  model.dispose();
+  return directory;
+}
+
+async function recipeFor(directory: string, policy: object = {}): Promise<Recipe> {
+  const { model: _, ...base } = resolveRecipe('bandit-ppo');
+  const path = `${directory}.json`;
+  const context = { ...base.context, tokenizer: 'model' };
+  await writeFile(
+    path,
+    JSON.stringify({ ...base, context, policy: { model: directory, maxPositions: 64, ...policy } }),
+  );
+  return resolveRecipe(path);
+}
+
+async function open(recipe: Recipe, name: string): Promise<PolicyState> {
+  const text = await openPolicyText({ tokenizer: 'model', words: [], directory: recipe.policy?.model });
+  return PolicyState.open({
+    recipe,
+    checkpoints: new CheckpointFiles(join(root, `${name}-checkpoints`)),
+    vocabSize: text.tokenizer.vocabSize,
+    tokenizerHash: text.tokenizer.hash,
+  });
+}
+
+const lora = { rank: 4, alpha: 8, targets: ['q_proj', 'v_proj', 'up_proj'] };
+
+describe('a run that starts from a model directory', () => {
+  it('stores adapters alone, and readers put them on the same base', async () => {
+    const directory = await makeModel('base', 1);
+    const recipe = await recipeFor(directory, { lora, valueTrunk: 'own' });
+    const state = await open(recipe, 'lora');
+    const trained = new Map(
+      [...(await state.model.exportTrainableTensors())].map(([name, { shape, data }]) => [
+        name,
+        { shape, data: data.map((_, i) => 0.1 * Math.sin(i + name.length)) },
+      ]),
+    );
+    state.model.assignTrainableTensors(trained);
+    const weights = await state.saveWeights();
+    const files = { weights, optimizer: await state.saveOptimizer() };
+    expect(weights.sizeBytes).toBeLessThan(40_000);
+
+    const bytes = await new CheckpointFiles(join(root, 'lora-checkpoints')).read(weights);
+    const reader = await openPolicyCheckpoint(bytes);
+    const expected = await scoreTokens(state.model, sequences, scoring);
+    expect(await scoreTokens(reader, sequences, scoring)).toEqual(expected);
+    const reference = await state.reference(weights);
+    expect(await scoreTokens(reference, sequences, scoring)).toEqual(expected);
+    const again = await open(recipe, 'lora');
+    expect(again.modelHash).toBe(state.modelHash);
+    await again.load(files);
+    expect(await again.saveWeights()).toEqual(weights);
+
+    await rm(directory, { recursive: true });
+    await makeModel('base', 2);
+    await expect(openPolicyCheckpoint(bytes)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    expect((await open(recipe, 'lora')).modelHash).not.toBe(state.modelHash);
+  });
+
+  it('stores all weights where all are trained, so that readers need no directory', async () => {
+    const directory = await makeModel('whole', 3);
+    const state = await open(await recipeFor(directory), 'whole');
+    const weights = await state.saveWeights();
+    await rm(directory, { recursive: true });
+    const bytes = await new CheckpointFiles(join(root, 'whole-checkpoints')).read(weights);
+    const reader = await openPolicyCheckpoint(bytes);
+    expect(await scoreTokens(reader, sequences, scoring)).toEqual(
+      await scoreTokens(state.model, sequences, scoring),
+    );
+  });
+});
