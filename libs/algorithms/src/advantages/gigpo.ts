@@ -65,9 +65,8 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   const { episodeSteps, stepOffsets, rewards, groupIds } = input;
   const stepRewards = rowSums(rewards, stepOffsets, { name: 'rewards' });
   const numSteps = stepRewards.length;
-  const episodeReturns = rowSums(stepRewards, episodeSteps);
   const { groupOfStep, numStepGroups } = stepGroups(input);
-  const stepReturns = stepReturnsToGo(stepRewards, episodeSteps, stepGamma);
+  const { stepReturns, episodeReturns } = returnsOf(stepRewards, episodeSteps, stepGamma);
   const numGroups = largestOf(groupIds) + 1;
   const stepMoments = groupMoments(stepReturns, groupOfStep, numStepGroups);
   const { counts } = stepMoments;
@@ -77,7 +76,7 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
       : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), normalization, 'raw');
   const perStep = new GroupNormalizer(stepMoments, normalization, 'zero');
 
-  const advantages = new Float64Array(numSteps);
+  const advantages = new Float32Array(numSteps);
   let numSharing = 0;
   for (let episode = 0; episode < episodeReturns.length; episode++) {
     const ofEpisode = perEpisode.normalize(episodeReturns[episode], groupIds[episode]);
@@ -105,17 +104,25 @@ function stepRowMoments(
   return groupMoments(broadcastRows(episodeReturns, episodeSteps), groupOfStep, numGroups);
 }
 
-/** Discounted return from each step on, per episode `[K]`. */
-function stepReturnsToGo(stepRewards: Float64Array, episodeSteps: Int32Array, gamma: number): Float64Array {
-  const returns = new Float64Array(stepRewards.length);
-  for (let episode = 0; episode + 1 < episodeSteps.length; episode++) {
+/** Discounted return from each step on `[K]`, and undiscounted sum of each episode `[E]`. */
+function returnsOf(
+  stepRewards: Float64Array,
+  episodeSteps: Int32Array,
+  gamma: number,
+): { readonly stepReturns: Float64Array; readonly episodeReturns: Float64Array } {
+  const stepReturns = new Float64Array(stepRewards.length);
+  const episodeReturns = new Float64Array(episodeSteps.length - 1);
+  for (let episode = 0; episode < episodeReturns.length; episode++) {
     let toGo = 0;
+    let sum = 0;
     for (let step = episodeSteps[episode + 1] - 1; step >= episodeSteps[episode]; step--) {
       toGo = stepRewards[step] + gamma * toGo;
-      returns[step] = toGo;
+      sum += stepRewards[step];
+      stepReturns[step] = toGo;
     }
+    episodeReturns[episode] = sum;
   }
-  return returns;
+  return { stepReturns, episodeReturns };
 }
 
 interface StepGroups {
