@@ -14,7 +14,7 @@ import {
 import { whyNoStrace } from '../support/strace.mjs';
 
 /** Of each kind in `npm test`; `npm run test:long -- faults` takes every point. */
-const NUM_POINTS = 5;
+const NUM_POINTS = 3;
 const reason = whyNoStrace();
 const title = 'killed at a commit point';
 
