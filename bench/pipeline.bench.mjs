@@ -61,7 +61,7 @@ async function measurePipeline(kind, table) {
     const roles = { 'collector’s writer': process.pid, sink: sink.pid, store: store.pid };
     if (broker) roles.broker = processTree(process.pid).find((pid) => programOf(pid) === 'java');
     const add = (name, ...rest) => table.add(`${kind}: ${name}`, ...rest);
-    const stepsPerSecond = await measureThroughput(pipeline, roles, add);
+    const stepsPerSecond = await measureThroughput(pipeline, roles, kind === 'lmdb', add);
     await measureLatency(pipeline, stepsPerSecond / 2, add);
     await requireAllVisible(client, pipeline);
     for (const [role, pid] of Object.entries(roles))
@@ -78,7 +78,8 @@ async function measurePipeline(kind, table) {
   }
 }
 
-async function measureThroughput(pipeline, roles, add) {
+/** @param withAims the aims are of the embedded log and store */
+async function measureThroughput(pipeline, roles, withAims, add) {
   await pipeline.writeFor(WARM_UP_MS);
   const cpuBefore = Object.entries(roles).map(([, pid]) => cpuMsOf(pid));
   const before = { visible: pipeline.visible, numInserts: pipeline.numInserts, at: performance.now() };
@@ -86,8 +87,8 @@ async function measureThroughput(pipeline, roles, add) {
   const seconds = (performance.now() - before.at) / 1000;
   const numSteps = ((pipeline.visible - before.visible) * STEPS_PER_EPISODE) / EVENTS_PER_EPISODE;
   const perSecond = numSteps / seconds;
-  add('steps from write to visible, sustained', perSecond, 'steps/s', { least: 10_000 });
-  add('… their tokens', perSecond * TOKENS_PER_STEP, 'tokens/s', { least: 2_500_000 });
+  add('steps from write to visible, sustained', perSecond, 'steps/s', withAims ? { least: 10_000 } : null);
+  add('… their tokens', perSecond * TOKENS_PER_STEP, 'tokens/s', withAims ? { least: 2_500_000 } : null);
   add(`… their columns, ${STEP_BYTES} bytes a step`, (perSecond * STEP_BYTES) / 1e6, 'MB/s');
   add('… inserts', (pipeline.numInserts - before.numInserts) / seconds, 'inserts/s');
   let i = 0;
