@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resolveRecipe } from '@retrace/config';
+import { resolveRecipe, type Recipe } from '@retrace/config';
 import {
   newControlEvent,
   RunState,
@@ -127,6 +128,49 @@ function recipeWith(...assignments: string[]) {
   });
 }
 
+/** A collector and a trainer that take turns in any order; each begins in one turn what it ends in its next. */
+class AsynchronousRun {
+  stalest = 0;
+  private readonly story = new Story().published(0);
+  private version = 0;
+  private collecting: { readonly round: number; readonly version: number } | null = null;
+  private readonly waiting: { readonly id: string; readonly version: number }[] = [];
+  private isUpdating = false;
+
+  constructor(private readonly recipe: Recipe) {}
+
+  collect(): void {
+    if (this.collecting) {
+      const { round, version } = this.collecting;
+      for (const id of [`${round}a`, `${round}b`]) {
+        this.story.closed(id, { round, policyVersionMin: version, policyVersionMax: version });
+        this.waiting.push({ id, version });
+      }
+      this.collecting = null;
+      return;
+    }
+    const task = nextTask(this.story.run, this.recipe);
+    if (task.kind === 'rollOut') this.collecting = { round: task.round, version: this.version };
+  }
+
+  train(): void {
+    if (this.isUpdating) {
+      this.version++;
+      this.story.applied(this.version).published(this.version);
+      this.isUpdating = false;
+      return;
+    }
+    if (this.waiting.length < 2) return;
+    const batch = this.waiting.splice(0, 2);
+    for (const { version } of batch) this.stalest = Math.max(this.stalest, this.version - version);
+    this.story.planned(
+      this.version + 1,
+      batch.map(({ id }) => id),
+    );
+    this.isUpdating = true;
+  }
+}
+
 describe('nextTask', () => {
   it('waits for the first policy', () => {
     expect(nextTask(new Story().run, recipeWith())).toEqual({ kind: 'wait', reason: 'the first policy' });
@@ -160,9 +204,29 @@ describe('nextTask', () => {
       kind: 'wait',
       reason: expect.stringContaining('4 groups'),
     });
+    // A round under policy 0 would be trained third, by policy 2.
     story.planned(1, ['a', 'b']);
+    expect(nextTask(story.run, recipe)).toMatchObject({ kind: 'wait' });
+    story.applied(1).published(1);
     expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 2 });
   });
+
+  it.each([0, 1, 2, 3])(
+    'never collects what is too stale when its turn comes, with staleness up to %d',
+    (most) => {
+      fc.assert(
+        fc.property(fc.array(fc.boolean(), { minLength: 40, maxLength: 60 }), (turns) => {
+          const recipe = recipeWith(`collection.maxStaleness=${most}`, 'evaluation.everyUpdates=0');
+          const simulation = new AsynchronousRun({ ...recipe, numUpdates: 100 });
+          for (const isTrainersTurn of turns) {
+            if (isTrainersTurn) simulation.train();
+            else simulation.collect();
+          }
+          expect(simulation.stalest).toBeLessThanOrEqual(most);
+        }),
+      );
+    },
+  );
 
   it('is not blocked by groups that are too stale to be sampled', () => {
     const story = new Story().published(0).evaluated('validation/success', 0);

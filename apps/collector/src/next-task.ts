@@ -53,9 +53,10 @@ function validationIsDue(run: RunState, recipe: Recipe, updateNumber: number, is
 }
 
 /**
- * The limiter: groups that wait to be trained stay within `maxStaleness` rounds. Groups that can never be sampled (too stale)
- * do not count, or collection would block for ever. In synchronous mode a round starts when the policy trained on the
- * round before is published.
+ * The limiter. A round that starts now is trained after the update under way and after those that the waiting groups fill, each of
+ * which makes a new policy: that many versions old it will be, and no older than `maxStaleness` it may be. Groups that can
+ * never be sampled (too stale) do not count, or collection would block for ever. In synchronous mode a round starts when
+ * the policy trained on the round before is published.
  */
 function rollOutOrWait(
   run: RunState,
@@ -71,11 +72,12 @@ function rollOutOrWait(
   const updatesDone = run.updates.lastUpdate?.updateNumber ?? 0;
   if (numFresh >= (totalUpdates - updatesDone) * groupsPerRound)
     return { kind: 'wait', reason: 'the last updates' };
-  if (numFresh > maxStaleness * groupsPerRound) {
-    return { kind: 'wait', reason: `the trainer: ${numFresh} groups are not trained yet` };
-  }
   const isUpdating = run.updates.pendingPlans.length > 0 || updatesDone !== run.policies.latest?.updateNumber;
-  if (isUpdating && maxStaleness === 0) return { kind: 'wait', reason: 'the next policy' };
+  const numUpdatesAhead = Number(isUpdating) + Math.ceil(numFresh / groupsPerRound);
+  if (numUpdatesAhead > maxStaleness) {
+    const reason = numFresh > 0 ? `the trainer: ${numFresh} groups are not trained yet` : 'the next policy';
+    return { kind: 'wait', reason };
+  }
   return { kind: 'rollOut', round: run.groups.lastRound + 1 };
 }
 
