@@ -15,7 +15,8 @@ const bars = [
   { recipe: 'frozen-lake-ppo', success: 0.9, minutes: 4 },
   { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
   { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
-  { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, minutes: 4, seeds: '1' },
+  // No time is set: a policy that does not learn plays long episodes.
+  { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, seeds: '1' },
   { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12, seeds: '1' },
 ];
 const { values } = parseArgs({
@@ -62,15 +63,17 @@ for (const bar of bars) {
     return result;
   });
   const success = results.reduce((sum, result) => sum + result.success, 0) / results.length;
+  const { minutes: mostMinutes = Number.POSITIVE_INFINITY } = bar;
   const minutes = Math.max(...results.map((result) => result.minutes));
   const learned = bar.successBelow === undefined ? success >= bar.success : success < bar.successBelow;
-  if (!learned || minutes > bar.minutes) passed = false;
+  if (!learned || minutes > mostMinutes) passed = false;
   const wanted = bar.successBelow === undefined ? `at least ${bar.success}` : `below ${bar.successBelow}`;
+  const allowed = Number.isFinite(mostMinutes) ? ` (at most ${mostMinutes})` : '';
   console.log(
-    `${name}: mean ${success.toFixed(4)} (${wanted}), longest ${minutes.toFixed(2)} minutes (at most ${bar.minutes})`,
+    `${name}: mean ${success.toFixed(4)} (${wanted}), longest ${minutes.toFixed(2)} minutes${allowed}`,
   );
   figures.push({ name: `${name}: mean success (${wanted})`, value: success });
-  figures.push({ name: `${name}: longest training (at most ${bar.minutes})`, value: minutes, unit: 'min' });
+  figures.push({ name: `${name}: longest training${allowed}`, value: minutes, unit: 'min' });
 }
 if (process.env.RETRACE_RESULT_FILE) {
   const title = 'Learning through the whole pipeline';
