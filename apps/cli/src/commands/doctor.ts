@@ -1,23 +1,24 @@
 import { Command } from '@commander-js/extra-typings';
+import type { CheckResult } from '../doctor/check.js';
 import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
 
 export const doctorCommand = () =>
   new Command('doctor')
-    .description('check this machine and a data directory; exit code 1 where Retrace can’t work')
+    .description(
+      'check this machine, and the data directory or the log and store that the environment names; exit code 1 where Retrace can’t work',
+    )
     .option('--port <number>', 'port that the API would get', wholeNumber(0, 65_535), 8787)
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async ({ dataDir, port, json }) => {
-      const [machine, { checkBackend }, { checkDataDirectory }, { findServer }, { loopback }, { CliError }] =
-        await Promise.all([
-          import('../doctor/machine-checks.js'),
-          import('../doctor/backend-check.js'),
-          import('../doctor/data-checks.js'),
-          import('../data-directory/hold-data-directory.js'),
-          import('../server/role-definitions.js'),
-          import('../cli-error.js'),
-        ]);
+      const [machine, { checkBackend }, { findServer }, { loopback }, { CliError }] = await Promise.all([
+        import('../doctor/machine-checks.js'),
+        import('../doctor/backend-check.js'),
+        import('../data-directory/hold-data-directory.js'),
+        import('../server/role-definitions.js'),
+        import('../cli-error.js'),
+      ]);
       const server = await findServer(dataDir);
       const results = [
         await machine.checkNode(),
@@ -25,7 +26,7 @@ export const doctorCommand = () =>
         await machine.checkDisk(dataDir),
         await machine.checkPort(loopback, port, server?.apiUrl || null),
         await checkBackend(),
-        await checkDataDirectory(dataDir),
+        ...(await checkData(dataDir)),
       ];
       if (json) {
         console.log(JSON.stringify(results, null, 2));
@@ -39,3 +40,15 @@ export const doctorCommand = () =>
       if (failed.length > 0)
         throw new CliError('CHECK_FAILED', `doctor: ${failed.join(', ')} must be put right first`);
     });
+
+/** What the environment names in place of a data directory is looked at, not opened. */
+async function checkData(dataDir: string): Promise<CheckResult[]> {
+  const { readServices } = await import('../session/services.js');
+  const services = readServices(process.env, dataDir);
+  if (services === null) {
+    const { checkDataDirectory } = await import('../doctor/data-checks.js');
+    return [await checkDataDirectory(dataDir)];
+  }
+  const { checkLog, checkStore } = await import('../doctor/service-checks.js');
+  return Promise.all([checkLog(services), checkStore(services)]);
+}

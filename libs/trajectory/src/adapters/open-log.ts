@@ -1,5 +1,5 @@
 import type { EventLog } from '../event-log.js';
-import type { ExclusiveRole, HoldOptions, KafkaLogOptions } from './kafka/index.js';
+import type { ExclusiveRole, HoldOptions, KafkaLogOptions, LogTopics } from './kafka/index.js';
 
 /** Where an event log is: in a directory of this machine, or on a Kafka cluster. */
 export type LogLocation =
@@ -37,4 +37,16 @@ export async function holdRole(
   }
   const { holdExclusively } = await import('./kafka/index.js');
   return holdExclusively({ ...location, createdBy: '' }, role, options);
+}
+
+/**
+ * What a log on Kafka looks like, without opening or making it; null when its topics are not made yet.
+ *
+ * @throws LogError as `openKafkaLog`
+ */
+export async function describeLog(
+  location: Extract<LogLocation, { kind: 'kafka' }>,
+): Promise<LogTopics | null> {
+  const { describeKafkaLog } = await import('./kafka/index.js');
+  return describeKafkaLog({ ...location, createdBy: '' });
 }

@@ -1,4 +1,5 @@
 export { migrate, MIGRATIONS_DIRECTORY, type MigrateOptions, type MigrateResult } from './migrate.js';
+export { readSchemaState, type SchemaState } from './schema-state.js';
 export {
   createStoreClient,
   type ArrowInsert,

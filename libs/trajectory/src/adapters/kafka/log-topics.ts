@@ -28,7 +28,25 @@ export async function openTopics(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
 ): Promise<LogTopics> {
-  const topics = (await findTopics(connection, options)) ?? (await createTopics(connection, options));
+  const found = await inspectTopics(connection, options);
+  if (found !== null) return found;
+  await createTopics(connection, options);
+  const made = await inspectTopics(connection, options);
+  if (made === null) throw new LogError('LOG_REPLACED', 'the topics were deleted while the log was opened');
+  return made;
+}
+
+/**
+ * The two topics, checked setting by setting; null when neither is there yet. Makes nothing.
+ *
+ * @throws as `openTopics`
+ */
+export async function inspectTopics(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics | null> {
+  const topics = await findTopics(connection, options);
+  if (topics === null) return null;
   const settings = await readSettings(connection, options);
   for (const stream of STREAMS) checkTopic(stream, topics[stream], settings[stream], options);
   return topics;

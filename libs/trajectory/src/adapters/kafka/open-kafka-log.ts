@@ -4,7 +4,7 @@ import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions, type KafkaLogOptions } from './kafka-options.js';
 import { KafkaLog } from './kafka-log.js';
 import { findReplacement, readOrWriteIdentity } from './log-identity.js';
-import { openTopics } from './log-topics.js';
+import { inspectTopics, openTopics, type LogTopics } from './log-topics.js';
 
 /**
  * Opens the event log on a Kafka cluster (3.1 or newer), making its two topics on first use. Any number of processes may have it
@@ -37,4 +37,19 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> 
 function asFatal(error: unknown): null {
   if (error instanceof LogError) return null;
   throw error;
+}
+
+/**
+ * The topics of the log on a Kafka cluster, checked as `openKafkaLog` checks them; null when they are not made yet. Changes nothing.
+ *
+ * @throws as `openKafkaLog`
+ */
+export async function describeKafkaLog(options: KafkaLogOptions): Promise<LogTopics | null> {
+  const resolved = resolveKafkaOptions(options);
+  const connection = new KafkaConnection(resolved);
+  try {
+    return await inspectTopics(connection, resolved);
+  } finally {
+    connection.close();
+  }
 }
