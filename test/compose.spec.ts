@@ -1,4 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keepHeartbeatFile } from '@retrace/config';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 
@@ -73,6 +77,26 @@ describe('docker-compose.yml', () => {
       expect(deploy?.resources.limits.memory).toMatch(/^\d+[MG]$/);
     },
   );
+
+  it.each(['sink', 'train', 'collect'])('%s counts as healthy while its heartbeat is young', async (role) => {
+    const [, command, ...args] = file.services[role].healthcheck?.test ?? [];
+    const directory = mkdtempSync(join(tmpdir(), 'retrace-heartbeat-'));
+    const path = join(directory, 'heartbeat');
+    const check = () =>
+      spawnSync(command, args, { env: { ...process.env, RETRACE_HEARTBEAT_FILE: path } }).status;
+    try {
+      expect(check()).not.toBe(0);
+      keepHeartbeatFile(path);
+      expect(check()).toBe(0);
+      utimesSync(path, new Date(0), new Date(0));
+      await expect.poll(() => statSync(path).mtimeMs, { timeout: 10_000 }).toBeGreaterThan(0);
+      expect(check()).toBe(0);
+      utimesSync(path, new Date(0), new Date(0));
+      expect(check()).toBe(1);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
 
   it('takes every secret from the environment, and .env.example names all that it takes', () => {
     for (const [, { environment = {} }] of services) {

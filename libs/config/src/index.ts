@@ -31,3 +31,4 @@ export { trainerInputs, type TrainerInput } from './recipe/trainer-inputs.js';
 export { runRole } from './run-role.js';
 export { readShare, type Share } from './share.js';
 export { superviseThisProcess, type RoleMessage, type Supervised } from './supervised.js';
+export { keepHeartbeatFile } from './heartbeat-file.js';

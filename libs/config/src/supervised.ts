@@ -1,3 +1,5 @@
+import { keepHeartbeatFile } from './heartbeat-file.js';
+
 /** The contract between a role's process and its supervisor, over Node's IPC channel. */
 export type RoleMessage =
   | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
@@ -15,7 +17,8 @@ export interface Supervised {
 /**
  * Ties this process to its supervisor: heartbeats while the event loop turns, and an abort signal when asked to stop.
  * When the channel closes, the supervisor has died: the role gets `graceMs` to finish and is then ended,
- * so no child outlives its supervisor. Without a channel only the signals count.
+ * so no child outlives its supervisor. Without a channel only the signals count. `RETRACE_HEARTBEAT_FILE` names a file whose
+ * age tells that the event loop turns.
  */
 export function superviseThisProcess(options: { readonly graceMs?: number } = {}): Supervised {
   const graceMs = options.graceMs ?? 5000;
@@ -25,6 +28,8 @@ export function superviseThisProcess(options: { readonly graceMs?: number } = {}
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  const { RETRACE_HEARTBEAT_FILE: heartbeatFile } = process.env;
+  if (heartbeatFile) keepHeartbeatFile(heartbeatFile);
   const connected = typeof process.send === 'function';
   const send = (message: RoleMessage) => {
     if (connected && process.connected) process.send?.(message, undefined, {}, () => undefined);
