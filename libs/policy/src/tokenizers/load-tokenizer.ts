@@ -18,7 +18,8 @@ export function loadTokenizer(
   requireTokenizerJson(json);
   const isOwnFile =
     specialTokens.numModelIds === undefined &&
-    specialTokens.padToken === padToken && specialTokens.endOfTurnToken === endOfTurnToken;
+    specialTokens.padToken === padToken &&
+    specialTokens.endOfTurnToken === endOfTurnToken;
   if (isOwnFile && isWordTokenizerJson(json)) return new WordTokenizer(json);
   if (isOwnFile && isByteTokenizerJson(json)) return byteLevelTokenizer();
   return new HuggingFaceTokenizer(json, specialTokens);
