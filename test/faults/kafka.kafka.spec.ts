@@ -72,6 +72,7 @@ describe.skipIf(reason !== '')(`sinks between a log on Kafka and a store${reason
     expect(await sink.ended).toBe(2);
     expect(sink.said).toMatch(/LOG_TRUNCATED|LOG_RECORDS_MISSING/);
     const { faults } = await bench.audit();
+    expect(faults).toContainEqual(expect.stringMatching(/^LOG_TRUNCATED trajectories/));
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the log/));
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the store/));
   }, 60_000);

@@ -7,6 +7,8 @@ export type FaultCode =
   | 'ROW_UNKNOWN'
   /** The store holds records from beyond the log's end: the log lost some, or is another under the same id. */
   | 'STORE_AHEAD_OF_LOG'
+  /** The log begins behind what the store holds: what lay between is lost. */
+  | 'LOG_TRUNCATED'
   /** The store has a row of a run that was deleted. */
   | 'ROW_OF_DELETED_RUN'
   /** What a row holds is not what its checksum says. */

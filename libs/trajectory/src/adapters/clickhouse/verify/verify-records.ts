@@ -55,8 +55,13 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost some`;
     faults.add('STORE_AHEAD_OF_LOG', `${stream}/${partition}`, message);
   }
+  const startOffset = await log.startOffset(stream, partition);
+  if (storedEnd < startOffset) {
+    const message = `the log starts at ${startOffset}, the store holds records up to ${storedEnd}: what lay between is lost`;
+    faults.add('LOG_TRUNCATED', `${stream}/${partition}`, message);
+  }
   const visibleEnd = Math.min(endOffset, storedEnd);
-  let next = await log.startOffset(stream, partition);
+  let next = startOffset;
   while (next < visibleEnd) {
     signal?.throwIfAborted();
     const read = await log.read(stream, partition, next, SLICE);
@@ -72,8 +77,9 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     counts.numRecords += records.length;
     next = last + 1;
   }
-  const isPending = await hasRecordIn(log, { stream, partition, from: visibleEnd, end: endOffset });
-  if (isPending) counts.numPending += endOffset - visibleEnd;
+  const from = Math.max(visibleEnd, startOffset);
+  if (await hasRecordIn(log, { stream, partition, from, end: endOffset }))
+    counts.numPending += endOffset - from;
 }
 
 /** Walks records and rows side by side, both by offset. */
