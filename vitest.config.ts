@@ -3,6 +3,9 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** Specs that share one Kafka broker, which is started only when one of them runs. */
 const KAFKA_SPECS = '**/*.kafka.spec.ts';
 
+/** Specs of minutes, which `npm run test:long` asks for by name. */
+const LONG_SPECS = process.env.RETRACE_LONG_TESTS === 'on' ? [] : ['test/long/**'];
+
 export default defineConfig({
   resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] },
   ssr: { resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] } },
@@ -17,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'retrace',
           include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
-          exclude: [...configDefaults.exclude, KAFKA_SPECS],
+          exclude: [...configDefaults.exclude, KAFKA_SPECS, ...LONG_SPECS],
         },
       },
       {
@@ -25,6 +28,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
+          exclude: [...configDefaults.exclude, ...LONG_SPECS],
           globalSetup: ['scripts/kafka/vitest-setup.mjs'],
         },
       },
