@@ -1,7 +1,7 @@
 import type { Aggregation } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
 import { Pcg32 } from '@retrace/environments';
-import type { LossOptions, PolicyOptimizer } from '@retrace/policy';
+import type { GradientStep, LossOptions } from '@retrace/policy';
 import {
   gatherSequences,
   shuffledSequences,
@@ -40,7 +40,7 @@ export interface UpdateOutcome {
  * @throws TrainerError `NON_FINITE_LOSS` before any such gradient is applied
  */
 export async function applyUpdate(
-  optimizer: PolicyOptimizer,
+  optimizer: GradientStep,
   columns: UpdateColumns,
   options: UpdateOptions,
 ): Promise<UpdateOutcome> {

@@ -49,7 +49,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
     recipe.numUpdates,
   );
   const prepared = await preparePolicyUpdate(inputs);
-  const outcome = await applyUpdate(policy.optimizer, prepared.columns, {
+  const outcome = await applyUpdate(policy.steps, prepared.columns, {
     learningRate,
     seed: plan.seed,
     loss: lossOptions(recipe, plan.seed),
@@ -72,7 +72,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
 
 async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs): Promise<UpdateResult> {
   const learningRate = recipe.imitation?.learningRate ?? recipe.optimizer.learningRate;
-  const outcome = await applyUpdate(policy.optimizer, imitationColumns(columns), {
+  const outcome = await applyUpdate(policy.steps, imitationColumns(columns), {
     learningRate,
     seed: plan.seed,
     loss: {

@@ -8,6 +8,7 @@ export {
   type ReplayOptions,
   type ReplayResult,
 } from './replay-update.js';
+export { WorkerPool, type WorkerPoolOptions } from './data-parallel/worker-pool.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';
 export {
   evaluatePolicy,

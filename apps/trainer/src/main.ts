@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
+import { CheckpointFiles, openBackend, openPolicyText, visibleGpus } from '@retrace/policy';
 import { RewardScorer, StateVisits, VerdictStore } from '@retrace/scoring';
 import { PatientLog } from '@retrace/trajectory';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLog } from '@retrace/trajectory/log';
+import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
 import { saveTokenizer } from './save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
 /** What it has computed is worth waiting for a log that is away; after this long somebody should look. */
 const logPatienceMs = 60 * 60 * 1000;
+
+function onNotice(line: string): void {
+  process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
+}
 
 /** The trainer as a process: `node apps/trainer/dist/main.js`, configured by its environment. */
 async function main(): Promise<void> {
@@ -19,17 +24,19 @@ async function main(): Promise<void> {
   const { runId } = config;
   if (runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the trainer works for one run');
   const supervised = superviseThisProcess();
-  const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
     patienceMs: logPatienceMs,
-    onNotice: (line) => {
-      process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
-    },
+    onNotice,
   });
   const control = new ControlTail(log);
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);
+  const numShards = recipe.optimizer.dataParallel ?? 1;
+  const gpus = numShards > 1 ? visibleGpus() : [];
+  // Before TensorFlow looks.
+  Object.assign(process.env, deviceOf(0, gpus));
+  const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
     words: getEnvironment(recipe.environment).words,
@@ -51,6 +58,17 @@ async function main(): Promise<void> {
       verdicts: new VerdictStore({ log, reader, runId }),
       visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
     }),
+    startWorkers: (policy) =>
+      WorkerPool.start(numShards - 1, {
+        recipe,
+        vocabSize: tokenizer.vocabSize,
+        tokenizerHash: tokenizer.hash,
+        backend: backend.name,
+        gpus,
+        modelHash: policy.modelHash,
+        numTrainedValues: policy.numTrainedValues,
+        onNotice,
+      }),
     log,
     control,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),

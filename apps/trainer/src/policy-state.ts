@@ -8,9 +8,12 @@ import {
   loadHuggingFaceModel,
   modelFingerprint,
   PolicyOptimizer,
+  ShardedOptimizer,
   Transformer,
   type BaseModel,
   type CheckpointFiles,
+  type GradientStep,
+  type GradientWorkers,
   type NamedTensors,
   type TransformerConfig,
 } from '@retrace/policy';
@@ -43,6 +46,7 @@ export class PolicyState {
   readonly modelHash: string;
   readonly model: Transformer;
   readonly optimizer: PolicyOptimizer;
+  private workers: GradientWorkers | null = null;
   private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
 
   /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
@@ -72,6 +76,26 @@ export class PolicyState {
     });
     const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
     return new PolicyState(options, { model, base });
+  }
+
+  /**
+   * What makes the recipe's optimizer steps: the optimizer, or where `optimizer.dataParallel` is above 1 shards of each batch, on
+   * the workers that were given, or else here one after the other, with the same bits.
+   */
+  get steps(): GradientStep {
+    const numShards = this.options.recipe.optimizer.dataParallel ?? 1;
+    if (numShards === 1) return this.optimizer;
+    return new ShardedOptimizer(this.model, this.optimizer, { numShards, workers: this.workers });
+  }
+
+  /** Numbers that an update changes: weights, or adapters, and what a critic has for itself. */
+  get numTrainedValues(): number {
+    return this.model.numTrainedParameters;
+  }
+
+  /** Has the recipe's shards but the first computed by these. */
+  shareWith(workers: GradientWorkers): void {
+    this.workers = workers;
   }
 
   /** Goes to the state that a commit left. */

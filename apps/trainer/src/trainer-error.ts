@@ -11,7 +11,9 @@ export type TrainerErrorCode =
   | 'UPDATE_UNKNOWN'
   /** A file that the replay needs was removed by the checkpoint policy. */
   | 'NOT_REPLAYABLE'
-  | 'NON_FINITE_LOSS';
+  | 'NON_FINITE_LOSS'
+  /** A process that computes a part of the gradients ended, or has another model. */
+  | 'WORKER_LOST';
 
 export class TrainerError extends Error {
   readonly retriable = false;

@@ -1,4 +1,4 @@
-import { countTensors } from '@retrace/policy';
+import { countTensors, type GradientWorkers } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import {
   trajectoriesStored,
@@ -31,6 +31,8 @@ export interface TrainerOptions extends PolicyStateOptions {
   /** Unique to this process. */
   readonly trainerId: string;
   readonly rewards: RewardScorer;
+  /** Starts what shares the recipe's optimizer steps; asked for where `optimizer.dataParallel` is above 1. By default they are all made here. */
+  readonly startWorkers?: (policy: PolicyState) => Promise<GradientWorkers>;
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly reader: EpisodeSource;
@@ -66,7 +68,10 @@ export class Trainer {
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
     await control.catchUp();
-    const trainer = new Trainer(options, await PolicyState.open(options), epoch);
+    const policy = await PolicyState.open(options);
+    const isShared = (options.recipe.optimizer.dataParallel ?? 1) > 1;
+    if (isShared && options.startWorkers) policy.shareWith(await options.startWorkers(policy));
+    const trainer = new Trainer(options, policy, epoch);
     trainer.requireClaim();
     await trainer.restore();
     return trainer;

@@ -30,6 +30,15 @@ export type { TrainingBatch } from './losses/training-batch.js';
 export { PolicyOptimizer } from './optimizer/policy-optimizer.js';
 export type { ApplyOptions } from './optimizer/policy-optimizer.js';
 export type { AdamWOptions, AdamWState } from './optimizer/adamw.js';
+export { ShardedOptimizer } from './data-parallel/sharded-optimizer.js';
+export type {
+  GradientStep,
+  GradientWorkers,
+  ShardGradient,
+  ShardJob,
+} from './data-parallel/sharded-optimizer.js';
+export { assignTrainedWeights } from './data-parallel/trained-weights.js';
+export { visibleGpus } from './backend/gpu.js';
 export { Generator } from './generation/generator.js';
 export type { GeneratorOptions } from './generation/generator.js';
 export type { FinishedTurn, TurnRequest } from './generation/turn.js';

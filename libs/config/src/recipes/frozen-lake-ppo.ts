@@ -55,6 +55,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       epochs: 2,
       miniBatchActionTokens: 256,
       maxTokensPerMicroBatch: 16384,
+      dataParallel: 1,
     },
     imitation: null,
     evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },

@@ -32,6 +32,11 @@ export class Transformer implements TrunkWeights {
     this.critic = config.valueTrunk === 'own' ? new CriticTrunk(config, this.rotary, parameters) : null;
   }
 
+  /** Numbers in `trainableSpecs`. */
+  get numTrainedParameters(): number {
+    return this.trainableSpecs.reduce((sum, { shape }) => sum + numElements(shape), 0);
+  }
+
   /** Random weights; the same config and seed give the same bits. */
   static initialize(config: TransformerConfig, seed: number): Transformer {
     validateTransformerConfig(config);

@@ -12,6 +12,7 @@ import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
+import { numElements } from '../model/parameter-spec.js';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packRows } from '../packing/row-batch.js';
 import type { RowBatch } from '../packing/row-batch.js';
@@ -55,8 +56,14 @@ export class PolicyOptimizer {
    * A batch without a trained token adds nothing.
    * Throws `PolicyError`: `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
    * give no finite logprobs or values, with all that was accumulated dropped.
+   *
+   * @param selected [N] what `selectTokens` gave for the larger batch that this one is a part of; by default it is whole
    */
-  async accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms> {
+  async accumulate(
+    batch: TrainingBatch,
+    options: LossOptions,
+    selected?: Uint8Array | null,
+  ): Promise<LossTerms> {
     validateLossOptions(options);
     validateTrainingBatch(batch, options, this.model.config);
     if (options.valueCoefficient !== 0 && !this.model.config.valueHead) {
@@ -68,8 +75,10 @@ export class PolicyOptimizer {
     const readMask = predictingPositions(batch, (n) => batch.lossWeights[n] !== 0);
     const rowBatches = packRows(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
     try {
-      const selected = await this.selectTokens(batch, options);
-      return combineSums(rowBatches.map((rows) => this.accumulateRows(rows, batch, { options, selected })));
+      const chosen = selected === undefined ? await this.selectTokens(batch, options) : selected;
+      return combineSums(
+        rowBatches.map((rows) => this.accumulateRows(rows, batch, { options, selected: chosen })),
+      );
     } catch (error) {
       this.clearGradients();
       throw error;
@@ -99,6 +108,41 @@ export class PolicyOptimizer {
     }
   }
 
+  /** What is accumulated, cleared here: a vector a bucket, equal in number and length for equal models; none after nothing. */
+  async takeGradients(): Promise<readonly Float32Array[]> {
+    try {
+      return (await Promise.all((this.gradients ?? []).map((vector) => vector.data()))) as Float32Array[];
+    } finally {
+      this.clearGradients();
+    }
+  }
+
+  /**
+   * Adds vectors that `takeGradients` gave, of another optimizer of an equal model perhaps; they belong to the device from then on.
+   * Throws `PolicyError` (`TENSOR_MISMATCH`) when they are of another model.
+   */
+  addGradients(vectors: readonly Float32Array[]): void {
+    if (vectors.length === 0) return;
+    const sizes = this.buckets.map(({ specs }) =>
+      specs.reduce((sum, { shape }) => sum + numElements(shape), 0),
+    );
+    if (vectors.map(({ length }) => length).join() !== sizes.join()) {
+      throw new PolicyError(
+        'TENSOR_MISMATCH',
+        `gradients have ${vectors.map(({ length }) => length).join(', ')} values; the model's buckets have ${sizes.join(', ')}`,
+      );
+    }
+    const accumulated = this.gradients;
+    const sums = tf.tidy(() =>
+      vectors.map((vector, b) => {
+        const gradient = tf.tensor1d(vector);
+        return tf.keep(accumulated === null ? gradient : tf.add(accumulated[b], gradient));
+      }),
+    );
+    this.clearGradients();
+    this.gradients = sums;
+  }
+
   exportState(): Promise<AdamWState> {
     return this.adamW.exportState();
   }
@@ -113,8 +157,8 @@ export class PolicyOptimizer {
     this.adamW.dispose();
   }
 
-  /** A forward pass over the whole batch, for the losses that rank its tokens. */
-  private async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
+  /** [N] 1 where the loss keeps a token: a forward pass over the whole batch, for the losses that rank its tokens; else null. */
+  async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
     if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
     const { temperature, maxTokensPerMicroBatch } = options;
     const { logprobs } = await scoreTokens(this.model, batch, {
@@ -155,12 +199,12 @@ export class PolicyOptimizer {
         });
       };
       const { grads } = tf.valueAndGrads(loss)(keys.map((key) => this.model.parameters.get(key)));
-      this.addGradients(new Map(keys.map((key, i) => [key, grads[i]])));
+      this.accumulateGradients(new Map(keys.map((key, i) => [key, grads[i]])));
     });
     return evaluated[0].sums;
   }
 
-  private addGradients(gradientOf: ReadonlyMap<string, tf.Tensor>): void {
+  private accumulateGradients(gradientOf: ReadonlyMap<string, tf.Tensor>): void {
     const accumulated = this.gradients;
     const sums = this.buckets.map((bucket, b) => {
       const gradient = flatten(bucket, (key) => gradientOf.get(key));

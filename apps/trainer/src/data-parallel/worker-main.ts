@@ -1,0 +1,47 @@
+import { assignTrainedWeights, CheckpointFiles, openBackend, PolicyError } from '@retrace/policy';
+import { PolicyState } from '../policy-state.js';
+import { ExchangeFile } from './exchange-file.js';
+import { exchangeDescriptor, type FromWorker, type ToWorker } from './worker-protocol.js';
+
+/**
+ * A data parallel worker as a process: a replica of the policy that computes gradients of the shards that its trainer sends.
+ * It keeps no state between jobs, and ends when its trainer does.
+ */
+const exchange = new ExchangeFile(exchangeDescriptor);
+let policy: PolicyState | null = null;
+
+async function answer(message: ToWorker): Promise<FromWorker> {
+  if (message.type === 'open') {
+    await openBackend({ prefer: [message.backend] });
+    policy = await PolicyState.open({
+      recipe: message.recipe,
+      vocabSize: message.vocabSize,
+      tokenizerHash: message.tokenizerHash,
+      // The trainer sends the weights; a worker reads and writes no checkpoint.
+      checkpoints: new CheckpointFiles('/nonexistent'),
+    });
+    return { type: 'opened', modelHash: policy.modelHash };
+  }
+  if (policy === null) throw new Error('a job came before the model');
+  const { job, weights, gradientPosition } = message;
+  assignTrainedWeights(policy.model, await exchange.read(weights.lengths, weights.position));
+  const terms = await policy.optimizer.accumulate(job.batch, job.options, job.selected);
+  const gradients = await policy.optimizer.takeGradients();
+  await exchange.write(gradients, gradientPosition);
+  return { type: 'computed', terms, lengths: gradients.map(({ length }) => length) };
+}
+
+process.on('message', (message: ToWorker) => {
+  void answer(message)
+    .catch((error: unknown): FromWorker => ({
+      type: 'failed',
+      code: error instanceof PolicyError ? error.code : null,
+      message: error instanceof Error ? error.message : String(error),
+    }))
+    .then((reply) => process.send?.(reply));
+});
+process.once('disconnect', () => {
+  process.exit(0);
+});
+// Ctrl-C reaches the whole group; the trainer says when it is over.
+process.on('SIGINT', () => undefined);

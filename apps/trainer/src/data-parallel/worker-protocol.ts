@@ -1,0 +1,35 @@
+import type { Recipe } from '@retrace/config';
+import type { BackendName, PolicyErrorCode, ShardJob } from '@retrace/policy';
+import type { LossTerms } from '@retrace/policy';
+
+/** Descriptor under which a worker finds the exchange file; 0 … 2 are its streams, 3 its channel to the trainer. */
+export const exchangeDescriptor = 4;
+
+/** What the trainer tells a worker; the first message is `open`. Vectors lie in the exchange file. */
+export type ToWorker =
+  | {
+      readonly type: 'open';
+      readonly recipe: Recipe;
+      readonly vocabSize: number;
+      readonly tokenizerHash: string;
+      readonly backend: BackendName;
+    }
+  | {
+      readonly type: 'compute';
+      readonly job: ShardJob;
+      /** Of the weights, which the trainer has written. */
+      readonly weights: { readonly lengths: readonly number[]; readonly position: number };
+      /** Where the gradients go. */
+      readonly gradientPosition: number;
+    };
+
+/** What a worker answers, one message to each. */
+export type FromWorker =
+  | { readonly type: 'opened'; readonly modelHash: string }
+  | {
+      readonly type: 'computed';
+      readonly terms: LossTerms;
+      /** Of the gradients, in the exchange file. */
+      readonly lengths: readonly number[];
+    }
+  | { readonly type: 'failed'; readonly code: PolicyErrorCode | null; readonly message: string };

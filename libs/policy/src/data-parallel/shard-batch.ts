@@ -1,0 +1,50 @@
+import type { TrainingBatch } from '../losses/training-batch.js';
+
+/** A run of whole sequences of a batch. */
+export interface Shard {
+  readonly batch: TrainingBatch;
+  /** Where its tokens lie in the whole batch. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Cuts a batch into at most `numShards` runs of whole sequences with about as many tokens each; fewer where there are
+ * fewer sequences. Sequences keep their order and their loss weights, so the shards' losses and gradients add up to the
+ * whole batch's. The cut depends on the batch and the number alone.
+ */
+export function shardBatch(batch: TrainingBatch, numShards: number): Shard[] {
+  const { sequenceOffsets } = batch;
+  const numSequences = sequenceOffsets.length - 1;
+  const numTokens = sequenceOffsets[numSequences];
+  const shards: Shard[] = [];
+  let first = 0;
+  for (let s = 1; s <= numSequences; s++) {
+    const isFull = sequenceOffsets[s] * numShards >= numTokens * (shards.length + 1);
+    if (!isFull && s < numSequences) continue;
+    shards.push(sequencesOf(batch, first, s));
+    first = s;
+  }
+  return shards;
+}
+
+function sequencesOf(batch: TrainingBatch, first: number, last: number): Shard {
+  const [start, end] = [batch.sequenceOffsets[first], batch.sequenceOffsets[last]];
+  const part = (column: Float32Array | null | undefined) => column?.slice(start, end) ?? null;
+  return {
+    start,
+    end,
+    batch: {
+      tokenIds: batch.tokenIds.slice(start, end),
+      sequenceOffsets: batch.sequenceOffsets.slice(first, last + 1).map((offset) => offset - start),
+      lossWeights: batch.lossWeights.slice(start, end),
+      advantages: part(batch.advantages),
+      proximalLogprobs: part(batch.proximalLogprobs),
+      behaviorLogprobs: part(batch.behaviorLogprobs),
+      referenceLogprobs: part(batch.referenceLogprobs),
+      returns: part(batch.returns),
+      proximalValues: part(batch.proximalValues),
+      rolloutWeights: part(batch.rolloutWeights),
+    },
+  };
+}

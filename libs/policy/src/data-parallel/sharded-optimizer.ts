@@ -1,0 +1,98 @@
+import type { LossOptions } from '../losses/loss-options.js';
+import type { LossTerms } from '../losses/loss-terms.js';
+import type { TrainingBatch } from '../losses/training-batch.js';
+import type { Transformer } from '../model/transformer.js';
+import type { ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimizer.js';
+import { combineTerms } from './combine-terms.js';
+import { shardBatch } from './shard-batch.js';
+import { readTrainedWeights } from './trained-weights.js';
+
+/** What computes one optimizer step: `PolicyOptimizer`, or several of them on a share of the batch each. */
+export interface GradientStep {
+  accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms>;
+  apply(options: ApplyOptions): Promise<{ gradientNorm: number }>;
+}
+
+/** A share of a batch for one worker. */
+export interface ShardJob {
+  readonly batch: TrainingBatch;
+  readonly options: LossOptions;
+  /** [N] of the shard; see `PolicyOptimizer.selectTokens`. */
+  readonly selected: Uint8Array | null;
+}
+
+export interface ShardGradient {
+  readonly terms: LossTerms;
+  /** `PolicyOptimizer.takeGradients` of the shard alone. */
+  readonly gradients: readonly Float32Array[];
+}
+
+/**
+ * Replicas of the model elsewhere: in other processes, on other devices.
+ *
+ * An implementer keeps nothing between calls: each brings the weights that gradients are taken at. It answers with one
+ * gradient a job, in the order of the jobs, the same bits as `PolicyOptimizer` gives for that shard here; it rejects
+ * when it can't, and then the step is not made.
+ */
+export interface GradientWorkers {
+  compute(weights: readonly Float32Array[], jobs: readonly ShardJob[]): Promise<readonly ShardGradient[]>;
+}
+
+/**
+ * Data parallel steps: the batch is cut into `numShards` (`shardBatch`), each shard's gradient g_k is computed on its own, and
+ * AdamW steps once with g_0 + g_1 + … in this order. Loss weights are those of the whole batch, so the sum is its gradient.
+ *
+ * Shard 0 is computed here, the others by the workers, or without any here too, one after the other: that gives the same
+ * bits, so an update that several processes made is replayed in one.
+ */
+export class ShardedOptimizer implements GradientStep {
+  constructor(
+    private readonly model: Transformer,
+    private readonly optimizer: PolicyOptimizer,
+    private readonly parallel: { readonly numShards: number; readonly workers: GradientWorkers | null },
+  ) {}
+
+  /** As `PolicyOptimizer.accumulate`; rejects too with what the workers reject with, and then nothing is accumulated. */
+  async accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms> {
+    const selected = await this.optimizer.selectTokens(batch, options);
+    const [own, ...others] = shardBatch(batch, this.parallel.numShards).map((shard) => ({
+      batch: shard.batch,
+      options,
+      selected: selected?.slice(shard.start, shard.end) ?? null,
+    }));
+    // Nothing is trained on an empty batch, which has no shard.
+    if (own === undefined) return this.optimizer.accumulate(batch, options);
+    const { workers } = this.parallel;
+    if (workers === null) {
+      const gradients: ShardGradient[] = [];
+      for (const job of others) gradients.push(await this.computeHere(job));
+      return this.add(await this.accumulateOwn(own), gradients);
+    }
+    const computed = others.length === 0 ? [] : workers.compute(await readTrainedWeights(this.model), others);
+    const [mine, theirs] = await Promise.allSettled([this.accumulateOwn(own), computed]);
+    if (mine.status === 'rejected') throw mine.reason;
+    if (theirs.status === 'rejected') {
+      await this.optimizer.takeGradients();
+      throw theirs.reason;
+    }
+    return this.add(mine.value, theirs.value);
+  }
+
+  apply(options: ApplyOptions): Promise<{ gradientNorm: number }> {
+    return this.optimizer.apply(options);
+  }
+
+  private accumulateOwn({ batch, options, selected }: ShardJob): Promise<LossTerms> {
+    return this.optimizer.accumulate(batch, options, selected);
+  }
+
+  private async computeHere(job: ShardJob): Promise<ShardGradient> {
+    const terms = await this.accumulateOwn(job);
+    return { terms, gradients: await this.optimizer.takeGradients() };
+  }
+
+  private add(terms: LossTerms, others: readonly ShardGradient[]): LossTerms {
+    for (const { gradients } of others) this.optimizer.addGradients(gradients);
+    return combineTerms([terms, ...others.map((other) => other.terms)]);
+  }
+}
