@@ -1,5 +1,5 @@
 import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
-import type { Tokenizer } from '@retrace/policy';
+import { encodePlain, type Tokenizer } from '@retrace/policy';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
 /**
@@ -65,7 +65,7 @@ export class ScriptedActor implements Actor {
   private tokensOf(action: string): Int32Array {
     const known = this.actionTokens.get(action);
     if (known) return known;
-    const tokens = this.tokenizer.encode(action);
+    const tokens = encodePlain(this.tokenizer, action);
     this.actionTokens.set(action, tokens);
     return tokens;
   }

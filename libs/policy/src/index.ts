@@ -51,6 +51,7 @@ export { buildWordTokenizer } from './tokenizers/word-tokenizer.js';
 export { byteLevelTokenizer } from './tokenizers/byte-tokenizer.js';
 export { loadTokenizer } from './tokenizers/load-tokenizer.js';
 export type { SpecialTokens } from './tokenizers/hugging-face-tokenizer.js';
+export { encodePlain } from './tokenizers/plain-text.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';
 export { parseHuggingFaceConfig } from './hugging-face/model-config.js';
 export type { HuggingFaceModelOptions } from './hugging-face/model-config.js';

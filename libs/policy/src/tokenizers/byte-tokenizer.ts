@@ -20,16 +20,16 @@ class ByteTokenizer implements Tokenizer {
   readonly endOfTurnTokenId = numBytes + 1;
   readonly hash: string;
   private readonly json = byteTokenizerJson();
-  private readonly specials: readonly string[] = [padToken, endOfTurnToken];
-  private readonly specialPattern = new RegExp(`(${this.specials.join('|')})`);
+  readonly markers: readonly string[] = [padToken, endOfTurnToken];
+  private readonly markerPattern = new RegExp(`(${this.markers.join('|')})`);
 
   constructor() {
     this.hash = hashTokenizer(this.json);
   }
 
   encode(text: string): Int32Array {
-    const pieces = text.split(this.specialPattern).map((piece) => {
-      const special = this.specials.indexOf(piece);
+    const pieces = text.split(this.markerPattern).map((piece) => {
+      const special = this.markers.indexOf(piece);
       return special < 0 ? Buffer.from(piece, 'utf8') : [numBytes + special];
     });
     const tokenIds = new Int32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
@@ -57,7 +57,7 @@ class ByteTokenizer implements Tokenizer {
         bytes.push(id);
       } else if (!skipSpecialTokens) {
         flush();
-        text += this.specials[id - numBytes];
+        text += this.markers[id - numBytes];
       }
     }
     flush();

@@ -1,6 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizerModel } from '@huggingface/tokenizers';
 import { PolicyError } from '../policy-error.js';
-import { hashTokenizer } from './tokenizer.js';
+import { hashTokenizer, markersOf } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 export interface SpecialTokens {
@@ -24,6 +24,7 @@ export class HuggingFaceTokenizer implements Tokenizer {
   readonly hash: string;
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
+  readonly markers: readonly string[];
   /** Ids that have a token. */
   private readonly numTokens: number;
   private readonly model: HuggingFaceTokenizerModel;
@@ -52,6 +53,7 @@ export class HuggingFaceTokenizer implements Tokenizer {
       );
     }
     this.hash = hashTokenizer(json);
+    this.markers = markersOf(json);
     this.padTokenId = this.idOf(specialTokens.padToken, file);
     this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken, file);
   }

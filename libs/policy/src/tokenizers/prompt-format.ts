@@ -1,8 +1,12 @@
 import { PolicyError } from '../policy-error.js';
 import type { ChatTemplate } from './chat-template.js';
+import { breakMarkers, encodeBroken, encodePlain } from './plain-text.js';
 import type { Tokenizer } from './tokenizer.js';
 
-/** How observations become the tokens after which the agent speaks. */
+/**
+ * How observations become the tokens after which the agent speaks. What an observation spells is plain text: only the format's own
+ * markers are special tokens.
+ */
 export interface PromptFormat {
   /** Each of them ends the agent's turn. */
   readonly stopTokenIds: readonly number[];
@@ -35,7 +39,7 @@ export class PlainPromptFormat implements PromptFormat {
   }
 
   continuation(observation: string): Int32Array {
-    const tokenIds = this.tokenizer.encode(observation);
+    const tokenIds = encodePlain(this.tokenizer, observation);
     const prompt = new Int32Array(tokenIds.length + 1);
     prompt.set(tokenIds);
     prompt[tokenIds.length] = this.tokenizer.endOfTurnTokenId;
@@ -58,22 +62,24 @@ export class ChatPromptFormat implements PromptFormat {
   ) {}
 
   opening(observation: string): Int32Array {
-    const messages = [{ role: 'user', content: observation }] as const;
-    return this.tokenizer.encode(this.template.render(messages, { addGenerationPrompt: true }));
+    const { text: content, breakMark } = breakMarkers(this.tokenizer, observation);
+    const text = this.template.render([{ role: 'user', content }], { addGenerationPrompt: true });
+    return encodeBroken(this.tokenizer, { text, breakMark });
   }
 
   continuation(observation: string, turnIsClosed: boolean): Int32Array {
+    const { text: content, breakMark } = breakMarkers(this.tokenizer, observation);
     const messages = [
       { role: 'user', content: '' },
       { role: 'assistant', content: spokenTurn },
-      { role: 'user', content: observation },
+      { role: 'user', content },
     ] as const;
     const text = this.template.render(messages, { addGenerationPrompt: true });
     const start = text.indexOf(spokenTurn);
     if (start < 0) {
       throw new PolicyError('INVALID_FILE', 'the chat template leaves the turns of the assistant out');
     }
-    const tokenIds = this.tokenizer.encode(text.slice(start + spokenTurn.length));
+    const tokenIds = encodeBroken(this.tokenizer, { text: text.slice(start + spokenTurn.length), breakMark });
     return turnIsClosed && this.stopTokenIds.includes(tokenIds[0]) ? tokenIds.subarray(1) : tokenIds;
   }
 }

@@ -14,8 +14,11 @@ export interface Tokenizer {
   readonly padTokenId: number;
   /** Ends an action that may have several tokens. */
   readonly endOfTurnTokenId: number;
+  /** Spellings that `encode` reads as one token wherever they stand; `encodePlain` doesn't. */
+  readonly markers: readonly string[];
   /**
-   * Ids of a text; special tokens written out in it are recognised. Nothing is added at its ends.
+   * Ids of a text; special tokens written out in it are recognised, so texts from outside go through `encodePlain`.
+   * Nothing is added at its ends.
    * Throws `PolicyError` (`INVALID_TOKEN`) when the text can't be expressed.
    */
   encode(text: string): Int32Array;
@@ -55,4 +58,14 @@ export function hashTokenizer(json: TokenizerJson): string {
 export function specialToken(id: number, content: string): AddedTokenJson {
   const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
   return { id, content, ...flags, special: true };
+}
+
+/**
+ * The spellings of a file's added tokens. One of a single character can't be told from the text, and those of white space alone (as
+ * some models have for indentation) mark nothing.
+ */
+export function markersOf({ added_tokens: addedTokens }: TokenizerJson): readonly string[] {
+  return addedTokens
+    .map(({ content }) => content)
+    .filter((content) => content.length > 1 && content.trim() !== '');
 }

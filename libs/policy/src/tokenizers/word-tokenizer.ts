@@ -1,5 +1,5 @@
 import { PolicyError } from '../policy-error.js';
-import { endOfTurnToken, hashTokenizer, padToken, specialToken } from './tokenizer.js';
+import { endOfTurnToken, hashTokenizer, markersOf, padToken, specialToken } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 /**
@@ -57,6 +57,7 @@ export class WordTokenizer implements Tokenizer {
   readonly hash: string;
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
+  readonly markers: readonly string[];
   private readonly idByWord: ReadonlyMap<string, number>;
   private readonly wordById: readonly string[];
   private readonly specialIds: ReadonlySet<number>;
@@ -67,6 +68,7 @@ export class WordTokenizer implements Tokenizer {
     this.wordById = entries.map(([word]) => word);
     this.vocabSize = entries.length;
     this.hash = hashTokenizer(json);
+    this.markers = markersOf(json);
     this.padTokenId = json.model.vocab[padToken];
     this.endOfTurnTokenId = json.model.vocab[endOfTurnToken];
     this.specialIds = new Set(json.added_tokens.filter((token) => token.special).map((token) => token.id));
