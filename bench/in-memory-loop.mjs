@@ -6,11 +6,11 @@
  */
 import { parseArgs } from 'node:util';
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
-import { longestContext, resolveRecipe } from '@retrace/config';
+import { longestContext, playsGreedyBaseline, resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, openBackend, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
-import { computeUpdate, PolicyState } from '@retrace/trainer';
+import { computeUpdate, PolicyState, readsTexts } from '@retrace/trainer';
 import { columnsFromEvents } from './columns-from-events.mjs';
 
 const runId = '00000000-0000-7000-8000-000000000000';
@@ -33,6 +33,9 @@ export class InMemoryLoop {
     });
     this.rewards = new RewardScorer(recipe.reward);
     this.version = 0;
+    this.trainerState = null;
+    // Nothing that this loop can score reads more of an episode.
+    this.texts = { environment: this.spec.name, task: null, finalObservation: '', steps: [] };
   }
 
   async play({ split = 'train', numGroups, groupSize, round, greedy = false }) {
@@ -48,6 +51,7 @@ export class InMemoryLoop {
       round,
       numGroups,
       groupSize,
+      greedyBaseline: trainable && playsGreedyBaseline(recipe),
       firstTask: Math.max(0, round) * numGroups,
       firstOrdinal: 0,
     });
@@ -106,12 +110,15 @@ export class InMemoryLoop {
     const result = await computeUpdate({
       plan,
       columns,
-      texts: null,
+      texts: readsTexts(this.recipe, this.rewards) ? columns.episodeIds.map(() => this.texts) : null,
       recipe: this.recipe,
       rewards: this.rewards,
       policy: this.policy,
       referenceWeights: null,
+      recordedRewards: null,
+      trainerState: this.trainerState,
     });
+    this.trainerState = result.trainerState;
     this.version += 1;
     this.generator.setPolicyVersion(this.version);
     return result;

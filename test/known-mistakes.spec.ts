@@ -201,7 +201,7 @@ describe('mistakes known from elsewhere', () => {
     const check =
       (change: Partial<EpisodeColumns>, temperature = 1) =>
       () => {
-        assertAccountedLogprobs({ ...columns, ...change }, buildTokenBatch(columns), temperature);
+        assertAccountedLogprobs({ ...columns, ...change }, buildTokenBatch(columns), { temperature });
       };
     expect(check({})).not.toThrow();
     expect(check({}, 0.7)).toThrow(/sampled at temperature 1; must be 0.7/);

@@ -9,6 +9,8 @@ export interface ActRequest {
   readonly observation: Observation;
   readonly prompt: Prompt;
   readonly samplingSeed: number;
+  /** The likeliest tokens, whatever the actor samples otherwise. */
+  readonly greedy: boolean;
 }
 
 export interface FinishedAct {

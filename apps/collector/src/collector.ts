@@ -1,5 +1,5 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
-import { longestContext, type Recipe } from '@retrace/config';
+import { longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors, Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog, type PolicyState, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
@@ -102,6 +102,7 @@ export class Collector {
       round,
       numGroups: groupsPerRound,
       groupSize,
+      greedyBaseline: playsGreedyBaseline(this.options.recipe),
       firstTask: round * groupsPerRound,
     };
   }

@@ -1,6 +1,6 @@
 import { deriveSeed, type Environment, type Observation, type StepResult } from '@retrace/environments';
 import type { PromptFormat } from '@retrace/policy';
-import type { AnyEvent, EndReason } from '@retrace/trajectory';
+import type { AnyEvent, EndReason, SamplingParameters } from '@retrace/trajectory';
 import type { Actor } from './actor.js';
 import {
   EpisodeRecorder,
@@ -75,9 +75,7 @@ export class EpisodeSlot {
 
   private afterStep(turn: Turn, result: StepResult, environmentMs: number): void {
     this.context.onEnvironmentMs(environmentMs);
-    this.context.emit(
-      this.recorder.step(this.prompt, turn, result, this.context.actor.sampling, environmentMs),
-    );
+    this.context.emit(this.recorder.step(this.prompt, turn, result, this.sampling, environmentMs));
     this.contextTokens = this.prompt.keptPrefixTokens + this.prompt.tokenIds.length + turn.tokenIds.length;
     this.turnIsClosed = this.context.prompts.stopTokenIds.includes(turn.tokenIds[turn.tokenIds.length - 1]);
     const next = this.promptFor(result.observation);
@@ -85,6 +83,11 @@ export class EpisodeSlot {
     else if (result.truncated) this.end('truncated', 'step limit of the environment', result, next);
     else if (!this.fits(next)) this.end('truncated', 'context full', result, next);
     else this.ask(next);
+  }
+
+  private get sampling(): SamplingParameters | null {
+    const { sampling } = this.context.actor;
+    return sampling && this.plan.isGreedyBaseline ? { ...sampling, greedy: true } : sampling;
   }
 
   private ask(prompt: Prompt): void {
@@ -96,6 +99,7 @@ export class EpisodeSlot {
       prompt,
       // A seed per turn: with a fresh context each turn, all turns sample at the same place of theirs.
       samplingSeed: deriveSeed(this.plan.samplingSeed, this.numTurns++),
+      greedy: this.plan.isGreedyBaseline,
     });
   }
 

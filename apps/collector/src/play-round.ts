@@ -71,7 +71,8 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
     },
     ended: (summary) => {
       closer.add(summary);
-      metrics.add(summary);
+      // How well the policy samples is told by what it sampled.
+      if (!summary.plan.isGreedyBaseline) metrics.add(summary);
     },
     onEnvironmentMs: (ms) => {
       metrics.environmentMs += ms;

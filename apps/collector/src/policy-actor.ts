@@ -23,14 +23,14 @@ export class PolicyActor implements Actor {
     this.stopTokenIds = options.sampling.maxNewTokens > 1 ? options.text.stopTokenIds : [];
   }
 
-  request({ slot, prompt, samplingSeed }: ActRequest): void {
+  request({ slot, prompt, samplingSeed, greedy }: ActRequest): void {
     this.requestedAt.set(slot, performance.now());
     this.options.generator.add({
       slot,
       keptPrefixTokens: prompt.keptPrefixTokens,
       tokenIds: prompt.tokenIds,
       temperature: this.sampling.temperature,
-      greedy: this.sampling.greedy,
+      greedy: greedy || this.sampling.greedy,
       maxNewTokens: this.sampling.maxNewTokens,
       stopTokenIds: this.stopTokenIds,
       samplingSeed,

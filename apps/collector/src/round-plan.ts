@@ -8,6 +8,8 @@ export interface PlannedEpisode {
   readonly group: PlannedGroup;
   readonly groupMember: number;
   readonly samplingSeed: number;
+  /** Played with the likeliest tokens and never trained on: what its group is compared with. */
+  readonly isGreedyBaseline: boolean;
 }
 
 export interface PlannedGroup {
@@ -33,7 +35,10 @@ export interface RoundPlanOptions {
   readonly numGroups: number;
   /** The groups to plan, ascending; all of the round when left out. */
   readonly places?: readonly number[];
+  /** Episodes of a group that are sampled. */
   readonly groupSize: number;
+  /** Whether each group gets one greedy episode more (default false). */
+  readonly greedyBaseline?: boolean;
   /** Index of the first task in its split. */
   readonly firstTask: number;
   /** Ordinal of the first episode; decides ids alone. */
@@ -46,26 +51,28 @@ export interface RoundPlanOptions {
  */
 export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
   const { runId, seed, spec, split, agent, trainable, round, numGroups, groupSize } = options;
+  const numMembers = groupSize + Number(options.greedyBaseline ?? false);
   const places = options.places ?? Array.from({ length: numGroups }, (_, g) => g);
   const episodes: PlannedEpisode[] = [];
   for (const g of places) {
     const group: PlannedGroup = {
       groupId: newControlEventId(),
       place: g,
-      groupSize,
+      groupSize: numMembers,
       round,
       split,
       agent,
       trainable,
       sampled: spec.sampleTask({ split, index: options.firstTask + g, seed }),
     };
-    for (let member = 0; member < groupSize; member++) {
-      const place = g * groupSize + member;
+    for (let member = 0; member < numMembers; member++) {
+      const place = g * numMembers + member;
       episodes.push({
         episodeId: episodeIdFor({ runId, ordinal: options.firstOrdinal + episodes.length }),
         group,
         groupMember: member,
         samplingSeed: seedOf(`${seed}/${split}/${agent}/${round}/${place}`),
+        isGreedyBaseline: member >= groupSize,
       });
     }
   }

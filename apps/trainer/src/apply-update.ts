@@ -1,7 +1,7 @@
-import type { Aggregation } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
 import { Pcg32 } from '@retrace/environments';
 import type { GradientStep, LossOptions } from '@retrace/policy';
+import type { AggregationRule } from './loss-weights.js';
 import {
   gatherSequences,
   shuffledSequences,
@@ -16,7 +16,7 @@ export interface UpdateOptions {
   readonly seed: number;
   readonly loss: LossOptions;
   readonly optimizer: Recipe['optimizer'];
-  readonly aggregation: Aggregation;
+  readonly aggregation: AggregationRule;
 }
 
 export interface UpdateOutcome {

@@ -31,7 +31,7 @@ function columnsWith(overrides: Partial<EpisodeColumns> = {}): EpisodeColumns {
 
 function check(overrides: Partial<EpisodeColumns> = {}, temperature = 1): void {
   const columns = columnsWith(overrides);
-  assertAccountedLogprobs(columns, buildTokenBatch(columns), temperature);
+  assertAccountedLogprobs(columns, buildTokenBatch(columns), { temperature });
 }
 
 describe('assertAccountedLogprobs', () => {

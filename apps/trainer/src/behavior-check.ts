@@ -1,6 +1,13 @@
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import { TrainerError } from './trainer-error.js';
 
+export interface LogprobRules {
+  /** That the trainer computes its own logprobs with. */
+  readonly temperature: number;
+  /** [E] 1 for episodes that nobody trains on; null: none. */
+  readonly exempt?: Uint8Array | null;
+}
+
 /**
  * Refuses a batch with any trained token whose behavior logprob can't be accounted for: missing, or not that of a sample
  * drawn at the temperature that the trainer computes its own logprobs with.
@@ -10,7 +17,7 @@ import { TrainerError } from './trainer-error.js';
 export function assertAccountedLogprobs(
   columns: EpisodeColumns,
   batch: TokenBatch,
-  temperature: number,
+  { temperature, exempt = null }: LogprobRules,
 ): void {
   const refuse = (episode: number, step: number, problem: string): never => {
     throw new TrainerError(
@@ -19,6 +26,7 @@ export function assertAccountedLogprobs(
     );
   };
   for (let e = 0; e < columns.episodeIds.length; e++) {
+    if (exempt?.[e] === 1) continue;
     for (let s = columns.stepOffsets[e]; s < columns.stepOffsets[e + 1]; s++) {
       if (columns.greedy[s] === 1)
         refuse(

@@ -1,4 +1,4 @@
-import type { BatchPlanned } from '@retrace/trajectory';
+import type { BatchPlanned, Json } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import type { PolicyState } from './policy-state.js';
 
@@ -14,6 +14,8 @@ export interface CommitOptions {
   readonly metrics: MetricEntries;
   /** What a replay starts from; null where rewards play no part. */
   readonly episodeRewards: Float64Array | null;
+  /** What the next update starts from beside the files. */
+  readonly trainerState: Json;
   /** What only this process can know. */
   readonly timings: MetricEntries;
 }
@@ -23,7 +25,7 @@ export interface CommitOptions {
  * `PolicyPublished`, so no crash can part them.
  */
 export async function commitUpdate(options: CommitOptions): Promise<void> {
-  const { runId, control, epoch, plan, policy, metrics, episodeRewards } = options;
+  const { runId, control, epoch, plan, policy, metrics, episodeRewards, trainerState } = options;
   const started = performance.now();
   const [weights, optimizer] = await Promise.all([policy.saveWeights(), policy.saveOptimizer()]);
   const files = { weights, optimizer };
@@ -41,7 +43,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         policyVersionOut,
         ...files,
         episodeRewards,
-        trainerState: null,
+        trainerState,
         metricNames: metrics.map(([name]) => name),
         metricValues: Float64Array.from(metrics, ([, value]) => value),
       },

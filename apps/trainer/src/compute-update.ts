@@ -1,14 +1,16 @@
-import { getPolicyLoss } from '@retrace/algorithms';
+import { adaptKlCoefficient, getAdvantageEstimator, getPolicyLoss } from '@retrace/algorithms';
 import { policyLossOptions, type Recipe } from '@retrace/config';
 import type { LossOptions } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import type { BatchPlanned, EpisodeColumns, FileRef } from '@retrace/trajectory';
+import type { BatchPlanned, EpisodeColumns, FileRef, Json } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { applyUpdate, type UpdateOutcome } from './apply-update.js';
 import { imitationColumns } from './imitation.js';
+import type { AggregationRule } from './loss-weights.js';
 import { learningRateAt } from './learning-rate.js';
 import type { PolicyState } from './policy-state.js';
-import { preparePolicyUpdate } from './prepare-policy-update.js';
+import { preparePolicyUpdate, type PreparedUpdate } from './prepare-policy-update.js';
+import { readTrainerState, recordTrainerState } from './trainer-state.js';
 
 export interface UpdateResult {
   readonly outcome: UpdateOutcome;
@@ -17,6 +19,8 @@ export interface UpdateResult {
   readonly warnings: readonly string[];
   /** [E] Total reward of each episode, NaN where it was missing; null where rewards play no part. */
   readonly episodeRewards: Float64Array | null;
+  /** What the next update starts from beside weights and optimizer; null where the recipe keeps nothing. */
+  readonly trainerState: Json;
 }
 
 /** What an update needs; the same for the update itself and for its replay. */
@@ -33,6 +37,13 @@ export interface UpdateInputs {
   readonly referenceWeights: FileRef | null;
   /** [E] Rewards that the update had when it was committed, for a replay; null where they are not known, or not yet. */
   readonly recordedRewards: Float64Array | null;
+  /** What the update before left; null at the start. */
+  readonly trainerState: Json;
+}
+
+/** Whether updates read what stands in the store as text, for their rewards or to tell roles apart. */
+export function readsTexts({ advantage }: Recipe, rewards: RewardScorer): boolean {
+  return rewards.readsTexts || getAdvantageEstimator(advantage.estimator).requires.includes('roleIds');
 }
 
 /** One planned update on its batch: a pure function of plan, batch, recipe and the policy state that goes in. */
@@ -48,45 +59,63 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
     plan.updateNumber - 1 - imitationUpdates,
     recipe.numUpdates,
   );
-  const prepared = await preparePolicyUpdate(inputs);
+  const state = readTrainerState(inputs.trainerState);
+  const klCoefficient = state.klCoefficient ?? recipe.loss.klCoefficient;
+  const prepared = await preparePolicyUpdate(inputs, { klCoefficient, roleBaselines: state.roleBaselines });
   const outcome = await applyUpdate(policy.steps, prepared.columns, {
     learningRate,
     seed: plan.seed,
-    loss: lossOptions(recipe, plan.seed),
+    loss: lossOptions(recipe, { seed: plan.seed, klCoefficient }),
     optimizer: recipe.optimizer,
-    aggregation: recipe.loss.aggregation,
+    aggregation: aggregationRule(recipe),
   });
   return {
     outcome,
     episodeRewards: prepared.episodeRewards,
     warnings: prepared.warnings,
+    trainerState: recordTrainerState({
+      klCoefficient: nextKlCoefficient(recipe, { klCoefficient, prepared, outcome }),
+      roleBaselines: { ...state.roleBaselines, ...prepared.roleBaselines },
+    }),
     metrics: [
       ...outcomeMetrics(outcome, learningRate),
       ['train/clipFraction', outcome.clipFraction],
       ['train/approximateKl', outcome.approximateKl],
-      ...(lossKlCoefficient(recipe) > 0 ? ([['train/kl', outcome.kl]] as const) : []),
+      ...(klInLoss(recipe) ? ([['train/kl', outcome.kl]] as const) : []),
+      ...(recipe.loss.adaptiveKl ? ([['train/klCoefficient', klCoefficient]] as const) : []),
       ...prepared.metrics,
     ],
   };
 }
 
-async function imitationUpdate({ plan, columns, recipe, policy }: UpdateInputs): Promise<UpdateResult> {
+async function imitationUpdate({
+  plan,
+  columns,
+  recipe,
+  policy,
+  trainerState,
+}: UpdateInputs): Promise<UpdateResult> {
   const learningRate = recipe.imitation?.learningRate ?? recipe.optimizer.learningRate;
   const outcome = await applyUpdate(policy.steps, imitationColumns(columns), {
     learningRate,
     seed: plan.seed,
     loss: {
-      ...lossOptions(recipe, plan.seed),
+      ...lossOptions(recipe, { seed: plan.seed, klCoefficient: 0 }),
       policyLoss: 'crossEntropy',
       policyLossOptions: {},
       valueCoefficient: 0,
       entropyCoefficient: 0,
-      klCoefficient: 0,
     },
     optimizer: { ...recipe.optimizer, epochs: 1 },
-    aggregation: 'tokenMean',
+    aggregation: { aggregation: 'tokenMean', horizon: null, denominator: 'all' },
   });
-  return { outcome, episodeRewards: null, warnings: [], metrics: outcomeMetrics(outcome, learningRate) };
+  return {
+    outcome,
+    episodeRewards: null,
+    trainerState,
+    warnings: [],
+    metrics: outcomeMetrics(outcome, learningRate),
+  };
 }
 
 /** What imitation has as well. */
@@ -106,12 +135,43 @@ function seeded(policyLoss: string, seed: number): { readonly seed?: number } {
   return 'seed' in getPolicyLoss(policyLoss).options ? { seed } : {};
 }
 
-/** 0 where the KL counts in the reward. */
-function lossKlCoefficient({ loss }: Recipe): number {
-  return loss.klIn === 'reward' ? 0 : loss.klCoefficient;
+function klInLoss({ loss }: Recipe): boolean {
+  return loss.klIn !== 'reward' && loss.klCoefficient > 0;
 }
 
-function lossOptions(recipe: Recipe, seed: number): LossOptions {
+/** β for the next update; null where it stays what the recipe says. */
+function nextKlCoefficient(
+  { loss }: Recipe,
+  last: {
+    readonly klCoefficient: number;
+    readonly prepared: PreparedUpdate;
+    readonly outcome: UpdateOutcome;
+  },
+): number | null {
+  if (!loss.adaptiveKl) return null;
+  const { klCoefficient, prepared, outcome } = last;
+  const meanKl = prepared.rewardKl ?? outcome.kl;
+  // An update that trained nothing measured nothing.
+  const numSamples = Number.isFinite(meanKl) ? prepared.numTrainedEpisodes : 0;
+  return adaptKlCoefficient(
+    klCoefficient,
+    { meanKl: numSamples > 0 ? meanKl : 0, numSamples },
+    loss.adaptiveKl,
+  );
+}
+
+function aggregationRule({ loss }: Recipe): AggregationRule {
+  return {
+    aggregation: loss.aggregation,
+    horizon: loss.horizon ?? null,
+    denominator: loss.rolloutCorrection?.denominator ?? 'all',
+  };
+}
+
+function lossOptions(
+  recipe: Recipe,
+  { seed, klCoefficient }: { readonly seed: number; readonly klCoefficient: number },
+): LossOptions {
   const { loss, collection, optimizer } = recipe;
   return {
     policyLoss: loss.policyLoss,
@@ -119,7 +179,7 @@ function lossOptions(recipe: Recipe, seed: number): LossOptions {
     valueCoefficient: loss.valueCoefficient,
     valueClip: loss.valueClip,
     entropyCoefficient: loss.entropyCoefficient,
-    klCoefficient: lossKlCoefficient(recipe),
+    klCoefficient: klInLoss(recipe) ? klCoefficient : 0,
     klEstimator: loss.klEstimator,
     temperature: collection.temperature,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,

@@ -8,7 +8,10 @@ export function imitationColumns(columns: EpisodeColumns): UpdateColumns {
   return {
     tokenIds: batch.tokenIds,
     sequenceOffsets: batch.sequenceOffsets,
+    sequenceGroups: new Int32Array(batch.sequenceOffsets.length - 1),
     trainedMask: batch.actionMask,
+    keptMask: null,
+    rolloutWeights: null,
     advantages: new Float32Array(numTokens),
     anchorLogprobs: new Float32Array(numTokens),
     behaviorLogprobs: null,

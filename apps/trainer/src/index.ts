@@ -1,5 +1,5 @@
 export { Trainer, type EpisodeSource, type TrainerOptions } from './trainer.js';
-export { computeUpdate, type UpdateInputs, type UpdateResult } from './compute-update.js';
+export { computeUpdate, readsTexts, type UpdateInputs, type UpdateResult } from './compute-update.js';
 export { PolicyState, type PolicyStateOptions, type StateFiles } from './policy-state.js';
 export {
   replayTolerance,

@@ -1,17 +1,39 @@
-import { aggregationWeights, countForAggregation, type Aggregation } from '@retrace/algorithms';
+import {
+  aggregationWeights,
+  countForAggregation,
+  numberGroups,
+  type AggregatedTokens,
+  type Aggregation,
+} from '@retrace/algorithms';
+
+export interface AggregationRule {
+  readonly aggregation: Aggregation;
+  /** What `sequenceMeanTokenSumNorm` divides by. */
+  readonly horizon: number | null;
+  /** Whether rejected tokens count in the denominators (`all`) or not (`kept`). */
+  readonly denominator: 'all' | 'kept';
+}
+
+export interface WeightedTokens {
+  /** [N] 1 = trained. */
+  readonly trainedMask: Uint8Array;
+  /** [N] 0 at trained tokens that were rejected; null: none was. */
+  readonly keptMask: Uint8Array | null;
+  /** [S + 1] */
+  readonly sequenceOffsets: Int32Array;
+  /** [S] Group number of each sequence. */
+  readonly sequenceGroups: Int32Array;
+}
 
 /**
  * Weight of each token's loss, so that Σ w·ℓ is the aggregated loss of the batch: the aggregation sees the trained tokens
  * alone, their weights are put back where they stand, and all others weigh 0.
  *
- * @param trainedMask [N] 1 = trained
- * @param sequenceOffsets [S + 1]
  * @returns [N]
  */
 export function lossWeights(
-  trainedMask: Uint8Array,
-  sequenceOffsets: Int32Array,
-  aggregation: Aggregation,
+  { trainedMask, keptMask, sequenceOffsets, sequenceGroups }: WeightedTokens,
+  { aggregation, horizon, denominator }: AggregationRule,
 ): Float32Array {
   const offsets = new Int32Array(sequenceOffsets.length);
   const positions: number[] = [];
@@ -20,8 +42,15 @@ export function lossWeights(
       if (trainedMask[n] === 1) positions.push(n);
     offsets[s + 1] = positions.length;
   }
-  const tokens = { offsets };
-  const trained = aggregationWeights(tokens, { aggregation, counts: countForAggregation(tokens) });
+  // The groups of these sequences alone, numbered anew.
+  const { groupIds } = numberGroups(Array.from(sequenceGroups, String));
+  const tokens: AggregatedTokens = {
+    offsets,
+    groupIds,
+    keep: keptMask && Uint8Array.from(positions, (n) => keptMask[n]),
+  };
+  const counts = countForAggregation(denominator === 'kept' ? tokens : { ...tokens, keep: null });
+  const trained = aggregationWeights(tokens, { aggregation, counts, horizon, denominator });
   const weights = new Float32Array(trainedMask.length);
   positions.forEach((n, i) => {
     weights[n] = trained[i];

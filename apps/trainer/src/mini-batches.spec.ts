@@ -23,7 +23,10 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
   return {
     tokenIds: Int32Array.from(numbers),
     sequenceOffsets,
+    sequenceGroups: new Int32Array(sequences.length),
     trainedMask,
+    keptMask: null,
+    rolloutWeights: null,
     advantages: numbers,
     anchorLogprobs: numbers,
     behaviorLogprobs: numbers,
@@ -66,7 +69,11 @@ describe('mini-batches', () => {
       { length: 2, trained: 1 },
       { length: 4, trained: 2 },
     ]);
-    const batch = gatherSequences(columns, Int32Array.of(2, 0), 'tokenMean');
+    const batch = gatherSequences(columns, Int32Array.of(2, 0), {
+      aggregation: 'tokenMean',
+      horizon: null,
+      denominator: 'all',
+    });
     expect(Array.from(batch.tokenIds)).toEqual([5, 6, 7, 8, 0, 1, 2]);
     expect(Array.from(batch.sequenceOffsets)).toEqual([0, 4, 7]);
     expect(Array.from(batch.advantages ?? [])).toEqual([5, 6, 7, 8, 0, 1, 2]);

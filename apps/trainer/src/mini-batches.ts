@@ -1,7 +1,6 @@
-import type { Aggregation } from '@retrace/algorithms';
 import type { Pcg32 } from '@retrace/environments';
 import type { TrainingBatch } from '@retrace/policy';
-import { lossWeights } from './loss-weights.js';
+import { lossWeights, type AggregationRule } from './loss-weights.js';
 
 type Column = Int32Array | Float32Array | Uint8Array;
 
@@ -9,8 +8,14 @@ type Column = Int32Array | Float32Array | Uint8Array;
 export interface UpdateColumns {
   readonly tokenIds: Int32Array;
   readonly sequenceOffsets: Int32Array;
+  /** Group number of each sequence. */
+  readonly sequenceGroups: Int32Array;
   /** 1 = an action token that this update trains. */
   readonly trainedMask: Uint8Array;
+  /** 0 at trained tokens that rollout correction rejected; null: none was. */
+  readonly keptMask: Uint8Array | null;
+  /** Factor on the policy loss, by rollout correction; null: 1. */
+  readonly rolloutWeights: Float32Array | null;
   readonly advantages: Float32Array;
   /** What the probability ratio is taken against. */
   readonly anchorLogprobs: Float32Array;
@@ -71,7 +76,7 @@ export function splitByActionTokens(
 export function gatherSequences(
   columns: UpdateColumns,
   sequences: Int32Array,
-  aggregation: Aggregation,
+  aggregation: AggregationRule,
 ): TrainingBatch {
   const offsets = new Int32Array(sequences.length + 1);
   sequences.forEach((s, i) => {
@@ -85,11 +90,18 @@ export function gatherSequences(
     return target;
   };
   const gatherFloats = (source: Float32Array) => gather(source, new Float32Array(numTokens));
-  const trainedMask = gather(columns.trainedMask, new Uint8Array(numTokens));
+  const gatherMask = (source: Uint8Array) => gather(source, new Uint8Array(numTokens));
+  const weighted = {
+    trainedMask: gatherMask(columns.trainedMask),
+    keptMask: columns.keptMask && gatherMask(columns.keptMask),
+    sequenceOffsets: offsets,
+    sequenceGroups: Int32Array.from(sequences, (s) => columns.sequenceGroups[s]),
+  };
   return {
     tokenIds: gather(columns.tokenIds, new Int32Array(numTokens)),
     sequenceOffsets: offsets,
-    lossWeights: lossWeights(trainedMask, offsets, aggregation),
+    lossWeights: lossWeights(weighted, aggregation),
+    rolloutWeights: columns.rolloutWeights && gatherFloats(columns.rolloutWeights),
     advantages: gatherFloats(columns.advantages),
     proximalLogprobs: gatherFloats(columns.anchorLogprobs),
     behaviorLogprobs: columns.behaviorLogprobs && gatherFloats(columns.behaviorLogprobs),

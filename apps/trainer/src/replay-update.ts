@@ -16,7 +16,7 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { computeUpdate } from './compute-update.js';
+import { computeUpdate, readsTexts } from './compute-update.js';
 import { PolicyState } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
 import type { EpisodeSource } from './trainer.js';
@@ -98,13 +98,14 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
   const { metrics } = await computeUpdate({
     plan: found.plan,
     columns: await reader.readEpisodes(runId, episodeIds),
-    texts: rewards.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null,
+    texts: readsTexts(recipe, rewards) ? await reader.readEpisodeTexts(runId, episodeIds) : null,
     recipe,
     rewards,
     policy,
     referenceWeights:
       recipe.loss.klCoefficient > 0 ? (found.policies.get(referenceVersion(recipe))?.weights ?? null) : null,
     recordedRewards: found.commit.episodeRewards,
+    trainerState: found.before?.trainerState ?? null,
   });
   const replayed = new Map(metrics);
   const compared = found.commit.metricNames.map((name, i) => ({

@@ -11,6 +11,8 @@ export type TrainerErrorCode =
   | 'UPDATE_UNKNOWN'
   /** A file that the replay needs was removed by the checkpoint policy. */
   | 'NOT_REPLAYABLE'
+  /** The baseline that the estimator compares with was not collected. */
+  | 'NO_GREEDY_BASELINE'
   | 'NON_FINITE_LOSS'
   /** A process that computes a part of the gradients ended, or has another model. */
   | 'WORKER_LOST';

@@ -13,7 +13,7 @@ import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointRetention } from './checkpoint-retention.js';
 import { commitUpdate } from './commit-update.js';
-import { computeUpdate } from './compute-update.js';
+import { computeUpdate, readsTexts } from './compute-update.js';
 import { nextPlan } from './next-plan.js';
 import { PolicyState, type PolicyStateOptions } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
@@ -153,10 +153,10 @@ export class Trainer {
     const readStarted = performance.now();
     const [columns] = await Promise.all([this.readWhenStored(plan), planned]);
     if (!columns) return;
-    const texts = rewards.readsTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
+    const texts = readsTexts(recipe, rewards) ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
     const readSeconds = secondsSince(readStarted);
     const updateStarted = performance.now();
-    const { metrics, outcome, episodeRewards, warnings } = await computeUpdate({
+    const { metrics, outcome, episodeRewards, warnings, trainerState } = await computeUpdate({
       plan,
       columns,
       texts,
@@ -165,6 +165,7 @@ export class Trainer {
       policy: this.policy,
       referenceWeights: this.referenceWeights(),
       recordedRewards: null,
+      trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
     });
     const updateSeconds = secondsSince(updateStarted);
     await commitUpdate({
@@ -175,6 +176,7 @@ export class Trainer {
       policy: this.policy,
       metrics,
       episodeRewards,
+      trainerState,
       timings: [
         ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
         ['time/wait', waitSeconds],

@@ -117,6 +117,8 @@ export {
   type ImportanceWeights,
 } from './corrections/importance-weights.js';
 export {
+  REJECTION_SCOPES,
+  REJECTION_STATISTICS,
   rejectTokens,
   type Rejection,
   type RejectionOptions,

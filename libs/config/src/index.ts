@@ -9,7 +9,6 @@ export {
   EvaluationRecipe,
   ImitationRecipe,
   LoraRecipe,
-  LossRecipe,
   ModelRecipe,
   OptimizerRecipe,
   PolicyRecipe,
@@ -17,11 +16,23 @@ export {
   RewardComponentRecipe,
   RewardRecipe,
 } from './recipe/recipe.js';
+export {
+  AdaptiveKlRecipe,
+  ImportanceRecipe,
+  LossRecipe,
+  RejectionRuleRecipe,
+  RolloutCorrectionRecipe,
+} from './recipe/loss-recipe.js';
+export {
+  playsGreedyBaseline,
+  policyLossOptions,
+  proximalPolicy,
+  rejectionRules,
+} from './recipe/algorithm-problems.js';
 export { longestContext } from './recipe/model-problems.js';
 export {
   listRecipes,
   parseRecipe,
-  policyLossOptions,
   recipeHash,
   resolveRecipe,
   type RecipeOverrides,

@@ -27,7 +27,10 @@ export interface RewardEpisode {
 }
 
 /** Which set of tasks an episode belongs to: the text at `field` in its task (a dotted path), or else its environment. */
-export function dataSourceOf({ task, environment }: RewardEpisode, field: string): string {
+export function dataSourceOf(
+  { task, environment }: Pick<RewardEpisode, 'task' | 'environment'>,
+  field: string,
+): string {
   const source = valueAt(task, field);
   return typeof source === 'string' ? source : environment;
 }

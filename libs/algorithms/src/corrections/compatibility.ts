@@ -43,6 +43,16 @@ export function combinationFaults(combination: Combination): string[] {
       `${policyLoss} with ${advantage}: both hold the ratio to the behavior policy, it would be counted twice`,
     );
   }
+  for (const [part, corrects] of [
+    [policyLoss, loss.correctsForBehavior],
+    [advantage, estimator.correctsForBehavior],
+  ] as const) {
+    if (corrects && proximal === 'behavior') {
+      faults.push(
+        `${part} with the behavior policy as proximal: it corrects for what lies between the two, which the ratio of the update would hold already`,
+      );
+    }
+  }
   if (importanceWeights && proximal === 'behavior') {
     faults.push(
       'importance weights with the behavior policy as proximal: the ratio of the update corrects for it already',

@@ -203,6 +203,14 @@ describe('checkCombination', () => {
       { advantage: 'vtrace', policyLoss: 'decoupledPpo', importanceWeights: false },
     ],
     ['importance weights with the behavior policy as proximal', { proximal: 'behavior' }],
+    [
+      'vtrace with the behavior policy as proximal',
+      { advantage: 'vtrace', importanceWeights: false, proximal: 'behavior' },
+    ],
+    [
+      'decoupledPpo with the behavior policy as proximal',
+      { policyLoss: 'decoupledPpo', importanceWeights: false, proximal: 'behavior' },
+    ],
     ['valueCoefficient is 0.5, must be 0: grpo has no critic', { advantage: 'grpo', groupSize: 8 }],
     ['valueCoefficient is 0, must be more: gae reads a critic', { valueCoefficient: 0 }],
     ['groupSize is 1, must be at least 2', { advantage: 'rloo', valueCoefficient: 0 }],

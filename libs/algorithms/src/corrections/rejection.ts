@@ -2,6 +2,9 @@ import { AlgorithmError } from '../errors.js';
 import { checkPositive } from '../layout/check.js';
 import { checkCorrectionInput, tokenLogRatio, type CorrectionInput } from './sequence-log-ratios.js';
 
+export const REJECTION_STATISTICS = ['k1', 'k2', 'k3'] as const;
+export const REJECTION_SCOPES = ['token', 'sequenceSum', 'sequenceMean', 'sequenceMax'] as const;
+
 /**
  * One rule of rejection sampling on ρ_b, with log ρ clamped to ±20:
  *
@@ -118,8 +121,23 @@ function countRejections(
 }
 
 function checkRule(rule: RejectionRule, index: number): void {
-  checkPositive(`rules[${String(index)}].high`, rule.high);
-  if (rule.statistic !== 'k1') return;
+  const name = `rules[${String(index)}]`;
+  const refuse = (problem: string): never => {
+    throw new AlgorithmError('INVALID_ARGUMENT', `${name}.${problem}`);
+  };
+  if (!REJECTION_STATISTICS.includes(rule.statistic)) {
+    refuse(`statistic is '${String(rule.statistic)}', must be one of ${REJECTION_STATISTICS.join(', ')}`);
+  }
+  if (!REJECTION_SCOPES.includes(rule.scope)) {
+    refuse(`scope is '${String(rule.scope)}', must be one of ${REJECTION_SCOPES.join(', ')}`);
+  }
+  checkPositive(`${name}.high`, rule.high);
+  if (rule.statistic !== 'k1') {
+    const { low = null } = rule as { readonly low?: number | null };
+    if (low !== null) refuse(`low is ${String(low)}, must be absent: ${rule.statistic} has one upper bound`);
+    return;
+  }
+  if ((rule.scope as string) === 'sequenceMax') refuse("scope is 'sequenceMax', which k1 does not have");
   checkPositive(`rules[${String(index)}].low`, rule.low);
   if (rule.low > rule.high) {
     throw new AlgorithmError(

@@ -1,4 +1,4 @@
-import { checkNonNegative, checkPositive } from '../layout/check.js';
+import { checkFiniteNumber, checkNonNegative, checkPositive } from '../layout/check.js';
 
 export interface AdaptiveKlOptions {
   /** Target of the mean KL, nats per token. */
@@ -12,7 +12,7 @@ export interface AdaptiveKlOptions {
  * β ← β (1 + clip(KL/target − 1, ±0.2) · numSamples/horizon). A fixed coefficient is one that nobody updates.
  *
  * @returns the coefficient for the next batch, ≥ 0
- * @throws AlgorithmError `INVALID_ARGUMENT` unless β and the number of samples are ≥ 0, target and horizon > 0
+ * @throws AlgorithmError `INVALID_ARGUMENT` unless the mean KL is finite, β and the number of samples are ≥ 0, target and horizon > 0
  */
 export function adaptKlCoefficient(
   coefficient: number,
@@ -20,6 +20,7 @@ export function adaptKlCoefficient(
   { target, horizon }: AdaptiveKlOptions,
 ): number {
   checkNonNegative('coefficient', coefficient);
+  checkFiniteNumber('meanKl', measured.meanKl);
   checkNonNegative('numSamples', measured.numSamples);
   checkPositive('target', target);
   checkPositive('horizon', horizon);

@@ -82,6 +82,10 @@ export function checkUnitInterval(name: string, value: number): void {
   if (!(value >= 0 && value <= 1)) refuse(`${name} is ${String(value)}, must be in [0, 1]`);
 }
 
+export function checkFiniteNumber(name: string, value: number): void {
+  if (!Number.isFinite(value)) refuse(`${name} is ${String(value)}, must be finite`);
+}
+
 export function checkPositive(name: string, value: number): void {
   if (!(value > 0 && Number.isFinite(value)))
     refuse(`${name} is ${String(value)}, must be a finite number > 0`);

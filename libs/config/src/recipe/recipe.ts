@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { AGGREGATIONS, type Aggregation } from '@retrace/algorithms';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import {
@@ -18,6 +17,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { LossRecipe } from './loss-recipe.js';
 
 /** How an episode becomes tokens. */
 export class ContextRecipe {
@@ -122,26 +122,6 @@ export class AdvantageRecipe {
   @IsOptional() @IsNumber() @Min(0.01) @Max(1) readonly anchorSimilarity?: number;
   /** Control experiment: permute advantages inside the batch, which must stop all learning. */
   @IsBoolean() readonly shuffle!: boolean;
-}
-
-export class LossRecipe {
-  /** Name of a policy loss of `@retrace/algorithms`. */
-  @IsString() @IsNotEmpty() readonly policyLoss!: string;
-  /** Its options; those left out take its defaults, or for `ppo` the three fields below. */
-  @IsOptional() @IsObject() readonly policyLossOptions?: Readonly<Record<string, unknown>>;
-  @IsNumber() @Min(0) @Max(1) readonly clipLow!: number;
-  @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
-  /** Dual clip bound c > 1; null = off. */
-  @IsOptional() @IsNumber() @Min(1) readonly dualClip!: number | null;
-  @IsIn(AGGREGATIONS) readonly aggregation!: Aggregation;
-  @IsNumber() @Min(0) readonly entropyCoefficient!: number;
-  @IsNumber() @Min(0) readonly valueCoefficient!: number;
-  @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;
-  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 = off. */
-  @IsNumber() @Min(0) readonly klCoefficient!: number;
-  /** Where the KL counts: in the `loss` of the current policy (default), or in the `reward`, with the policy before the update. */
-  @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
-  @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
 }
 
 export class OptimizerRecipe {

@@ -64,6 +64,25 @@ describe('resolveRecipe', () => {
     ['loss.policyLoss=crossEntropy', 'loss.policyLoss: got "crossEntropy", which reads no advantage'],
     ['loss.policyLossOptions={"clipHihg":1}', 'did you mean clipHigh'],
     ['loss.clipLow=0', 'policy loss ppo: clipLow is 0, must be a number in (0, 1]'],
+    [
+      'loss.rolloutCorrection={"proximal":"behavior","importance":{"level":"token","cap":2}}',
+      'importance weights with the behavior policy as proximal',
+    ],
+    [
+      'loss.rolloutCorrection={"importance":{"level":"token","cap":0}}',
+      'cap is 0, must be a finite number > 0',
+    ],
+    [
+      'loss.rolloutCorrection={"rejection":[{"statistic":"k1","scope":"token","low":2,"high":1}]}',
+      'rules[0].low is 2, must not be more than high, 1',
+    ],
+    [
+      'loss.rolloutCorrection={"rejection":[{"statistic":"k1","scope":"sequenceMax","low":1,"high":1}]}',
+      "rules[0].scope is 'sequenceMax', which k1 does not have",
+    ],
+    ['loss.rolloutCorrection={"importence":null}', 'loss.rolloutCorrection.importence'],
+    ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
+    ['loss.aggregation=sequenceMeanTokenSumNorm', 'loss.horizon: got null'],
     ['model=null', 'model: got null, must say what to make where policy names no model'],
     ['context.tokenizer=model', 'context.tokenizer: got "model", must be word or byte without policy.model'],
     ['context.window=all', 'context.window: got "all"'],

@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  combinationFaults,
-  getAdvantageEstimator,
-  getPolicyLoss,
-  resolveAdvantageOptions,
-  resolvePolicyLossOptions,
-} from '@retrace/algorithms';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
+import { algorithmProblems } from './algorithm-problems.js';
 import { modelProblems } from './model-problems.js';
-import { Recipe, type LossRecipe } from './recipe.js';
-import { trainerInputs } from './trainer-inputs.js';
+import { Recipe } from './recipe.js';
 
 type PlainObject = Record<string, unknown>;
 
@@ -147,9 +140,7 @@ function describe(error: ValidationError, prefix: string): string[] {
 function crossFieldProblems(recipe: Recipe): string[] {
   const problems = modelProblems(recipe);
   const { optimizer, evaluation } = recipe;
-  const learningProblems = [...advantageProblems(recipe), ...policyLossProblems(recipe)];
-  problems.push(...rewardProblems(recipe), ...learningProblems);
-  if (learningProblems.length === 0) problems.push(...combinationProblems(recipe));
+  problems.push(...rewardProblems(recipe), ...algorithmProblems(recipe));
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
@@ -175,51 +166,6 @@ function rewardProblems({ reward }: Recipe): string[] {
   } catch (error) {
     return [`reward.components: ${(error as Error).message}`];
   }
-}
-
-/** The loss must exist, learn from advantages, and take these options. */
-function policyLossProblems({ loss }: Recipe): string[] {
-  try {
-    const policyLoss = getPolicyLoss(loss.policyLoss);
-    if (policyLoss.name === 'crossEntropy') {
-      return [
-        'loss.policyLoss: got "crossEntropy", which reads no advantage; imitation is the stage of its own',
-      ];
-    }
-    resolvePolicyLossOptions(policyLoss, policyLossOptions(loss));
-    return [];
-  } catch (error) {
-    return [`loss: ${(error as Error).message}`];
-  }
-}
-
-/** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
-export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
-  const { clipLow, clipHigh, dualClip } = loss;
-  return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
-}
-
-/** The estimator must exist and take these options. */
-function advantageProblems({ advantage }: Recipe): string[] {
-  try {
-    resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options);
-    return [];
-  } catch (error) {
-    return [`advantage: ${(error as Error).message}`];
-  }
-}
-
-/** Estimator, loss, critic and groups must fit one another. */
-function combinationProblems({ advantage, loss, collection }: Recipe): string[] {
-  return combinationFaults({
-    advantage: advantage.estimator,
-    policyLoss: loss.policyLoss,
-    importanceWeights: false,
-    proximal: getPolicyLoss(loss.policyLoss).correctsForBehavior ? 'recomputed' : 'behavior',
-    valueCoefficient: loss.valueCoefficient,
-    groupSize: collection.groupSize,
-    inputs: trainerInputs,
-  }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 
 function sortKeys(value: unknown): unknown {

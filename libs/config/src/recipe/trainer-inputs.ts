@@ -15,6 +15,11 @@ export const trainerInputs = [
   'anchors',
   'rewardComponents',
   'componentWeights',
+  'sumSquaredProbabilities',
+  'rolloutWeights',
+  'greedyReturns',
+  'roleIds',
+  'roleBaselines',
 ] as const satisfies readonly OptionalInput[];
 
 export type TrainerInput = (typeof trainerInputs)[number];

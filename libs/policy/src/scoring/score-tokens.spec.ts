@@ -87,6 +87,16 @@ await onEachBackend('scoreTokens', () => {
     const entropy = logprobs.reduce((sum, logp) => sum - Math.exp(logp) * logp, 0);
     expect(logprobs.reduce((sum, logp) => sum + Math.exp(logp), 0)).toBeCloseTo(1, 5);
     for (let s = 0; s < vocabSize; s++) expect(scores.entropies[4 * s + 3]).toBeCloseTo(entropy, 4);
+    expect(scores.sumSquaredProbabilities).toBeNull();
+    const squares = logprobs.reduce((sum, logp) => sum + Math.exp(2 * logp), 0);
+    const asked = await scoreTokens(
+      model,
+      { tokenIds, sequenceOffsets },
+      { ...options, squaredProbabilities: true },
+    );
+    for (let s = 0; s < vocabSize; s++)
+      expect(asked.sumSquaredProbabilities?.[4 * s + 3]).toBeCloseTo(squares, 5);
+    expectClose(asked.values!, scores.values!);
     model.dispose();
   });
 

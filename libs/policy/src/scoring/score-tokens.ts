@@ -6,6 +6,7 @@ import { packRows } from '../packing/row-batch.js';
 import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
+import { squaredProbabilities } from './squared-probabilities.js';
 import { tokenDistribution } from './token-distribution.js';
 import { valuesOf } from './value-head.js';
 
@@ -16,6 +17,8 @@ export interface ScoreOptions {
   readonly maxTokensPerMicroBatch: number;
   /** [N] 1 for the tokens to score; absent: all. The others cost next to nothing, and nothing after the last one of a sequence. */
   readonly actionMask?: Uint8Array;
+  /** Whether to tell Σ_v π_v² as well, at the price of the logits a second time (default false). */
+  readonly squaredProbabilities?: boolean;
 }
 
 /** All [N]; 0 for tokens that were not asked for, and for the first token of a sequence, which nothing predicts. */
@@ -26,6 +29,8 @@ export interface TokenScores {
   readonly entropies: Float32Array;
   /** V of the state in which each token was chosen; null when the model has no value head. */
   readonly values: Float32Array | null;
+  /** Σ_v π_v² of the distribution each token was chosen from; null when not asked for. */
+  readonly sumSquaredProbabilities: Float32Array | null;
 }
 
 /**
@@ -35,7 +40,12 @@ export interface TokenScores {
 export async function scoreTokens(
   model: Transformer,
   batch: SequenceBatch,
-  { temperature, maxTokensPerMicroBatch, actionMask }: ScoreOptions,
+  {
+    temperature,
+    maxTokensPerMicroBatch,
+    actionMask,
+    squaredProbabilities: asksSquares = false,
+  }: ScoreOptions,
 ): Promise<TokenScores> {
   validateSequenceBatch(batch, model.config);
   if (actionMask) requireTokenColumn('actionMask', actionMask, batch.tokenIds.length);
@@ -46,6 +56,7 @@ export async function scoreTokens(
   const logprobs = new Float32Array(numTokens);
   const entropies = new Float32Array(numTokens);
   const values = model.config.valueHead ? new Float32Array(numTokens) : null;
+  const sumSquaredProbabilities = asksSquares ? new Float32Array(numTokens) : null;
   for (const rows of packRows(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
     const tokens = rows.readPositions.map((position) => position + 1);
     const scores = tf.tidy(() => {
@@ -53,19 +64,25 @@ export async function scoreTokens(
       const hidden = hiddenAtReads(model, deviceRows);
       const targets = tokens.map((n) => batch.tokenIds[n]);
       const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
-      return values === null
-        ? distribution
-        : tf.concat([distribution, tf.expandDims(valuesOf(model, deviceRows, hidden), 0)]);
+      const columns = [distribution];
+      if (values !== null) columns.push(tf.expandDims(valuesOf(model, deviceRows, hidden), 0));
+      if (asksSquares) {
+        columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, { temperature }), 0));
+      }
+      return columns.length === 1 ? distribution : tf.concat(columns);
     });
     const read = await scores.data();
     scores.dispose();
-    tokens.forEach((n, m) => {
-      logprobs[n] = read[m];
-      entropies[n] = read[tokens.length + m];
-      if (values !== null) values[n] = read[2 * tokens.length + m];
+    const present = [logprobs, entropies, values, sumSquaredProbabilities].filter(
+      (column) => column !== null,
+    );
+    present.forEach((column, row) => {
+      tokens.forEach((n, m) => {
+        column[n] = read[row * tokens.length + m];
+      });
     });
   }
-  return { logprobs, entropies, values };
+  return { logprobs, entropies, values, sumSquaredProbabilities };
 }
 
 function requirePositive(name: string, value: number): void {

@@ -1,0 +1,85 @@
+import { numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
+import { dataSourceOf } from '@retrace/rewards';
+import type { EpisodeColumns } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import { TrainerError } from './trainer-error.js';
+
+/** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+export function numberedAnchors(
+  { anchors, groupIds, stepOffsets }: EpisodeColumns,
+  similarity: number | undefined,
+): Int32Array {
+  if (similarity === undefined) return numberAnchors(anchors);
+  const groupOfStep = new Int32Array(anchors.length);
+  numberGroups(groupIds).groupIds.forEach((group, e) =>
+    groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
+  );
+  return numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
+}
+
+/** [E] 1 for the episodes that were played greedily to be compared with: nobody trains on them. */
+export function greedyBaselines({ episodeIds, stepOffsets, greedy }: EpisodeColumns): Uint8Array {
+  return Uint8Array.from(episodeIds, (_, e) =>
+    Number(greedy.subarray(stepOffsets[e], stepOffsets[e + 1]).includes(1)),
+  );
+}
+
+export interface GreedyReturns {
+  /** [E] Return of the greedy episode of each episode's group; 0 where there is none. */
+  readonly returns: Float32Array;
+  /** [E] 1 where the group has a greedy episode whose reward is there. */
+  readonly isKnown: Uint8Array;
+}
+
+/**
+ * What the greedy episode of each group got.
+ *
+ * @param totals [E] total rewards, NaN = missing
+ * @throws TrainerError `NO_GREEDY_BASELINE` for a group of episodes that none was played for
+ */
+export function greedyReturns(
+  { groupIds }: EpisodeColumns,
+  baselines: Uint8Array,
+  totals: Float64Array,
+): GreedyReturns {
+  const returnOf = new Map<string, number>();
+  groupIds.forEach((groupId, e) => {
+    if (baselines[e] === 1) returnOf.set(groupId, totals[e]);
+  });
+  const missing = groupIds.find((groupId) => !returnOf.has(groupId));
+  if (missing !== undefined) {
+    throw new TrainerError(
+      'NO_GREEDY_BASELINE',
+      `group ${missing}: it has no greedy episode; must have one, whose return the others are compared with`,
+    );
+  }
+  const returns = Float32Array.from(groupIds, (groupId) => returnOf.get(groupId) ?? NaN);
+  return {
+    returns: returns.map((value) => (Number.isNaN(value) ? 0 : value)),
+    isKnown: Uint8Array.from(returns, (value) => Number(!Number.isNaN(value))),
+  };
+}
+
+export interface Roles {
+  /** In order of first appearance. */
+  readonly names: readonly string[];
+  /** [E] */
+  readonly roleIds: Int32Array;
+  /** Running mean return of each, by its number. */
+  readonly baselines: Float64Array;
+}
+
+/** The role of an episode is its data source, as rewards see it: what its task says, or else its environment. */
+export function rolesOf(
+  texts: readonly EpisodeTexts[],
+  sourceField: string | undefined,
+  baselines: Readonly<Record<string, number>>,
+): Roles {
+  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
+  const names = [...new Set(sources)];
+  return {
+    names,
+    roleIds: numberGroups(sources).groupIds,
+    baselines: Float64Array.from(names, (name) => (Object.hasOwn(baselines, name) ? baselines[name] : 0)),
+  };
+}

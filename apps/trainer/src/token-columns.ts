@@ -1,0 +1,68 @@
+import { Pcg32 } from '@retrace/environments';
+import type { TokenBatch } from '@retrace/trajectory';
+
+/** Values at these positions. */
+export function gather(values: Float32Array, positions: Int32Array): Float32Array {
+  return Float32Array.from(positions, (n) => values[n]);
+}
+
+/** [length] the values at their positions, 0 elsewhere. */
+export function scatter(values: Float32Array, positions: Int32Array, length: number): Float32Array {
+  const result = new Float32Array(length);
+  positions.forEach((n, a) => {
+    result[n] = values[a];
+  });
+  return result;
+}
+
+/** In an order that the seed decides (Fisher–Yates). */
+export function shuffled(values: Float32Array, seed: number): Float32Array {
+  const random = new Pcg32(seed, 1);
+  const result = Float32Array.from(values);
+  for (let i = result.length - 1; i > 0; i--) {
+    const j = random.nextBelow(i + 1);
+    [result[i], result[j]] = [result[j], result[i]];
+  }
+  return result;
+}
+
+/** Mask [N] of the first `count` tokens that `mask` marks. */
+export function firstOf(mask: Uint8Array, count: number): Uint8Array {
+  const first = new Uint8Array(mask.length);
+  let left = count;
+  for (let n = 0; n < mask.length && left > 0; n++) {
+    first[n] = mask[n];
+    left -= mask[n];
+  }
+  return first;
+}
+
+/** Mask [N] of the action tokens of the episodes that are marked [E]. */
+export function actionsOf(batch: TokenBatch, episodes: Uint8Array): Uint8Array {
+  const mask = new Uint8Array(batch.tokenIds.length);
+  for (let e = 0; e < episodes.length; e++) {
+    if (episodes[e] === 0) continue;
+    for (let a = batch.episodeActionOffsets[e]; a < batch.episodeActionOffsets[e + 1]; a++)
+      mask[batch.actionTokens[a]] = 1;
+  }
+  return mask;
+}
+
+/** [S + 1] Sequences over the action tokens that `mask` marks, whose positions ascend. */
+export function sequenceActionOffsets({ sequenceOffsets }: TokenBatch, mask: Uint8Array): Int32Array {
+  const offsets = new Int32Array(sequenceOffsets.length);
+  for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
+    let count = 0;
+    for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++) count += mask[n];
+    offsets[s + 1] = offsets[s] + count;
+  }
+  return offsets;
+}
+
+/** [S] The episode that each sequence belongs to. */
+export function episodeOfSequence({ episodeSequenceOffsets, sequenceOffsets }: TokenBatch): Int32Array {
+  const episodes = new Int32Array(sequenceOffsets.length - 1);
+  for (let e = 0; e + 1 < episodeSequenceOffsets.length; e++)
+    episodes.fill(e, episodeSequenceOffsets[e], episodeSequenceOffsets[e + 1]);
+  return episodes;
+}

@@ -1,0 +1,132 @@
+import {
+  adaptKlCoefficient,
+  combinationFaults,
+  getAdvantageEstimator,
+  getPolicyLoss,
+  importanceWeights,
+  rejectTokens,
+  resolveAdvantageOptions,
+  resolvePolicyLossOptions,
+  type RejectionRule,
+} from '@retrace/algorithms';
+import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
+import type { Recipe } from './recipe.js';
+import { trainerInputs } from './trainer-inputs.js';
+
+/** Estimator, loss and corrections must exist, take their options, and fit one another. */
+export function algorithmProblems(recipe: Recipe): string[] {
+  const problems = [
+    ...advantageProblems(recipe),
+    ...policyLossProblems(recipe),
+    ...correctionProblems(recipe),
+    ...klProblems(recipe),
+    ...aggregationProblems(recipe),
+  ];
+  return problems.length > 0 ? problems : combinationProblems(recipe);
+}
+
+/** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
+export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
+  const { clipLow, clipHigh, dualClip } = loss;
+  return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
+}
+
+/**
+ * What the ratio of an update is taken against. Without a word of the recipe it is the policy that sampled, as recorded; where
+ * loss or estimator correct for that one themselves, the policy at the start of the update.
+ */
+export function proximalPolicy({
+  advantage,
+  loss,
+}: Pick<Recipe, 'advantage' | 'loss'>): 'recomputed' | 'behavior' {
+  if (loss.rolloutCorrection) return loss.rolloutCorrection.proximal ?? 'recomputed';
+  const corrects =
+    getPolicyLoss(loss.policyLoss).correctsForBehavior ||
+    getAdvantageEstimator(advantage.estimator).correctsForBehavior;
+  return corrects ? 'recomputed' : 'behavior';
+}
+
+/** Whether each group gets one greedy episode more, which nobody trains on: the baseline of ReMax. */
+export function playsGreedyBaseline({ advantage }: Pick<Recipe, 'advantage'>): boolean {
+  return getAdvantageEstimator(advantage.estimator).requires.includes('greedyReturns');
+}
+
+/** The rules as the library takes them; it has looked at them when the recipe was read. */
+export function rejectionRules(rules: readonly RejectionRuleRecipe[] | undefined): readonly RejectionRule[] {
+  return (rules ?? []) as readonly RejectionRule[];
+}
+
+function policyLossProblems({ loss }: Recipe): string[] {
+  const policyLoss = faultOf('loss', () => getPolicyLoss(loss.policyLoss));
+  if (policyLoss.length > 0) return policyLoss;
+  if (loss.policyLoss === 'crossEntropy') {
+    return [
+      'loss.policyLoss: got "crossEntropy", which reads no advantage; imitation is the stage of its own',
+    ];
+  }
+  return faultOf('loss', () =>
+    resolvePolicyLossOptions(getPolicyLoss(loss.policyLoss), policyLossOptions(loss)),
+  );
+}
+
+function advantageProblems({ advantage }: Recipe): string[] {
+  return faultOf('advantage', () =>
+    resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options),
+  );
+}
+
+/** The library's own checks, on a batch without tokens. */
+function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
+  if (!rolloutCorrection) return [];
+  const { importance, rejection, vetoBelow } = rolloutCorrection;
+  const none = new Float32Array(0);
+  const input = { offsets: Int32Array.of(0), proximalLogprobs: none, behaviorLogprobs: none };
+  return [
+    ...(importance
+      ? faultOf('loss.rolloutCorrection.importance', () => importanceWeights(input, importance))
+      : []),
+    ...faultOf('loss.rolloutCorrection', () =>
+      rejectTokens(input, { rules: rejectionRules(rejection), vetoBelow }),
+    ),
+  ];
+}
+
+function klProblems({ loss: { adaptiveKl, klCoefficient } }: Recipe): string[] {
+  if (!adaptiveKl) return [];
+  if (klCoefficient === 0) return ['loss.klCoefficient: got 0, must be positive where adaptiveKl steers it'];
+  return faultOf('loss.adaptiveKl', () =>
+    adaptKlCoefficient(klCoefficient, { meanKl: 0, numSamples: 0 }, adaptiveKl),
+  );
+}
+
+function aggregationProblems({ loss: { aggregation, horizon = null } }: Recipe): string[] {
+  const needed = aggregation === 'sequenceMeanTokenSumNorm';
+  if (needed && horizon === null) {
+    return [
+      `loss.horizon: got null, must be the length in tokens that ${aggregation} divides the sums of sequences by`,
+    ];
+  }
+  return [];
+}
+
+function combinationProblems(recipe: Recipe): string[] {
+  const { advantage, loss, collection } = recipe;
+  return combinationFaults({
+    advantage: advantage.estimator,
+    policyLoss: loss.policyLoss,
+    importanceWeights: Boolean(loss.rolloutCorrection?.importance),
+    proximal: proximalPolicy(recipe),
+    valueCoefficient: loss.valueCoefficient,
+    groupSize: collection.groupSize,
+    inputs: trainerInputs,
+  }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
+}
+
+function faultOf(field: string, check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    return [`${field}: ${(error as Error).message}`];
+  }
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveRecipe } from '@retrace/config';
+import { openBackend } from '@retrace/policy';
+import { makeDataDirectory } from './support/cli.mjs';
+import { InProcessRun } from './support/in-process-run.js';
+
+/* What a recipe can name beyond PPO and GRPO: trained by collector and trainer on a log, then replayed. */
+
+const small = [
+  ...['collection.groupsPerRound=8', 'collection.concurrentEpisodes=16', 'optimizer.learningRate=0.01'],
+  ...['optimizer.epochs=1', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'],
+  ...['model.numLayers=1', 'model.hiddenSize=16', 'model.intermediateSize=16'],
+];
+const fewTurns = ['collection.groupsPerRound=4', 'collection.groupSize=3'];
+const withoutCritic = ['loss.valueCoefficient=0', 'reward.allocation=lastToken'];
+const advantage = (estimator: string, options = {}) =>
+  `advantage=${JSON.stringify({ estimator, options, shuffle: false })}`;
+
+interface Case {
+  readonly recipe: string;
+  readonly settings: readonly string[];
+  /** Metrics that the last update must have, not all of them 0 over the run. */
+  readonly shows?: readonly string[];
+}
+
+const stale = ['collection.maxStaleness=1', 'optimizer.epochs=2', 'optimizer.learningRate=0.03'];
+const cases: Record<string, Case> = {
+  'token importance weights and rejection': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...stale,
+      `loss.rolloutCorrection=${JSON.stringify({
+        importance: { level: 'token', cap: 2 },
+        rejection: [{ statistic: 'k1', scope: 'token', low: 0.999, high: 1.5 }],
+      })}`,
+    ],
+    shows: ['correction/klK3', 'correction/rejectedFraction', 'correction/staleness1'],
+  },
+  'geometric weights with a floor, normalised, and a veto': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...stale,
+      `loss.rolloutCorrection=${JSON.stringify({
+        importance: { level: 'geometric', cap: 2, floor: 0.5, normalize: true },
+        rejection: [{ statistic: 'k3', scope: 'sequenceMax', high: 0.5 }],
+        vetoBelow: 0.0001,
+        denominator: 'kept',
+      })}`,
+    ],
+    shows: ['correction/chiSquareSequence', 'correction/maxRawWeight'],
+  },
+  'rejection alone, against the policy that sampled': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...stale,
+      'loss.rolloutCorrection={"proximal":"behavior","rejection":[{"statistic":"k2","scope":"sequenceSum","high":0.001}]}',
+    ],
+    shows: ['correction/klK3'],
+  },
+  'V-trace': { recipe: 'bandit-ppo', settings: [...stale, advantage('vtrace')], shows: ['correction/klK3'] },
+  'the optimal token baseline, with importance weights': {
+    recipe: 'memory-bandit-grpo',
+    settings: [
+      ...fewTurns,
+      ...withoutCritic,
+      advantage('optimalTokenBaseline'),
+      'loss.rolloutCorrection={"importance":{"level":"token","cap":2}}',
+    ],
+  },
+  ReMax: { recipe: 'bandit-ppo', settings: [...withoutCritic, advantage('remax')] },
+  'role baselines': { recipe: 'bandit-ppo', settings: [...withoutCritic, advantage('rae', { decay: 0.5 })] },
+  'an adaptive KL coefficient in the loss': {
+    recipe: 'bandit-ppo',
+    settings: ['loss.klCoefficient=0.1', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+    shows: ['train/klCoefficient', 'train/kl'],
+  },
+  'an adaptive KL coefficient in the reward': {
+    recipe: 'bandit-ppo',
+    settings: ['loss.klCoefficient=0.1', 'loss.klIn=reward', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+    shows: ['train/klCoefficient', 'train/kl'],
+  },
+  'sums of sequences over a fixed horizon': {
+    recipe: 'memory-bandit-grpo',
+    settings: [...fewTurns, 'loss.aggregation=sequenceMeanTokenSumNorm', 'loss.horizon=8'],
+  },
+  'means of groups': {
+    recipe: 'memory-bandit-grpo',
+    settings: [...fewTurns, 'loss.aggregation=groupMeanTokenMean'],
+  },
+};
+
+const directory = makeDataDirectory();
+const opened: InProcessRun[] = [];
+beforeAll(async () => {
+  await openBackend();
+});
+afterAll(async () => {
+  await Promise.all(opened.map((run) => run.close()));
+  directory.remove();
+});
+
+async function begin(name: string, { recipe, settings }: Case, numUpdates = 3): Promise<InProcessRun> {
+  const resolved = resolveRecipe(recipe, { numUpdates, assignments: [...small, ...settings] });
+  const run = await InProcessRun.begin(`${directory.path}/${name.replaceAll(/\W+/g, '-')}`, resolved);
+  opened.push(run);
+  return run;
+}
+
+describe('a recipe trains and replays', () => {
+  it.each(Object.entries(cases))('%s', async (name, given) => {
+    const run = await begin(name, given);
+    await run.work();
+    const updates = await run.updates();
+    expect(updates).toHaveLength(3);
+    const seen = new Map<string, number>();
+    for (const { metricNames, metricValues } of updates) {
+      const metrics = new Map(metricNames.map((metric, i) => [metric, metricValues[i]]));
+      expect(metrics.get('train/loss')).toSatisfy(Number.isFinite);
+      for (const metric of given.shows ?? []) {
+        expect(metrics.get(metric), metric).toSatisfy(Number.isFinite);
+        seen.set(metric, Math.max(seen.get(metric) ?? 0, Math.abs(metrics.get(metric) ?? 0)));
+      }
+    }
+    for (const [metric, largest] of seen) expect(largest, metric).toBeGreaterThan(0);
+    const replayed = await run.replay(3);
+    expect(replayed.lossDifference).toBeLessThan(1e-6);
+    expect(replayed.sameWeights).toBe(true);
+  });
+});
+
+describe('what updates hand on', () => {
+  it.each(['role baselines', 'an adaptive KL coefficient in the reward'])(
+    'is in the log, so that a trainer that was stopped goes on as one that was not (%s)',
+    async (name) => {
+      const whole = await begin(`${name} whole`, cases[name], 4);
+      await whole.work();
+      const parted = await begin(`${name} parted`, cases[name], 4);
+      await parted.work({ untilUpdate: 2 });
+      expect((await parted.updates()).length).toBeLessThan(4);
+      await parted.work();
+      const [expected, actual] = [await whole.updates(), await parted.updates()];
+      expect(actual.map(({ trainerState }) => trainerState)).toEqual(
+        expected.map(({ trainerState }) => trainerState),
+      );
+      expect(new Set(actual.map(({ trainerState }) => JSON.stringify(trainerState))).size).toBe(4);
+      expect(actual.at(-1)?.weights).toEqual(expected.at(-1)?.weights);
+    },
+  );
+
+  it('is b ← ½b + ½·(mean return) for role baselines that halve, from 0', async () => {
+    const run = await begin('halving', cases['role baselines']);
+    await run.work();
+    let baseline = 0;
+    for (const { episodeRewards, trainerState } of await run.updates()) {
+      const totals = [...(episodeRewards ?? [])];
+      baseline = 0.5 * baseline + (0.5 * totals.reduce((sum, total) => sum + total, 0)) / totals.length;
+      const { roleBaselines } = trainerState as { roleBaselines: Record<string, number> };
+      expect(Object.keys(roleBaselines)).toEqual(['bandit']);
+      expect(roleBaselines.bandit).toBeCloseTo(baseline, 6);
+    }
+  });
+});
+
+describe('the greedy episode of ReMax', () => {
+  it('is one a group, marked greedy in its steps, and nobody trains on it', async () => {
+    const run = await begin('remax groups', cases.ReMax, 1);
+    await run.work();
+    const members = new Map<string, boolean[]>();
+    const groupOf = new Map<string, string>();
+    for (const { kind, episodeId, payload } of await run.episodeEvents()) {
+      if (kind === 'EpisodeStarted') groupOf.set(episodeId, payload.groupId);
+      if (kind !== 'StepRecorded' || payload.step > 0) continue;
+      const group = groupOf.get(episodeId) ?? '';
+      members.set(group, [...(members.get(group) ?? []), payload.sampling?.greedy ?? false]);
+    }
+    const groupSize = resolveRecipe('bandit-ppo').collection.groupSize;
+    expect(members.size).toBe(8);
+    for (const greedy of members.values()) {
+      expect(greedy).toHaveLength(groupSize + 1);
+      expect(greedy.filter(Boolean)).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { Collector, TrajectoryWriter } from '@retrace/collector';
+import { recipeHash, type Recipe } from '@retrace/config';
+import { getEnvironment } from '@retrace/environments';
+import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
+import { RewardScorer } from '@retrace/scoring';
+import { replayUpdate, Trainer, type EpisodeSource, type ReplayResult } from '@retrace/trainer';
+import { SINK_GROUP, type AnyEvent, type EventLog, type UpdateApplied } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import { decodeEvent } from '@retrace/trajectory/codec';
+import { ControlTail } from '@retrace/trajectory/control-tail';
+import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { columnsFromEvents } from '../../bench/columns-from-events.mjs';
+
+/**
+ * A run whose collector and trainer work in this process on an event log on disk. Episodes are read from the log itself, so
+ * what the store does to them is left out: what is tried here is what is computed, committed, resumed and replayed.
+ */
+export class InProcessRun {
+  private constructor(
+    private readonly recipe: Recipe,
+    private readonly log: EventLog,
+    private readonly control: ControlTail,
+    private readonly checkpoints: CheckpointFiles,
+    private readonly text: PolicyText,
+    private readonly runId: string,
+  ) {}
+
+  static async begin(directory: string, recipe: Recipe): Promise<InProcessRun> {
+    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+    const control = new ControlTail(log);
+    const runId = crypto.randomUUID();
+    await control.append(runId, {
+      kind: 'RunStarted',
+      payload: {
+        name: recipe.name,
+        recipe: JSON.parse(JSON.stringify(recipe)) as never,
+        recipeHash: recipeHash(recipe),
+        seed: recipe.seed,
+        environment: recipe.environment,
+        codeVersion: 'test',
+        baselines: [],
+      },
+    });
+    await control.catchUp();
+    const { words } = getEnvironment(recipe.environment);
+    const text = plainPolicyText(createTokenizer(recipe.context.tokenizer as 'word', words));
+    const checkpoints = new CheckpointFiles(join(directory, 'checkpoints'));
+    return new InProcessRun(recipe, log, control, checkpoints, text, runId);
+  }
+
+  /** Until the run has ended, or, as a kill between two updates would leave it, until so many updates are committed. */
+  async work({ untilUpdate = Infinity }: { readonly untilUpdate?: number } = {}): Promise<void> {
+    const { recipe, log, control, checkpoints, text, runId } = this;
+    const stop = new AbortController();
+    const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
+    const { tokenizer } = text;
+    const trainer = await Trainer.start({
+      ...common,
+      trainerId: crypto.randomUUID(),
+      rewards: new RewardScorer(recipe.reward),
+      vocabSize: tokenizer.vocabSize,
+      tokenizerHash: tokenizer.hash,
+      reader: this.episodes,
+      onProgress: () => {
+        const done = control.run(runId).updates.lastUpdate?.updateNumber ?? 0;
+        if (done + 1 >= untilUpdate) stop.abort();
+      },
+    });
+    const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
+    const collector = new Collector({
+      ...common,
+      share: { index: 0, count: 1 },
+      writer,
+      text,
+      engine: 'test',
+      onProgress: () => undefined,
+    });
+    // The log itself is what episodes are read from: whatever is in it is stored.
+    const sinking = setInterval(() => {
+      void this.commitStored();
+    }, 5);
+    try {
+      await Promise.all([trainer.run(), collector.run()]);
+    } finally {
+      clearInterval(sinking);
+      await writer.close();
+    }
+  }
+
+  /** The committed updates, in order. */
+  async updates(): Promise<UpdateApplied[]> {
+    const events = await this.read('control');
+    return events.flatMap((event) => (event.kind === 'UpdateApplied' ? [event.payload] : []));
+  }
+
+  async episodeEvents(): Promise<AnyEvent[]> {
+    return this.read('trajectories');
+  }
+
+  replay(updateNumber: number): Promise<ReplayResult> {
+    const { log, checkpoints, runId } = this;
+    const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };
+    return replayUpdate({ log, checkpoints, runId, updateNumber, reader });
+  }
+
+  async close(): Promise<void> {
+    this.control.close();
+    await this.log.close();
+  }
+
+  private async read(stream: 'control' | 'trajectories'): Promise<AnyEvent[]> {
+    const events: AnyEvent[] = [];
+    for (let offset = 0; ;) {
+      const records = await this.log.read(stream, 0, offset);
+      if (records.length === 0) return events;
+      for (const { bytes } of records) {
+        const decoded = decodeEvent(bytes);
+        if (decoded.ok) events.push(decoded.event);
+      }
+      offset = records[records.length - 1].offset + 1;
+    }
+  }
+
+  private async commitStored(): Promise<void> {
+    const end = await this.log.endOffset('trajectories', 0);
+    await this.log.commitCursor(SINK_GROUP, 'trajectories', 0, end);
+  }
+
+  private get episodes(): EpisodeSource {
+    const byEpisode = async () => {
+      const events = new Map<string, AnyEvent[]>();
+      for (const event of await this.read('trajectories')) {
+        const known = events.get(event.episodeId);
+        if (known) known.push(event);
+        else events.set(event.episodeId, [event]);
+      }
+      return events;
+    };
+    return {
+      readEpisodes: async (_runId, episodeIds) => columnsFromEvents(episodeIds, await byEpisode()),
+      readEpisodeTexts: async (_runId, episodeIds) => {
+        const events = await byEpisode();
+        return episodeIds.map((episodeId) => textsOf(events.get(episodeId) ?? []));
+      },
+    };
+  }
+}
+
+function textsOf(events: readonly AnyEvent[]): EpisodeTexts {
+  const [started] = events.flatMap((event) => (event.kind === 'EpisodeStarted' ? [event.payload] : []));
+  const [ended] = events.flatMap((event) => (event.kind === 'EpisodeEnded' ? [event.payload] : []));
+  return {
+    environment: started.environment,
+    task: started.task,
+    finalObservation: ended.finalObservation,
+    steps: events.flatMap((event) =>
+      event.kind === 'StepRecorded'
+        ? [{ ...event.payload, rewardValues: [...event.payload.rewardValues] }]
+        : [],
+    ),
+  };
+}
