@@ -9,7 +9,7 @@ export function frozenLakeImitation(): Recipe {
     name: 'frozen-lake-imitation',
     description:
       'Random 4×4 frozen lakes: imitation of shortest paths from the store, then PPO with a critic',
-    numUpdates: 220,
+    numUpdates: 110,
     imitation: {
       agent: 'expert',
       numEpisodes: 4096,

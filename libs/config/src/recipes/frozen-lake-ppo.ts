@@ -7,7 +7,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
     description: 'Random 4×4 frozen lakes, current observation as the prompt, PPO with a critic',
     environment: 'frozen-lake',
     seed: 1,
-    numUpdates: 300,
+    numUpdates: 150,
     context: { window: 'observation', tokenizer: 'word', maxNewTokens: 1 },
     model: {
       numLayers: 2,
@@ -20,9 +20,9 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       lmHeadInitializerStd: 0.01,
     },
     collection: {
-      groupsPerRound: 256,
+      groupsPerRound: 512,
       groupSize: 1,
-      concurrentEpisodes: 256,
+      concurrentEpisodes: 512,
       maxStaleness: 0,
       temperature: 1,
     },
@@ -61,7 +61,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       dataParallel: 1,
     },
     imitation: null,
-    evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },
-    checkpoint: { keepLast: 3, keepEvery: 50 },
+    evaluation: { everyUpdates: 10, numValidationEpisodes: 200, numTestEpisodes: 1000 },
+    checkpoint: { keepLast: 3, keepEvery: 25 },
   };
 }
