@@ -12,6 +12,23 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
+/** Data directories that are removed together. */
+export class DataDirectories {
+  /** @type {{ path: string, remove: () => void }[]} */
+  #made = [];
+
+  /** The path of another one. */
+  make() {
+    const directory = makeDataDirectory();
+    this.#made.push(directory);
+    return directory.path;
+  }
+
+  removeAll() {
+    for (const directory of this.#made.splice(0)) directory.remove();
+  }
+}
+
 /** A data directory of its own, and what removes it. */
 export function makeDataDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'retrace-test-'));
@@ -167,10 +184,8 @@ function rolesOf(supervisorPid) {
   const roles = {};
   for (const line of table.split('\n')) {
     const [pid, parentPid, ...args] = line.trim().split(/\s+/);
-    const role = /(?:apps\/(collector|trainer|api)\/dist\/main|roles\/(store|sink|backend))\.js$/.exec(
-      args.join(' '),
-    );
-    if (role && Number(parentPid) === supervisorPid) roles[role[1] ?? role[2]] = Number(pid);
+    const role = /(?:apps\/\w+\/dist\/main|roles\/\w+)\.js (\S+)$/.exec(args.join(' '));
+    if (role && Number(parentPid) === supervisorPid) roles[role[1]] = Number(pid);
   }
   return roles;
 }

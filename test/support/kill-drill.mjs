@@ -1,35 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kill, startRetrace } from './cli.mjs';
+import { isAlive, kill, startRetrace } from './cli.mjs';
+
+/** How long roles may outlive their supervisor, and a role may take to be started again. */
+const patienceMs = 20_000;
 
 /**
+ * `tree` is everything at once; `supervisor` the supervisor alone, after which its roles must end by themselves; `stop` no
+ * kill, but SIGTERM, which must end with code 0; the others are roles.
+ *
  * @typedef {object} Kill
- * @property {'tree' | 'store' | 'sink' | 'collector' | 'collector-2' | 'trainer'} target
+ * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'collector' | 'collector-2' | 'trainer'} target
  * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or go on.
  * @property {number} delayMs From then to the kill.
  */
 
 /**
- * Trains to the end with kill -9 in between: of the whole tree, which is then started again, or of one role, which the
- * supervisor starts again. Resolves with the run's summary.
+ * A run's summary, and the numbers of the updates that were told of, in that order.
+ *
+ * @typedef {{ runId: string, numUpdates: number, weightsSha256: string, metrics: Record<string, number>, updatesTold: number[] }} KilledRun
+ */
+
+/**
+ * Trains to the end with kill -9 in between: of one role, which the supervisor starts again, or of the supervisor, which is
+ * then started again and must go on with its run.
  *
  * @param {readonly string[]} args Arguments of `retrace train`.
  * @param {readonly Kill[]} kills In this order.
  * @param {{ withinMs: number, onKill?: (description: string) => void }} options
- * @returns {Promise<{ runId: string, numUpdates: number, weightsSha256: string, metrics: Record<string, number> }>}
+ * @returns {Promise<KilledRun>}
  */
 export async function trainWithKills(args, kills, { withinMs, onKill = () => undefined }) {
   let session = startRetrace(['train', ...args, '--json']);
+  const sessions = [session];
   try {
     for (const { target, afterUpdate, delayMs } of kills) {
       await session.waitFor(updateFrom(afterUpdate), withinMs);
       await sleep(delayMs);
       onKill(`${target}, ${delayMs} ms after update ${afterUpdate}`);
-      if (target === 'tree') {
-        await session.killTree();
+      if (target === 'tree' || target === 'supervisor' || target === 'stop') {
+        await end(session, target);
         session = startRetrace(['train', ...args, '--json']);
+        sessions.push(session);
+        await session.waitFor(/going on with/, withinMs);
       } else {
-        const pid = session.roles()[target];
-        if (pid !== undefined) kill(pid);
+        kill(await pidOf(session, target));
       }
     }
     const code = await Promise.race([session.ended, sleep(withinMs, 'too late', { ref: false })]);
@@ -37,9 +51,50 @@ export async function trainWithKills(args, kills, { withinMs, onKill = () => und
     if (code !== 0 || last === undefined) {
       throw new Error(`the run did not finish (${code}):\n${session.lines.slice(-40).join('\n')}`);
     }
-    return JSON.parse(last);
+    const updatesTold = sessions
+      .flatMap(({ lines }) => lines)
+      .flatMap((line) => /update (\d+) · /.exec(line)?.[1] ?? [])
+      .map(Number);
+    return { ...JSON.parse(last), updatesTold };
   } finally {
     await session.killTree();
+  }
+}
+
+/**
+ * @param {import('./cli.mjs').Session} session
+ * @param {'tree' | 'supervisor' | 'stop'} how
+ */
+async function end(session, how) {
+  if (how === 'tree') return session.killTree();
+  if (how === 'stop') {
+    const code = await session.stop('SIGTERM');
+    if (code !== 0) throw new Error(`SIGTERM ended the run with code ${code}`);
+    return;
+  }
+  const pids = Object.values(session.roles());
+  kill(session.pid);
+  await session.ended;
+  const deadline = Date.now() + patienceMs;
+  while (pids.some(isAlive)) {
+    if (Date.now() > deadline) throw new Error(`roles outlived their supervisor by ${patienceMs} ms`);
+    await sleep(50);
+  }
+}
+
+/**
+ * The role's process, once it runs.
+ *
+ * @param {import('./cli.mjs').Session} session
+ * @param {string} role
+ */
+async function pidOf(session, role) {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const pid = session.roles()[role];
+    if (pid !== undefined) return pid;
+    if (Date.now() > deadline) throw new Error(`no role ${role} to kill within ${patienceMs} ms`);
+    await sleep(50);
   }
 }
 

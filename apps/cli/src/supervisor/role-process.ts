@@ -30,8 +30,9 @@ export class RoleProcess {
   private lastSentence = '';
 
   constructor(private readonly options: RoleProcessOptions) {
-    const { script, nodeArguments, environment, lockFileDescriptor } = options;
-    this.child = spawn(process.execPath, [...nodeArguments, script], {
+    const { role, script, nodeArguments, environment, lockFileDescriptor } = options;
+    // The role's name says in a list of processes which is which.
+    this.child = spawn(process.execPath, [...nodeArguments, script, role], {
       env: { ...process.env, ...environment },
       // Its own group: Ctrl-C in the terminal reaches the supervisor alone, which then stops the roles in order.
       detached: true,
