@@ -92,8 +92,8 @@ describe('a run that starts from a model directory', () => {
     const files = { weights, optimizer: await state.saveOptimizer() };
     expect(weights.sizeBytes).toBeLessThan(40_000);
 
-    const bytes = await new CheckpointFiles(join(root, 'lora-checkpoints')).read(weights);
-    const reader = await openPolicyCheckpoint(bytes);
+    const checkpoints = new CheckpointFiles(join(root, 'lora-checkpoints'));
+    const reader = await openPolicyCheckpoint(checkpoints, weights);
     const expected = await scoreTokens(state.model, sequences, scoring);
     expect(await scoreTokens(reader, sequences, scoring)).toEqual(expected);
     const reference = await state.reference(weights);
@@ -105,7 +105,9 @@ describe('a run that starts from a model directory', () => {
 
     await rm(directory, { recursive: true });
     await makeModel('base', 2);
-    await expect(openPolicyCheckpoint(bytes)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    await expect(openPolicyCheckpoint(checkpoints, weights)).rejects.toMatchObject({
+      code: 'CHECKPOINT_CORRUPT',
+    });
     expect((await open(recipe, 'lora')).modelHash).not.toBe(state.modelHash);
   });
 
@@ -114,8 +116,7 @@ describe('a run that starts from a model directory', () => {
     const state = await open(await recipeFor(directory), 'whole');
     const weights = await state.saveWeights();
     await rm(directory, { recursive: true });
-    const bytes = await new CheckpointFiles(join(root, 'whole-checkpoints')).read(weights);
-    const reader = await openPolicyCheckpoint(bytes);
+    const reader = await openPolicyCheckpoint(new CheckpointFiles(join(root, 'whole-checkpoints')), weights);
     expect(await scoreTokens(reader, sequences, scoring)).toEqual(
       await scoreTokens(state.model, sequences, scoring),
     );

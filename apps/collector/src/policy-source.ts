@@ -1,5 +1,5 @@
 import {
-  decodePolicyCheckpoint,
+  loadPolicyCheckpoint,
   openPolicyCheckpoint,
   type CheckpointFiles,
   type Transformer,
@@ -20,9 +20,8 @@ export class PolicySource {
   /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
   async load(policy: PolicyState): Promise<Transformer> {
     if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
-    const checkpoint = await this.checkpoints.read(policy.weights);
-    if (this.model) this.model.assignTrainableTensors(decodePolicyCheckpoint(checkpoint));
-    else this.model = await openPolicyCheckpoint(checkpoint);
+    if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, policy.weights);
+    else this.model = await openPolicyCheckpoint(this.checkpoints, policy.weights);
     this.loadedVersion = policy.policyVersion;
     return this.model;
   }

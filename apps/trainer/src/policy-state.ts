@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Recipe } from '@retrace/config';
 import {
-  decodePolicyCheckpoint,
-  decodeSafetensors,
-  encodePolicyCheckpoint,
-  encodeSafetensors,
   loadHuggingFaceModel,
+  loadPolicyCheckpoint,
   modelFingerprint,
+  policyCheckpointContent,
   PolicyOptimizer,
   ShardedOptimizer,
   Transformer,
@@ -14,7 +12,6 @@ import {
   type CheckpointFiles,
   type GradientStep,
   type GradientWorkers,
-  type NamedTensors,
   type TransformerConfig,
 } from '@retrace/policy';
 import type { FileRef } from '@retrace/trajectory';
@@ -31,9 +28,6 @@ export interface StateFiles {
   readonly weights: FileRef;
   readonly optimizer: FileRef;
 }
-
-const firstMomentPrefix = 'first_moment.';
-const secondMomentPrefix = 'second_moment.';
 
 /**
  * The weights and the optimizer state that updates change, on the device, and their content-addressed files.
@@ -100,39 +94,40 @@ export class PolicyState {
 
   /** Goes to the state that a commit left. */
   async load(files: StateFiles): Promise<void> {
-    const weights = decodePolicyCheckpoint(await this.options.checkpoints.read(files.weights));
-    const optimizer = decodeSafetensors(await this.options.checkpoints.read(files.optimizer));
-    this.model.assignTrainableTensors(weights);
-    this.optimizer.importState({
-      step: Number(optimizer.metadata.step),
-      firstMoments: withoutPrefix(optimizer.tensors, firstMomentPrefix),
-      secondMoments: withoutPrefix(optimizer.tensors, secondMomentPrefix),
-    });
+    const { checkpoints } = this.options;
+    // Both files are sound before either is loaded.
+    const optimizer = await checkpoints.open(files.optimizer);
+    try {
+      await loadPolicyCheckpoint(this.model, checkpoints, files.weights);
+      await this.optimizer.loadState(optimizer);
+    } finally {
+      await optimizer.close();
+    }
   }
 
   /** Trained weights alone, with what a reader needs to rebuild the model. */
   async saveWeights(): Promise<FileRef> {
     const { checkpoints, tokenizerHash } = this.options;
-    return checkpoints.write(await encodePolicyCheckpoint(this.model, { tokenizerHash, base: this.base }));
+    return checkpoints.write(policyCheckpointContent(this.model, { tokenizerHash, base: this.base }));
   }
 
   async saveOptimizer(): Promise<FileRef> {
-    const state = await this.optimizer.exportState();
-    const tensors = new Map([
-      ...[...state.firstMoments].map(([name, tensor]) => [firstMomentPrefix + name, tensor] as const),
-      ...[...state.secondMoments].map(([name, tensor]) => [secondMomentPrefix + name, tensor] as const),
-    ]);
-    return this.options.checkpoints.write(encodeSafetensors(tensors, { step: String(state.step) }));
+    return this.options.checkpoints.write(this.optimizer.stateContent());
   }
 
   /** The frozen model of those weights, kept until another is asked for. */
   async reference(weights: FileRef): Promise<Transformer> {
     if (this.referenceModel?.sha256 !== weights.sha256) {
-      const tensors = decodePolicyCheckpoint(await this.options.checkpoints.read(weights));
       this.referenceModel?.model.dispose();
+      this.referenceModel = null;
       // A clone shares what is frozen, and what is trained is replaced at once.
       const model = this.model.clone();
-      model.assignTrainableTensors(tensors);
+      try {
+        await loadPolicyCheckpoint(model, this.options.checkpoints, weights);
+      } catch (error) {
+        model.dispose();
+        throw error;
+      }
       this.referenceModel = { sha256: weights.sha256, model };
     }
     return this.referenceModel.model;
@@ -152,12 +147,4 @@ function transformerConfig({ recipe, vocabSize }: PolicyStateOptions): Transform
     attentionBias: false,
     valueHead: recipe.loss.valueCoefficient > 0,
   };
-}
-
-function withoutPrefix(tensors: NamedTensors, prefix: string): NamedTensors {
-  return new Map(
-    [...tensors]
-      .filter(([name]) => name.startsWith(prefix))
-      .map(([name, tensor]) => [name.slice(prefix.length), tensor]),
-  );
 }

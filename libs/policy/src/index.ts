@@ -71,8 +71,8 @@ export type { LoraConfig, LoraTarget } from './model/lora-config.js';
 export type { RopeScaling } from './model/rope-scaling.js';
 export { modelFingerprint } from './hugging-face/model-fingerprint.js';
 export {
-  decodePolicyCheckpoint,
-  encodePolicyCheckpoint,
+  loadPolicyCheckpoint,
   openPolicyCheckpoint,
+  policyCheckpointContent,
 } from './hugging-face/policy-checkpoint.js';
 export type { BaseModel, PolicyCheckpointOptions } from './hugging-face/policy-checkpoint.js';

@@ -47,7 +47,7 @@ export async function saveStoredPolicy(
   }
   const recipe = parseRecipe(run.started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
-  const model = await openPolicyCheckpoint(await new CheckpointFiles(checkpoints).read(policy.weights));
+  const model = await openPolicyCheckpoint(new CheckpointFiles(checkpoints), policy.weights);
   const directory = resolve(request.directory);
   if (request.adapterAlone) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });

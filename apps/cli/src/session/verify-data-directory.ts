@@ -62,7 +62,7 @@ async function verifyCheckpoints({ log, directory }: StoreSession): Promise<Chec
     const needed = [policies.latest?.weights, updates.lastUpdate?.weights, updates.lastUpdate?.optimizer];
     for (const ref of needed) {
       if (ref === undefined || faults.some(({ where }) => where.endsWith(ref.sha256))) continue;
-      await files.read(ref).catch((error: unknown) => {
+      await files.verify(ref).catch((error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         faults.push({ code: 'CHECKPOINT_UNREADABLE', where: `run ${runId} file ${ref.sha256}`, message });
       });

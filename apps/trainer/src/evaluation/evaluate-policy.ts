@@ -144,7 +144,7 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
 }
 
 async function loadModel({ checkpoints, weights }: PolicyEvaluationInput): Promise<Transformer> {
-  return openPolicyCheckpoint(await checkpoints.read(weights));
+  return openPolicyCheckpoint(checkpoints, weights);
 }
 
 function exclude(

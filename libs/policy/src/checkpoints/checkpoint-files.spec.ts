@@ -3,7 +3,9 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PolicyError } from '../policy-error.js';
 import { CheckpointFiles } from './checkpoint-files.js';
+import type { FileRef } from './checkpoint-files.js';
 
 const content = Uint8Array.of(1, 2, 3, 250);
 const sha256 = createHash('sha256').update(content).digest('hex');
@@ -30,6 +32,19 @@ describe('CheckpointFiles', () => {
     expect(await files.list()).toEqual([ref]);
   });
 
+  it('takes content in pieces, and leaves nothing where their source fails', async () => {
+    async function* pieces(fails: boolean): AsyncGenerator<Uint8Array> {
+      yield content.subarray(0, 3);
+      await Promise.resolve();
+      if (fails) throw new PolicyError('NOT_FINITE', 'a weight is NaN');
+      yield content.subarray(3);
+    }
+    expect(await files.write(pieces(false))).toEqual({ sha256, sizeBytes: 4 });
+    await expect(files.write(pieces(true))).rejects.toMatchObject({ code: 'NOT_FINITE' });
+    expect(await readdir(pathOf(''))).toEqual([`${sha256}.safetensors`]);
+    await files.verify({ sha256, sizeBytes: 4 });
+  });
+
   it('writes the same content once', async () => {
     await Promise.all([files.write(content), files.write(content), files.write(content)]);
     expect(await readdir(pathOf(''))).toEqual([`${sha256}.safetensors`]);
@@ -37,13 +52,16 @@ describe('CheckpointFiles', () => {
 
   it('tells a missing file from a corrupt one', async () => {
     const ref = await files.write(content);
-    await expect(files.read({ ...ref, sha256: '0'.repeat(64) })).rejects.toMatchObject({
-      code: 'CHECKPOINT_MISSING',
-    });
+    const expectRefusal = async (wanted: FileRef, code: string) => {
+      for (const reading of ['read', 'verify', 'open'] as const) {
+        await expect(files[reading](wanted)).rejects.toMatchObject({ code });
+      }
+    };
+    await expectRefusal({ ...ref, sha256: '0'.repeat(64) }, 'CHECKPOINT_MISSING');
     await writeFile(pathOf(`${sha256}.safetensors`), Uint8Array.of(1, 2, 3, 251));
-    await expect(files.read(ref)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    await expectRefusal(ref, 'CHECKPOINT_CORRUPT');
     await writeFile(pathOf(`${sha256}.safetensors`), content.subarray(0, 2));
-    await expect(files.read(ref)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    await expectRefusal(ref, 'CHECKPOINT_CORRUPT');
   });
 
   it('replaces a corrupt file when its content is written again', async () => {

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
+import { SafetensorsFile } from './safetensors-file.js';
 
 /** Names the content of a file. */
 export interface FileRef {
@@ -12,6 +14,9 @@ export interface FileRef {
 
 const suffix = '.safetensors';
 const partialSuffix = '.partial';
+
+/** Read at once when a file is verified. */
+const pieceBytes = 4 * 2 ** 20;
 
 /** What a writer that died has left is removed once it is this old. */
 const abandonedAfterMs = 3_600_000;
@@ -24,44 +29,66 @@ export class CheckpointFiles {
   constructor(private readonly directory: string) {}
 
   /**
-   * Resolves when the content is durable. Writing what is there already changes nothing; a corrupt file is replaced.
-   * Throws `PolicyError` (`CHECKPOINT_NOT_WRITTEN`, retriable) when the disk refuses; nothing is left behind then.
+   * Resolves when the content is durable. It may come in pieces: no more than one of them is held. Writing what is there
+   * already changes nothing that a reader sees; a corrupt file is replaced.
+   * Throws `PolicyError` (`CHECKPOINT_NOT_WRITTEN`, retriable) when the disk refuses, and what the pieces' source throws;
+   * nothing is left behind then.
    */
-  async write(bytes: Uint8Array): Promise<FileRef> {
-    const ref = { sha256: sha256(bytes), sizeBytes: bytes.length };
-    if (await this.isIntact(ref)) return ref;
-    const partial = join(this.directory, `${ref.sha256}.${randomUUID()}${partialSuffix}`);
+  async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
+    const partial = join(this.directory, `${randomUUID()}${partialSuffix}`);
+    const source = content instanceof Uint8Array ? [content] : content;
     try {
       await mkdir(this.directory, { recursive: true });
       await this.removeAbandoned();
-      await writeSynced(partial, bytes);
+      const ref = await writeSynced(partial, source);
       await rename(partial, this.pathOf(ref.sha256));
       await syncDirectory(this.directory);
+      return ref;
     } catch (cause) {
       await rm(partial, { force: true }).catch(() => undefined);
+      if (cause instanceof PolicyError) throw cause;
       const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
       throw new PolicyError(
         'CHECKPOINT_NOT_WRITTEN',
-        `a checkpoint file of ${bytes.length} bytes could not be written (${reason}); free disk space or fix the permissions of the checkpoint directory`,
+        `a checkpoint file could not be written (${reason}); free disk space or fix the permissions of the checkpoint directory`,
         { cause, retriable: true },
       );
     }
-    return ref;
   }
 
-  /** The content, verified. Throws `PolicyError` (`CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`). */
+  /** The content, verified and whole in memory. Throws `PolicyError` (`CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`). */
   async read(ref: FileRef): Promise<Uint8Array> {
-    const bytes = await readFile(this.pathOf(ref.sha256)).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code !== 'ENOENT') throw cause;
-      throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${ref.sha256} is not there`, { cause });
+    const bytes = await readFile(this.pathOf(ref.sha256)).catch(refuseMissing(ref));
+    requireContent(ref, {
+      sizeBytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
     });
-    if (bytes.length !== ref.sizeBytes || sha256(bytes) !== ref.sha256) {
-      throw new PolicyError(
-        'CHECKPOINT_CORRUPT',
-        `checkpoint file ${ref.sha256} has ${bytes.length} bytes that don't match its hash; it should have ${ref.sizeBytes}`,
-      );
-    }
     return bytes;
+  }
+
+  /** Reads the content in pieces. Throws `PolicyError` (`CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`). */
+  async verify(ref: FileRef): Promise<void> {
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    const pieces = createReadStream(this.pathOf(ref.sha256), { highWaterMark: pieceBytes });
+    try {
+      for await (const piece of pieces as AsyncIterable<Buffer>) {
+        hash.update(piece);
+        sizeBytes += piece.length;
+      }
+    } catch (error) {
+      refuseMissing(ref)(error as NodeJS.ErrnoException);
+    }
+    requireContent(ref, { sizeBytes, sha256: hash.digest('hex') });
+  }
+
+  /**
+   * The file, verified as a whole, with tensors to read one at a time; whoever asks closes it.
+   * Throws `PolicyError`: `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `INVALID_FILE`.
+   */
+  async open(ref: FileRef): Promise<SafetensorsFile> {
+    await this.verify(ref);
+    return SafetensorsFile.open(this.pathOf(ref.sha256));
   }
 
   /** Removing what is not there is no error. */
@@ -77,13 +104,6 @@ export class CheckpointFiles {
         sha256: name.slice(0, -suffix.length),
         sizeBytes: (await stat(join(this.directory, name))).size,
       })),
-    );
-  }
-
-  private isIntact(ref: FileRef): Promise<boolean> {
-    return this.read(ref).then(
-      () => true,
-      () => false,
     );
   }
 
@@ -110,14 +130,24 @@ export class CheckpointFiles {
   }
 }
 
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+async function writeSynced(
+  path: string,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<FileRef> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(bytes);
+    for await (const piece of pieces) {
+      hash.update(piece);
+      await file.writeFile(piece);
+      sizeBytes += piece.length;
+    }
     await file.sync();
   } finally {
     await file.close();
   }
+  return { sha256: hash.digest('hex'), sizeBytes };
 }
 
 async function syncDirectory(path: string): Promise<void> {
@@ -129,6 +159,17 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function refuseMissing({ sha256 }: FileRef): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    if (cause.code !== 'ENOENT') throw cause;
+    throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${sha256} is not there`, { cause });
+  };
+}
+
+function requireContent(ref: FileRef, found: FileRef): void {
+  if (found.sizeBytes === ref.sizeBytes && found.sha256 === ref.sha256) return;
+  throw new PolicyError(
+    'CHECKPOINT_CORRUPT',
+    `checkpoint file ${ref.sha256} has ${found.sizeBytes} bytes that don't match its hash; it should have ${ref.sizeBytes}`,
+  );
 }

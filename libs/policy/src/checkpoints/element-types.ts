@@ -26,6 +26,11 @@ export function isReadableType(type: string): type is ReadableType {
   return (readableTypes as readonly string[]).includes(type);
 }
 
+/** The bytes of an array, without a copy. */
+export function bytesOf(values: Float32Array | Uint16Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
 /** Writes the elements that fill `bytes` into `values`, as float32; `bytes` may lie anywhere in memory. */
 export function decodeElements(type: ReadableType, bytes: Uint8Array, values: Float32Array): void {
   if (type === 'F32') {

@@ -5,6 +5,7 @@ import { decodeElements, elementBytes } from './element-types.js';
 import { requireReadable } from './safetensors.js';
 import { parseSafetensorsHeader, prefixBytes, readHeaderLength } from './safetensors-header.js';
 import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
+import type { TensorSource } from './tensor-source.js';
 
 /** Bytes read at once; a multiple of every element's size. */
 const chunkBytes = 16 * 2 ** 20;
@@ -13,7 +14,7 @@ const chunkBytes = 16 * 2 ** 20;
 const sampleBytes = 2 ** 20;
 
 /** A safetensors file on disk, of which tensors are read one at a time: it is never in memory as a whole. */
-export class SafetensorsFile {
+export class SafetensorsFile implements TensorSource {
   private constructor(
     readonly path: string,
     readonly header: SafetensorsHeader,
@@ -82,6 +83,10 @@ export class SafetensorsFile {
       await readFully(this.file, this.path, 0, Buffer.alloc(head)),
       await readFully(this.file, this.path, tail, Buffer.alloc(size - tail)),
     ];
+  }
+
+  pathOf(): string {
+    return this.path;
   }
 
   close(): Promise<void> {

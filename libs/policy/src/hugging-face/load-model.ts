@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { firstNotFinite } from '../checkpoints/element-types.js';
+import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import { initialTensors } from '../model/initialization.js';
-import { joinParameter, reorderRows } from '../model/join-parameter.js';
+import { joinParameter } from '../model/join-parameter.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { baseSpecs, criticPrefix, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
-import { numElements, partShape } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
@@ -51,11 +50,9 @@ export async function loadHuggingFaceModel(
 
   const files = await WeightFiles.open(directory);
   try {
-    for (const spec of specs.filter(isInFiles)) {
-      for (const part of spec.parts) files.requireTensor(fileName(part.name), partShape(spec, part));
-    }
+    requireParameters(files, specs.filter(isInFiles), fileName);
     const parameters = await ParameterSet.load(specs, (spec) =>
-      isInFiles(spec) ? readParameter(files, spec) : joinParameter(spec, beside),
+      isInFiles(spec) ? readParameter(files, spec, fileName) : joinParameter(spec, beside),
     );
     return new Transformer(config, parameters);
   } finally {
@@ -66,24 +63,4 @@ export async function loadHuggingFaceModel(
 /** A critic's own trunk starts from the policy's tensors. */
 function fileName(name: string): string {
   return name.startsWith(criticPrefix) ? name.slice(criticPrefix.length) : name;
-}
-
-async function readParameter(files: WeightFiles, spec: ParameterSpec): Promise<Float32Array> {
-  const data = new Float32Array(numElements(spec.shape));
-  let offset = 0;
-  for (const part of spec.parts) {
-    const name = fileName(part.name);
-    const rows = data.subarray(offset, offset + numElements(partShape(spec, part)));
-    await files.read(name, rows);
-    const bad = firstNotFinite(rows);
-    if (bad >= 0) {
-      throw new PolicyError(
-        'NOT_FINITE',
-        `${files.pathOf(name)}: tensor ${name} has ${rows[bad]} at element ${bad}; weights must be finite`,
-      );
-    }
-    if (part.pairedHeadDim !== undefined) rows.set(reorderRows(rows, part, 'join'));
-    offset += rows.length;
-  }
-  return data;
 }

@@ -1,5 +1,11 @@
-import { decodeSafetensors, encodeSafetensors } from '../checkpoints/safetensors.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
+import { bytesOf } from '../checkpoints/element-types.js';
+import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
+import { readParameter, requireParameters, tensorEntries } from '../checkpoints/tensor-source.js';
+import { splitParameter } from '../model/join-parameter.js';
+import { parameterSpecs } from '../model/parameter-layout.js';
+import { ParameterSet } from '../model/parameter-set.js';
+import { validateTransformerConfig } from '../model/transformer-config.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
@@ -20,33 +26,75 @@ export interface PolicyCheckpointOptions {
 }
 
 /**
- * The trained weights of a policy as a safetensors file, with what a reader needs to have the model again: all weights, or
- * under adapters those, what a critic has for itself, and where the base lies.
+ * The trained weights of a policy as a safetensors file, in pieces, for `CheckpointFiles.write`; with what a reader needs to
+ * have the model again: all weights, or under adapters those, what a critic has for itself, and where the base lies. One
+ * parameter is held at a time. The same weights give the same bytes.
  */
-export async function encodePolicyCheckpoint(
+export async function* policyCheckpointContent(
   model: Transformer,
   { tokenizerHash, base }: PolicyCheckpointOptions,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   if (model.config.lora && base === null) {
     throw new PolicyError('INVALID_REQUEST', 'a checkpoint of adapters must name the model they belong to');
   }
   const metadata = { config: JSON.stringify(model.config), tokenizerHash };
-  return encodeSafetensors(
-    await model.exportTrainableTensors(),
+  yield encodeSafetensorsHeader(
+    tensorEntries(model.trainableSpecs),
     model.config.lora ? { ...metadata, base: JSON.stringify(base) } : metadata,
   );
+  for (const spec of model.trainableSpecs) {
+    const data = (await model.parameters.get(spec.key).data()) as Float32Array;
+    for (const [, tensor] of splitParameter(spec, data)) yield bytesOf(tensor.data);
+  }
 }
 
 /**
- * The model of a checkpoint, with its base from its directory.
+ * The model of a checkpoint, with its base from its directory; a parameter is read at a time.
  * Throws `PolicyError`: `CHECKPOINT_CORRUPT` when the base is another than the adapters were trained on, and what
- * `loadHuggingFaceModel` throws.
+ * `CheckpointFiles.open` and `loadHuggingFaceModel` throw; nothing of the model stays in memory then.
  */
-export async function openPolicyCheckpoint(bytes: Uint8Array): Promise<Transformer> {
-  const { tensors, metadata } = decodeSafetensors(bytes, 'the checkpoint');
-  const config = JSON.parse(metadata.config) as TransformerConfig;
-  if (metadata.base === undefined) return Transformer.fromTensors(config, tensors);
-  const { directory, fingerprint } = JSON.parse(metadata.base) as BaseModel;
+export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: FileRef): Promise<Transformer> {
+  const file = await checkpoints.open(ref);
+  try {
+    const { metadata } = file.header;
+    const config = JSON.parse(metadata.config) as TransformerConfig;
+    if (metadata.base === undefined) {
+      validateTransformerConfig(config);
+      const specs = parameterSpecs(config);
+      requireParameters(file, specs);
+      return new Transformer(config, await ParameterSet.load(specs, (spec) => readParameter(file, spec)));
+    }
+    const model = await loadBase(JSON.parse(metadata.base) as BaseModel, config);
+    try {
+      await model.loadTrainableTensors(file);
+      return model;
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Puts the trained weights of a checkpoint onto a model of its kind that is there. Throws what `CheckpointFiles.open` and `Transformer.loadTrainableTensors` throw. */
+export async function loadPolicyCheckpoint(
+  model: Transformer,
+  checkpoints: CheckpointFiles,
+  ref: FileRef,
+): Promise<void> {
+  const file = await checkpoints.open(ref);
+  try {
+    await model.loadTrainableTensors(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function loadBase(
+  { directory, fingerprint }: BaseModel,
+  { valueHead, valueTrunk, lora, maxPositions }: TransformerConfig,
+): Promise<Transformer> {
   const found = await modelFingerprint(directory);
   if (found !== fingerprint) {
     throw new PolicyError(
@@ -54,24 +102,11 @@ export async function openPolicyCheckpoint(bytes: Uint8Array): Promise<Transform
       `the model in ${directory} has fingerprint ${found.slice(0, 12)}; the adapters were trained on ${fingerprint.slice(0, 12)}`,
     );
   }
-  const { valueHead, valueTrunk, lora, maxPositions } = config;
-  const model = await loadHuggingFaceModel(directory, {
+  return loadHuggingFaceModel(directory, {
     valueHead,
     ...(valueTrunk ? { valueTrunk } : {}),
     ...(lora ? { lora } : {}),
     maxPositions,
     seed: 0,
   });
-  try {
-    model.assignTrainableTensors(tensors);
-    return model;
-  } catch (error) {
-    model.dispose();
-    throw error;
-  }
-}
-
-/** The trained weights of a checkpoint, for `Transformer.assignTrainableTensors` of a model that is there. */
-export function decodePolicyCheckpoint(bytes: Uint8Array): NamedTensors {
-  return decodeSafetensors(bytes, 'the checkpoint').tensors;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { elementBytes, toBfloat16 } from '../checkpoints/element-types.js';
+import { bytesOf, elementBytes, toBfloat16 } from '../checkpoints/element-types.js';
 import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
 import { splitParameter } from '../model/join-parameter.js';
 import { baseSpecs } from '../model/parameter-layout.js';
@@ -95,8 +95,7 @@ async function* shardContent(
   for (const spec of specs) {
     const data = (await model.matrix(spec.key).data()) as Float32Array;
     for (const [, { data: values }] of splitParameter(spec, data)) {
-      const elements = type === 'BF16' ? toBfloat16(values) : values;
-      yield new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+      yield bytesOf(type === 'BF16' ? toBfloat16(values) : values);
     }
   }
 }

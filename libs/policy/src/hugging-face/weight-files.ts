@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import { SafetensorsFile } from '../checkpoints/safetensors-file.js';
+import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { PolicyError } from '../policy-error.js';
 import { ConfigJson } from './config-json.js';
 import { readOptionalJson } from './read-json.js';
@@ -9,7 +10,7 @@ const singleFile = 'model.safetensors';
 const indexFile = 'model.safetensors.index.json';
 
 /** The weights of a model directory: one safetensors file, or the shards that an index names. */
-export class WeightFiles {
+export class WeightFiles implements TensorSource {
   private constructor(
     private readonly directory: string,
     /** By tensor. */

@@ -1,4 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
+import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { freeze } from '../ops/frozen.js';
 import { joinParameter, splitParameter } from './join-parameter.js';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
@@ -74,6 +76,17 @@ export class ParameterSet {
     specs.forEach((spec, i) => {
       this.replace(spec.key, tf.tensor(joined[i], [...spec.shape], 'float32'));
     });
+  }
+
+  /**
+   * `assign` from files, a parameter at a time: the peak is the model and its largest parameter. All names and shapes are
+   * checked before anything is replaced; a file that can't be read any more after that leaves the parameters before it replaced.
+   */
+  async assignFrom(source: TensorSource, specs: readonly ParameterSpec[] = this.specs): Promise<void> {
+    requireParameters(source, specs);
+    for (const spec of specs) {
+      this.replace(spec.key, tf.tensor(await readParameter(source, spec), [...spec.shape], 'float32'));
+    }
   }
 
   async export(specs: readonly ParameterSpec[] = this.specs): Promise<NamedTensors> {

@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { mergedWeight, withoutAdapters } from './adapted-projection.js';
 import { initialTensors } from './initialization.js';
 import type { NamedTensors } from './named-tensors.js';
@@ -60,6 +61,11 @@ export class Transformer implements TrunkWeights {
   /** `assignTensors` of what is trained: under adapters, a small part of the model. */
   assignTrainableTensors(tensors: NamedTensors): void {
     this.parameters.assign(tensors, this.trainableSpecs);
+  }
+
+  /** `assignTrainableTensors` from a file, a parameter at a time (`ParameterSet.assignFrom`). */
+  loadTrainableTensors(source: TensorSource): Promise<void> {
+    return this.parameters.assignFrom(source, this.trainableSpecs);
   }
 
   /** A copy of all weights in host memory. */

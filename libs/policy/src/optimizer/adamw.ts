@@ -1,10 +1,15 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { bytesOf } from '../checkpoints/element-types.js';
+import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
+import { readParameter, requireParameters, tensorEntries } from '../checkpoints/tensor-source.js';
+import type { TensorSource } from '../checkpoints/tensor-source.js';
+import { splitParameter } from '../model/join-parameter.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
 import { PolicyError } from '../policy-error.js';
 import { adamWStep } from '../ops/adamw-step.js';
-import { exportVectors, flatten, importVectors, unflatten } from './buckets.js';
+import { exportVectors, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 
 export interface AdamWOptions {
@@ -15,7 +20,10 @@ export interface AdamWOptions {
   readonly weightDecay: number;
 }
 
-/** All that a later process needs to go on with the same steps. */
+/** Before the names of the parameters that the moments belong to, in a file. */
+const prefixes = { firstMoments: 'first_moment.', secondMoments: 'second_moment.' } as const;
+
+/** A copy in host memory of all that a later process needs to go on with the same steps. */
 export interface AdamWState {
   readonly step: number;
   readonly firstMoments: NamedTensors;
@@ -61,14 +69,48 @@ export class AdamW {
     };
   }
 
-  /** Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen. */
-  importState(state: AdamWState): void {
-    const firstMoments = importVectors(this.buckets, state.firstMoments);
-    const secondMoments = importVectors(this.buckets, state.secondMoments);
-    this.dispose();
-    this.firstMoments = firstMoments;
-    this.secondMoments = secondMoments;
-    this.numSteps = state.step;
+  /** The state as a safetensors file in pieces, for `CheckpointFiles.write`: one bucket's moments are held at a time. */
+  async *content(): AsyncGenerator<Uint8Array> {
+    const entries = Object.values(prefixes).flatMap((prefix) =>
+      this.buckets.flatMap(({ specs }) => tensorEntries(specs, prefix)),
+    );
+    yield encodeSafetensorsHeader(entries, { step: String(this.numSteps) });
+    for (const vectors of [this.firstMoments, this.secondMoments]) {
+      for (const [b, { specs }] of this.buckets.entries()) {
+        const data = (await vectors[b].data()) as Float32Array;
+        let offset = 0;
+        for (const spec of specs) {
+          const size = numElements(spec.shape);
+          for (const [, part] of splitParameter(spec, data.subarray(offset, offset + size))) {
+            yield bytesOf(part.data);
+          }
+          offset += size;
+        }
+      }
+    }
+  }
+
+  /**
+   * Goes to the state of a file that `content` wrote, a bucket at a time.
+   * Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen.
+   */
+  async load(source: TensorSource, step: number): Promise<void> {
+    for (const prefix of Object.values(prefixes)) {
+      for (const { specs } of this.buckets) requireParameters(source, specs, (name) => prefix + name);
+    }
+    for (const [key, prefix] of Object.entries(prefixes) as [keyof typeof prefixes, string][]) {
+      for (const [b, { specs }] of this.buckets.entries()) {
+        const vector = new Float32Array(specs.reduce((sum, { shape }) => sum + numElements(shape), 0));
+        let offset = 0;
+        for (const spec of specs) {
+          vector.set(await readParameter(source, spec, (name) => prefix + name), offset);
+          offset += numElements(spec.shape);
+        }
+        this[key][b].dispose();
+        this[key][b] = tf.keep(tf.tensor1d(vector));
+      }
+    }
+    this.numSteps = step;
   }
 
   dispose(): void {

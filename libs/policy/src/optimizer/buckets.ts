@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
-import { joinParameter, splitParameter } from '../model/join-parameter.js';
+import { splitParameter } from '../model/join-parameter.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 
@@ -66,18 +66,4 @@ export async function exportVectors(
     }
   }
   return named;
-}
-
-/** The reverse of `exportVectors`. Throws `PolicyError` (`TENSOR_MISMATCH`) when a tensor is missing or misshapen. */
-export function importVectors(buckets: readonly Bucket[], named: NamedTensors): tf.Tensor[] {
-  const parts = buckets.map(({ specs }) => specs.map((spec) => joinParameter(spec, named)));
-  return parts.map((arrays) => {
-    const data = new Float32Array(arrays.reduce((sum, array) => sum + array.length, 0));
-    let offset = 0;
-    for (const array of arrays) {
-      data.set(array, offset);
-      offset += array.length;
-    }
-    return tf.keep(tf.tensor1d(data));
-  });
 }

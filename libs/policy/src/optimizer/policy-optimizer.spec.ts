@@ -5,6 +5,8 @@ import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
+import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
+import { temporaryDirectory } from '../testing/temporary-directory.js';
 import { everyTerm, imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '../testing/on-each-backend.js';
 import { randomBatch } from '../testing/random-batch.js';
@@ -127,13 +129,24 @@ await onEachBackend('PolicyOptimizer', () => {
     });
   });
 
-  it('goes on bit for bit from an exported state', async () => {
+  it('goes on bit for bit from a saved state, and refuses that of another model as it is', async () => {
+    const files = new CheckpointFiles(await temporaryDirectory());
     const model = Transformer.initialize(tinyConfig, 1);
     const optimizer = new PolicyOptimizer(model, adam);
     await trainStep(optimizer);
     const resumedModel = Transformer.fromTensors(tinyConfig, await model.exportTensors());
     const resumed = new PolicyOptimizer(resumedModel, adam);
-    resumed.importState(await optimizer.exportState());
+    const saved = await files.open(await files.write(optimizer.stateContent()));
+    await resumed.loadState(saved);
+    expect(await resumed.exportState()).toEqual(await optimizer.exportState());
+    const other = Transformer.initialize({ ...tinyConfig, numLayers: tinyConfig.numLayers + 1 }, 1);
+    const ofOther = new PolicyOptimizer(other, adam);
+    const before = tf.memory().numTensors;
+    await expect(ofOther.loadState(saved)).rejects.toMatchObject({ code: 'TENSOR_MISMATCH' });
+    expect(tf.memory().numTensors).toBe(before);
+    await saved.close();
+    ofOther.dispose();
+    other.dispose();
     for (let step = 0; step < 2; step++) {
       await trainStep(optimizer);
       await trainStep(resumed);

@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
+import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
 import type { EvaluatedLoss } from '../losses/evaluate-loss.js';
 import { lossNode } from '../losses/loss-node.js';
@@ -147,9 +148,14 @@ export class PolicyOptimizer {
     return this.adamW.exportState();
   }
 
-  /** Throws `PolicyError` (`TENSOR_MISMATCH`) when the state is of another model. */
-  importState(state: AdamWState): void {
-    this.adamW.importState(state);
+  /** `AdamW.content`: the optimizer's state as a file. */
+  stateContent(): AsyncGenerator<Uint8Array> {
+    return this.adamW.content();
+  }
+
+  /** Goes to the state of such a file. Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was. */
+  loadState(file: SafetensorsFile): Promise<void> {
+    return this.adamW.load(file, Number(file.header.metadata.step));
   }
 
   dispose(): void {
