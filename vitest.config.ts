@@ -3,8 +3,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** Specs that share one Kafka broker, which is started only when one of them runs. */
 const KAFKA_SPECS = '**/*.kafka.spec.ts';
 
-/** Specs of minutes, which `npm run test:long` asks for by name. */
-const LONG_SPECS = process.env.RETRACE_LONG_TESTS === 'on' ? [] : ['test/long/**'];
+/** Specs of minutes, which run by commands of their own: `npm run test:faults`, `npm run test:long`. */
+const SLOW_SPECS = ['faults', 'long']
+  .filter((folder) => process.env.RETRACE_TESTS !== folder)
+  .map((folder) => `test/${folder}/**`);
 
 export default defineConfig({
   resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] },
@@ -20,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'retrace',
           include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
-          exclude: [...configDefaults.exclude, KAFKA_SPECS, ...LONG_SPECS],
+          exclude: [...configDefaults.exclude, KAFKA_SPECS, ...SLOW_SPECS],
         },
       },
       {
@@ -28,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
-          exclude: [...configDefaults.exclude, ...LONG_SPECS],
+          exclude: [...configDefaults.exclude, ...SLOW_SPECS],
           globalSetup: ['scripts/kafka/vitest-setup.mjs'],
         },
       },

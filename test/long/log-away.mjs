@@ -11,6 +11,6 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/long/log-away.kafka.spec.ts'], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, RETRACE_LONG_TESTS: 'on' },
+  env: { ...process.env, RETRACE_TESTS: 'long' },
 });
 process.exitCode = status ?? 1;
