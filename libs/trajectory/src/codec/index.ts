@@ -3,3 +3,4 @@ export { decodeEvent, type DeadLetter, type DeadLetterCode, type DecodedEvent } 
 export { encodeEvent } from './encode-event.js';
 export { WIRE_VERSION } from './frame.js';
 export { peekEnvelope, type PeekedEnvelope } from './peek-envelope.js';
+export { StepRecord } from './step-record.js';

@@ -81,10 +81,23 @@ export function packColumn(column: Column): Buffer {
   return packed;
 }
 
-/** @throws RangeError when the bytes are no packed column */
-export function unpackColumn(packed: Uint8Array): Column {
-  const [type, width] = packed;
-  const reader = { bytes: packed, at: HEADER_BYTES };
+/** Where a packed column lies in some bytes, and how. */
+export interface PackedColumn {
+  readonly bytes: Uint8Array;
+  /** Of the stored elements. */
+  readonly start: number;
+  readonly end: number;
+  readonly type: number;
+  readonly width: number;
+  readonly numLeading: number;
+  readonly numTrailing: number;
+  /** Elements of the column. */
+  readonly length: number;
+}
+
+/** @throws RangeError when the bytes from `start` to `end` are no packed column */
+export function readPackedColumn(bytes: Uint8Array, start: number, end: number): PackedColumn {
+  const reader = { bytes, at: start + HEADER_BYTES, end };
   const numLeading = readVarint(reader);
   const numMiddle = readVarint(reader);
   const numTrailing = readVarint(reader);
@@ -92,19 +105,41 @@ export function unpackColumn(packed: Uint8Array): Column {
   if (length > MAX_COLUMN_LENGTH) {
     throw new RangeError(`packed column has ${length} elements; must have at most ${MAX_COLUMN_LENGTH}`);
   }
+  const type = bytes[start];
+  const width = bytes[start + 1];
   const sizeBytes = storedElements(numLeading, numMiddle, numTrailing) * width;
-  if (packed.length - reader.at !== sizeBytes) {
-    throw new RangeError(`packed column holds ${packed.length - reader.at} bytes; must hold ${sizeBytes}`);
+  if (end - reader.at !== sizeBytes) {
+    throw new RangeError(`packed column holds ${end - reader.at} bytes; must hold ${sizeBytes}`);
   }
+  const packed = { bytes, start: reader.at, end, type, width, numLeading, numTrailing, length };
+  requireForm(packed);
+  return packed;
+}
+
+/** Whether the column's elements are of the class of this one. */
+export function hasElementsOf(packed: PackedColumn, column: Column): boolean {
+  return packed.type === elementTypeOf(column);
+}
+
+/** @throws RangeError when the bytes are no packed column */
+export function unpackColumn(packed: Uint8Array): Column {
+  const column = readPackedColumn(packed, 0, packed.length);
+  const target = newColumn(column);
+  unpackInto(target, column);
+  return target;
+}
+
+/** Fills a column of the packed one's type and length. */
+export function unpackInto(target: Column, packed: PackedColumn): void {
+  const { bytes, start, end, width, numLeading, numTrailing } = packed;
   const from = Math.max(0, numLeading - 1);
-  const column = newColumn(type, width, length);
-  if (width === column.BYTES_PER_ELEMENT) {
-    new Uint8Array(column.buffer, from * width, sizeBytes).set(packed.subarray(reader.at));
+  if (width === target.BYTES_PER_ELEMENT) {
+    const at = target.byteOffset + from * width;
+    new Uint8Array(target.buffer, at, end - start).set(bytes.subarray(start, end));
   } else {
-    widen(packed, reader.at, width, column.subarray(from));
+    widen(packed, from, target);
   }
-  fillRuns(column, numLeading, numTrailing);
-  return column;
+  fillRuns(target, numLeading, numTrailing);
 }
 
 /** Runs are compared and filled as integers, so that every NaN keeps its bits. */
@@ -114,9 +149,7 @@ function bitsOf(column: Exclude<Column, Float64Array>): Uint8Array | Int32Array 
 }
 
 function fillRuns(column: Column, numLeading: number, numTrailing: number): void {
-  if (numLeading === 0 && numTrailing === 0) return;
-  if (column instanceof Float64Array)
-    throw new RangeError('packed column of float64 has runs; must have none');
+  if (column instanceof Float64Array || (numLeading === 0 && numTrailing === 0)) return;
   const bits = bitsOf(column);
   if (numLeading > 0) bits.fill(bits[numLeading - 1], 0, numLeading - 1);
   if (numTrailing > 0) bits.fill(bits[bits.length - numTrailing], bits.length - numTrailing + 1);
@@ -139,23 +172,29 @@ function storedElements(numLeading: number, numMiddle: number, numTrailing: numb
   return numMiddle + (numLeading > 0 ? 1 : 0) + (numTrailing > 0 ? 1 : 0);
 }
 
-function newColumn(type: number, width: number, length: number): Column {
-  if (type === ELEMENT_TYPES.Uint8Array && width === 1) return new Uint8Array(length);
-  if (type === ELEMENT_TYPES.Float32Array && width === 4) return new Float32Array(length);
-  if (type === ELEMENT_TYPES.Float64Array && width === 8) return new Float64Array(length);
-  if (type === ELEMENT_TYPES.Int32Array && (width === 1 || width === 2 || width === 4)) {
-    return new Int32Array(length);
-  }
-  throw new RangeError(`packed column has element type ${type} in ${width} bytes; there is no such form`);
+function newColumn({ type, length }: PackedColumn): Column {
+  if (type === ELEMENT_TYPES.Uint8Array) return new Uint8Array(length);
+  if (type === ELEMENT_TYPES.Float32Array) return new Float32Array(length);
+  return type === ELEMENT_TYPES.Float64Array ? new Float64Array(length) : new Int32Array(length);
 }
 
-/** The elements stored in `width` bytes each from `at` to the end of `packed`. */
-function widen(packed: Uint8Array, at: number, width: number, target: Column): void {
-  let next = at;
-  for (let i = 0; next < packed.length; i += 1) {
-    target[i] = width === 1 ? packed[next] : packed[next] | (packed[next + 1] << 8);
-    next += width;
-  }
+function requireForm({ type, width, numLeading, numTrailing }: PackedColumn): void {
+  const isForm =
+    (type === ELEMENT_TYPES.Uint8Array && width === 1) ||
+    (type === ELEMENT_TYPES.Float32Array && width === 4) ||
+    (type === ELEMENT_TYPES.Float64Array && width === 8) ||
+    (type === ELEMENT_TYPES.Int32Array && (width === 1 || width === 2 || width === 4));
+  if (!isForm)
+    throw new RangeError(`packed column has element type ${type} in ${width} bytes; there is no such form`);
+  if (type === ELEMENT_TYPES.Float64Array && (numLeading > 0 || numTrailing > 0))
+    throw new RangeError('packed column of float64 has runs; must have none');
+}
+
+/** Elements stored in fewer bytes than they have, from element `from` of the target on. */
+function widen({ bytes, start, end, width }: PackedColumn, from: number, target: Column): void {
+  let i = from;
+  if (width === 1) for (let next = start; next < end; next += 1) target[i++] = bytes[next];
+  else for (let next = start; next < end; next += 2) target[i++] = bytes[next] | (bytes[next + 1] << 8);
 }
 
 function narrowestWidth(column: Int32Array): number {
@@ -189,9 +228,9 @@ function writeVarint(target: Uint8Array, at: number, value: number): number {
   return next;
 }
 
-function readVarint(reader: { readonly bytes: Uint8Array; at: number }): number {
+function readVarint(reader: { readonly bytes: Uint8Array; at: number; readonly end: number }): number {
   let value = 0;
-  for (let i = 0; i < MAX_VARINT_BYTES && reader.at < reader.bytes.length; i += 1) {
+  for (let i = 0; i < MAX_VARINT_BYTES && reader.at < reader.end; i += 1) {
     const byte = reader.bytes[reader.at++];
     value += (byte & 0x7f) * 2 ** (7 * i);
     if (byte < 0x80) return value;

@@ -5,6 +5,7 @@ import type {
   RewardAssigned,
   SamplingParameters,
   StepRecorded,
+  TokenColumns,
 } from '../events.js';
 import type { Problem } from './problem.js';
 import {
@@ -110,7 +111,17 @@ export function checkEpisodeStarted({ seq, payload }: RetraceEvent<'EpisodeStart
   return null;
 }
 
-export function checkStepRecorded({ seq, payload }: RetraceEvent<'StepRecorded'>): Problem | null {
+/** What of a step the rules over several fields, and over the elements of columns, look at. */
+export type CheckedStep = TokenColumns &
+  Pick<StepRecorded, 'step' | 'rewardNames' | 'rewardValues' | 'keptPrefixTokens' | 'logprobMode'>;
+
+export function checkStepRecorded({
+  seq,
+  payload,
+}: {
+  readonly seq: number;
+  readonly payload: CheckedStep;
+}): Problem | null {
   const field = 'StepRecorded.payload';
   if (seq !== payload.step + 1) {
     return { field: 'StepRecorded.seq', value: seq, rule: `must be step + 1 = ${payload.step + 1}` };
@@ -131,7 +142,7 @@ export function checkStepRecorded({ seq, payload }: RetraceEvent<'StepRecorded'>
   return findTokenColumnProblem(payload, field) ?? findLogprobModeProblem(payload, field);
 }
 
-function findLogprobModeProblem(step: StepRecorded, field: string): Problem | null {
+function findLogprobModeProblem(step: CheckedStep, field: string): Problem | null {
   if (step.logprobMode !== 'none') return null;
   const at = step.tokenLogprobs.findIndex((value, t) => step.actionMask[t] === 1 && !Number.isNaN(value));
   if (at < 0) return null;

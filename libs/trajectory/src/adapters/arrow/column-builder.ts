@@ -14,8 +14,10 @@ export interface ColumnBuilder {
   /** False while no row was set: the column may be left out of an insert. */
   readonly isUsed: boolean;
   readonly isNullable: boolean;
-  /** Ends the column, which no `set` may follow. */
+  /** The column, over memory that the next change or `clear` takes back. */
   finish(numRows: number): Data;
+  /** Makes it as new, for other rows in the same memory. */
+  clear(): void;
 }
 
 export type NumberArray =
@@ -49,6 +51,11 @@ export class Validity {
     this.bitmap.extend((row >> 3) + 1);
     this.bitmap.values[row >> 3] |= 1 << (row & 7);
     this.numValid++;
+  }
+
+  clear(): void {
+    this.bitmap.clear();
+    this.numValid = 0;
   }
 
   finish(numRows: number): { readonly nullCount: number; readonly nullBitmap: Uint8Array } {

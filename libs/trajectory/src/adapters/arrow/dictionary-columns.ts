@@ -18,6 +18,11 @@ class TextDictionary {
     return index;
   }
 
+  clear(): void {
+    this.indexes.clear();
+    this.indexes.set('', 0);
+  }
+
   finish(indexes: Int32Array): Data {
     const texts = new BytesColumn(new Utf8());
     [...this.indexes.keys()].forEach((text, row) => texts.set(row, text));
@@ -31,25 +36,29 @@ class TextDictionary {
 export class DictionaryColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;
-  private indexes: GrowingArray<Int32Array> | null = null;
+  private readonly indexes = new GrowingArray(Int32Array, INITIAL_ROWS);
 
   constructor(dictionaryId: number) {
     this.dictionary = new TextDictionary(dictionaryId);
   }
 
   get isUsed(): boolean {
-    return this.indexes !== null;
+    return this.indexes.length > 0;
   }
 
   set(row: number, text: string): void {
     if (text === '') return;
-    this.indexes ??= new GrowingArray(Int32Array, INITIAL_ROWS);
     this.indexes.set(row, this.dictionary.indexOf(text));
   }
 
   finish(numRows: number): Data {
-    this.indexes?.extend(numRows);
-    return this.dictionary.finish(this.indexes?.finish() ?? new Int32Array(numRows));
+    this.indexes.extend(numRows);
+    return this.dictionary.finish(this.indexes.finish());
+  }
+
+  clear(): void {
+    this.indexes.clear();
+    this.dictionary.clear();
   }
 }
 
@@ -57,7 +66,7 @@ export class DictionaryColumn implements ColumnBuilder {
 export class DictionaryListColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;
-  private indexes: GrowingArray<Int32Array> | null = null;
+  private readonly indexes = new GrowingArray(Int32Array, INITIAL_ROWS);
   private readonly offsets = new RowOffsets();
 
   constructor(dictionaryId: number) {
@@ -65,19 +74,24 @@ export class DictionaryListColumn implements ColumnBuilder {
   }
 
   get isUsed(): boolean {
-    return this.indexes !== null;
+    return this.indexes.length > 0;
   }
 
   set(row: number, texts: readonly string[]): void {
     if (texts.length === 0) return;
-    this.indexes ??= new GrowingArray(Int32Array, INITIAL_ROWS);
     const start = this.indexes.length;
     this.indexes.append(texts.map((text) => this.dictionary.indexOf(text)));
     this.offsets.set(row, start, this.indexes.length);
   }
 
   finish(numRows: number): Data {
-    const indexes = this.indexes?.finish() ?? new Int32Array(0);
+    const indexes = this.indexes.finish();
     return newList(this.dictionary.finish(indexes), this.offsets.finish(numRows, indexes.length), numRows);
+  }
+
+  clear(): void {
+    this.indexes.clear();
+    this.offsets.clear();
+    this.dictionary.clear();
   }
 }

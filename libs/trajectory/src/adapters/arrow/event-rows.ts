@@ -1,5 +1,5 @@
 import { Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct, type Data } from 'apache-arrow';
-import { peekEnvelope, type PeekedEnvelope } from '../../codec/index.js';
+import { peekEnvelope, type PeekedEnvelope, type StepRecord } from '../../codec/index.js';
 import { contentChecksum } from '../../content-checksum.js';
 import type { AnyEvent, EventKind, Stream } from '../../events.js';
 import { newData, type ColumnBuilder } from './column-builder.js';
@@ -9,6 +9,7 @@ import { newEventColumns, type EventColumns } from './event-columns.js';
 import type { PayloadFields } from './event-fields.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { uuidFromBytes } from '../../uuid.js';
+import { writeStepRecord } from './step-row.js';
 
 /** Kind of the row that stands for a record which is no valid event. */
 export const DEAD_LETTER_KIND = '_dead_letter';
@@ -49,9 +50,14 @@ export interface EncodedRows {
 
 const FIELDS = { ...episodeEventFields, ...controlEventFields };
 
+/** Columns of encoders that have ended, for the next ones: their memory has its size and is mapped already. */
+const freeColumns: EventColumns[] = [];
+/** One that is filled while another's insert is on its way. */
+const MAX_FREE_COLUMNS = 2;
+
 /** Collects rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
 export class EventRowsEncoder {
-  private readonly columns = newEventColumns();
+  private readonly columns = freeColumns.pop() ?? newEventColumns();
   private numAppended = 0;
 
   constructor(private readonly position: StreamPartition) {}
@@ -62,20 +68,36 @@ export class EventRowsEncoder {
 
   /** In the order of offsets. */
   append(row: EventRow): void {
-    const { columns, position } = this;
-    const at = this.numAppended++;
-    columns.log_id.set(at, position.logId);
-    columns.log_stream.set(at, position.stream);
-    columns.log_partition.set(at, position.partition);
-    columns.log_offset.set(at, row.offset);
+    const { columns } = this;
+    const at = this.appendPlace(row.offset);
     if ('event' in row) writeEvent(columns, at, row.event, row.checksum);
     else if ('deadLetter' in row) writeDeadLetter(columns, at, row.deadLetter);
     else writeWatermark(columns, at);
   }
 
+  /** The row of a step that was read where it lies; false, and nothing is appended, where it breaks a rule. */
+  appendStep(offset: number, step: StepRecord): boolean {
+    if (!writeStepRecord(this.columns, this.numAppended, step)) return false;
+    this.appendPlace(offset);
+    return true;
+  }
+
   /** Ends the encoder, to which no row may be appended any more. */
   finish(): EncodedRows {
-    return encodeColumns(this.columns, this.numAppended);
+    const rows = encodeColumns(this.columns, this.numAppended);
+    for (const column of Object.values<ColumnBuilder>(this.columns)) column.clear();
+    if (freeColumns.length < MAX_FREE_COLUMNS) freeColumns.push(this.columns);
+    return rows;
+  }
+
+  private appendPlace(offset: number): number {
+    const { columns, position } = this;
+    const at = this.numAppended++;
+    columns.log_id.set(at, position.logId);
+    columns.log_stream.set(at, position.stream);
+    columns.log_partition.set(at, position.partition);
+    columns.log_offset.set(at, offset);
+    return at;
   }
 }
 

@@ -1,6 +1,9 @@
-import { decodeEvent, peekEnvelope } from '../../../codec/index.js';
+import { decodeEvent, peekEnvelope, StepRecord } from '../../../codec/index.js';
 import type { LogRecord } from '../../../event-log.js';
 import { eventRow, EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
+
+/** One for all: nothing waits between its reading and its row. */
+const step = new StepRecord();
 
 /**
  * Records of one stream partition on their way into one insert. Each is decoded and encoded when it is appended, so that an
@@ -32,18 +35,11 @@ export class PendingBatch {
   /** In the order of offsets. */
   append(record: LogRecord): void {
     const { offset, bytes } = record;
-    const decoded = decodeEvent(bytes);
-    if (decoded.ok) {
-      this.encoder.append(eventRow(offset, decoded.event));
-      this.noteRun(decoded.event.runId, offset);
-      this.occurredAtMs.push(decoded.event.occurredAtUs / 1000);
-    } else {
-      const { code, reason } = decoded;
-      this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
-      this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
-      this.numDeadLetters++;
-    }
-    this.count(record);
+    if (step.read(bytes) && this.encoder.appendStep(offset, step)) {
+      this.noteRun(step.runId, offset);
+      this.occurredAtMs.push(step.occurredAtUs / 1000);
+      this.count(record);
+    } else this.appendDecoded(record);
   }
 
   /** A record that gets no row, because its run is deleted. */
@@ -57,6 +53,22 @@ export class PendingBatch {
   finish({ withWatermark }: { readonly withWatermark: boolean }): EncodedRows {
     if (withWatermark) this.encoder.append({ offset: this.lastOffset, watermark: true });
     return this.encoder.finish();
+  }
+
+  private appendDecoded(record: LogRecord): void {
+    const { offset, bytes } = record;
+    const decoded = decodeEvent(bytes);
+    if (decoded.ok) {
+      this.encoder.append(eventRow(offset, decoded.event));
+      this.noteRun(decoded.event.runId, offset);
+      this.occurredAtMs.push(decoded.event.occurredAtUs / 1000);
+    } else {
+      const { code, reason } = decoded;
+      this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
+      this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
+      this.numDeadLetters++;
+    }
+    this.count(record);
   }
 
   private noteRun(runId: string, offset: number): void {

@@ -1,0 +1,250 @@
+import { hash } from 'node:crypto';
+import { SCHEMA_VERSIONS } from '../event-kinds.js';
+import type { SamplingParameters, StepRecorded } from '../events.js';
+import { uuidFromBytes } from '../uuid.js';
+import { stepRecordedRules } from '../validation/episode-events.js';
+import { BodyReader } from './body-reader.js';
+import { unframe } from './frame.js';
+import { readPackedColumn, type PackedColumn } from './packed-column.js';
+import { NUM_BODY_PARTS } from './peek-envelope.js';
+import { areSame, RememberedText, RememberedValue } from './remembered-value.js';
+
+export type StepField = keyof StepRecorded;
+
+/** How a field lies in the body, after a null where there may be one. */
+type Form = 'text' | 'label' | 'flag' | 'number' | 'column' | 'value';
+
+const FORMS: Readonly<Record<StepField, Form>> = {
+  step: 'number',
+  observation: 'text',
+  action: 'text',
+  parsedAction: 'text',
+  actionValid: 'flag',
+  anchor: 'text',
+  reward: 'number',
+  rewardNames: 'value',
+  rewardValues: 'column',
+  terminated: 'flag',
+  truncated: 'flag',
+  info: 'value',
+  keptPrefixTokens: 'number',
+  sampling: 'value',
+  engine: 'label',
+  model: 'label',
+  tokenizerHash: 'label',
+  logprobMode: 'label',
+  generationMs: 'number',
+  environmentMs: 'number',
+  snapshot: 'text',
+  tokenIds: 'column',
+  actionMask: 'column',
+  tokenLogprobs: 'column',
+  tokenRawLogprobs: 'column',
+  tokenEntropies: 'column',
+  tokenPolicyVersions: 'column',
+};
+
+const KIND = 'StepRecorded';
+const KIND_BYTES = Buffer.from(KIND);
+
+const isFine =
+  (field: StepField) =>
+  (value: unknown): boolean =>
+    stepRecordedRules[field](value, field) === null;
+
+/** One field of the step that was read last. */
+export class FieldPlace {
+  readonly nameBytes: Buffer;
+  readonly form: Form;
+  readonly isNullable: boolean;
+  isNull = false;
+  /** Of its value, in the body. */
+  start = 0;
+  end = 0;
+  /** Of a number; 1 or 0 of a flag. */
+  number = 0;
+  /** Of a column that is not null. */
+  packed: PackedColumn | null = null;
+  /** The step in which it was met. */
+  metIn = 0;
+
+  constructor(readonly name: StepField) {
+    this.nameBytes = Buffer.from(name);
+    this.form = FORMS[name];
+    this.isNullable = this.form !== 'value' && isFine(name)(null);
+  }
+}
+
+/**
+ * A step read where it lies, in the bytes of its record: no event object, no string and no array is made that nobody needs.
+ *
+ * It reads the current schema version, in any order of fields. Every rule is checked here but those over the elements of columns and
+ * over several fields. Anything it is not sure of it leaves to `decodeEvent`, which says what is wrong where something is.
+ */
+export class StepRecord {
+  readonly schemaVersion = SCHEMA_VERSIONS[KIND];
+  runId = '';
+  episodeId = '';
+  seq = 0;
+  occurredAtUs = 0;
+  /** Where the 16 bytes of the event's id lie in `body`. */
+  eventIdAt = 0;
+  readonly fields = newFields();
+  readonly rewardNames = new RememberedValue<readonly string[]>(isFine('rewardNames'));
+  readonly info = new RememberedValue<unknown>(isFine('info'));
+  readonly sampling = new RememberedValue<SamplingParameters | null>(isFine('sampling'));
+  readonly engine = new RememberedText();
+  readonly model = new RememberedText();
+  readonly tokenizerHash = new RememberedText();
+  readonly logprobMode = new RememberedText();
+
+  private readonly reader = new BodyReader();
+  private readonly places = Object.values<FieldPlace>(this.fields);
+  /** In the order in which the last record had them, and most probably the next one has. */
+  private readonly order = [...this.places];
+  private numRead = 0;
+  private runBytes = Buffer.alloc(0);
+  private episodeBytes = Buffer.alloc(0);
+  /** What the event's id is made of. */
+  private readonly key = Buffer.alloc(160);
+
+  get body(): Buffer {
+    return this.reader.body;
+  }
+
+  /** Reads a record; false where it is not plainly a valid step of the current version. What was read before is gone. */
+  read(bytes: Uint8Array): boolean {
+    const unframed = unframe(bytes);
+    if (!unframed.ok) return false;
+    this.numRead++;
+    this.reader.reset(unframed.body);
+    try {
+      return this.readEnvelope() && this.readPayload() && this.reader.isWhole && this.readValues();
+    } catch {
+      // Columns and values of another make; the full decoder says what they lack.
+      return false;
+    }
+  }
+
+  /** A value that is remembered, by its field. */
+  remembered(field: 'rewardNames' | 'info' | 'sampling'): RememberedValue<unknown> {
+    return this[field];
+  }
+
+  private readEnvelope(): boolean {
+    const { reader } = this;
+    if (reader.list() !== NUM_BODY_PARTS) return false;
+    reader.text();
+    if (!areSame(KIND_BYTES, reader.body, reader.start, reader.end)) return false;
+    if (reader.number() !== SCHEMA_VERSIONS[KIND]) return false;
+    if (!this.readId()) return false;
+    this.eventIdAt = reader.start;
+    if (!this.readId() || !this.readId()) return false;
+    if (!areSame(this.runBytes, reader.body, reader.start, reader.end)) {
+      this.runBytes = Buffer.from(reader.body.subarray(reader.start, reader.end));
+      this.runId = uuidFromBytes(this.runBytes);
+    }
+    if (!this.readId()) return false;
+    if (!areSame(this.episodeBytes, reader.body, reader.start, reader.end)) {
+      this.episodeBytes = Buffer.from(reader.body.subarray(reader.start, reader.end));
+      this.episodeId = uuidFromBytes(this.episodeBytes);
+    }
+    this.seq = reader.number();
+    this.occurredAtUs = reader.number();
+    return !reader.hasFailed && isNatural(this.seq) && isNatural(this.occurredAtUs) && this.hasItsId();
+  }
+
+  /** Any 16 bytes are an id. */
+  private readId(): boolean {
+    this.reader.uuid();
+    return !this.reader.hasFailed && this.reader.start < this.reader.end;
+  }
+
+  /** As `episodeEventId` has it. */
+  private hasItsId(): boolean {
+    const { key, eventIdAt, body } = this;
+    let at = key.write(`event/${this.runId}/`, 0, 'latin1');
+    at += key.write(this.episodeId, at, 'latin1');
+    at += key.write(`/${this.seq}/${KIND}`, at, 'latin1');
+    const id = hash('sha256', key.subarray(0, at), 'buffer');
+    id[6] = 0x80 | (id[6] & 0x0f);
+    id[8] = 0x80 | (id[8] & 0x3f);
+    for (let i = 0; i < 16; i++) if (id[i] !== body[eventIdAt + i]) return false;
+    return true;
+  }
+
+  private readPayload(): boolean {
+    const { reader, places } = this;
+    if (reader.map() !== places.length) return false;
+    for (let i = 0; i < places.length; i++) {
+      reader.text();
+      const place = this.placeAt(i);
+      if (reader.hasFailed || place === null || place.metIn === this.numRead) return false;
+      place.metIn = this.numRead;
+      place.isNull = place.isNullable && reader.null();
+      place.packed = null;
+      if (place.isNull) continue;
+      if (!this.readField(place)) return false;
+    }
+    return !reader.hasFailed;
+  }
+
+  /** The field whose name the reader has just read, the i-th of the payload. */
+  private placeAt(i: number): FieldPlace | null {
+    const { body, start, end } = this.reader;
+    const expected = this.order[i];
+    if (areSame(expected.nameBytes, body, start, end)) return expected;
+    const found = this.places.find(({ nameBytes }) => areSame(nameBytes, body, start, end)) ?? null;
+    if (found !== null) this.order[i] = found;
+    return found;
+  }
+
+  private readField(place: FieldPlace): boolean {
+    const { reader } = this;
+    switch (place.form) {
+      case 'number':
+        place.number = reader.number();
+        return stepRecordedRules[place.name](place.number, place.name) === null;
+      case 'flag':
+        place.number = Number(reader.flag());
+        return true;
+      case 'text':
+      case 'label':
+        reader.text();
+        break;
+      case 'column':
+        reader.binary();
+        if (reader.hasFailed) return false;
+        place.packed = readPackedColumn(reader.body, reader.start, reader.end);
+        return true;
+      case 'value':
+        place.start = reader.at;
+        reader.skip();
+        place.end = reader.at;
+        return true;
+    }
+    place.start = reader.start;
+    place.end = reader.end;
+    return true;
+  }
+
+  private readValues(): boolean {
+    const { body, fields } = this;
+    for (const field of ['engine', 'model', 'tokenizerHash', 'logprobMode'] as const)
+      this[field].read(body, fields[field].start, fields[field].end);
+    if (stepRecordedRules.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
+    for (const field of ['rewardNames', 'info', 'sampling'] as const)
+      if (!this[field].read(body, fields[field].start, fields[field].end)) return false;
+    return true;
+  }
+}
+
+function newFields(): Readonly<Record<StepField, FieldPlace>> {
+  const names = Object.keys(FORMS) as StepField[];
+  return Object.fromEntries(names.map((name) => [name, new FieldPlace(name)])) as Record<
+    StepField,
+    FieldPlace
+  >;
+}
+
+const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
