@@ -3,9 +3,10 @@
  * store while episodes of 8 events (6 steps of 1 kB random text and 256 tokens) go through all of them as fast as they can. The first third
  * warms up; after it, the medians of the next and the last sixth of the samples may differ by at most 10 %.
  *
- *   npm run test:long -- ingest-memory [-- --events 1000000] [--log kafka]
+ *   npm run test:long -- ingest-memory [-- --events 1000000] [--minutes 60] [--log kafka]
  *
- * Ten million events take 25 GB of disk.
+ * It ends with the number of events or after the minutes, whichever comes first, and says how many events passed. Ten million take 25 GB
+ * of disk.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,10 +22,16 @@ import { WrittenPipeline } from '../../bench/written-pipeline.mjs';
 import { startBroker } from '../../scripts/kafka/start-broker.mjs';
 
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '1000000' }, log: { type: 'string', default: 'lmdb' } },
+  options: {
+    events: { type: 'string', default: '1000000' },
+    minutes: { type: 'string', default: 'Infinity' },
+    log: { type: 'string', default: 'lmdb' },
+  },
 });
 const numEvents = Number(values.events);
-const NUM_SAMPLES = 180;
+const maxMs = Number(values.minutes) * 60_000;
+const MIN_SAMPLES = 180;
+const MAX_EVENTS_A_SAMPLE = 8_000;
 const ALLOWED_GROWTH = 0.1;
 
 const directory = mkdtempSync(join(tmpdir(), 'retrace-ingest-memory-'));
@@ -43,9 +50,9 @@ const pipeline = new WrittenPipeline({ log, writer: await TrajectoryWriter.open(
 const pids = { 'collector’s writer': process.pid, sink: sink.pid, store: store.pid };
 const samples = Object.fromEntries(Object.keys(pids).map((role) => [role, []]));
 const startedAt = performance.now();
-const numEpisodes = Math.ceil(numEvents / EVENTS_PER_EPISODE);
-for (let sample = 0; sample < NUM_SAMPLES; sample++) {
-  await pipeline.writeEpisodes(Math.ceil(numEpisodes / NUM_SAMPLES));
+const eventsPerSample = Math.min(numEvents / MIN_SAMPLES, MAX_EVENTS_A_SAMPLE);
+while (pipeline.written < numEvents && performance.now() - startedAt < maxMs) {
+  await pipeline.writeEpisodes(Math.ceil(eventsPerSample / EVENTS_PER_EPISODE));
   pipeline.latenciesMs.length = 0;
   for (const [role, pid] of Object.entries(pids)) samples[role].push(anonymousMiB(pid));
 }
