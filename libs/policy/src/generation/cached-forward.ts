@@ -5,7 +5,7 @@
  * K key/value heads · D head width · h hidden size.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention.js';
+import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention-weights.js';
 import { finalNorm, finishLayer, projectQkv, projectTokens } from '../model/forward.js';
 import { rotate } from '../model/rotary.js';
 import { embeddingKey } from '../model/parameter-layout.js';
@@ -83,5 +83,5 @@ export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: N
 function biasOf(queryColumns: Int32Array, numRows: number, numKeys: number): tf.Tensor | null {
   if (queryColumns.every((column) => column === numKeys - 1)) return null;
   const columns = tf.tensor2d(queryColumns, [numRows, queryColumns.length / numRows], 'int32');
-  return attentionBias({ queryColumns: columns, numKeys, segments: null });
+  return attentionBias(columns, numKeys);
 }

@@ -1,4 +1,4 @@
-import type { RowLayout } from '../packing/row-batch.js';
+import type { PackLayout } from '../packing/sequence-pack.js';
 import type { NewTokens } from './cached-forward.js';
 import type { Slot } from './slot.js';
 import type { LiveTurn } from './turn.js';
@@ -45,18 +45,17 @@ export function groupChunks(chunks: readonly Chunk[], { maxCells, passCost }: Gr
   return groups;
 }
 
-/** Rows for chunks that are whole contexts, each read at its last token. */
-export function freshRows(chunks: readonly Chunk[]): RowLayout {
-  const { numColumns, tokenIds } = padded(chunks);
-  return {
-    numRows: chunks.length,
-    rowLength: numColumns,
-    tokenIds,
-    segmentIds: null,
-    numQueries: 1,
-    queryColumns: Int32Array.from(chunks, (chunk) => chunk.tokenIds.length - 1),
-    readQueries: null,
-  };
+/** A pack of chunks that are whole contexts, each read at its last token. */
+export function freshPack(chunks: readonly Chunk[]): PackLayout {
+  const offsets = new Int32Array(chunks.length + 1);
+  chunks.forEach(({ tokenIds }, i) => {
+    offsets[i + 1] = offsets[i] + tokenIds.length;
+  });
+  const cellTokens = new Int32Array(offsets[chunks.length]);
+  chunks.forEach(({ tokenIds }, i) => {
+    cellTokens.set(tokenIds, offsets[i]);
+  });
+  return { tokenIds: cellTokens, offsets, readCells: offsets.subarray(1).map((end) => end - 1) };
 }
 
 export function newTokens(chunks: readonly Chunk[]): NewTokens {

@@ -5,7 +5,7 @@ import { linear } from '../ops/linear.js';
 import { requireTokenIds } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
 import { hiddenAtLast } from './cached-forward.js';
-import { chunkOf, freshRows, groupChunks, newTokens } from './chunk.js';
+import { chunkOf, freshPack, groupChunks, newTokens } from './chunk.js';
 import type { Chunk } from './chunk.js';
 import { KeyValueCache } from './key-value-cache.js';
 import { sampleTokens } from './sampling.js';
@@ -83,7 +83,7 @@ export class Generator {
       tf.concat(
         [
           ...fresh.map((group) =>
-            this.sample(group, hiddenAtReads(this.model, toDevice(this.model, freshRows(group)))),
+            this.sample(group, hiddenAtReads(this.model, toDevice(this.model, freshPack(group)))),
           ),
           ...cached.map((group) =>
             this.sample(group, hiddenAtLast(this.model, this.cache, newTokens(group))),

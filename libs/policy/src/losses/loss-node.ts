@@ -5,10 +5,11 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { withGradient } from '../ops/with-gradient.js';
+import { columnGradients } from './chunked-loss.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 /**
- * A scalar loss of what the model says about M tokens: `distribution` [2, M] (log π, entropy) and `values` [M].
+ * A scalar loss that may join what the model says about M tokens (those of a sequence, say; else `chunkedLoss` is cheaper): `distribution` [2, M] (log π, entropy) and `values` [M].
  *
  * The loss itself is arithmetic on a few numbers per token, so it is done in host memory, where every loss of
  * `@retrace/algorithms` is at hand with its gradient: one small readback, one upload.
@@ -20,10 +21,9 @@ export function lossNode(
 ): tf.Scalar {
   const inputs = values === null ? [distribution] : [distribution, values];
   const forward = () => {
-    const { sums, gradients } = evaluate(readColumns(distribution, values));
-    const saved: tf.Tensor[] = [
-      tf.tensor2d(concat(gradients.logprobs, gradients.entropies), [2, gradients.logprobs.length]),
-    ];
+    const evaluated = evaluate(readColumns(distribution, values));
+    const { sums, gradients } = evaluated;
+    const saved: tf.Tensor[] = [tf.tensor2d(columnGradients(evaluated), [2, gradients.logprobs.length])];
     if (gradients.values !== null) saved.push(tf.tensor1d(gradients.values));
     return { value: tf.scalar(sums.loss), saved };
   };
@@ -39,11 +39,4 @@ function readColumns(distribution: tf.Tensor, values: tf.Tensor | null): TokenCo
   const numTokens = distribution.size / 2;
   const row = (index: number) => read.slice(index * numTokens, (index + 1) * numTokens);
   return { logprobs: row(0), entropies: row(1), values: values === null ? null : row(2) };
-}
-
-function concat(a: Float32Array, b: Float32Array): Float32Array {
-  const joined = new Float32Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
 }

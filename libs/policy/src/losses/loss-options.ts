@@ -21,8 +21,13 @@ export interface LossOptions {
   readonly klEstimator: KlEstimator;
   /** The logits are divided by this, as they were when the tokens were sampled. */
   readonly temperature: number;
-  /** Most cells (tokens with padding) in one forward pass; results don't depend on it. */
+  /** Most tokens in one forward pass; results don't depend on it. */
   readonly maxTokensPerMicroBatch: number;
+  /**
+   * Gradient checkpointing: keep the input of each layer alone, and compute the layer again for the gradient. Changes
+   * memory and time, never the result. Default false.
+   */
+  readonly recomputeLayers?: boolean;
 }
 
 /** Throws `PolicyError` (`INVALID_CONFIG`) that names the first option at fault, its value and the rule. */

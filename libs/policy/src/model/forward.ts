@@ -1,62 +1,85 @@
 /**
- * The forward pass over rows.
+ * The forward pass over a pack of sequences.
  *
- * Legend: B rows · T columns · N = B·T cells · Q query columns in the last layer · M reads · h hidden size.
+ * Legend: N cells · M reads · W width of the joined projections · h hidden size.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import type { RowLayout } from '../packing/row-batch.js';
+import type { PackLayout } from '../packing/sequence-pack.js';
 import { linear } from '../ops/linear.js';
 import { lookup } from '../ops/lookup.js';
 import { normHeads } from '../ops/norm-heads.js';
 import { applyNormWeight, rmsNorm } from '../ops/rms-norm.js';
+import { recomputed } from '../ops/recomputed.js';
 import { swiGlu } from '../ops/swi-glu.js';
+import { loraAKey, loraBKey } from './adapter-layout.js';
 import { adapterDeltas, isAdapted, projectAdapted } from './adapted-projection.js';
-import { attend, attentionBias } from './attention.js';
-import type { AttentionPlan } from './attention.js';
+import { attend } from './attention.js';
+import { planAttention } from './attention-plan.js';
+import type { AttentionPlan } from './attention-plan.js';
 import { embeddingKey, finalNormKey, layerKeys } from './parameter-layout.js';
 import type { TrunkWeights } from './trunk-weights.js';
 
-/** A row batch on the device: indices, rotary angles and attention biases, the same for every layer. */
-export interface DeviceRows {
+/** A pack on the device: what attention needs to know of it, the same for every layer. */
+export interface DevicePack {
   readonly tokenIds: Int32Array;
   readonly plan: AttentionPlan;
-  /** The plan of the last layer: only the query columns that are read. */
+  /** The plan of the last layer: only the cells that are read are queries. */
   readonly lastPlan: AttentionPlan;
-  /** [M] queries of the last layer that are reads; null if all are. */
-  readonly readQueries: tf.Tensor | null;
-  /** [M] cells that are reads; null if all are, in order. */
+  /** [M] cells that are reads; null if all are. */
   readonly readCells: tf.Tensor | null;
 }
 
 /** Make it outside of what is differentiated (a gradient outlives the tidy of its forward pass); freed by the caller's tidy. */
-export function toDevice(model: TrunkWeights, rows: RowLayout): DeviceRows {
-  const plan = fullPlan(model, rows);
+export function toDevice(model: TrunkWeights, { tokenIds, offsets, readCells }: PackLayout): DevicePack {
+  const plan = planAttention(model.rotary, offsets, null);
   return {
-    tokenIds: rows.tokenIds,
+    tokenIds,
     plan,
-    lastPlan: queryPlan(rows, plan),
-    readQueries: rows.readQueries === null ? null : tf.tensor1d(rows.readQueries, 'int32'),
-    readCells: readCells(rows),
+    lastPlan: readCells === null ? plan : planAttention(model.rotary, offsets, readCells),
+    readCells: readCells === null ? null : tf.tensor1d(readCells, 'int32'),
   };
 }
 
 /**
- * Final hidden states (after the last norm) at the positions a row batch reads, [M, h] in the order of its
- * `readPositions`. The last layer computes queries, output projection and feed-forward for those alone.
+ * Final hidden states (after the last norm) at the cells that a pack reads, [M, h]. The last layer computes queries,
+ * output projection and feed-forward for those alone.
  */
-export function hiddenAtReads(model: TrunkWeights, rows: DeviceRows): tf.Tensor {
-  const { numLayers } = model.config;
-  let x_NH = lookup(rows.tokenIds, model.matrix(embeddingKey));
-  for (let layer = 0; layer < numLayers; layer++) {
-    const isLast = layer === numLayers - 1;
-    const plan = isLast ? rows.lastPlan : rows.plan;
-    const qkv_NW = layer === 0 ? projectTokens(model, rows.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
-    let context_NH = attend(qkv_NW, plan, model.config);
-    if (isLast && rows.readQueries !== null) context_NH = tf.gather(context_NH, rows.readQueries);
-    if (isLast && rows.readCells !== null) x_NH = tf.gather(x_NH, rows.readCells);
-    x_NH = finishLayer(model, layer, x_NH, context_NH);
+export function hiddenAtReads(
+  model: TrunkWeights,
+  pack: DevicePack,
+  { recomputeLayers = false }: ForwardOptions = {},
+): tf.Tensor {
+  let x_NH = lookup(pack.tokenIds, model.matrix(embeddingKey));
+  for (let layer = 0; layer < model.config.numLayers; layer++) {
+    const run = (x: tf.Tensor) => runLayer(model, layer, pack, x);
+    x_NH = recomputeLayers ? recomputed(x_NH, layerParameters(model, layer, pack), run) : run(x_NH);
   }
   return finalNorm(model, x_NH);
+}
+
+export interface ForwardOptions {
+  /**
+   * Keep the input of each layer alone for the gradient, and compute the layer again there: about a third more time,
+   * and the memory of one layer's activations instead of all layers'. Default false.
+   */
+  readonly recomputeLayers?: boolean;
+}
+
+function runLayer(model: TrunkWeights, layer: number, pack: DevicePack, x_NH: tf.Tensor): tf.Tensor {
+  const isLast = layer === model.config.numLayers - 1;
+  const qkv_NW = layer === 0 ? projectTokens(model, pack.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
+  const context = attend(qkv_NW, isLast ? pack.lastPlan : pack.plan, model.config);
+  const readsSome = isLast && pack.readCells !== null;
+  const residual = readsSome ? tf.gather(x_NH, pack.readCells as tf.Tensor) : x_NH;
+  return finishLayer(model, layer, residual, context);
+}
+
+/** All parameters that a layer reads. */
+function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: DevicePack): tf.Tensor[] {
+  const keys = Object.values(layerKeys(layer)).flatMap((key) => [key, loraAKey(key), loraBKey(key)]);
+  const readsEmbedding = layer === 0 && projectsVocabulary(model, tokenIds);
+  const all = readsEmbedding ? [embeddingKey, ...keys] : keys;
+  return all.filter((key) => model.hasParameter(key)).map((key) => model.matrix(key));
 }
 
 /**
@@ -64,8 +87,12 @@ export function hiddenAtReads(model: TrunkWeights, rows: DeviceRows): tf.Tensor 
  * the vocabulary, the vocabulary is projected, and tokens look their projection up.
  */
 export function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
-  if (tokenIds.length <= model.config.vocabSize) return projectQkv(model, 0, embedded_NH);
+  if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
   return lookup(tokenIds, projectQkv(model, 0, model.matrix(embeddingKey)));
+}
+
+function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean {
+  return tokenIds.length > model.config.vocabSize;
 }
 
 /** The hidden state that the LM head and the value head read. */
@@ -131,62 +158,4 @@ function gateAndUp(model: TrunkWeights, layer: number, attended_NH: tf.Tensor): 
   if (!adapted) return [gate, up];
   const [gateDelta, upDelta] = adapterDeltas(model, keys.gateUpWeight, rows);
   return [tf.add(gate, gateDelta), tf.add(up, upDelta)];
-}
-
-function fullPlan(model: TrunkWeights, rows: RowLayout): AttentionPlan {
-  const { numRows, rowLength, segmentIds } = rows;
-  const segments = segmentIds === null ? null : tf.tensor2d(segmentIds, [numRows, rowLength], 'int32');
-  const queryColumns = tf.expandDims(tf.range(0, rowLength, 1, 'int32'), 0);
-  return {
-    numRows,
-    rowLength,
-    rotary: model.rotary.upTo(rowLength),
-    queryCells: null,
-    numQueries: rowLength,
-    bias: attentionBias({
-      queryColumns,
-      numKeys: rowLength,
-      segments: segments === null ? null : { queries: segments, keys: segments },
-    }),
-  };
-}
-
-function queryPlan(rows: RowLayout, plan: AttentionPlan): AttentionPlan {
-  const { numRows, rowLength, numQueries, queryColumns, segmentIds } = rows;
-  if (queryColumns === null) return plan;
-  const queryCells = queryColumns.map((column, query) => Math.floor(query / numQueries) * rowLength + column);
-  const shape: [number, number] = [numRows, numQueries];
-  const seesEveryKey = segmentIds === null && queryColumns.every((column) => column === rowLength - 1);
-  const segments =
-    segmentIds === null
-      ? null
-      : {
-          queries: tf.tensor2d(
-            Int32Array.from(queryCells, (cell) => segmentIds[cell]),
-            shape,
-            'int32',
-          ),
-          keys: tf.tensor2d(segmentIds, [numRows, rowLength], 'int32'),
-        };
-  return {
-    ...plan,
-    numQueries,
-    queryCells: tf.tensor1d(queryCells, 'int32'),
-    bias: seesEveryKey
-      ? null
-      : attentionBias({
-          queryColumns: tf.tensor2d(queryColumns, shape, 'int32'),
-          numKeys: rowLength,
-          segments,
-        }),
-  };
-}
-
-function readCells(rows: RowLayout): tf.Tensor | null {
-  const { rowLength, numQueries, queryColumns, readQueries } = rows;
-  if (queryColumns === null) return readQueries === null ? null : tf.tensor1d(readQueries, 'int32');
-  const cellOf = (query: number) => Math.floor(query / numQueries) * rowLength + queryColumns[query];
-  const cells =
-    readQueries === null ? queryColumns.map((_, query) => cellOf(query)) : readQueries.map(cellOf);
-  return tf.tensor1d(cells, 'int32');
 }

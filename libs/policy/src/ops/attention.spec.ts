@@ -1,132 +1,122 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { afterEach, describe, expect, it } from 'vitest';
-import { defaultCacheDirectory } from '../backend/installer/installation.js';
-import { backendObstacle, openBackend } from '../backend/open-backend.js';
+import { describe, expect, it } from 'vitest';
 import { attend } from '../model/attention.js';
-import type { AttentionPlan } from '../model/attention.js';
+import { planAttention } from '../model/attention-plan.js';
+import { RotaryTable } from '../model/rotary.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { expectSameFunction, normal } from '../testing/expect-same-function.js';
-import { fusesAttention } from './attention.js';
-import { enableNativeOps, hasNativeOps } from './native-op.js';
+import { onEachBackend } from '../testing/on-each-backend.js';
+import { tinyConfig } from '../testing/tiny-config.js';
 
 interface Case {
-  readonly numRows: number;
-  readonly numKeys: number;
+  readonly lengths: readonly number[];
   readonly numHeads: number;
   readonly numKeyValueHeads: number;
   readonly headDim: number;
-  /** Columns that are queries, the same in every row; null: all. */
-  readonly queryColumns: readonly number[] | null;
-  /** A key is hidden from a query of that row and column. */
-  readonly hides: ((row: number, query: number, key: number) => boolean) | null;
+  /** Cells that are queries; null: all. */
+  readonly queries: readonly number[] | null;
 }
 
-const causal = (_row: number, query: number, key: number): boolean => key > query;
-/** Rows of two segments, the second of which begins at another column in each row. */
-const segmented = (row: number, query: number, key: number): boolean =>
-  key > query || (key < 2 + row && query >= 2 + row);
-
-const plain: Case = {
-  numRows: 3,
-  numKeys: 7,
-  numHeads: 4,
-  numKeyValueHeads: 4,
-  headDim: 8,
-  queryColumns: null,
-  hides: causal,
-};
+const plain: Case = { lengths: [7, 3], numHeads: 4, numKeyValueHeads: 4, headDim: 8, queries: null };
 
 const cases: readonly [string, Case][] = [
-  ['causal rows', plain],
-  ['rows in which all see all', { ...plain, hides: null }],
+  ['sequences of unequal length', plain],
+  ['equally long ones', { ...plain, lengths: [5, 5, 5] }],
   ['heads that share keys', { ...plain, numKeyValueHeads: 2 }],
-  ['the last column alone as query', { ...plain, queryColumns: [6], hides: null }],
-  ['some columns as queries', { ...plain, queryColumns: [1, 4] }],
-  ['segments, other ones in each row', { ...plain, hides: segmented }],
-  ['one column', { ...plain, numKeys: 1 }],
-  ['heads narrower and keys more than a vector', { ...plain, headDim: 6, numKeys: 37 }],
-  ['heads wider than a vector', { ...plain, headDim: 20, numKeys: 17 }],
-  ['enough rows for every thread', { ...plain, numRows: 200, numKeys: 26, headDim: 16 }],
+  ['the last cells alone as queries', { ...plain, queries: [6, 9] }],
+  ['some cells as queries', { ...plain, lengths: [9, 4, 8], queries: [1, 4, 9, 12, 13, 20] }],
+  ['one token', { ...plain, lengths: [1] }],
+  ['several buckets, out of order', { ...plain, lengths: [3, 70, 40, 2, 65], numKeyValueHeads: 2 }],
+  [
+    'several buckets and some queries',
+    { ...plain, lengths: [3, 70, 40, 2, 65], queries: [2, 10, 72, 80, 112, 114, 115, 179] },
+  ],
+  ['heads narrower than a vector', { ...plain, headDim: 6, lengths: [37, 30], numKeyValueHeads: 1 }],
+  ['heads wider than a vector', { ...plain, headDim: 20, lengths: [17, 33] }],
 ];
 
-function planOf({ numRows, numKeys, queryColumns, hides, ...heads }: Case): AttentionPlan {
-  const columns = queryColumns ?? Array.from({ length: numKeys }, (_, column) => column);
-  const cells = Array.from({ length: numRows }, (_, row) =>
-    columns.map((column) => row * numKeys + column),
-  ).flat();
-  const scores = Array.from({ length: numRows }, (_, row) =>
-    columns.map((query) =>
-      Array.from({ length: numKeys }, (_, key) => (hides?.(row, query, key) ? -1e9 : 0)),
-    ),
-  );
-  return {
-    numRows,
-    rowLength: numKeys,
-    numQueries: columns.length,
-    queryCells: queryColumns === null ? null : tf.tensor1d(cells, 'int32'),
-    rotary: normal([numKeys, (heads.numHeads + 2 * heads.numKeyValueHeads) * heads.headDim], 7),
-    bias: hides === null ? null : tf.expandDims(tf.tensor3d(scores), 1),
+/** Every query by itself, in doubles' stead by plain tfjs: turned, over the keys of its sequence up to itself. */
+function oneByOne({ lengths, queries, ...heads }: Case, factors: tf.Tensor): (qkv: tf.Tensor) => tf.Tensor {
+  const { numHeads, numKeyValueHeads, headDim } = heads;
+  return (qkv) => {
+    const contexts: tf.Tensor[] = [];
+    let start = 0;
+    for (const length of lengths) {
+      const turned = turn(tf.slice(qkv, [start, 0], [length, -1]), tf.slice(factors, [0, 0], [length, -1]));
+      for (let t = 0; t < length; t++) {
+        if (queries !== null && !queries.includes(start + t)) continue;
+        const ofHeads = Array.from({ length: numHeads }, (_, head) => {
+          const group = Math.floor((head * numKeyValueHeads) / numHeads);
+          const column = (index: number, rows: number, from = 0) =>
+            tf.slice(turned, [from, index * headDim], [rows, headDim]);
+          const scores = tf.matMul(column(head, 1, t), column(numHeads + group, t + 1), false, true);
+          return tf.matMul(tf.softmax(scores), column(numHeads + numKeyValueHeads + group, t + 1));
+        });
+        contexts.push(tf.concat(ofHeads, 1));
+      }
+      start += length;
+    }
+    return tf.concat(contexts, 0);
   };
 }
 
-/** Why nothing here can run, or null. */
-async function findObstacle(): Promise<string | null> {
-  const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
-  if (obstacle !== null) return obstacle;
-  await openBackend({ prefer: ['tensorflow'] });
-  return hasNativeOps() ? null : 'the native ops were not compiled';
+/** (x₀ + i·x₁)·(c + i·s) of neighbouring columns, by its definition. */
+function turn(x: tf.Tensor, factors: tf.Tensor): tf.Tensor {
+  const pairs = (y: tf.Tensor) => tf.unstack(tf.reshape(y, [x.shape[0], -1, 2]), 2);
+  const [[x0, x1], [c, s]] = [pairs(x), pairs(factors)];
+  const real = tf.sub(tf.mul(x0, c), tf.mul(x1, s));
+  const imaginary = tf.add(tf.mul(x0, s), tf.mul(x1, c));
+  return tf.reshape(tf.stack([real, imaginary], 2), x.shape);
 }
 
-const obstacle = await findObstacle();
-const title = obstacle === null ? 'fused attention' : `fused attention: skipped, because ${obstacle}`;
+function setUp({ lengths, queries, ...heads }: Case) {
+  const config: TransformerConfig = { ...tinyConfig, ...heads, maxPositions: 128 };
+  const rotary = new RotaryTable(config);
+  const offsets = Int32Array.from([0, ...lengths]);
+  for (let s = 1; s < offsets.length; s++) offsets[s] += offsets[s - 1];
+  const width = (heads.numHeads + 2 * heads.numKeyValueHeads) * heads.headDim;
+  return {
+    plan: planAttention(rotary, offsets, queries === null ? null : Int32Array.from(queries)),
+    config,
+    factors: rotary.upTo(Math.max(...lengths)),
+    qkv: normal([offsets[lengths.length], width], 1),
+  };
+}
 
-describe.skipIf(obstacle !== null)(title, () => {
-  afterEach(() => {
-    enableNativeOps(true);
-  });
-
-  it.each(cases)('has the value and the gradient of the composed form: %s', (_, attention) => {
-    const { numRows, numKeys, numHeads, numKeyValueHeads, headDim } = attention;
-    const qkv = normal([numRows * numKeys, (numHeads + 2 * numKeyValueHeads) * headDim], 1);
-    const plan = planOf(attention);
-    // Factors of values are 1 + 0i in a model; the composed form multiplies by whatever it is given.
-    const valueColumns = numKeyValueHeads * headDim;
-    const turning = tf.slice(plan.rotary, [0, 0], [numKeys, plan.rotary.shape[1]! - valueColumns]);
-    const identity = tf.tile(tf.tensor2d([[1, 0]]), [numKeys, valueColumns / 2]);
-    const rotary = tf.concat([turning, identity], 1);
-    const config = { numHeads, numKeyValueHeads, headDim } as TransformerConfig;
-    const run = (fused: boolean) => (x: tf.Tensor) => {
-      enableNativeOps(fused);
-      return attend(x, { ...plan, rotary }, config);
-    };
-    enableNativeOps(true);
-    expect(fusesAttention(numKeys)).toBe(true);
-    expectSameFunction(run(true), run(false), [qkv]);
+await onEachBackend('attend', () => {
+  it.each(cases)('has the value and the gradient of attention query by query: %s', (_, attention) => {
+    const { plan, config, factors, qkv } = setUp(attention);
+    expectSameFunction((x) => attend(x, plan, config), oneByOne(attention, factors), [qkv]);
   });
 
   it('gives bit-equal gradients every time', () => {
-    const attention = cases[cases.length - 1][1];
-    const plan = planOf(attention);
-    const qkv = normal([200 * 26, plan.rotary.shape[1]!], 1);
+    const { plan, config, qkv } = setUp({ ...plain, lengths: new Array<number>(12).fill(26) });
     const gradient = () => [
       ...tf
-        .grad((x) => tf.sum(attend(x, plan, attention as unknown as TransformerConfig)))(qkv)
+        .grad((x) => tf.sum(tf.square(attend(x, plan, config))))(qkv)
         .dataSync(),
     ];
     const first = gradient();
-    for (let repeat = 0; repeat < 3; repeat++) expect(gradient()).toEqual(first);
+    for (let repeat = 0; repeat < 2; repeat++) expect(gradient()).toEqual(first);
   });
 
-  it('leaves long rows to products of whole matrices', () => {
-    expect(fusesAttention(4096)).toBe(false);
+  it('keeps sequences apart: what stands in one changes nothing in another', () => {
+    const { plan, config, qkv } = setUp({ ...plain, lengths: [40, 25] });
+    const other = tf.concat([tf.mul(tf.slice(qkv, [0, 0], [40, -1]), 3), tf.slice(qkv, [40, 0], [25, -1])]);
+    const second = (x: tf.Tensor) => [...tf.slice(attend(x, plan, config), [40, 0], [25, -1]).dataSync()];
+    expect(second(other)).toEqual(second(qkv));
   });
+});
 
-  it('refuses a query outside of its row', () => {
-    const plan = { ...planOf({ ...plain, queryColumns: [6], hides: null }) };
-    const queryCells = tf.tensor1d([6, 6, 20], 'int32');
-    const qkv = normal([21, plan.rotary.shape[1]!], 1);
-    expect(() => attend(qkv, { ...plan, queryCells }, plain as unknown as TransformerConfig)).toThrow(
-      'a query must be a cell of its own row',
-    );
+describe('fused attention', () => {
+  it('refuses queries that are no cells, or do not rise', async () => {
+    const { openBackend } = await import('../backend/open-backend.js');
+    await openBackend();
+    const { hasNativeOps } = await import('./native-op.js');
+    if (!hasNativeOps()) return;
+    for (const queries of [[6, 20], [4, 2], [-1]]) {
+      const { plan, config, qkv } = setUp({ ...plain, queries });
+      expect(() => attend(qkv, plan, config), String(queries)).toThrow('queries must be cells, rising');
+    }
   });
 });

@@ -1,8 +1,7 @@
 /**
- * Causal grouped-query attention of one layer, fused where that is faster.
+ * Causal grouped-query attention of one layer over sequences that lie end to end, fused.
  *
- * Legend: B rows · T key columns · N = B·T cells · Q query columns · H query heads · K key/value heads · D head width ·
- * W = (H + 2K)·D.
+ * Legend: N cells · S sequences · M queries · H query heads · K key/value heads · D head width · W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { hasNativeOps, nativeOp } from './native-op.js';
@@ -11,43 +10,37 @@ import { withGradient } from './with-gradient.js';
 export interface FusedAttention {
   /** [N, W] projections before rotation: queries, keys, values. */
   readonly qkv: tf.Tensor;
-  /** [P, W] rotary factors; cell c turns by row c mod P. */
+  /** [P, W] rotary factors of the positions 0 … P−1 of a sequence. */
   readonly factors: tf.Tensor;
-  /** [B·Q] int32 cells that are queries, Q of each row; null if all T are. */
-  readonly queryCells: tf.Tensor | null;
-  /** [B or 1, 1, Q, T] added to the scores; a key with less than −1e8 is hidden. Null if every query sees every key. */
-  readonly bias: tf.Tensor | null;
-  readonly numRows: number;
-  readonly numQueries: number;
+  /** [S + 1] int32, from 0 to N. */
+  readonly offsets: tf.Tensor;
+  /** [M] int32 cells that are queries, rising; null if all N are. */
+  readonly queries: tf.Tensor | null;
   readonly numHeads: number;
   readonly numKeyValueHeads: number;
   readonly headDim: number;
 }
 
-/** Up to this many keys the fused op is faster than products of whole matrices. */
-const maxFusedKeys = 128;
-
-/** Whether `fusedAttention` can be called, and pays. */
-export function fusesAttention(numKeys: number): boolean {
-  return numKeys <= maxFusedKeys && hasNativeOps();
+/** Whether `fusedAttention` can be called. */
+export function fusesAttention(): boolean {
+  return hasNativeOps();
 }
 
 /**
- * softmax(QKᵀ + bias)·V of the turned queries and keys: the joined heads [B·Q, H·D]. One node of the tape, with respect
- * to `qkv`; the gradient computes the weights again instead of keeping them.
+ * softmax(QKᵀ)·V of the turned queries and keys, each query over the keys of its sequence up to itself: the joined heads
+ * [M, H·D]. One node of the tape, with respect to `qkv`; the gradient computes the weights again instead of keeping
+ * them. Costs Σ length² of the sequences, and no memory but what it returns.
  */
 export function fusedAttention(attention: FusedAttention): tf.Tensor {
-  const { qkv, factors, queryCells, bias, numRows, numQueries, numHeads, numKeyValueHeads, headDim } =
-    attention;
-  const operands = (): tf.Tensor[] => [
-    qkv,
-    factors,
-    queryCells ?? tf.tensor1d([], 'int32'),
-    bias ?? tf.tensor1d([]),
-    tf.tensor1d([numRows, numQueries, numHeads, numKeyValueHeads, headDim], 'int32'),
-  ];
+  const { qkv, factors, offsets, queries, numHeads, numKeyValueHeads, headDim } = attention;
   const forward = () => {
-    const saved = operands();
+    const saved: tf.Tensor[] = [
+      qkv,
+      factors,
+      offsets,
+      queries ?? tf.tensor1d([], 'int32'),
+      tf.tensor1d([numHeads, numKeyValueHeads, headDim], 'int32'),
+    ];
     return { value: nativeOp('RetraceAttention', saved)[0], saved };
   };
   const backward = (dy: tf.Tensor, saved: tf.Tensor[]) =>

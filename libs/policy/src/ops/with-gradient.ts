@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { isFrozen } from './frozen.js';
+import { freeze, isFrozen } from './frozen.js';
 
 export interface ForwardResult {
   readonly value: tf.Tensor;
@@ -19,7 +19,7 @@ export type Backward = (
 
 /**
  * One node of the gradient tape with a gradient of its own. What `backward` makes on its way is freed when it returns.
- * Frozen inputs get no gradient; a function of frozen inputs alone is no node.
+ * Frozen inputs get no gradient; a function of frozen inputs alone is no node, and frozen itself.
  */
 export function withGradient(
   inputs: readonly tf.Tensor[],
@@ -27,7 +27,7 @@ export function withGradient(
   backward: Backward,
 ): tf.Tensor {
   const wanted = inputs.map((input) => !isFrozen(input));
-  if (!wanted.includes(true)) return tf.tidy(() => forward().value);
+  if (!wanted.includes(true)) return freeze(tf.tidy(() => forward().value));
   const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]) =>
     tf.tidy(() => backward(dy, saved, wanted).filter((_, i) => wanted[i]) as tf.Tensor[]);
   const node = tf.customGrad((...args) => {

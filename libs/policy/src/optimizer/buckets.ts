@@ -4,12 +4,14 @@ import { splitParameter } from '../model/join-parameter.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 
+/** Elements from which on a parameter has a bucket of its own: copying it would cost more than the ops it saves. */
+const largeParameter = 2 ** 16;
 /** Elements from which on a bucket takes no further parameter. */
 const fullBucket = 2 ** 20;
 
 /**
  * Parameters laid end to end in one vector, so that an optimizer step takes few ops however many small parameters
- * there are. A large parameter has a bucket of its own, which bounds what a step allocates.
+ * there are. A large parameter has a bucket of its own, which is no copy and bounds what a step allocates.
  */
 export interface Bucket {
   readonly specs: readonly ParameterSpec[];
@@ -23,6 +25,10 @@ export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
     let members: ParameterSpec[] = [];
     let size = fullBucket;
     for (const spec of specs.filter(({ shape }) => shape.length > 1 === decays)) {
+      if (numElements(spec.shape) >= largeParameter) {
+        buckets.push({ specs: [spec], decays });
+        continue;
+      }
       if (size >= fullBucket) {
         members = [];
         size = 0;
@@ -37,15 +43,17 @@ export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
 
 /** The vector of a bucket; a parameter that `tensorOf` doesn't have counts as 0. */
 export function flatten({ specs }: Bucket, tensorOf: (key: string) => tf.Tensor | undefined): tf.Tensor {
-  return tf.concat(
-    specs.map(({ key, shape }) => tf.reshape(tensorOf(key) ?? tf.zeros([...shape]), [numElements(shape)])),
+  const vectors = specs.map(({ key, shape }) =>
+    tf.reshape(tensorOf(key) ?? tf.zeros([...shape]), [numElements(shape)]),
   );
+  return vectors.length === 1 ? vectors[0] : tf.concat(vectors);
 }
 
 /** The parameters of a bucket's vector, in the order of its specs. */
 export function unflatten({ specs }: Bucket, vector: tf.Tensor): tf.Tensor[] {
   const sizes = specs.map(({ shape }) => numElements(shape));
-  return tf.split(vector, sizes).map((part, i) => tf.reshape(part, [...specs[i].shape]));
+  const parts = sizes.length === 1 ? [vector] : tf.split(vector, sizes);
+  return parts.map((part, i) => tf.reshape(part, [...specs[i].shape]));
 }
 
 /** Vectors by Hugging Face name. */

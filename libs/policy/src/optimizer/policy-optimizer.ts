@@ -1,8 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
+import { chunkedLoss } from '../losses/chunked-loss.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
-import type { EvaluatedLoss } from '../losses/evaluate-loss.js';
+import type { TokenColumns, TrainedTokens } from '../losses/evaluate-loss.js';
 import { lossNode } from '../losses/loss-node.js';
 import { combineSums } from '../losses/loss-terms.js';
 import type { LossSums, LossTerms } from '../losses/loss-terms.js';
@@ -15,8 +16,8 @@ import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { numElements } from '../model/parameter-spec.js';
 import { predictingPositions } from '../packing/read-mask.js';
-import { packRows } from '../packing/row-batch.js';
-import type { RowBatch } from '../packing/row-batch.js';
+import { packSequences } from '../packing/sequence-pack.js';
+import type { SequencePack } from '../packing/sequence-pack.js';
 import { PolicyError } from '../policy-error.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { tokenDistribution } from '../scoring/token-distribution.js';
@@ -53,7 +54,7 @@ export class PolicyOptimizer {
 
   /**
    * Adds the gradient of the batch's loss to what is accumulated, in forward and backward passes of at most
-   * `maxTokensPerMicroBatch` cells; loss and gradient don't depend on that number beyond rounding.
+   * `maxTokensPerMicroBatch` tokens; loss and gradient don't depend on that number beyond rounding.
    * A batch without a trained token adds nothing.
    * Throws `PolicyError`: `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
    * give no finite logprobs or values, with all that was accumulated dropped.
@@ -74,11 +75,11 @@ export class PolicyOptimizer {
       );
     }
     const readMask = predictingPositions(batch, (n) => batch.lossWeights[n] !== 0);
-    const rowBatches = packRows(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
+    const packs = packSequences(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
     try {
       const chosen = selected === undefined ? await this.selectTokens(batch, options) : selected;
       return combineSums(
-        rowBatches.map((rows) => this.accumulateRows(rows, batch, { options, selected: chosen })),
+        packs.flatMap((pack) => this.accumulatePack(pack, batch, { options, selected: chosen })),
       );
     } catch (error) {
       this.clearGradients();
@@ -175,39 +176,46 @@ export class PolicyOptimizer {
     return selectBatchTokens(logprobs, batch, options);
   }
 
-  private accumulateRows(
-    rows: RowBatch,
+  private accumulatePack(
+    pack: SequencePack,
     batch: TrainingBatch,
     { options, selected }: { readonly options: LossOptions; readonly selected: Uint8Array | null },
-  ): LossSums {
+  ): LossSums[] {
     const usesValues = options.valueCoefficient !== 0;
     const keys = this.model.trainableSpecs
       .map((spec) => spec.key)
       .filter((key) => usesValues || !isOfCritic(key));
-    const positions = rows.readPositions.map((position) => position + 1);
+    const positions = pack.readPositions.map((position) => position + 1);
     const targets = positions.map((position) => batch.tokenIds[position]);
-    const evaluated: EvaluatedLoss[] = [];
+    const evaluated: LossSums[] = [];
+    const evaluate = (outputs: TokenColumns, trained: TrainedTokens) => {
+      const result = evaluateLoss(outputs, batch, { ...trained, selected }, options);
+      evaluated.push(result.sums);
+      return result;
+    };
     tf.tidy(() => {
-      const deviceRows = toDevice(this.model, rows);
+      const devicePack = toDevice(this.model, pack);
       const loss = () => {
-        const hidden = hiddenAtReads(this.model, deviceRows);
-        const distribution = tokenDistribution(hidden, this.model.lmHead, targets, options);
-        const values = usesValues ? valuesOf(this.model, deviceRows, hidden) : null;
-        return lossNode(distribution, values, (outputs) => {
-          const result = evaluateLoss(
-            outputs,
-            batch,
-            { positions, offsets: rows.readOffsets, selected },
-            options,
+        const hidden = hiddenAtReads(this.model, devicePack, options);
+        const values = usesValues ? valuesOf(this.model, devicePack, hidden, options) : null;
+        const head = this.model.lmHead;
+        if (getPolicyLoss(options.policyLoss).scope !== 'sequence') {
+          return chunkedLoss({ hidden, head, values, targets }, options, (outputs, from, to) =>
+            evaluate(outputs, {
+              positions: positions.subarray(from, to),
+              offsets: Int32Array.of(0, to - from),
+            }),
           );
-          evaluated.push(result);
-          return result;
-        });
+        }
+        const distribution = tokenDistribution(hidden, head, targets, options);
+        return lossNode(distribution, values, (outputs) =>
+          evaluate(outputs, { positions, offsets: pack.readOffsets }),
+        );
       };
       const { grads } = tf.valueAndGrads(loss)(keys.map((key) => this.model.parameters.get(key)));
       this.accumulateGradients(new Map(keys.map((key, i) => [key, grads[i]])));
     });
-    return evaluated[0].sums;
+    return evaluated;
   }
 
   private accumulateGradients(gradientOf: ReadonlyMap<string, tf.Tensor>): void {

@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { predictingPositions } from '../packing/read-mask.js';
-import { packRows } from '../packing/row-batch.js';
+import { packSequences } from '../packing/sequence-pack.js';
 import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
@@ -13,7 +13,7 @@ import { valuesOf } from './value-head.js';
 export interface ScoreOptions {
   /** The logits are divided by this, as they were when the tokens were sampled. */
   readonly temperature: number;
-  /** Most cells (tokens with padding) in one forward pass. */
+  /** Most tokens in one forward pass. */
   readonly maxTokensPerMicroBatch: number;
   /** [N] 1 for the tokens to score; absent: all. The others cost next to nothing, and nothing after the last one of a sequence. */
   readonly actionMask?: Uint8Array;
@@ -57,15 +57,15 @@ export async function scoreTokens(
   const entropies = new Float32Array(numTokens);
   const values = model.config.valueHead ? new Float32Array(numTokens) : null;
   const sumSquaredProbabilities = asksSquares ? new Float32Array(numTokens) : null;
-  for (const rows of packRows(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
-    const tokens = rows.readPositions.map((position) => position + 1);
+  for (const pack of packSequences(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
+    const tokens = pack.readPositions.map((position) => position + 1);
     const scores = tf.tidy(() => {
-      const deviceRows = toDevice(model, rows);
-      const hidden = hiddenAtReads(model, deviceRows);
+      const devicePack = toDevice(model, pack);
+      const hidden = hiddenAtReads(model, devicePack);
       const targets = tokens.map((n) => batch.tokenIds[n]);
       const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
       const columns = [distribution];
-      if (values !== null) columns.push(tf.expandDims(valuesOf(model, deviceRows, hidden), 0));
+      if (values !== null) columns.push(tf.expandDims(valuesOf(model, devicePack, hidden), 0));
       if (asksSquares) {
         columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, { temperature }), 0));
       }

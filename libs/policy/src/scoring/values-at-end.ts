@@ -2,13 +2,13 @@ import * as tf from '@tensorflow/tfjs-core';
 import { toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { lastPositions } from '../packing/read-mask.js';
-import { packRows } from '../packing/row-batch.js';
+import { packSequences } from '../packing/sequence-pack.js';
 import { validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
 import { valuesOf } from './value-head.js';
 
-/** Cells in one forward pass. */
+/** Tokens in one forward pass. */
 const defaultMaxTokens = 8192;
 
 /**
@@ -25,11 +25,14 @@ export async function valuesAtEnd(
     throw new PolicyError('INVALID_CONFIG', 'the model has no value head, so it has no values');
   const values = new Float32Array(batch.sequenceOffsets.length - 1);
   const valueAt = new Float32Array(batch.tokenIds.length);
-  for (const rows of packRows(batch, { readMask: lastPositions(batch), maxTokens: maxTokensPerMicroBatch })) {
-    const rowValues = tf.tidy(() => valuesOf(model, toDevice(model, rows)));
+  for (const pack of packSequences(batch, {
+    readMask: lastPositions(batch),
+    maxTokens: maxTokensPerMicroBatch,
+  })) {
+    const rowValues = tf.tidy(() => valuesOf(model, toDevice(model, pack)));
     const read = await rowValues.data();
     rowValues.dispose();
-    rows.readPositions.forEach((n, m) => {
+    pack.readPositions.forEach((n, m) => {
       valueAt[n] = read[m];
     });
   }

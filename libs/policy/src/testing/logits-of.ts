@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { linear } from '../ops/linear.js';
-import { packRows } from '../packing/row-batch.js';
+import { packSequences } from '../packing/sequence-pack.js';
 
 /** The logits of every position of one sequence, [T, V] row by row. */
 export async function logitsOf(model: Transformer, sequence: readonly number[]): Promise<ArrayLike<number>> {
@@ -11,8 +11,8 @@ export async function logitsOf(model: Transformer, sequence: readonly number[]):
     sequenceOffsets: Int32Array.of(0, sequence.length),
   };
   const readMask = new Uint8Array(sequence.length).fill(1);
-  const [rows] = packRows(batch, { readMask, maxTokens: sequence.length });
-  const logits = tf.tidy(() => linear(hiddenAtReads(model, toDevice(model, rows)), model.lmHead, null));
+  const [pack] = packSequences(batch, { readMask, maxTokens: sequence.length });
+  const logits = tf.tidy(() => linear(hiddenAtReads(model, toDevice(model, pack)), model.lmHead, null));
   const values = await logits.data();
   logits.dispose();
   return values;
