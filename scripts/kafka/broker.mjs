@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { installKafka, KafkaUnavailable } from './install.mjs';
 
 const run = promisify(execFile);
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 const JVM = [
   ...['-Xms96m', '-Xmx320m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

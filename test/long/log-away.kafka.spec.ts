@@ -62,8 +62,8 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     expect(trainer.child.exitCode).toBeNull();
     await broker.command('start');
 
-    expect(await Promise.race([trainer.ended, sleep(120_000, 'too late')])).toBe(0);
-    expect(await Promise.race([collector.ended, sleep(30_000, 'too late')])).toBe(0);
+    expect(await roles.finish(trainer, 120_000)).toBe(0);
+    expect(await roles.finish(collector, 30_000)).toBe(0);
     expect((await roles.verify()).report).toMatchObject(sound);
     expect(await roles.sql(updates)).toEqual([{ n: 4, u: 4 }]);
   }, 240_000);
@@ -90,8 +90,8 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     await broker.command('start');
 
     const second = collect();
-    expect(await Promise.race([trainer.ended, sleep(150_000, 'too late')])).toBe(0);
-    expect(await Promise.race([second.ended, sleep(30_000, 'too late')])).toBe(0);
+    expect(await roles.finish(trainer, 150_000)).toBe(0);
+    expect(await roles.finish(second, 30_000)).toBe(0);
     expect(spooledEventIds(directory)).toEqual([]);
     const inLog = await eventIdsOf(log);
     expect(spooled.filter((eventId) => !inLog.has(eventId))).toEqual([]);

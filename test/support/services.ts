@@ -59,6 +59,21 @@ export class ServiceRoles {
     return session;
   }
 
+  /** Exit code of a role; when it does not end in time, an error with the last lines of all. */
+  async finish({ ended }: Session, withinMs: number): Promise<number | string> {
+    const stop = new AbortController();
+    const late = sleep(withinMs, null, { signal: stop.signal }).catch(() => null);
+    const code = await Promise.race([ended, late]);
+    stop.abort();
+    if (code !== null) return code;
+    const said = this.sessions.map(
+      ({ child, lines }) => `${child.spawnargs.slice(2).join(' ')}:\n${lines.slice(-25).join('\n')}`,
+    );
+    throw new Error(
+      `a role did not end within ${withinMs / 1000} s; the last lines were:\n${said.join('\n\n')}`,
+    );
+  }
+
   /** Runs a command to its end. */
   run(args: readonly string[]): ReturnType<typeof runRetrace> {
     return runRetrace(args, { environment: this.environment });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import Broker from 'kafkajs/src/broker/index.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
 import { holdExclusively, type ExclusiveRole, type RoleShare } from './exclusive-role.js';
 
@@ -6,6 +7,9 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   const logs = new OpenLogs();
   const prefix = newPrefix();
   beforeAll(() => logs.open({ prefix }));
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
   afterAll(() => logs.close());
 
   const hold = (role: string, waitMs: number, share?: RoleShare): Promise<ExclusiveRole> =>
@@ -51,4 +55,21 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     expect(first.lost.aborted).toBe(false);
     await Promise.all([first.release(), again.release()]);
   }, 60_000);
+
+  it('keeps a role through errors after which kafkajs does not begin again', async () => {
+    const role = await hold('collector-d', 10_000);
+    // As after a restart: the coordinator knows the member no more, and can't be found for a while.
+    const find = vi
+      .spyOn(Broker.prototype, 'findGroupCoordinator')
+      .mockRejectedValueOnce(new Error('connection lost'))
+      .mockRejectedValueOnce(new Error('connection lost'));
+    const unknownMember = Object.assign(new Error('unknown member'), { type: 'UNKNOWN_MEMBER_ID' });
+    const heartbeat = vi.spyOn(Broker.prototype, 'heartbeat').mockRejectedValueOnce(unknownMember);
+    await vi.waitUntil(() => find.mock.calls.length > 2 && heartbeat.mock.calls.length > 1, {
+      timeout: 20_000,
+    });
+    expect(role.lost.aborted).toBe(false);
+    await expect(hold('collector-d', 3_000)).rejects.toMatchObject({ code: 'LOG_ROLE_TAKEN' });
+    await role.release();
+  }, 40_000);
 });

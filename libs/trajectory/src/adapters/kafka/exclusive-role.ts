@@ -1,7 +1,7 @@
 import './request-queue-fix.js';
 import kafkajs, { type PartitionAssigner } from 'kafkajs';
 import { LogError } from '../../errors.js';
-import { toLogError } from './kafka-errors.js';
+import { isUnauthorized, rootError, toLogError } from './kafka-errors.js';
 import { resolveKafkaOptions, type KafkaLogOptions } from './kafka-options.js';
 import { topicNames } from './log-topics.js';
 
@@ -10,6 +10,8 @@ const { AssignerProtocol, Kafka, logLevel } = kafkajs;
 /** After this long without a heartbeat a holder counts as gone. */
 const SESSION_TIMEOUT_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
+/** After a failure, before the group is joined again. */
+const REJOIN_MS = 500;
 const ASSIGNER = 'retrace-holder';
 
 export interface ExclusiveRole {
@@ -72,16 +74,33 @@ export async function holdExclusively(
     rebalanceTimeout: SESSION_TIMEOUT_MS,
     heartbeatInterval: HEARTBEAT_MS,
     maxWaitTimeInMs: HEARTBEAT_MS,
-    retry: { restartOnFailure: () => Promise.resolve(true) },
+    // kafkajs begins again only after errors that it takes for passing, and a group whose coordinator isn't found is none of them.
+    retry: { restartOnFailure: () => Promise.resolve(false) },
     allowAutoTopicCreation: false,
     partitionAssigners: [keepHolders(topic, () => ({ isHolder, sinceMs, share }))],
   });
+  let isReleased = false;
+  let rejoin: NodeJS.Timeout | undefined;
+  let failure: unknown = null;
+  const join = (): Promise<void> => consumer.run({ autoCommit: false, eachMessage: () => Promise.resolve() });
   const held = new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
-      const message = describeTaken(role, share);
-      reject(new LogError('LOG_ROLE_TAKEN', message));
+      reject(failure ?? new LogError('LOG_ROLE_TAKEN', describeTaken(role, share)));
     }, waitMs);
+    const fail = (error: unknown): void => {
+      if (isReleased) return;
+      failure = error;
+      if (isUnauthorized(rootError(error))) {
+        lost.abort();
+        clearTimeout(timer);
+        reject(error);
+        return;
+      }
+      // While no broker answers nobody else gets the role; the next join tells.
+      rejoin = setTimeout(() => void join().catch(fail), REJOIN_MS);
+    };
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      failure = null;
       // The group is the point, not what it would read.
       consumer.pause([{ topic }]);
       const isAssigned = payload.memberAssignment[topic] as number[] | undefined;
@@ -94,24 +113,25 @@ export async function holdExclusively(
       }
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      // While no broker answers nobody else gets the role; the next join tells.
-      if (payload.restart) return;
-      lost.abort();
-      clearTimeout(timer);
-      reject(payload.error);
+      fail(payload.error);
     });
   });
   held.catch(() => undefined);
+  const release = async (): Promise<void> => {
+    isReleased = true;
+    clearTimeout(rejoin);
+    await consumer.disconnect();
+  };
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic] });
-    await consumer.run({ autoCommit: false, eachMessage: () => Promise.resolve() });
+    await join();
     await held;
   } catch (error) {
-    await consumer.disconnect();
+    await release();
     throw toLogError(`taking role ${role}`, brokers.join(','), error);
   }
-  return { lost: lost.signal, release: () => consumer.disconnect() };
+  return { lost: lost.signal, release };
 }
 
 function describeTaken(role: string, { index, count }: RoleShare): string {

@@ -59,6 +59,7 @@ export async function* followPartition(
 class Fetcher {
   readonly #parts: FollowParts;
   #broker: Broker | null = null;
+  #numDisconnects = 0;
 
   constructor(parts: FollowParts) {
     this.#parts = parts;
@@ -93,6 +94,7 @@ class Fetcher {
   disconnect(): void {
     if (this.#broker !== null) destroyBroker(this.#broker);
     this.#broker = null;
+    this.#numDisconnects += 1;
   }
 
   async #fetch(fromOffset: number): Promise<Fetched> {
@@ -104,13 +106,13 @@ class Fetcher {
 
   async #connect(): Promise<Broker> {
     const { connection, reader, signal } = this.#parts;
-    const broker = await connection.once('connecting', (cluster) =>
-      connection.openLeader(cluster, reader.topic, reader.partition),
-    );
-    if (signal.aborted) {
+    const numDisconnects = this.#numDisconnects;
+    return connection.once('connecting', async (cluster) => {
+      const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
+      if (!signal.aborted && this.#numDisconnects === numDisconnects) return broker;
+      // It took so long that nobody waits for it any more.
       destroyBroker(broker);
-      throw new LogError('LOG_CLOSED', 'the follower has ended');
-    }
-    return broker;
+      throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');
+    });
   }
 }

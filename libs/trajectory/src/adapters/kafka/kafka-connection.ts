@@ -162,8 +162,14 @@ export class KafkaConnection {
   }
 
   #connected(): Promise<Cluster> {
-    this.#cluster ??= this.#connect();
-    return this.#cluster;
+    if (this.#cluster !== null) return this.#cluster;
+    const connecting = this.#connect();
+    this.#cluster = connecting;
+    connecting.catch(() => {
+      // One that was given up as stalled must not take its successor along.
+      if (this.#cluster === connecting) this.#cluster = null;
+    });
+    return connecting;
   }
 
   async #connect(): Promise<Cluster> {
@@ -194,7 +200,6 @@ export class KafkaConnection {
       return cluster;
     } catch (error) {
       destroyCluster(cluster);
-      this.#cluster = null;
       throw error;
     }
   }

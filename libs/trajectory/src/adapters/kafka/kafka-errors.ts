@@ -93,7 +93,8 @@ export function isConnectionError(error: unknown): boolean {
   );
 }
 
-function isUnauthorized({ name, type = '' }: KafkaJsError): boolean {
+/** Whether user, password or rights are to blame, which no retry mends. */
+export function isUnauthorized({ name, type = '' }: KafkaJsError): boolean {
   return UNAUTHORIZED.has(type) || name === 'KafkaJSSASLAuthenticationError';
 }
 

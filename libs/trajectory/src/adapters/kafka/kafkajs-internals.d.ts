@@ -86,6 +86,8 @@ declare module 'kafkajs/src/broker/index.js' {
     });
     readonly connectionPool: ConnectionPool;
     connect(): Promise<void>;
+    findGroupCoordinator(options: { readonly groupId: string }): Promise<unknown>;
+    heartbeat(options: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
     initProducerId(options: {
       readonly transactionTimeout: number;
     }): Promise<{ producerId: string; producerEpoch: number }>;

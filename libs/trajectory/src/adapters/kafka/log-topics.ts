@@ -2,6 +2,7 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 import { LogError } from '../../errors.js';
 import type { Stream } from '../../events.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
+import { NotReadyError } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 import { BATCH_OVERHEAD_BYTES } from './record-batch.js';
 import { describeTopics, type DescribedCluster, type DescribedTopic } from './topic-description.js';
@@ -106,7 +107,9 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
   const names = topicNames(options);
   await connection.retrying('creating topics', async (cluster) => {
     const { brokers: targets, controllerId } = await describeTopics(seedOf(cluster), []);
-    const controller = targets.find(({ nodeId }) => nodeId === controllerId) ?? targets[0];
+    const controller = targets.find(({ nodeId }) => nodeId === controllerId) ?? targets.at(0);
+    // A broker that has just started answers before it has heard of itself.
+    if (controller === undefined) throw new NotReadyError('the cluster names no broker yet');
     const broker = await connection.openBroker(cluster, controller);
     try {
       await broker.createTopics({
@@ -133,8 +136,7 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
       if (error instanceof LogError && error.code === 'LOG_REPLACED') return null;
       throw error;
     });
-    if (found === null)
-      throw Object.assign(new Error('the new topics are not known yet'), { retriable: true });
+    if (found === null) throw new NotReadyError('the new topics are not known yet');
     return found;
   });
 }
@@ -242,6 +244,6 @@ function checkTopic(
 
 function seedOf(cluster: Cluster): NonNullable<Cluster['brokerPool']['seedBroker']> {
   const broker = cluster.brokerPool.seedBroker;
-  if (broker === undefined) throw new Error('the cluster is not connected');
+  if (broker === undefined) throw new NotReadyError('the cluster is not connected');
   return broker;
 }
