@@ -2,7 +2,7 @@
 const adapterDrivers = [
   ['lmdb', '^node_modules/lmdb/'],
   ['kafka', '^node_modules/(kafkajs|fzstd|@bokuweb/zstd-wasm)/'],
-  ['chdb', '^node_modules/chdb/'],
+  ['chdb', '^node_modules/(chdb|lz4-napi)/'],
   ['clickhouse', '^node_modules/@clickhouse/'],
   ['arrow', '^node_modules/apache-arrow/'],
 ];

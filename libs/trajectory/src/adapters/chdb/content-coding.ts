@@ -1,13 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
+import { BlockCompressor } from './block-compression/block-compressor.js';
 import { ClickHouseException } from './clickhouse-exception.js';
 
 /** A compressor that can be told to give out what it has. */
-export type Compressor = zlib.Gzip | zlib.Deflate | zlib.BrotliCompress;
+export type Compressor = zlib.Gzip | zlib.Deflate | zlib.BrotliCompress | BlockCompressor;
 
 export interface ResponseCoding {
-  readonly name: string;
+  /** As Content-Encoding says it; null for ClickHouse's own blocks, of which HTTP knows nothing. */
+  readonly name: string | null;
   readonly compressor: Compressor;
 }
 
@@ -70,4 +72,9 @@ export function responseCoding(headers: IncomingHttpHeaders): ResponseCoding | n
     if (accepted.has(name)) return { name, compressor: coding.compress() };
   }
   return null;
+}
+
+/** ClickHouse's own blocks, which a client asks for with `compress=1`. */
+export function blockCoding(): ResponseCoding {
+  return { name: null, compressor: new BlockCompressor() };
 }

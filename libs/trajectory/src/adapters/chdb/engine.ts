@@ -23,6 +23,7 @@ export interface StatementContext {
 
 export interface StatementResult {
   readonly bytes: Uint8Array;
+  /** Of the result, or of what an INSERT wrote. What a statement read the engine does not tell. */
   readonly numRows: number;
   readonly numBytes: number;
   readonly elapsedSeconds: number;

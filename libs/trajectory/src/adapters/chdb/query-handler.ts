@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Admission } from './admission.js';
 import type { StoreUser } from './authentication.js';
-import { responseCoding } from './content-coding.js';
+import { blockCoding, responseCoding, type ResponseCoding } from './content-coding.js';
 import { ClickHouseException } from './clickhouse-exception.js';
 import type { Engine, RunningStatement, StatementContext, StatementResult } from './engine.js';
 import type { QueryRequest } from './query-request.js';
@@ -119,6 +119,13 @@ export class QueryHandler {
   private async rows(statement: RowsStatement, exchange: Exchange): Promise<void> {
     const { query, gone } = exchange;
     const format = statement.format ?? query.defaultFormat;
+    // Rather than bytes that the client would misread.
+    if (query.nativeVersion > 0 && /^native$/i.test(format)) {
+      throw ClickHouseException.of(
+        'UNSUPPORTED_METHOD',
+        `Format Native of client_protocol_version ${query.nativeVersion} is not supported, as the engine knows the plain form alone; leave the version out, or ask for another format`,
+      );
+    }
     await this.laneOf(exchange).run(gone, async () => {
       const pipe = this.options.pipes.open();
       const outfile = `\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}`;
@@ -132,7 +139,7 @@ export class QueryHandler {
       try {
         await sendResult(exchange.response, pipe.bytes, running.result, {
           format,
-          coding: query.compressResponse ? responseCoding(exchange.request.headers) : null,
+          coding: codingOf(query, exchange.request),
           holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
           stallMs: STALL_MS,
         });
@@ -195,8 +202,7 @@ export class QueryHandler {
       'Content-Type': contentTypeOf(format),
       'X-ClickHouse-Format': format,
       'X-ClickHouse-Summary': formatSummary({
-        readRows: result.numRows,
-        readBytes: result.numBytes,
+        resultRows: result.numRows,
         resultBytes: result.bytes.length,
         elapsedSeconds: result.elapsedSeconds,
       }),
@@ -232,6 +238,11 @@ function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUse
   for (const [name, value] of query.settings) settings.set(name, value);
   // As on a server, GET never writes: a link that somebody is led to click can't.
   return { database, parameters, settings, access: 'full', readonlyLevel: request.method === 'GET' ? 2 : 0 };
+}
+
+function codingOf(query: QueryRequest, request: IncomingMessage): ResponseCoding | null {
+  if (query.blockResponse) return blockCoding();
+  return query.compressResponse ? responseCoding(request.headers) : null;
 }
 
 /** Stops a statement whose client went away; asked again until it has settled, since it may not have reached the engine yet. */

@@ -12,6 +12,10 @@ export interface QueryRequest {
   readonly parameters: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
   readonly compressResponse: boolean;
+  /** Put the answer into blocks of ClickHouse's own compression, whatever HTTP compression it could have. */
+  readonly blockResponse: boolean;
+  /** Format Native as that version of the native protocol has it; 0, the plain form, where the request doesn't say. */
+  readonly nativeVersion: number;
   /** Hold the answer until the statement has come to its end, so that a late failure still has a status. */
   readonly waitEndOfQuery: boolean;
 }
@@ -47,7 +51,7 @@ const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FORMAT_NAME = /^[A-Za-z0-9_]+$/;
 
-/** @throws ClickHouseException UNSUPPORTED_METHOD for sessions, roles and ClickHouse's native block compression */
+/** @throws ClickHouseException UNSUPPORTED_METHOD for sessions and roles */
 export function readQueryRequest(parameters: URLSearchParams, headers: IncomingHttpHeaders): QueryRequest {
   refuseUnsupported(parameters);
   const settings = new Map<string, string>();
@@ -74,6 +78,8 @@ export function readQueryRequest(parameters: URLSearchParams, headers: IncomingH
     parameters: queryParameters,
     settings,
     compressResponse: parameters.get('enable_http_compression') === '1',
+    blockResponse: parameters.get('compress') === '1',
+    nativeVersion: Number(parameters.get('client_protocol_version') ?? 0),
     waitEndOfQuery: parameters.get('wait_end_of_query') === '1',
   };
 }
@@ -87,12 +93,4 @@ function refuseUnsupported(parameters: URLSearchParams): void {
   }
   if (parameters.has('role'))
     throw ClickHouseException.of('UNSUPPORTED_METHOD', 'Roles are not supported: a user has what it has');
-  for (const name of ['compress', 'decompress']) {
-    if (parameters.get(name) === '1') {
-      throw ClickHouseException.of(
-        'UNSUPPORTED_METHOD',
-        `${name}=1 (ClickHouse blocks) is not supported; use Content-Encoding`,
-      );
-    }
-  }
 }

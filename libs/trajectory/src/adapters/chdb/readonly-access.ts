@@ -13,11 +13,12 @@ const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
 ];
 
 /**
- * What a request of a read-only user may set: how the result looks, and nothing about what the engine does. By family, since others name
+ * What a request of a read-only user may set: how the result looks, and nothing about what the engine does (but for how it inserts, which
+ * the JDBC driver sets with every statement, and which a SELECT doesn't look at). By family, since others name
  * files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
  */
 const ALLOWED_SETTINGS =
-  /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment)$/;
+  /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment|(?:wait_for_)?async_insert)$/;
 
 /** Tables that tools read to show what there is. */
 const CATALOGUE_TABLES = [

@@ -3,9 +3,10 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { pipeline as pipe } from 'node:stream';
+import { pipeline as pipe, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ClickHouseException } from './clickhouse-exception.js';
+import { BlockDecompressor } from './block-compression/block-decompressor.js';
 import { engineCoding, requestDecompressor } from './content-coding.js';
 
 export interface RequestBodyOptions {
@@ -13,6 +14,8 @@ export interface RequestBodyOptions {
   readonly maxQueryBytes: number;
   /** Largest body, after decompression where it is not left to the engine. */
   readonly maxBodyBytes: number;
+  /** Whether the body, once its Content-Encoding is undone, consists of ClickHouse's compressed blocks. */
+  readonly hasBlocks: boolean;
   /** Where bodies are kept while they are inserted. */
   readonly spoolDirectory: string;
 }
@@ -55,7 +58,7 @@ export class RequestBody {
   /** Writes a body of nothing but data into a file. */
   async spoolWhole(): Promise<SpooledBody> {
     const coding = engineCoding(this.request.headers);
-    if (coding === null) return this.spool(Buffer.alloc(0));
+    if (coding === null || this.options.hasBlocks) return this.spool(Buffer.alloc(0));
     this.chunks = this.request[Symbol.asyncIterator]();
     return { ...(await this.spool(Buffer.alloc(0))), compression: coding };
   }
@@ -92,7 +95,7 @@ export class RequestBody {
   private async next(): Promise<Buffer | null> {
     let step: IteratorResult<Buffer>;
     try {
-      this.chunks ??= decompressed(this.request);
+      this.chunks ??= decompressed(this.request, this.options.hasBlocks);
       step = await this.chunks.next();
     } catch (error) {
       throw asBodyError(error);
@@ -109,10 +112,11 @@ export class RequestBody {
   }
 }
 
-function decompressed(request: IncomingMessage): AsyncIterator<Buffer> {
+function decompressed(request: IncomingMessage, hasBlocks: boolean): AsyncIterator<Buffer> {
   const decompressor = requestDecompressor(request.headers);
-  const stream = decompressor === null ? request : pipe(request, decompressor, ignoreLateErrors);
-  return stream[Symbol.asyncIterator]();
+  let stream: Readable = decompressor === null ? request : pipe(request, decompressor, ignoreLateErrors);
+  if (hasBlocks) stream = pipe(stream, new BlockDecompressor(), ignoreLateErrors);
+  return stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 }
 
 /** The async iterator reports the same error to whoever reads; the pipeline's callback has nothing to add. */

@@ -63,12 +63,11 @@ export async function sendResult(
     }
   }
   if (body === null) {
-    const { numRows, numBytes, elapsedSeconds } = await result;
+    const { numRows, elapsedSeconds } = await result;
     body = startBody(response, options, {
       'X-ClickHouse-Exception-Tag': exceptionTag,
       'X-ClickHouse-Summary': formatSummary({
-        readRows: numRows,
-        readBytes: numBytes,
+        resultRows: numRows,
         resultBytes: heldBytes,
         elapsedSeconds,
       }),
@@ -91,6 +90,7 @@ export function formatSummary(numbers: {
   readonly readBytes?: number;
   readonly writtenRows?: number;
   readonly writtenBytes?: number;
+  readonly resultRows?: number;
   readonly resultBytes?: number;
   readonly elapsedSeconds: number;
 }): string {
@@ -100,7 +100,7 @@ export function formatSummary(numbers: {
     written_rows: String(numbers.writtenRows ?? 0),
     written_bytes: String(numbers.writtenBytes ?? 0),
     total_rows_to_read: '0',
-    result_rows: '0',
+    result_rows: String(numbers.resultRows ?? 0),
     result_bytes: String(numbers.resultBytes ?? 0),
     elapsed_ns: String(Math.round(numbers.elapsedSeconds * 1e9)),
   });
@@ -118,7 +118,7 @@ function startBody(
   response.writeHead(200, {
     'Content-Type': contentTypeOf(options.format),
     'X-ClickHouse-Format': options.format,
-    ...(options.coding === null ? {} : { 'Content-Encoding': options.coding.name }),
+    ...(options.coding?.name ? { 'Content-Encoding': options.coding.name } : {}),
     ...headers,
   });
   if (options.coding === null) return response;

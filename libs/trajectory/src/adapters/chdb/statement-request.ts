@@ -20,9 +20,9 @@ export interface StatementRequest {
 export async function readStatementRequest(
   request: IncomingMessage,
   parameters: URLSearchParams,
-  options: RequestBodyOptions,
+  options: Omit<RequestBodyOptions, 'hasBlocks'>,
 ): Promise<StatementRequest> {
-  const body = new RequestBody(request, options);
+  const body = new RequestBody(request, { ...options, hasBlocks: parameters.get('decompress') === '1' });
   const contentType = request.headers['content-type'] ?? '';
   if (/^multipart\/form-data\b/i.test(contentType)) {
     for (const [name, value] of await readForm(await body.readHead(), contentType)) {

@@ -187,7 +187,7 @@ describe('store server', () => {
       const answer = await send({ path: '/?query_id=mine', body: 'SELECT number FROM numbers(1000)' });
       expect(answer.headers['x-clickhouse-query-id']).toBe('mine');
       expect(JSON.parse(String(answer.headers['x-clickhouse-summary']))).toMatchObject({
-        read_rows: '1000',
+        result_rows: '1000',
         result_bytes: String(answer.body.length),
       });
     });
@@ -554,8 +554,8 @@ describe('store server', () => {
         ['/?database=nowhere', '81'],
         ['/?default_format=a%20b', '36'],
         ['/?session_id=s', '1'],
-        ['/?compress=1', '1'],
         ['/?max_threads%3D1%3B=1', '36'],
+        ['/?default_format=Native&client_protocol_version=54460', '1'],
       ]) {
         expect((await send({ path, body: 'SELECT 1' })).headers['x-clickhouse-exception-code'], path).toBe(
           code,
@@ -703,6 +703,8 @@ describe('store server', () => {
       expect(await limits('/?max_execution_time=5')).toBe(normal.replace('\t30\n', '\t5\n'));
       expect(await limits('/?max_execution_time=0&max_threads=64')).toBe(normal);
       expect(await limits('/?max_execution_time=x')).toBe(normal);
+      // As the JDBC driver asks with every statement; it says how to insert.
+      expect(await limits('/?async_insert=0&wait_for_async_insert=1')).toBe(normal);
       expect(await limits('/?max_memory_usage=0&max_rows_to_read=0&max_bytes_to_read=99999999999999')).toBe(
         normal,
       );
