@@ -10,11 +10,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import kafkajs from 'kafkajs';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
-
-const { Kafka, logLevel } = kafkajs;
+import { connectBareProducer } from './bare-producer.mjs';
 
 /** Bytes a record: small events, the text of a step, a step with 256 tokens. */
 const CASES = [
@@ -49,13 +47,7 @@ async function measure(sendBatch, batch, numRecords, atOnce) {
 async function compareProduce(brokers, { recordBytes, numRecords }) {
   const prefix = `bench-${recordBytes}.`;
   const log = await openKafkaLog({ brokers, prefix, createdBy: 'bench', numTrajectoryPartitions: 2 });
-  const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
-  const createPartitioner =
-    () =>
-    ({ message }) =>
-      message.partition;
-  const producer = kafka.producer({ idempotent: true, createPartitioner });
-  await producer.connect();
+  const producer = await connectBareProducer(brokers);
   const batch = makeBatch(recordBytes);
   const messages = batch.map((value) => ({ value, partition: 1 }));
   const topic = `${prefix}trajectories`;

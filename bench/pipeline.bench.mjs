@@ -1,8 +1,8 @@
 /**
  * The way of a step from the collector's writer to SQL, with every process there is in production: this one (the collector's
  * writer), the sink's, the store's, and the broker's where the log is on Kafka. Steps of 1 kB random text and 256 tokens. How many a second get
- * through; at half that rate, how soon each can be seen; where the CPU time goes; what is on disk; and what all of it costs while
- * nothing happens.
+ * through; at half that rate, how soon each can be seen; where the CPU time goes; what is on disk; what all of it costs while
+ * nothing happens; and how fast the store is verified against the log.
  *
  *   npm run bench -- pipeline [-- --log lmdb --log kafka --seconds 10]
  */
@@ -13,7 +13,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
-import { createStoreClient, migrate } from '@retrace/trajectory/clickhouse';
+import { createStoreClient, migrate, verifyStore } from '@retrace/trajectory/clickhouse';
 import { openLog } from '@retrace/trajectory/log';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
 import { FigureTable } from './figure-table.mjs';
@@ -68,6 +68,7 @@ async function measurePipeline(kind, table) {
       add(`anonymous memory, ${role}`, anonymousMiB(pid), 'MiB');
     await measureDisk(client, add);
     await measureIdle(client, roles, add);
+    await measureVerify(log, client, add);
     await log.close();
   } finally {
     await client.close();
@@ -146,6 +147,17 @@ async function measureIdle(client, roles, add) {
     if (role !== 'broker') sum += share;
   }
   add('CPU of writer, sink and store while idle, of one core', sum, '%', { most: 1 });
+}
+
+async function measureVerify(log, client, add) {
+  const startedAt = performance.now();
+  const { ok, numRecords } = await verifyStore({ log, client });
+  if (!ok) throw new Error('the store does not hold what the log holds');
+  add(
+    'verify: every record against its row',
+    (1000 * numRecords) / (performance.now() - startedAt),
+    'records/s',
+  );
 }
 
 const table = new FigureTable('From the collector’s writer to SQL, all processes on this machine');

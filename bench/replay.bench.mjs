@@ -1,6 +1,6 @@
 /**
  * Reading for training out of a store with a long history: episodes of 6 steps of 1 kB random text and 256 tokens, brought there by
- * log and sink. All of it in order, in slices; 256 episodes picked at random; and the memory that this takes here and in
+ * log and sink. All of it in order, in slices; 256 episodes picked at random; a page of a listing; and the memory that this takes here and in
  * the store, however long the history.
  *
  *   npm run bench -- replay [-- --episodes 100000 --keep]
@@ -30,6 +30,7 @@ const numEpisodes = Number(values.episodes);
 const BATCH_EPISODES = 256;
 const SLICE_EPISODES = 2_048;
 const NUM_PICKS = 21;
+const PAGE_EPISODES = 51;
 const TOKENS_PER_EPISODE = STEPS_PER_EPISODE * TOKENS_PER_STEP;
 /** Token ids, logprobs and policy versions of 4 bytes, mask of 1. */
 const EPISODE_BYTES = TOKENS_PER_EPISODE * 13;
@@ -122,6 +123,26 @@ async function pickAtRandom({ client, runId, storeUrl }, add) {
   });
 }
 
+/** What the dashboard lists: neighbours by id, as rows of the view. */
+async function listPages({ client, runId }, add) {
+  const sql = `SELECT * FROM episodes WHERE run_id = {runId:String} AND episode_id BETWEEN {low:String} AND {high:String}`;
+  const tookMs = [];
+  for (let pick = 0; pick < NUM_PICKS; pick++) {
+    const first = Math.floor(Math.random() * (numEpisodes - PAGE_EPISODES));
+    const low = episodeIdFor({ runId, ordinal: first });
+    const high = episodeIdFor({ runId, ordinal: first + PAGE_EPISODES - 1 });
+    const startedAt = performance.now();
+    const rows = await client.queryRows(sql, { params: { runId, low, high } });
+    tookMs.push(performance.now() - startedAt);
+    if (rows.length !== PAGE_EPISODES) throw new Error(`listed ${rows.length} episodes`);
+  }
+  add(
+    `a page of ${PAGE_EPISODES} episodes, median of ${NUM_PICKS}`,
+    tookMs.toSorted((a, b) => a - b)[NUM_PICKS >> 1],
+    'ms',
+  );
+}
+
 const table = new FigureTable(
   `Replay: reading a history of ${numEpisodes.toLocaleString('en')} episodes for training`,
 );
@@ -140,6 +161,7 @@ try {
   add('tokens in the history', numEpisodes * TOKENS_PER_EPISODE, 'tokens');
   add('parts that it lies in', numParts, 'parts');
   await pickAtRandom({ client, runId, storeUrl }, add);
+  await listPages({ client, runId }, add);
   const reader = new TrajectoryReader(client, { maxEpisodesPerQuery: SLICE_EPISODES });
   const bench = { reader, runId, storePid: store.pid };
   const tenth = await readInOrder(bench, Math.ceil(numEpisodes / 10));

@@ -16,8 +16,8 @@ import { episodeIdFor, newEpisodeEvent, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import kafkajs from 'kafkajs';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { connectBareProducer } from './bare-producer.mjs';
 import { FigureTable } from './figure-table.mjs';
 import { EpisodeSource, STEP_BYTES, STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
 
@@ -126,13 +126,7 @@ async function measureBareSteps(brokers) {
     [...source.episode(i)].map(encodeEvent),
   ).flat();
   const messages = records.map((record) => ({ value: Buffer.from(record), partition: 0 }));
-  const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
-  const createPartitioner =
-    () =>
-    ({ message }) =>
-      message.partition;
-  const producer = kafka.producer({ idempotent: true, createPartitioner });
-  await producer.connect();
+  const producer = await connectBareProducer(brokers);
   const send = () => producer.send({ topic: 'bare.trajectories', messages, acks: -1 });
   for (let i = 0; i < 20; i++) await send();
   let numSends = 0;
