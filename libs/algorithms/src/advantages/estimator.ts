@@ -1,6 +1,6 @@
 import { AlgorithmError } from '../errors.js';
 import { excludeEpisodes } from './exclude-episodes.js';
-import { checkGroupIds, checkOffsets } from '../layout/check.js';
+import { checkGroupIds, checkMask, checkOffsets } from '../layout/check.js';
 import {
   NamedRegistry,
   optionFault,
@@ -175,6 +175,7 @@ export function computeAdvantages(
       );
     }
   }
+  if (batch.excluded) checkMask('excluded', batch.excluded, batch.offsets.length - 1);
   if (!batch.excluded?.includes(1)) return estimator.compute(batch, resolved);
   const remaining = excludeEpisodes(batch, batch.excluded);
   const result = estimator.compute(remaining.batch, resolved);

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkFinite, checkLength } from '../layout/check.js';
+import { checkFinite, checkLength, checkValues } from '../layout/check.js';
 import { broadcastRows } from '../layout/ragged.js';
 import { grpo, type SingletonRule } from './grpo.js';
 import { whiten } from './whiten.js';
@@ -32,7 +32,7 @@ export function gdpo(input: GdpoInput, options: { readonly singleton?: Singleton
   checkFinite('weights', weights);
   const sums = new Float64Array(groupIds.length);
   components.forEach((returns, component) => {
-    checkLength(`components[${String(component)}]`, returns, groupIds.length);
+    checkValues(`components[${String(component)}]`, returns, groupIds.length);
     const { advantages } = grpo({ returns, groupIds }, options);
     for (let episode = 0; episode < sums.length; episode++)
       sums[episode] += weights[component] * advantages[episode];

@@ -6,7 +6,7 @@ import {
   checkUnitInterval,
 } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
-import { groupMoments, type GroupMoments } from '../layout/groups.js';
+import { momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows, rowSums } from '../layout/ragged.js';
 import { GROUP_EPSILON } from './grpo.js';
 
@@ -68,11 +68,11 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   const { groupOfStep, numStepGroups } = stepGroups(input);
   const { stepReturns, episodeReturns } = returnsOf(stepRewards, episodeSteps, stepGamma);
   const numGroups = largestOf(groupIds) + 1;
-  const stepMoments = groupMoments(stepReturns, groupOfStep, numStepGroups);
+  const stepMoments = momentsOfGroups(stepReturns, groupOfStep, numStepGroups);
   const { counts } = stepMoments;
   const perEpisode =
     weighting === 'episodes'
-      ? new GroupNormalizer(groupMoments(episodeReturns, groupIds, numGroups), normalization, 'zero')
+      ? new GroupNormalizer(momentsOfGroups(episodeReturns, groupIds, numGroups), normalization, 'zero')
       : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), normalization, 'raw');
   const perStep = new GroupNormalizer(stepMoments, normalization, 'zero');
 
@@ -101,7 +101,7 @@ function stepRowMoments(
   const groupOfStep = new Int32Array(episodeSteps[episodeReturns.length]);
   for (let episode = 0; episode < episodeReturns.length; episode++)
     groupOfStep.fill(groupIds[episode], episodeSteps[episode], episodeSteps[episode + 1]);
-  return groupMoments(broadcastRows(episodeReturns, episodeSteps), groupOfStep, numGroups);
+  return momentsOfGroups(broadcastRows(episodeReturns, episodeSteps), groupOfStep, numGroups);
 }
 
 /** Discounted return from each step on `[K]`, and undiscounted sum of each episode `[E]`. */

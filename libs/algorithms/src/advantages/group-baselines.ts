@@ -1,6 +1,6 @@
-import { checkLength } from '../layout/check.js';
+import { checkCounts } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
-import { countGroups, groupMoments, type GroupMoments } from '../layout/groups.js';
+import { countGroups, momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import {
   GROUP_EPSILON,
   checkGroupInput,
@@ -65,7 +65,7 @@ export interface OpoInput extends GroupInput {
 export function opo(input: OpoInput, options: SingletonOptions = {}): GroupAdvantages {
   const { returns, groupIds, lengths } = input;
   checkGroupInput(input);
-  checkLength('lengths', lengths, returns.length);
+  checkCounts('lengths', lengths, returns.length);
   const numTokens = new Float64Array(returns.length);
   const weighted = new Float64Array(returns.length);
   for (let i = 0; i < returns.length; i++) {
@@ -90,7 +90,7 @@ export interface GrpoPassKOptions {
 export function grpoPassK(input: GroupInput, { divideByStd = true }: GrpoPassKOptions = {}): GroupAdvantages {
   checkGroupInput(input);
   const { returns, groupIds } = input;
-  const groups = groupMoments(returns, groupIds);
+  const groups = momentsOfGroups(returns, groupIds);
   const best = new Int32Array(returns.length).fill(-1);
   const second = new Float64Array(returns.length).fill(-Infinity);
   for (let i = 0; i < returns.length; i++) {
@@ -130,7 +130,7 @@ export function gpg(input: GroupInput, options: GpgOptions = {}): GroupAdvantage
   const { singleton = 'zero', alpha: rule = 'equalGroups' } = options;
   checkGroupInput(input);
   const { returns, groupIds } = input;
-  const groups = groupMoments(returns, groupIds);
+  const groups = momentsOfGroups(returns, groupIds);
   let numCounted = 0;
   for (let i = 0; i < returns.length; i++) {
     const group = groupIds[i];
@@ -154,7 +154,7 @@ function overGroups(
 ): GroupAdvantages {
   checkGroupInput(input);
   const { returns, groupIds } = input;
-  const groups = groupMoments(returns, groupIds);
+  const groups = momentsOfGroups(returns, groupIds);
   const advantages = new Float32Array(returns.length);
   for (let i = 0; i < returns.length; i++) {
     const group = groupIds[i];

@@ -1,5 +1,5 @@
 import { checkGroupIds, checkNonNegative, checkValues, type NumericArray } from '../layout/check.js';
-import { countGroups, groupMoments, type GroupCounts } from '../layout/groups.js';
+import { countGroups, momentsOfGroups, type GroupCounts } from '../layout/groups.js';
 import { moments } from '../statistics/moments.js';
 
 /** Keeps a group's deviation away from 0 where it divides. */
@@ -48,7 +48,7 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
   checkNonNegative('equalGroupCoefficient', equalGroupCoefficient);
   const { returns, groupIds } = input;
   checkGroupInput(input);
-  const groups = groupMoments(returns, groupIds);
+  const groups = momentsOfGroups(returns, groupIds);
   const batch = moments(returns);
   const batchScale =
     batch.variance > 0 ? equalGroupCoefficient / (Math.sqrt(batch.variance) + GROUP_EPSILON) : 0;

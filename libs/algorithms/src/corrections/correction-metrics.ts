@@ -1,4 +1,5 @@
 import { AlgorithmError } from '../errors.js';
+import { checkCounts } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import { ratioStatistics } from '../statistics/ratio-statistics.js';
 import { checkCorrectionInput, sequenceLogRatios, type CorrectionInput } from './sequence-log-ratios.js';
@@ -51,14 +52,15 @@ export function correctionMetrics(input: CorrectionInput): CorrectionMetrics {
  * @param staleness versions between the policy that sampled each token and the one that trains `[N]`, ≥ 0
  */
 export function stalenessHistogram(staleness: Int32Array, maxStaleness: number): Int32Array {
+  if (!Number.isInteger(maxStaleness) || maxStaleness < 0) {
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      `maxStaleness is ${String(maxStaleness)}, must be an integer ≥ 0`,
+    );
+  }
+  checkCounts('staleness', staleness, staleness.length);
   const histogram = new Int32Array(maxStaleness + 2);
-  staleness.forEach((versions, t) => {
-    if (versions < 0) {
-      throw new AlgorithmError(
-        'INVALID_ARGUMENT',
-        `staleness[${String(t)}] is ${String(versions)}, must be ≥ 0`,
-      );
-    }
+  staleness.forEach((versions) => {
     histogram[Math.min(versions, maxStaleness + 1)] += 1;
   });
   return histogram;

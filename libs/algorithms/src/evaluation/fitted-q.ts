@@ -1,5 +1,11 @@
 import { AlgorithmError } from '../errors.js';
-import { checkNonNegative, checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import {
+  checkFinite,
+  checkNonNegative,
+  checkOffsets,
+  checkUnitInterval,
+  checkValues,
+} from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
 
 /** Logged decisions in features: Q(s, a) ≈ w·φ(s, a). One-hot features of (state, action) make it tabular. */
@@ -68,9 +74,15 @@ export function fitLinearQ(
   );
 }
 
-/** φ·w of each row `[N]`. */
+/**
+ * φ·w of each row `[N]`.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for values that are not finite or features that are no whole rows
+ */
 export function linearValues(features: Float32Array, weights: LinearQ): Float32Array {
   const size = weights.length;
+  checkFinite('weights', weights);
+  checkValues('features', features, Math.floor(features.length / size) * size);
   return Float32Array.from({ length: features.length / size }, (_, t) => dot(features, t * size, weights));
 }
 
@@ -93,6 +105,7 @@ export function crossFitLinearQ(
   options: FittedQOptions,
 ): CrossFittedQ {
   const { offsets, features, expectedFeatures, numFeatures } = transitions;
+  checkTransitions(transitions);
   const numEpisodes = offsets.length - 1;
   if (!Number.isInteger(numFolds) || numFolds < 2 || numFolds > numEpisodes) {
     const range = `[2, ${String(numEpisodes)}], the number of episodes`;
@@ -131,6 +144,7 @@ export function fittedQEvaluation(
   options: FittedQOptions & { readonly bootstrap: BootstrapOptions },
 ): { readonly value: number; readonly interval: Interval } {
   const { offsets, expectedFeatures, numFeatures } = transitions;
+  checkTransitions(transitions);
   const all = Int32Array.from({ length: offsets.length - 1 }, (_, e) => e);
   const empty = all.find((e) => offsets[e] === offsets[e + 1]);
   if (empty !== undefined || all.length === 0) {

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkValues } from '../layout/check.js';
+import { checkFiniteNumber, checkValues } from '../layout/check.js';
 
 /**
  * Estimators of KL(π‖π_ref) from one sampled token, d = logπ − logπ_ref (Schulman, "Approximating KL divergence",
@@ -52,14 +52,24 @@ export function estimateKl(
   const gradients = new Float32Array(logprobs.length);
   for (let t = 0; t < values.length; t++) {
     const d = logprobs[t] - referenceLogprobs[t];
-    values[t] = klValue(estimator, d);
+    values[t] = klOf(estimator, d);
     gradients[t] = straightThrough ? d : klGradient(estimator, d);
   }
   return { values, gradients };
 }
 
-/** The estimate for one log ratio d = logπ − logπ_ref. */
+/**
+ * The estimate for one log ratio d = logπ − logπ_ref.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for a ratio that is not finite
+ */
 export function klValue(estimator: KlEstimator, d: number): number {
+  checkFiniteNumber('d', d);
+  return klOf(estimator, d);
+}
+
+/** `klValue` of a ratio that was checked. */
+export function klOf(estimator: KlEstimator, d: number): number {
   switch (estimator) {
     case 'k1':
       return d;
@@ -83,6 +93,6 @@ function klGradient(estimator: KlEstimator, d: number): number {
     case 'k2':
       return d;
     case 'k3':
-      return Math.abs(d) > LOG_RATIO_LIMIT || klValue('k3', d) >= K3_LIMIT ? 0 : -Math.expm1(-d);
+      return Math.abs(d) > LOG_RATIO_LIMIT || klOf('k3', d) >= K3_LIMIT ? 0 : -Math.expm1(-d);
   }
 }

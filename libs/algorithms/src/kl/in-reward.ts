@@ -1,5 +1,5 @@
 import { checkNonNegative, checkValues } from '../layout/check.js';
-import { klValue, type KlEstimator } from './estimators.js';
+import { klOf, type KlEstimator } from './estimators.js';
 
 export interface KlInRewardInput {
   /** Reward at each action token before the penalty `[N]`. */
@@ -23,6 +23,6 @@ export function applyKlPenalty(input: KlInRewardInput): Float32Array {
   checkValues('referenceLogprobs', referenceLogprobs, rewards.length);
   checkNonNegative('coefficient', coefficient);
   return rewards.map(
-    (reward, t) => reward - coefficient * klValue(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
+    (reward, t) => reward - coefficient * klOf(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
   );
 }

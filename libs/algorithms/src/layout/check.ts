@@ -71,6 +71,13 @@ export function checkGroupIds(name: string, groupIds: Int32Array, length: number
   }
 }
 
+/** @throws AlgorithmError unless there are `length` entries, all ≥ 0 */
+export function checkCounts(name: string, counts: Int32Array, length: number): void {
+  checkLength(name, counts, length);
+  const bad = counts.findIndex((count) => count < 0);
+  if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(counts[bad])}, must be ≥ 0`);
+}
+
 /** @throws AlgorithmError unless every entry is 0 or 1 */
 export function checkMask(name: string, mask: Uint8Array, length: number): void {
   checkLength(name, mask, length);

@@ -1,4 +1,4 @@
-import type { NumericArray } from './check.js';
+import { checkFinite, checkGroupIds, type NumericArray } from './check.js';
 
 /** Numbers group names 0, 1, 2 … in order of first appearance: `names [E]` → `groupIds [E]`. */
 export function numberGroups(names: readonly string[]): { groupIds: Int32Array; numGroups: number } {
@@ -30,10 +30,25 @@ export interface GroupMoments {
 }
 
 /**
+ * `momentsOfGroups` for whoever has not checked what it passes.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for values that are not finite, group numbers that do not fit
+ */
+export function groupMoments(
+  values: NumericArray,
+  groupIds: Int32Array,
+  numGroups = groupIds.length,
+): GroupMoments {
+  checkFinite('values', values);
+  checkGroupIds('groupIds', groupIds, values.length, numGroups);
+  return momentsOfGroups(values, groupIds, numGroups);
+}
+
+/**
  * Mean and sample standard deviation of each group, in two passes of doubles, so that a large common offset
  * does not eat the differences. `values [E]`, `groupIds [E]` with numbers below `numGroups` (default E).
  */
-export function groupMoments(
+export function momentsOfGroups(
   values: NumericArray,
   groupIds: Int32Array,
   numGroups = groupIds.length,

@@ -5,8 +5,13 @@ import { checkFinite, checkLength, checkOffsets, type NumericArray } from './che
  * Float32 in storage, doubles in sums.
  */
 
-/** Repeats one value per row over the entries of the row. `perRow [S]`, `offsets [S + 1]` → `[N]`. */
+/**
+ * Repeats one value per row over the entries of the row. `perRow [S]`, `offsets [S + 1]` → `[N]`.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for offsets that fall or do not start at 0, a row without a value
+ */
 export function broadcastRows(perRow: NumericArray, offsets: Int32Array): Float32Array {
+  checkOffsets('offsets', offsets, offsets[offsets.length - 1]);
   checkLength('perRow', perRow, offsets.length - 1);
   const flat = new Float32Array(offsets[offsets.length - 1]);
   for (let row = 0; row < perRow.length; row++) {

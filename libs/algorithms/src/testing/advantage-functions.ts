@@ -1,0 +1,146 @@
+import * as algorithms from '../index.js';
+import type { Entry } from './broken-arguments.js';
+import {
+  critic,
+  criticKinds,
+  group,
+  groupIds,
+  groupKinds,
+  ofCriticKinds,
+  offsets,
+  overGroup,
+  policies,
+  policyKinds,
+  returns,
+  rewards,
+  stepKinds,
+  steps,
+  tokens,
+  withoutLambda,
+  withoutLambdaKinds,
+  withoutOffsetsKinds,
+  withoutValues,
+  withoutValuesKinds,
+} from './valid-arguments.js';
+
+/** Returns and advantages, with valid arguments and what each of them has to be. */
+export const advantageFunctions: Readonly<Record<string, Entry>> = {
+  gae: {
+    run: algorithms.gae,
+    input: { ...critic, mask: new Uint8Array(5).fill(1) },
+    kinds: { ...criticKinds, mask: 'mask' },
+  },
+  tdLambdaReturns: { run: algorithms.tdLambdaReturns, input: critic, kinds: criticKinds },
+  monteCarloReturns: { run: algorithms.monteCarloReturns, input: withoutLambda, kinds: withoutLambdaKinds },
+  nStepReturns: {
+    run: algorithms.nStepReturns,
+    input: { ...withoutLambda, values: tokens(0.5), numSteps: 2 },
+    kinds: { ...withoutLambdaKinds, values: 'values', numSteps: 'count' },
+  },
+  biLevelGae: {
+    run: algorithms.biLevelGae,
+    input: { ...critic, ...steps, turnGamma: 0.9 },
+    kinds: { ...withoutOffsetsKinds, ...stepKinds, turnGamma: 'unit' },
+  },
+  vtrace: {
+    run: algorithms.vtrace,
+    input: { ...critic, ...policies, rhoMax: 1, traceMax: 1, policyRhoMax: 1 },
+    kinds: {
+      ...criticKinds,
+      ...policyKinds,
+      rhoMax: 'positive',
+      traceMax: 'positive',
+      policyRhoMax: 'positive',
+    },
+  },
+  retrace: {
+    run: algorithms.retrace,
+    input: { ...withoutValues, ...policies, qValues: tokens(1), expectedQValues: tokens(0.5) },
+    kinds: { ...withoutValuesKinds, ...policyKinds, qValues: 'values', expectedQValues: 'values' },
+  },
+  grpo: overGroup(algorithms.grpo),
+  drGrpo: overGroup(algorithms.drGrpo),
+  rloo: overGroup(algorithms.rloo),
+  grpoPassK: overGroup(algorithms.grpoPassK),
+  gpg: overGroup(algorithms.gpg),
+  maxRl: overGroup(algorithms.maxRl),
+  opo: {
+    run: algorithms.opo,
+    input: { ...group, lengths: Int32Array.of(2, 0, 3) },
+    kinds: { ...groupKinds, lengths: 'groupIds' },
+  },
+  gdpo: {
+    run: (({
+      componentReturns,
+      ...input
+    }: {
+      componentReturns: Float32Array;
+      offsets: Int32Array;
+      groupIds: Int32Array;
+      weights: Float32Array;
+    }) => algorithms.gdpo({ ...input, components: [componentReturns] })) as Entry['run'],
+    input: { offsets, groupIds, componentReturns: returns, weights: Float32Array.of(1) },
+    kinds: { offsets: 'rows', groupIds: 'groupIds', componentReturns: 'values', weights: 'values' },
+    called: { componentReturns: 'components[0]' },
+  },
+  gigpo: {
+    run: algorithms.gigpo,
+    input: { ...steps, rewards, groupIds, anchors: Int32Array.of(0, 0) },
+    kinds: { ...stepKinds, rewards: 'values', groupIds: 'groupIds' },
+  },
+  optimalTokenBaseline: {
+    run: algorithms.optimalTokenBaseline,
+    input: {
+      offsets,
+      rewards,
+      groupIds,
+      proximalLogprobs: tokens(-1),
+      sumSquaredProbabilities: tokens(0.5),
+      rolloutWeights: tokens(1),
+    },
+    kinds: {
+      offsets: 'offsets',
+      rewards: 'values',
+      groupIds: 'groupIds',
+      proximalLogprobs: 'values',
+      sumSquaredProbabilities: 'values',
+      rolloutWeights: 'values',
+    },
+  },
+  rae: {
+    run: algorithms.rae,
+    input: { returns, roleIds: Int32Array.of(0, 1, 0), baselines: Float64Array.of(0, 0), decay: 0.5 },
+    kinds: { returns: 'leading', roleIds: 'groupIds', decay: 'unit' },
+  },
+  reinforcePlusPlus: { run: algorithms.reinforcePlusPlus, input: withoutLambda, kinds: withoutLambdaKinds },
+  reinforcePlusPlusBaseline: {
+    run: algorithms.reinforcePlusPlusBaseline,
+    input: { ...group, offsets },
+    kinds: { ...groupKinds, offsets: 'rows' },
+  },
+  remax: {
+    run: algorithms.remax,
+    input: { offsets, rewards, greedyReturns: returns },
+    kinds: { offsets: 'offsets', rewards: 'values', greedyReturns: 'values' },
+  },
+  whiten: {
+    run: (({ values, mask }: { values: Float32Array; mask: Uint8Array }) =>
+      algorithms.whiten(values, mask)) as Entry['run'],
+    input: { values: tokens(1), mask: new Uint8Array(5).fill(1) },
+    kinds: { values: 'leading', mask: 'mask' },
+  },
+  numberSimilarAnchors: {
+    run: ((input: { groupOfStep: Int32Array; threshold: number }) =>
+      algorithms.numberSimilarAnchors({ ...input, anchors: ['a', 'b'] })) as Entry['run'],
+    input: { groupOfStep: Int32Array.of(0, 0), threshold: 0.5 },
+    kinds: { threshold: 'unit' },
+  },
+  computeAdvantages: {
+    run: ((input: algorithms.AdvantageBatch & { gamma: number; lambda: number }) => {
+      const { gamma, lambda, ...batch } = input;
+      return algorithms.computeAdvantages('gae', batch, { gamma, lambda });
+    }) as Entry['run'],
+    input: { ...critic, groupIds, excluded: Uint8Array.of(0, 0, 0) },
+    kinds: { ...ofCriticKinds, groupIds: 'groupIds', excluded: 'mask', gamma: 'unit', lambda: 'unit' },
+  },
+};

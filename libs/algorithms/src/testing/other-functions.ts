@@ -1,0 +1,260 @@
+import * as algorithms from '../index.js';
+import type { Entry } from './broken-arguments.js';
+import {
+  corrected,
+  correctedKinds,
+  groupIds,
+  loss,
+  lossKinds,
+  offsets,
+  returns,
+  rewards,
+  tokens,
+} from './valid-arguments.js';
+
+const transitions = {
+  offsets: Int32Array.of(0, 2, 3, 5),
+  features: Float32Array.of(1, 0, 0, 1, 1, 0, 0, 1, 1, 1),
+  expectedFeatures: new Float32Array(10).fill(0.5),
+  rewards,
+  gamma: 0.9,
+  ridge: 0.1,
+};
+const transitionKinds = {
+  offsets: 'offsets',
+  features: 'values',
+  expectedFeatures: 'values',
+  rewards: 'values',
+  gamma: 'unit',
+  ridge: 'nonNegative',
+} as const;
+const bootstrap = { numResamples: 20, level: 0.9, seed: 1 };
+const fitted = (run: (transitions: algorithms.QTransitions, options: algorithms.FittedQOptions) => unknown) =>
+  (({ gamma, ridge, ...rest }: typeof transitions) =>
+    run({ ...rest, numFeatures: 2 }, { gamma, ridge })) as Entry['run'];
+
+const numTokens = { offsets, groupIds: Int32Array.of(0, 1, 0), keep: new Uint8Array(5).fill(1) };
+const counts = algorithms.countForAggregation({ offsets, groupIds });
+
+/** All others, with valid arguments and what each of them has to be. */
+export const otherFunctions: Readonly<Record<string, Entry>> = {
+  computePolicyLoss: {
+    run: ((input: algorithms.PolicyLossInput & { clipLow: number; clipHigh: number; dualClip: number }) => {
+      const { clipLow, clipHigh, dualClip, ...rest } = input;
+      return algorithms.computePolicyLoss('decoupledPpo', rest, { clipLow, clipHigh, dualClip });
+    }) as Entry['run'],
+    input: { ...loss, clipLow: 0.2, clipHigh: 0.2, dualClip: 3 },
+    kinds: { ...lossKinds, clipLow: 'positive', clipHigh: 'positive', dualClip: 'positive' },
+  },
+  selectLossTokens: {
+    run: ((input: algorithms.PolicyLossInput & { threshold: number }) => {
+      const { threshold, ...rest } = input;
+      return algorithms.selectLossTokens('m2po', rest, { threshold });
+    }) as Entry['run'],
+    input: { ...loss, threshold: 0.1 },
+    kinds: { ...lossKinds, threshold: 'positive' },
+  },
+  valueLoss: {
+    run: algorithms.valueLoss,
+    input: {
+      values: tokens(1),
+      returns: tokens(0),
+      proximalValues: tokens(0.5),
+      weights: tokens(0.2),
+      clip: 0.2,
+    },
+    kinds: {
+      values: 'leading',
+      returns: 'values',
+      proximalValues: 'values',
+      weights: 'values',
+      clip: 'positive',
+    },
+  },
+  categoricalEntropy: {
+    run: (({ logits, numCategories }: { logits: Float32Array; numCategories: number }) =>
+      algorithms.categoricalEntropy(logits, numCategories)) as Entry['run'],
+    input: { logits: new Float32Array(6), numCategories: 3 },
+    kinds: { logits: 'values', numCategories: 'count' },
+  },
+  aggregationWeights: {
+    run: ((input: algorithms.AggregatedTokens & { horizon: number }) => {
+      const { horizon, ...rest } = input;
+      return algorithms.aggregationWeights(rest, {
+        aggregation: 'sequenceMeanTokenSumNorm',
+        counts,
+        horizon,
+      });
+    }) as Entry['run'],
+    input: { ...numTokens, horizon: 8 },
+    kinds: { groupIds: 'groupIds', keep: 'mask', horizon: 'positive' },
+  },
+  countForAggregation: {
+    run: algorithms.countForAggregation,
+    input: numTokens,
+    kinds: { groupIds: 'groupIds', keep: 'mask' },
+  },
+  estimateKl: {
+    run: (({ logprobs, referenceLogprobs }: { logprobs: Float32Array; referenceLogprobs: Float32Array }) =>
+      algorithms.estimateKl(logprobs, referenceLogprobs, { estimator: 'k3' })) as Entry['run'],
+    input: { logprobs: tokens(-1), referenceLogprobs: tokens(-2) },
+    kinds: { logprobs: 'leading', referenceLogprobs: 'values' },
+  },
+  klValue: {
+    run: (({ d }: { d: number }) => algorithms.klValue('k3', d)) as Entry['run'],
+    input: { d: 0.5 },
+    kinds: {},
+  },
+  adaptKlCoefficient: {
+    run: (({
+      coefficient,
+      numSamples,
+      ...target
+    }: {
+      coefficient: number;
+      numSamples: number;
+      target: number;
+      horizon: number;
+    }) => algorithms.adaptKlCoefficient(coefficient, { meanKl: 0.1, numSamples }, target)) as Entry['run'],
+    input: { coefficient: 0.1, numSamples: 8, target: 0.1, horizon: 100 },
+    kinds: { coefficient: 'nonNegative', numSamples: 'nonNegative', target: 'positive', horizon: 'positive' },
+  },
+  applyKlPenalty: {
+    run: ((input: Omit<algorithms.KlInRewardInput, 'estimator'>) =>
+      algorithms.applyKlPenalty({ ...input, estimator: 'k1' })) as Entry['run'],
+    input: { rewards, proximalLogprobs: tokens(-1), referenceLogprobs: tokens(-2), coefficient: 0.1 },
+    kinds: {
+      rewards: 'leading',
+      proximalLogprobs: 'values',
+      referenceLogprobs: 'values',
+      coefficient: 'nonNegative',
+    },
+  },
+  importanceWeights: {
+    run: ((input: algorithms.CorrectionInput & { cap: number; floor: number }) => {
+      const { cap, floor, ...rest } = input;
+      return algorithms.importanceWeights(rest, { level: 'geometric', cap, floor });
+    }) as Entry['run'],
+    input: { ...corrected, cap: 2, floor: 0.5 },
+    kinds: { ...correctedKinds, cap: 'positive', floor: 'positive' },
+  },
+  rejectTokens: {
+    run: ((input: algorithms.CorrectionInput & { low: number; high: number; vetoBelow: number }) => {
+      const { low, high, vetoBelow, ...rest } = input;
+      const rules = [{ statistic: 'k1', scope: 'token', low, high }] as const;
+      return algorithms.rejectTokens(rest, { rules, vetoBelow });
+    }) as Entry['run'],
+    input: { ...corrected, low: 0.5, high: 2, vetoBelow: 0.001 },
+    kinds: { ...correctedKinds, low: 'positive', high: 'positive', vetoBelow: 'positive' },
+  },
+  correctionMetrics: { run: algorithms.correctionMetrics, input: corrected, kinds: correctedKinds },
+  ratioStatistics: {
+    run: (({
+      numerator,
+      denominator,
+      mask,
+    }: {
+      numerator: Float32Array;
+      denominator: Float32Array;
+      mask: Uint8Array;
+    }) => algorithms.ratioStatistics(numerator, denominator, mask)) as Entry['run'],
+    input: { numerator: tokens(-1), denominator: tokens(-2), mask: new Uint8Array(5).fill(1) },
+    kinds: { numerator: 'leading', denominator: 'values', mask: 'mask' },
+  },
+  stalenessHistogram: {
+    run: (({ maxStaleness }: { maxStaleness: number }) =>
+      algorithms.stalenessHistogram(Int32Array.of(0, 1), maxStaleness)) as Entry['run'],
+    input: { maxStaleness: 2 },
+    kinds: {},
+  },
+  effectiveSampleFraction: {
+    run: (({ weights }: { weights: Float32Array }) =>
+      algorithms.effectiveSampleFraction(weights)) as Entry['run'],
+    input: { weights: tokens(1) },
+    kinds: { weights: 'leading' },
+  },
+  explainedVariance: {
+    run: ((input: { values: Float32Array; returns: Float32Array; mask: Uint8Array }) =>
+      algorithms.explainedVariance(input.values, input.returns, input.mask)) as Entry['run'],
+    input: { values: tokens(1), returns: tokens(2), mask: new Uint8Array(5).fill(1) },
+    kinds: { values: 'leading', returns: 'values', mask: 'mask' },
+  },
+  rankCorrelation: {
+    run: (({ x, y }: { x: Float64Array; y: Float64Array }) =>
+      algorithms.rankCorrelation(x, y)) as Entry['run'],
+    input: { x: Float64Array.of(1, 2, 3), y: Float64Array.of(1, 2, 3) },
+    kinds: { x: 'leading', y: 'values' },
+  },
+  bootstrapInterval: {
+    run: (({ numResamples, level }: { numResamples: number; level: number }) =>
+      algorithms.bootstrapInterval(5, () => 1, { ...bootstrap, numResamples, level })) as Entry['run'],
+    input: { numResamples: 20, level: 0.9 },
+    kinds: { numResamples: 'count', level: 'unit' },
+  },
+  fitLinearQ: {
+    run: fitted((input, options) => algorithms.fitLinearQ(input, Int32Array.of(0, 1, 2), options)),
+    input: transitions,
+    kinds: transitionKinds,
+  },
+  crossFitLinearQ: {
+    run: fitted((input, options) => algorithms.crossFitLinearQ(input, 2, options)),
+    input: transitions,
+    kinds: transitionKinds,
+  },
+  fittedQEvaluation: {
+    run: fitted((input, options) => algorithms.fittedQEvaluation(input, { ...options, bootstrap })),
+    input: transitions,
+    kinds: transitionKinds,
+  },
+  linearValues: {
+    run: (({ features, weights }: { features: Float32Array; weights: Float64Array }) =>
+      algorithms.linearValues(features, weights)) as Entry['run'],
+    input: { features: new Float32Array(4), weights: Float64Array.of(1, 2) },
+    kinds: { features: 'leading', weights: 'leading' },
+  },
+  evaluateOffPolicy: {
+    run: ((input: algorithms.LoggedEpisodes & { gamma: number; minEffectiveEpisodes: number }) => {
+      const { gamma, minEffectiveEpisodes, ...episodes } = input;
+      const estimators = ['perDecision'] as const;
+      return algorithms.evaluateOffPolicy(episodes, { estimators, gamma, minEffectiveEpisodes, bootstrap });
+    }) as Entry['run'],
+    input: {
+      offsets,
+      rewards,
+      candidateLogprobs: tokens(-1),
+      behaviorLogprobs: tokens(-1),
+      qValues: tokens(1),
+      stateValues: tokens(1),
+      gamma: 0.9,
+      minEffectiveEpisodes: 1,
+    },
+    kinds: {
+      offsets: 'offsets',
+      rewards: 'values',
+      candidateLogprobs: 'values',
+      behaviorLogprobs: 'values',
+      qValues: 'values',
+      stateValues: 'values',
+      gamma: 'unit',
+      minEffectiveEpisodes: 'positive',
+    },
+  },
+  rowSums: {
+    run: (({ values, offsets: rows }: { values: Float32Array; offsets: Int32Array }) =>
+      algorithms.rowSums(values, rows)) as Entry['run'],
+    input: { values: tokens(1), offsets },
+    kinds: { values: 'values', offsets: 'offsets' },
+  },
+  broadcastRows: {
+    run: (({ perRow, offsets: rows }: { perRow: Float32Array; offsets: Int32Array }) =>
+      algorithms.broadcastRows(perRow, rows)) as Entry['run'],
+    input: { perRow: returns, offsets },
+    kinds: { offsets: 'rows' },
+  },
+  groupMoments: {
+    run: (({ values, groupIds: groups }: { values: Float32Array; groupIds: Int32Array }) =>
+      algorithms.groupMoments(values, groups)) as Entry['run'],
+    input: { values: returns, groupIds },
+    kinds: { values: 'leading', groupIds: 'groupIds' },
+  },
+};
