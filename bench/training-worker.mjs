@@ -12,14 +12,16 @@ const LEARNING_RATE = 1e-4;
 const job = JSON.parse(process.argv[2]);
 const answer = (object) => process.stdout.write(`${JSON.stringify(object)}\n`);
 
-const { reason } = await openBackend({ prefer: [job.backend] });
+const { reason } = await openBackend({
+  prefer: [job.backend],
+  matMulPrecision: job.matMulPrecision ?? 'float32',
+});
 const model = await loadHuggingFaceModel(job.directory, { valueHead: false, maxPositions: 512, seed: 1 });
 const optimizer = new PolicyOptimizer(model, {
   beta1: 0.9,
   beta2: 0.999,
   epsilon: 1e-8,
   weightDecay: 0.01,
-  ...job.optimizer,
 });
 const batch = readBatch(join(job.directory, `${job.batch}.json`));
 const options = {

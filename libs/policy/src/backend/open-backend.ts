@@ -17,6 +17,11 @@ export interface OpenBackendOptions {
   /** Tried in this order; by default `orderOfChoice`. */
   readonly prefer?: readonly BackendName[];
   readonly cacheDirectory?: string;
+  /**
+   * `bfloat16` lets TensorFlow on a processor round what it multiplies to bfloat16, where that has instructions for it
+   * (AVX512-BF16, AMX); sums, weights and all that is kept stay float32. For the whole process. Default `float32`.
+   */
+  readonly matMulPrecision?: 'float32' | 'bfloat16';
 }
 
 /** A backend that can't be opened says why in a few words. */
@@ -31,7 +36,10 @@ type Attempt = { readonly version: string } | { readonly refusal: string };
 export async function openBackend({
   prefer = orderOfChoice,
   cacheDirectory = defaultCacheDirectory(),
+  matMulPrecision = 'float32',
 }: OpenBackendOptions = {}): Promise<Backend> {
+  // oneDNN reads it once, when TensorFlow multiplies for the first time.
+  if (matMulPrecision === 'bfloat16') process.env['TF_SET_ONEDNN_FPMATH_MODE'] = 'BF16';
   const refusals: string[] = [];
   for (const name of prefer) {
     const attempt = await tryBackend(name, cacheDirectory);

@@ -11,6 +11,8 @@ import { PolicyError } from '../policy-error.js';
 import { adamWStep } from '../ops/adamw-step.js';
 import { exportVectors, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
+import { MomentVectors } from './moment-vectors.js';
+import type { StatePlace } from './moment-vectors.js';
 
 export interface AdamWOptions {
   readonly beta1: number;
@@ -18,6 +20,12 @@ export interface AdamWOptions {
   readonly epsilon: number;
   /** Decoupled; applies to matrices, not to norms and biases. */
   readonly weightDecay: number;
+  /**
+   * Where the two moments lie between steps, twice the size of what is trained. `host` brings them to the device a bucket
+   * at a time: it frees the memory of a GPU, at the cost of moving them there and back in each step. On a processor
+   * device and host are the same memory. Default `device`.
+   */
+  readonly statePlace?: StatePlace;
 }
 
 /** Before the names of the parameters that the moments belong to, in a file. */
@@ -39,33 +47,33 @@ export interface AdamWStep {
 /** AdamW (`adamWStep`) over all parameters of a model. */
 export class AdamW {
   private numSteps = 0;
-  private firstMoments: tf.Tensor[];
-  private secondMoments: tf.Tensor[];
+  private readonly firstMoments: MomentVectors;
+  private readonly secondMoments: MomentVectors;
 
   constructor(
     private readonly buckets: readonly Bucket[],
     private readonly options: AdamWOptions,
   ) {
     validateAdamWOptions(options);
-    this.firstMoments = buckets.map(zeros);
-    this.secondMoments = buckets.map(zeros);
+    this.firstMoments = new MomentVectors(buckets, options.statePlace ?? 'device');
+    this.secondMoments = new MomentVectors(buckets, options.statePlace ?? 'device');
   }
 
   /** Replaces every parameter; `gradients` has one vector per bucket. */
-  step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): void {
+  async step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): Promise<void> {
     this.numSteps++;
-    this.buckets.forEach((bucket, b) => {
-      tf.tidy(() => {
-        this.stepBucket(bucket, b, parameters, gradients[b], options);
-      });
-    });
+    for (const [b, bucket] of this.buckets.entries()) {
+      const { first, second } = tf.tidy(() => this.stepBucket(bucket, b, parameters, gradients[b], options));
+      await this.firstMoments.write(b, first);
+      await this.secondMoments.write(b, second);
+    }
   }
 
   async exportState(): Promise<AdamWState> {
     return {
       step: this.numSteps,
-      firstMoments: await exportVectors(this.buckets, this.firstMoments),
-      secondMoments: await exportVectors(this.buckets, this.secondMoments),
+      firstMoments: await exportVectors(this.buckets, (b) => this.firstMoments.data(b)),
+      secondMoments: await exportVectors(this.buckets, (b) => this.secondMoments.data(b)),
     };
   }
 
@@ -77,7 +85,7 @@ export class AdamW {
     yield encodeSafetensorsHeader(entries, { step: String(this.numSteps) });
     for (const vectors of [this.firstMoments, this.secondMoments]) {
       for (const [b, { specs }] of this.buckets.entries()) {
-        const data = (await vectors[b].data()) as Float32Array;
+        const data = await vectors.data(b);
         let offset = 0;
         for (const spec of specs) {
           const size = numElements(spec.shape);
@@ -106,28 +114,29 @@ export class AdamW {
           vector.set(await readParameter(source, spec, (name) => prefix + name), offset);
           offset += numElements(spec.shape);
         }
-        this[key][b].dispose();
-        this[key][b] = tf.keep(tf.tensor1d(vector));
+        this[key].assign(b, vector);
       }
     }
     this.numSteps = step;
   }
 
   dispose(): void {
-    tf.dispose([this.firstMoments, this.secondMoments]);
+    this.firstMoments.dispose();
+    this.secondMoments.dispose();
   }
 
+  /** Replaces the parameters of a bucket; returns its new moments. */
   private stepBucket(
     bucket: Bucket,
     b: number,
     parameters: ParameterSet,
     gradient: tf.Tensor,
     { learningRate, gradientScale }: AdamWStep,
-  ): void {
+  ): { first: tf.Tensor; second: tf.Tensor } {
     const tensors = {
       weight: flatten(bucket, (key) => parameters.get(key)),
-      first: this.firstMoments[b],
-      second: this.secondMoments[b],
+      first: this.firstMoments.read(b),
+      second: this.secondMoments.read(b),
     };
     const { weight, first, second } = adamWStep(tensors, gradient, {
       ...this.options,
@@ -139,15 +148,8 @@ export class AdamW {
     unflatten(bucket, weight).forEach((part, i) => {
       parameters.replace(bucket.specs[i].key, part);
     });
-    this.firstMoments[b].dispose();
-    this.secondMoments[b].dispose();
-    this.firstMoments[b] = tf.keep(first);
-    this.secondMoments[b] = tf.keep(second);
+    return { first, second };
   }
-}
-
-function zeros({ specs }: Bucket): tf.Tensor {
-  return tf.keep(tf.zeros([specs.reduce((sum, { shape }) => sum + numElements(shape), 0)]));
 }
 
 function validateAdamWOptions(options: AdamWOptions): void {

@@ -59,11 +59,11 @@ export function unflatten({ specs }: Bucket, vector: tf.Tensor): tf.Tensor[] {
 /** Vectors by Hugging Face name. */
 export async function exportVectors(
   buckets: readonly Bucket[],
-  vectors: readonly tf.Tensor[],
+  vectorOf: (bucket: number) => Promise<Float32Array>,
 ): Promise<NamedTensors> {
   const named = new Map<string, NamedTensor>();
   for (const [b, { specs }] of buckets.entries()) {
-    const data = Float32Array.from(await vectors[b].data());
+    const data = Float32Array.from(await vectorOf(b));
     let offset = 0;
     for (const spec of specs) {
       const size = numElements(spec.shape);

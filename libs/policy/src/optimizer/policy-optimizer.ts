@@ -103,7 +103,7 @@ export class PolicyOptimizer {
         );
       }
       const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
-      this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
+      await this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
       return { gradientNorm };
     } finally {
       this.clearGradients();

@@ -1,0 +1,31 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { openBackend } from '../backend/open-backend.js';
+import { matMul } from '../ops/mat-mul.js';
+
+/** Makes this module a program when it is run with this argument. */
+export const programFlag = '--print-product-error';
+
+const size = 128;
+
+/** The largest error of a product of two matrices of random numbers against doubles, relative to its largest element. */
+function productError(): number {
+  const [a, b] = [1, 2].map((seed) => tf.randomNormal([size, size], 0, 1, 'float32', seed));
+  const [x, y, actual] = [a, b, matMul(a, b)].map((tensor) => tensor.dataSync());
+  let worst = 0;
+  let largest = 0;
+  for (let cell = 0; cell < size * size; cell++) {
+    let expected = 0;
+    const [row, column] = [Math.floor(cell / size), cell % size];
+    for (let k = 0; k < size; k++) expected += x[row * size + k] * y[k * size + column];
+    worst = Math.max(worst, Math.abs(actual[cell] - expected));
+    largest = Math.max(largest, Math.abs(expected));
+  }
+  return worst / largest;
+}
+
+/** As a program: prints that error on TensorFlow under the precision that its argument names. */
+if (process.argv[2] === programFlag) {
+  const matMulPrecision = process.argv[3] as 'float32' | 'bfloat16';
+  await openBackend({ prefer: ['tensorflow'], matMulPrecision });
+  console.log(productError());
+}
