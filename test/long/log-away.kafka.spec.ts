@@ -66,7 +66,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     expect(await roles.finish(collector, 30_000)).toBe(0);
     expect((await roles.verify()).report).toMatchObject(sound);
     expect(await roles.sql(updates)).toEqual([{ n: 4, u: 4 }]);
-  }, 240_000);
+  }, 480_000);
 
   it('a collector that is killed with a spool brings all of it into the log at its next start', async () => {
     const { broker, roles, log } = await start();
@@ -99,7 +99,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     // Every started episode is accounted for: sealed, and in a closed group.
     expect(await roles.sql('SELECT count() AS n FROM episodes WHERE NOT sealed')).toEqual([{ n: 0 }]);
     expect(await roles.sql(updates)).toEqual([{ n: 1, u: 1 }]);
-  }, 300_000);
+  }, 600_000);
 });
 
 async function numTrajectoryRecords(log: EventLog): Promise<number> {

@@ -126,7 +126,7 @@ export class FaultBench {
    *
    * @param {{ withinMs?: number }} [options]
    */
-  async untilVisible({ withinMs = 20_000 } = {}) {
+  async untilVisible({ withinMs = 60_000 } = {}) {
     const visible = untilVisible(this.log, this.client, { stallMs: NO_HELP_MS });
     const late = sleep(withinMs, 'late', { ref: false });
     if ((await Promise.race([visible, late])) !== 'late') return;

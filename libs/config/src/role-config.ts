@@ -40,6 +40,8 @@ export class RoleConfig {
   @IsOptional() @IsString() @IsNotEmpty() readonly spoolDirectory?: string;
   /** Most bytes that one collector keeps there (default 1 GiB). */
   @IsOptional() @IsInt() @Min(0) readonly spoolMaxBytes?: number;
+  /** Largest event that a collector takes (default 8 MiB). */
+  @IsOptional() @IsInt() @Min(1) readonly maxEventBytes?: number;
 }
 
 type RoleVariable = Exclude<keyof RoleConfig, 'log'>;
@@ -56,9 +58,14 @@ const variables: Readonly<Record<RoleVariable, string>> = {
   supervisorPid: 'RETRACE_SUPERVISOR_PID',
   spoolDirectory: 'RETRACE_SPOOL_DIRECTORY',
   spoolMaxBytes: 'RETRACE_SPOOL_MAX_BYTES',
+  maxEventBytes: 'RETRACE_MAX_EVENT_BYTES',
 };
 
-const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>(['supervisorPid', 'spoolMaxBytes']);
+const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>([
+  'supervisorPid',
+  'spoolMaxBytes',
+  'maxEventBytes',
+]);
 
 /**
  * Parses the environment once, in main.
