@@ -184,9 +184,20 @@ function refuseNulls(chunk: Data, name: string): Data {
 /** The logical values: the buffer may be padded beyond them. */
 function flatNumbers(chunk: Data): FlatNumbers {
   const values = (chunk.values as FlatNumbers | BigInt64Array | BigUint64Array).subarray(0, chunk.length);
-  if (values instanceof BigInt64Array || values instanceof BigUint64Array)
-    return Float64Array.from(values, Number);
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array) return asFloat64s(values);
   return values;
+}
+
+const TWO_TO_32 = 2 ** 32;
+
+/** By halves of 32 bits: a BigInt an element would be an object an element. */
+function asFloat64s(values: BigInt64Array | BigUint64Array): Float64Array {
+  const { buffer, byteOffset, length } = values;
+  const low = new Uint32Array(buffer, byteOffset, 2 * length);
+  const high = values instanceof BigInt64Array ? new Int32Array(buffer, byteOffset, 2 * length) : low;
+  const numbers = new Float64Array(length);
+  for (let i = 0; i < length; i++) numbers[i] = high[2 * i + 1] * TWO_TO_32 + low[2 * i];
+  return numbers;
 }
 
 /** Bitmaps are not cut when a column is sliced, so they count from the slice's own offset. */

@@ -114,6 +114,9 @@ export function createStoreClient({
 }
 
 class HttpStoreClient implements StoreClient {
+  /** Of the last result: the slices of a history are alike. */
+  private arrowBytes = 0;
+
   constructor(
     private readonly client: ClickHouseClient,
     readonly database: string,
@@ -167,7 +170,8 @@ class HttpStoreClient implements StoreClient {
         clickhouse_settings: { ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
-      const { bytes, failure } = await readToTheEnd(stream);
+      const { bytes, failure } = await readToTheEnd(stream, this.arrowBytes);
+      this.arrowBytes = bytes.length;
       // First, because an exception after the first rows comes as text in the stream, and then the connection breaks.
       assertCompleteArrowStream(bytes);
       if (failure !== null) throw failure;
@@ -210,17 +214,36 @@ class HttpStoreClient implements StoreClient {
   }
 }
 
-/** Everything that came, and why no more did. Reading by events, since an iterator drops what is buffered when it fails. */
+/** An answer begins with so much room, and holds no more than it needs where it is larger. */
+const MIN_ANSWER_BYTES = 64 * 1024;
+const MAX_EXPECTED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Everything that came, and why no more did. Reading by events, since an iterator drops what is buffered when it fails.
+ * Chunks are copied as they come: held until the end they would outlive the collector's young generation.
+ *
+ * @param expectedBytes how much room it begins with
+ */
 async function readToTheEnd(
   stream: Readable,
+  expectedBytes = 0,
 ): Promise<{ readonly bytes: Uint8Array; readonly failure: Error | null }> {
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let bytes = Buffer.allocUnsafeSlow(Math.max(MIN_ANSWER_BYTES, Math.min(expectedBytes, MAX_EXPECTED_BYTES)));
+  let length = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (length + chunk.length > bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(2 * (length + chunk.length));
+      bytes.copy(grown, 0, 0, length);
+      bytes = grown;
+    }
+    bytes.set(chunk, length);
+    length += chunk.length;
+  });
   const failure = await finished(stream).then(
     () => null,
     (error: Error) => error,
   );
-  return { bytes: Buffer.concat(chunks), failure };
+  return { bytes: bytes.subarray(0, length), failure };
 }
 
 async function attempt<T>(what: string, request: () => Promise<T>): Promise<T> {

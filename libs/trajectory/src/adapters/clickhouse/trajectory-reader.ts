@@ -32,6 +32,9 @@ const READ_SETTINGS: ClickHouseSettings = {
   preferred_block_size_bytes: '16000000',
 };
 
+/** While one answer is on its way, the engine works on the next. */
+const SLICES_AHEAD = 2;
+
 /** Reads trajectories out of the store by key, for training. */
 export class TrajectoryReader {
   private readonly maxEpisodesPerQuery: number;
@@ -58,8 +61,8 @@ export class TrajectoryReader {
   }
 
   /**
-   * The same, `maxEpisodesPerQuery` episodes at a time: for more than memory holds. The next slice is asked for while one is worked
-   * on, so two are there at once.
+   * The same, `maxEpisodesPerQuery` episodes at a time: for more than memory holds. The next two slices are asked for while one is
+   * worked on, so three are there at once.
    *
    * @throws as `readEpisodes`
    */
@@ -83,10 +86,10 @@ export class TrajectoryReader {
       return answer;
     };
     try {
-      let next = ask(slices[0]);
+      const asked = slices.slice(0, SLICES_AHEAD).map(ask);
       for (const [i, slice] of slices.entries()) {
-        const bytes = await next;
-        if (i + 1 < slices.length) next = ask(slices[i + 1]);
+        const bytes = await (asked.shift() as Promise<Uint8Array>);
+        if (i + SLICES_AHEAD < slices.length) asked.push(ask(slices[i + SLICES_AHEAD]));
         yield new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice);
       }
     } finally {
