@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -22,6 +22,14 @@ export interface RequestBodyOptions {
 
 /** Written to the spool without waiting for the disk between chunks, which come in pieces of 64 KiB. */
 const SPOOL_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A smaller body is written at once: opening, writing and closing a file on other threads would wait three times for a core
+ * where training has them all.
+ */
+const MAX_SMALL_BYTES = 1024 * 1024;
+
+const NEW_FILE = { mode: 0o600, flag: 'wx', flags: 'wx' } as const;
 
 /** A body kept in a file of ours, whose name no client chooses. */
 export interface SpooledBody {
@@ -67,29 +75,32 @@ export class RequestBody {
   async spool(head: Buffer): Promise<SpooledBody> {
     const path = join(this.options.spoolDirectory, `body-${randomUUID()}`);
     const remove = () => rm(path, { force: true });
-    let sizeBytes = 0;
-    const count = (chunk: Buffer) => {
-      sizeBytes += chunk.length;
+    const parts = [head];
+    let sizeBytes = head.length;
+    const take = async (): Promise<Buffer | null> => {
+      const chunk = await this.next();
+      sizeBytes += chunk?.length ?? 0;
       return chunk;
     };
-    const rest = this.rest.bind(this);
     try {
-      await pipeline(
-        async function* () {
-          if (head.length > 0) yield count(head);
-          for await (const chunk of rest()) yield count(chunk);
-        },
-        createWriteStream(path, { mode: 0o600, flags: 'wx', highWaterMark: SPOOL_BUFFER_BYTES }),
-      );
+      let chunk = await take();
+      for (; chunk !== null && sizeBytes <= MAX_SMALL_BYTES; chunk = await take()) parts.push(chunk);
+      if (chunk === null) writeFileSync(path, Buffer.concat(parts), NEW_FILE);
+      else {
+        parts.push(chunk);
+        await pipeline(
+          async function* () {
+            yield* parts;
+            for (chunk = await take(); chunk !== null; chunk = await take()) yield chunk;
+          },
+          createWriteStream(path, { ...NEW_FILE, highWaterMark: SPOOL_BUFFER_BYTES }),
+        );
+      }
     } catch (error) {
       await remove();
       throw asBodyError(error);
     }
     return { path, sizeBytes, compression: 'none', remove };
-  }
-
-  private async *rest(): AsyncGenerator<Buffer> {
-    for (let chunk = await this.next(); chunk !== null; chunk = await this.next()) yield chunk;
   }
 
   private async next(): Promise<Buffer | null> {
