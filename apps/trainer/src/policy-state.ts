@@ -15,6 +15,7 @@ import {
   type TransformerConfig,
 } from '@retrace/policy';
 import type { FileRef } from '@retrace/trajectory';
+import { directoryOptions, madeConfig } from './recipe-model.js';
 
 export interface PolicyStateOptions {
   readonly recipe: Recipe;
@@ -49,7 +50,9 @@ export class PolicyState {
     start?: { readonly model: Transformer; readonly base: BaseModel },
   ) {
     this.base = start?.base ?? null;
-    this.model = start?.model ?? Transformer.initialize(transformerConfig(options), options.recipe.seed);
+    this.model =
+      start?.model ??
+      Transformer.initialize(madeConfig(options.recipe, options.vocabSize), options.recipe.seed);
     this.modelConfig = this.model.config;
     const identity = [this.modelConfig, options.tokenizerHash, ...(start ? [start.base.fingerprint] : [])];
     this.modelHash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
@@ -59,14 +62,11 @@ export class PolicyState {
 
   /** The state that a run starts from: the model that the recipe names, or random weights. */
   static async open(options: PolicyStateOptions): Promise<PolicyState> {
-    const { policy, loss, seed } = options.recipe;
+    const { policy, seed } = options.recipe;
     if (!policy) return new PolicyState(options);
     const model = await loadHuggingFaceModel(policy.model, {
       seed,
-      maxPositions: policy.maxPositions,
-      valueHead: loss.valueCoefficient > 0,
-      ...(policy.valueTrunk ? { valueTrunk: policy.valueTrunk } : {}),
-      ...(policy.lora ? { lora: policy.lora } : {}),
+      ...directoryOptions(options.recipe, policy),
     });
     const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
     return new PolicyState(options, { model, base });
@@ -132,19 +132,4 @@ export class PolicyState {
     }
     return this.referenceModel.model;
   }
-}
-
-function transformerConfig({ recipe, vocabSize }: PolicyStateOptions): TransformerConfig {
-  const { model } = recipe;
-  if (!model)
-    throw new TypeError('recipe.model: missing; a model that recipe.policy names is opened, not made');
-  return {
-    ...model,
-    vocabSize,
-    ropeTheta: 10_000,
-    rmsNormEps: 1e-6,
-    tieWordEmbeddings: false,
-    attentionBias: false,
-    valueHead: recipe.loss.valueCoefficient > 0,
-  };
 }

@@ -30,6 +30,18 @@ export type { TrainingBatch } from './losses/training-batch.js';
 export { PolicyOptimizer } from './optimizer/policy-optimizer.js';
 export type { ApplyOptions } from './optimizer/policy-optimizer.js';
 export type { AdamWOptions, AdamWState } from './optimizer/adamw.js';
+export {
+  countParameters,
+  estimateGenerationMemory,
+  estimateTrainingMemory,
+} from './memory/estimate-memory.js';
+export type {
+  GenerationShape,
+  MemoryEstimate,
+  MemoryPart,
+  PassShape,
+  TrainingShape,
+} from './memory/estimate-memory.js';
 export { ShardedOptimizer } from './data-parallel/sharded-optimizer.js';
 export type {
   GradientStep,

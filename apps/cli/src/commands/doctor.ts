@@ -1,17 +1,19 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CheckResult } from '../doctor/check.js';
-import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
+import { collect, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
 
 export const doctorCommand = () =>
   new Command('doctor')
     .description(
       'check this machine, and the data directory or the log and store that the environment names; exit code 1 where Retrace can’t work',
     )
+    .option('--recipe <name-or-file>', 'also whether this recipe fits into memory')
+    .option('--set <key=value>', 'another value for a recipe field; may be repeated', collect)
     .option('--port <number>', 'port that the API would get', wholeNumber(0, 65_535), 8787)
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async ({ dataDir, port, json }) => {
+    .action(async ({ dataDir, port, json, recipe, set }) => {
       const [machine, { checkBackend }, { findServer }, { loopback }, { CliError }] = await Promise.all([
         import('../doctor/machine-checks.js'),
         import('../doctor/backend-check.js'),
@@ -27,6 +29,7 @@ export const doctorCommand = () =>
         await machine.checkPort(loopback, port, server?.apiUrl || null),
         await checkBackend(),
         ...(await checkData(dataDir)),
+        ...(recipe === undefined ? [] : [await checkRecipe(recipe, set)]),
       ];
       if (json) {
         console.log(JSON.stringify(results, null, 2));
@@ -51,4 +54,12 @@ async function checkData(dataDir: string): Promise<CheckResult[]> {
   }
   const { checkLog, checkStore } = await import('../doctor/service-checks.js');
   return Promise.all([checkLog(services), checkStore(services)]);
+}
+
+async function checkRecipe(nameOrFile: string, assignments?: readonly string[]): Promise<CheckResult> {
+  const [{ resolveRecipe }, { checkRecipeMemory }] = await Promise.all([
+    import('@retrace/config'),
+    import('../doctor/recipe-memory.js'),
+  ]);
+  return checkRecipeMemory(resolveRecipe(nameOrFile, { assignments }));
 }

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PolicyRecipe, Recipe } from '@retrace/config';
+import {
+  parseHuggingFaceConfig,
+  type HuggingFaceModelOptions,
+  type TransformerConfig,
+} from '@retrace/policy';
+
+/** The shape of the model that a recipe makes of random weights. */
+export function madeConfig({ model, loss }: Recipe, vocabSize: number): TransformerConfig {
+  if (!model)
+    throw new TypeError('recipe.model: missing; a model that recipe.policy names is opened, not made');
+  return {
+    ...model,
+    vocabSize,
+    ropeTheta: 10_000,
+    rmsNormEps: 1e-6,
+    tieWordEmbeddings: false,
+    attentionBias: false,
+    valueHead: loss.valueCoefficient > 0,
+  };
+}
+
+/** What a recipe asks of a model directory. */
+export function directoryOptions({ loss }: Recipe, policy: PolicyRecipe): HuggingFaceModelOptions {
+  return {
+    maxPositions: policy.maxPositions,
+    valueHead: loss.valueCoefficient > 0,
+    ...(policy.valueTrunk ? { valueTrunk: policy.valueTrunk } : {}),
+    ...(policy.lora ? { lora: policy.lora } : {}),
+  };
+}
+
+/** The shape of a recipe's model, from the recipe or the directory that it names; no weight is read. */
+export async function recipeModelConfig(recipe: Recipe, vocabSize: number): Promise<TransformerConfig> {
+  const { policy } = recipe;
+  if (!policy) return madeConfig(recipe, vocabSize);
+  const path = join(policy.model, 'config.json');
+  return parseHuggingFaceConfig(
+    JSON.parse(await readFile(path, 'utf8')),
+    directoryOptions(recipe, policy),
+    path,
+  );
+}
