@@ -8,8 +8,16 @@ import { join } from 'node:path';
 import { loadHuggingFaceModel, openBackend, PolicyOptimizer, Transformer } from '@retrace/policy';
 import { writeRandomModel } from './random-model.mjs';
 
-const { config, huggingFace, lora, numSequences, sequenceTokens, maxTokensPerMicroBatch, policyLoss } =
-  JSON.parse(process.argv[2]);
+const {
+  config,
+  huggingFace,
+  lora,
+  numSequences,
+  sequenceTokens,
+  maxTokensPerMicroBatch,
+  policyLoss,
+  recomputeLayers = false,
+} = JSON.parse(process.argv[2]);
 
 await openBackend();
 const baseline = process.memoryUsage().rss;
@@ -39,6 +47,7 @@ const options = {
   klEstimator: 'k3',
   temperature: 1,
   maxTokensPerMicroBatch,
+  recomputeLayers,
 };
 for (let step = 0; step < 3; step++) {
   await optimizer.accumulate(batch, options);

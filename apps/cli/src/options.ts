@@ -24,7 +24,9 @@ export const recipeOption = () =>
 export const backendOption = () =>
   new Option('--backend <name>', 'compute backend instead of the best one found').choices([
     'tensorflow-cuda',
+    'tfjs-node-gpu',
     'tensorflow',
+    'tfjs-node',
     'wasm',
   ] as const);
 

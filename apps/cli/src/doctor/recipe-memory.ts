@@ -48,12 +48,11 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const passTokens = Math.max(optimizer.maxTokensPerMicroBatch, rowTokens);
   const numShards = optimizer.dataParallel ?? 1;
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
-  const trainer = estimateTrainingMemory(config, { passTokens, rowTokens, accumulates: true });
+  const trainer = estimateTrainingMemory(config, { passTokens, accumulates: true });
   const collector = estimateGenerationMemory(config, {
     maxSlots: slots,
     maxTokens: rowTokens,
     passTokens: Math.min(slots * rowTokens, 4096),
-    rowTokens,
   });
   const roles = [
     {

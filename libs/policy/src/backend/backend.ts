@@ -23,3 +23,6 @@ export const orderOfChoice: readonly BackendName[] = [
   'tfjs-node',
   'wasm',
 ];
+
+/** Every backend that can be asked for by name. */
+export const backendNames: readonly BackendName[] = [...orderOfChoice, 'cpu'];

@@ -1,13 +1,13 @@
 import type { BackendName } from './backend.js';
 import { orderOfChoice } from './backend.js';
 import { defaultCacheDirectory, findDamage, findInstallation } from './installer/installation.js';
-import { backendObstacle } from './open-backend.js';
+import { backendObstacle, backendsOf } from './open-backend.js';
 
 export interface BackendStatus {
   readonly name: BackendName;
   /** Whether `openBackend` would try it. */
   readonly isAvailable: boolean;
-  /** The first available one in the order of choice. */
+  /** The first available one in the order of choice, or the one that RETRACE_BACKEND names. */
   readonly isChosen: boolean;
   /** Why it is not available, or null. */
   readonly obstacle: string | null;
@@ -35,9 +35,11 @@ export async function listBackends({
   verify = false,
 }: ListBackendsOptions = {}): Promise<readonly BackendStatus[]> {
   const statuses: BackendStatus[] = [];
+  const candidates = backendsOf(process.env);
   for (const name of orderOfChoice) {
     const obstacle = await backendObstacle(name, cacheDirectory);
-    const isChosen = obstacle === null && !statuses.some((status) => status.isChosen);
+    const isChosen =
+      obstacle === null && candidates.includes(name) && !statuses.some((status) => status.isChosen);
     const installation = await installationStatus(name, cacheDirectory, verify);
     statuses.push({ name, isAvailable: obstacle === null, isChosen, obstacle, installation });
   }

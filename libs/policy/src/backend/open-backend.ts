@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import * as tf from '@tensorflow/tfjs-core';
 import { PolicyError } from '../policy-error.js';
 import type { Backend, BackendName } from './backend.js';
-import { orderOfChoice } from './backend.js';
+import { backendNames, orderOfChoice } from './backend.js';
 import './gradients.js';
 import { gpuIsVisible } from './gpu.js';
 import type { Variant } from './installer/installation.js';
@@ -14,7 +14,7 @@ import { registerWasmKernels } from './wasm/register-kernels.js';
 const require = createRequire(import.meta.url);
 
 export interface OpenBackendOptions {
-  /** Tried in this order; by default `orderOfChoice`. */
+  /** Tried in this order; by default what RETRACE_BACKEND names alone, or `orderOfChoice`. */
   readonly prefer?: readonly BackendName[];
   readonly cacheDirectory?: string;
   /**
@@ -22,6 +22,7 @@ export interface OpenBackendOptions {
    * (AVX512-BF16, AMX); sums, weights and all that is kept stay float32. For the whole process. Default `float32`.
    */
   readonly matMulPrecision?: 'float32' | 'bfloat16';
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** A backend that can't be opened says why in a few words. */
@@ -34,8 +35,9 @@ type Attempt = { readonly version: string } | { readonly refusal: string };
  *   that can't happen: `wasm` needs nothing.
  */
 export async function openBackend({
-  prefer = orderOfChoice,
-  cacheDirectory = defaultCacheDirectory(),
+  environment = process.env,
+  prefer = backendsOf(environment),
+  cacheDirectory = defaultCacheDirectory(environment),
   matMulPrecision = 'float32',
 }: OpenBackendOptions = {}): Promise<Backend> {
   // oneDNN reads it once, when TensorFlow multiplies for the first time.
@@ -51,6 +53,22 @@ export async function openBackend({
     refusals.push(`${name}, because ${attempt.refusal}`);
   }
   throw new PolicyError('BACKEND_UNAVAILABLE', `No backend works: not ${refusals.join('; not ')}.`);
+}
+
+/**
+ * The backends to try: the one that RETRACE_BACKEND names, or all in the order of choice.
+ *
+ * @throws PolicyError `BACKEND_UNAVAILABLE` when it names none that there is
+ */
+export function backendsOf(environment: NodeJS.ProcessEnv): readonly BackendName[] {
+  const named = environment['RETRACE_BACKEND'];
+  if (named === undefined || named === '') return orderOfChoice;
+  const known = backendNames.find((name) => name === named);
+  if (known !== undefined) return [known];
+  throw new PolicyError(
+    'BACKEND_UNAVAILABLE',
+    `RETRACE_BACKEND is ${JSON.stringify(named)}; it must be one of ${backendNames.join(', ')}`,
+  );
 }
 
 /** Why a backend would not be chosen, in a few words, or null if all it needs is there. Loads nothing. */

@@ -17,15 +17,15 @@ export interface MemoryEstimate {
 
 /** The tokens that one pass computes, all at once. */
 export interface PassShape {
-  /** Cells of one pass: `maxTokensPerMicroBatch`, or what there is where that is less. */
+  /** Tokens of one pass: `maxTokensPerMicroBatch`, or what there is where that is less. */
   readonly passTokens: number;
-  /** Tokens of the longest row: attention scores grow with it. */
-  readonly rowTokens: number;
 }
 
 export interface TrainingShape extends PassShape {
   /** Whether a step accumulates over more than one pass. */
   readonly accumulates: boolean;
+  /** `LossOptions.recomputeLayers`: a layer's outputs are computed again for the gradient. */
+  readonly recomputesLayers?: boolean;
 }
 
 export interface GenerationShape extends PassShape {
@@ -49,13 +49,11 @@ const allocatorFactor = 1.37;
 /** Most logits of a chunk of the LM head, in elements (`tokenDistribution`). */
 const maxLogits = 2 ** 24;
 
-/** Rows up to this long are attended in one fused op that keeps no scores (`fusesAttention`). */
-const maxFusedKeys = 128;
-
 /**
  * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained two moments, the gradient,
  * and its copies while it is laid into buckets and added; the activations of one pass, each layer's outputs, which live until
- * the forward pass has ended; a chunk of logits and its gradient.
+ * the forward pass has ended; a chunk of logits and its gradient. For the backend that `installBackend` makes, with its fused
+ * ops: without them attention scores are kept as well.
  */
 export function estimateTrainingMemory(config: TransformerConfig, shape: TrainingShape): MemoryEstimate {
   const { numParameters, numTrained } = countParameters(config);
@@ -65,7 +63,10 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
     { name: 'program', bytes: programBytes },
     { name: 'weights', bytes: numParameters * bytesPerValue },
     { name: 'gradients and optimizer', bytes: numTrained * copies * bytesPerValue },
-    { name: 'activations of a pass', bytes: activationBytes(config, shape) },
+    {
+      name: 'activations of a pass',
+      bytes: activationBytes(config, shape.passTokens, shape.recomputesLayers),
+    },
     { name: 'logits', bytes: 2 * logitBytes(config, shape.passTokens) },
   ]);
 }
@@ -78,7 +79,7 @@ export function estimateGenerationMemory(config: TransformerConfig, shape: Gener
     { name: 'program', bytes: programBytes },
     { name: 'weights', bytes: countParameters(config).numParameters * bytesPerValue },
     { name: 'keys and values', bytes: (shape.maxSlots + 1) * shape.maxTokens * perToken },
-    { name: 'activations of a pass', bytes: activationBytes(config, shape) },
+    { name: 'activations of a pass', bytes: activationBytes(config, shape.passTokens) },
     { name: 'logits', bytes: 2 * shape.maxSlots * config.vocabSize * bytesPerValue },
   ]);
 }
@@ -96,18 +97,29 @@ export function countParameters(config: TransformerConfig): {
   return { numParameters, numTrained };
 }
 
-/** The outputs of a forward pass, counted op by op in units of the widths of a layer, and one layer's scores in passing. */
-function activationBytes(config: TransformerConfig, { passTokens, rowTokens }: PassShape): number {
-  const { hiddenSize, numLayers, numHeads, numKeyValueHeads, headDim, intermediateSize, lora } = config;
+/** The outputs of a forward pass, counted op by op in units of the widths of a layer. */
+function activationBytes(
+  {
+    hiddenSize,
+    numLayers,
+    numHeads,
+    numKeyValueHeads,
+    headDim,
+    intermediateSize,
+    lora,
+    valueTrunk,
+  }: TransformerConfig,
+  passTokens: number,
+  recomputesLayers = false,
+): number {
   const qkvWidth = (numHeads + 2 * numKeyValueHeads) * headDim;
-  const scores = rowTokens <= maxFusedKeys ? 0 : numHeads * rowTokens;
   const perLayer =
     lora === undefined
-      ? 10 * hiddenSize + 4 * qkvWidth + 4 * intermediateSize + scores
-      : 20 * hiddenSize + 10 * qkvWidth + 11 * intermediateSize + 3 * scores;
-  const numTrunks = config.valueTrunk === 'own' ? 2 : 1;
-  const lasting = passTokens * numLayers * numTrunks * perLayer * allocatorFactor;
-  return (lasting + 2 * passTokens * scores) * bytesPerValue;
+      ? 10 * hiddenSize + 4 * qkvWidth + 4 * intermediateSize
+      : 20 * hiddenSize + 10 * qkvWidth + 11 * intermediateSize;
+  const numTrunks = valueTrunk === 'own' ? 2 : 1;
+  const ofTrunk = recomputesLayers ? perLayer + numLayers * hiddenSize : numLayers * perLayer;
+  return passTokens * numTrunks * ofTrunk * allocatorFactor * bytesPerValue;
 }
 
 function logitBytes({ vocabSize }: TransformerConfig, passTokens: number): number {

@@ -11,12 +11,19 @@ interface TestedBackend {
 }
 
 /** TensorFlow with Retrace's own ops and with its own alone, what every machine has, and plain JavaScript. */
-const tested: readonly TestedBackend[] = [
+const onProcessor: readonly TestedBackend[] = [
   { title: 'tensorflow', name: 'tensorflow', usesNativeOps: true },
   { title: 'tensorflow without native ops', name: 'tensorflow', usesNativeOps: false },
   { title: 'wasm', name: 'wasm', usesNativeOps: false },
   { title: 'cpu', name: 'cpu', usesNativeOps: false },
 ];
+
+/** What `npm run test:gpu` runs the same suites on. */
+const onGpu: readonly TestedBackend[] = [
+  { title: 'tensorflow-cuda', name: 'tensorflow-cuda', usesNativeOps: false },
+];
+
+const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? onGpu : onProcessor;
 
 /**
  * Runs a suite once on each backend. One that is not installed is reported as skipped, with the reason in the title.

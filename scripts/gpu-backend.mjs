@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run-tool.mjs';
+
+/**
+ * Makes sure of the CUDA backend. Returns null when it can compute, or why not, in a sentence: no GPU, no package index, no
+ * compiler. Nothing is downloaded where no GPU is visible.
+ */
+export async function gpuObstacle() {
+  const library = join(root, 'libs', 'policy', 'dist', 'index.js');
+  if (!existsSync(library)) return 'this checkout is not built (npm ci && npm run build)';
+  const { ensureBackend, listBackends, visibleGpus } = await import(library);
+  if (visibleGpus().length === 0) return 'no NVIDIA GPU is visible';
+  const statuses = await listBackends();
+  if (statuses.some(({ name, isAvailable }) => name === 'tensorflow-cuda' && isAvailable)) return null;
+  const { isInstalled, message } = await ensureBackend({
+    cuda: true,
+    onProgress: ({ stage, message: detail, fraction }) => {
+      if (process.stderr.isTTY)
+        process.stderr.write(`\r${stage}: ${detail} ${Math.round(100 * fraction)} %   `);
+    },
+  });
+  return isInstalled ? null : message;
+}

@@ -1,0 +1,146 @@
+/**
+ * Predicted peak memory against measured, within 20 %: training of several shapes, a process each; and the trainer and the
+ * collector of built-in recipes, as they run.
+ *
+ *   npm run test:long -- memory-estimate [-- --half-billion]
+ *
+ * `--half-billion` adds adapters on the shape of Qwen2.5-0.5B, which takes 10 GiB and minutes.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { resolveRecipe } from '@retrace/config';
+import { estimateTrainingMemory, parseHuggingFaceConfig } from '@retrace/policy';
+import { estimateRecipeMemory } from '../../apps/cli/dist/doctor/recipe-memory.js';
+import { qwenHalfBillion } from '../../bench/random-model.mjs';
+import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
+
+const { values } = parseArgs({ options: { 'half-billion': { type: 'boolean', default: false } } });
+const allowed = 0.2;
+const mebibyte = 2 ** 20;
+const targets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'];
+const lora = { rank: 16, alpha: 32, targets };
+
+const qwenLike = (change = {}) => ({
+  vocabSize: 8192,
+  hiddenSize: 256,
+  numLayers: 4,
+  numHeads: 4,
+  numKeyValueHeads: 2,
+  headDim: 64,
+  intermediateSize: 1024,
+  ropeTheta: 1e4,
+  rmsNormEps: 1e-6,
+  tieWordEmbeddings: false,
+  attentionBias: false,
+  maxPositions: 2048,
+  valueHead: false,
+  ...change,
+});
+const tiny = {
+  vocabSize: 43,
+  hiddenSize: 64,
+  numLayers: 2,
+  headDim: 16,
+  intermediateSize: 176,
+  valueHead: true,
+};
+/** Name, shape, sequences × tokens, cells of a pass. */
+const shapes = [
+  ['4 layers × 256, 8 × 256 tokens', { config: qwenLike() }, 8, 256, 2048],
+  ['the same in two passes', { config: qwenLike() }, 8, 256, 1024],
+  ['the same, 2 × 1,024 tokens', { config: qwenLike() }, 2, 1024, 2048],
+  ['the same, 16 × 256 tokens', { config: qwenLike() }, 16, 256, 4096],
+  ['8 layers, recomputed', { config: qwenLike({ numLayers: 8 }), recomputeLayers: true }, 8, 256, 2048],
+  ['8 layers', { config: qwenLike({ numLayers: 8 }) }, 8, 256, 2048],
+  ['vocabulary of 32,768', { config: qwenLike({ vocabSize: 32_768 }) }, 8, 256, 2048],
+  [
+    '4 layers × 512',
+    { config: qwenLike({ hiddenSize: 512, numHeads: 8, intermediateSize: 2048 }) },
+    8,
+    256,
+    2048,
+  ],
+  ['adapters on 4 layers × 256', { config: qwenLike({ lora }) }, 8, 256, 2048],
+  ['the model of frozen-lake-ppo, 256 × 20 tokens', { config: qwenLike(tiny) }, 256, 20, 16_384],
+  ...(values['half-billion']
+    ? [['adapters on 0.5 billion, 4 × 256 tokens', { huggingFace: qwenHalfBillion, lora }, 4, 256, 512]]
+    : []),
+];
+
+const figures = [];
+let passed = true;
+
+function compare(name, measuredBytes, predictedBytes) {
+  const error = predictedBytes / measuredBytes - 1;
+  const isClose = Math.abs(error) <= allowed;
+  if (!isClose) passed = false;
+  console.log(
+    `${name}: ${(measuredBytes / mebibyte).toFixed(0)} MiB measured, ${(predictedBytes / mebibyte).toFixed(0)} predicted, ${(100 * error).toFixed(0)} %${isClose ? '' : '  TOO FAR'}`,
+  );
+  figures.push({ name: `${name}: measured`, value: measuredBytes / mebibyte, unit: 'MiB' });
+  figures.push({ name: `${name}: predicted`, value: predictedBytes / mebibyte, unit: 'MiB' });
+}
+
+for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] of shapes) {
+  const shape = { ...model, numSequences, sequenceTokens, maxTokensPerMicroBatch, policyLoss: 'ppo' };
+  const output = execFileSync(
+    process.execPath,
+    [join(root, 'bench', 'peak-memory.mjs'), JSON.stringify(shape)],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const config =
+    model.config ??
+    parseHuggingFaceConfig(model.huggingFace, { maxPositions: 1024, valueHead: false, lora: model.lora });
+  const { totalBytes } = estimateTrainingMemory(config, {
+    passTokens: maxTokensPerMicroBatch,
+    recomputesLayers: model.recomputeLayers,
+    accumulates: numSequences * sequenceTokens > maxTokensPerMicroBatch,
+  });
+  compare(name, JSON.parse(output).peakBytes, totalBytes);
+}
+
+for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
+  const directory = makeDataDirectory();
+  const session = startRetrace([
+    'train',
+    '--recipe',
+    recipe,
+    '--updates',
+    '40',
+    '--data-dir',
+    directory.path,
+  ]);
+  const peaks = {};
+  let isRunning = true;
+  void session.ended.then(() => (isRunning = false));
+  while (isRunning) {
+    for (const [role, pid] of Object.entries(session.roles())) {
+      peaks[role] = Math.max(peaks[role] ?? 0, peakBytesOf(pid));
+    }
+    await sleep(250);
+  }
+  directory.remove();
+  const { roles } = await estimateRecipeMemory(resolveRecipe(recipe));
+  for (const { role, estimate } of roles) {
+    const measured = role === 'store and API' ? peaks.store + peaks.sink : peaks[role];
+    compare(`${recipe}: ${role}`, measured, estimate.totalBytes);
+  }
+}
+
+if (process.env.RETRACE_RESULT_FILE) {
+  const title = 'Peak memory, predicted and measured';
+  writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
+}
+process.exitCode = passed ? 0 : 1;
+
+/** 0 once the process has gone. */
+function peakBytesOf(pid) {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
