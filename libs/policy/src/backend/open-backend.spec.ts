@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../testing/temporary-directory.js';
-import { gpuIsVisible } from './gpu.js';
+import { gpuIsVisible, visibleGpus } from './gpu.js';
 import { listBackends } from './list-backends.js';
 import { openBackend } from './open-backend.js';
 
@@ -47,6 +47,14 @@ describe('openBackend', () => {
     expect(open({ TF_CPP_MIN_LOG_LEVEL: '0' }).stderr).toMatch(/absl::InitializeLog.*stderr again/s);
   });
 
+  it('opens what RETRACE_BACKEND names, and refuses a name that there is not', async () => {
+    const { name, reason } = await openBackend({ environment: { RETRACE_BACKEND: 'cpu' } });
+    expect([name, reason]).toEqual(['cpu', expect.stringMatching(/^cpu 4.*: the first choice\.$/)]);
+    await expect(openBackend({ environment: { RETRACE_BACKEND: 'gpu' } })).rejects.toThrow(
+      'RETRACE_BACKEND is "gpu"; it must be one of tensorflow-cuda, tfjs-node-gpu, tensorflow, tfjs-node, wasm, cpu',
+    );
+  });
+
   it('registers gradients with every backend', async () => {
     await openBackend({ prefer: ['cpu'] });
     const gradient = tf.grad((x) => tf.sum(tf.square(x)))(tf.tensor1d([3]));
@@ -57,6 +65,12 @@ describe('openBackend', () => {
 describe('gpuIsVisible', () => {
   it.each(['', '-1'])('is false when CUDA_VISIBLE_DEVICES is "%s"', (value) => {
     expect(gpuIsVisible({ CUDA_VISIBLE_DEVICES: value })).toBe(false);
+  });
+});
+
+describe('visibleGpus', () => {
+  it('are none where none may be used', () => {
+    expect(visibleGpus({ CUDA_VISIBLE_DEVICES: '' })).toEqual([]);
   });
 });
 

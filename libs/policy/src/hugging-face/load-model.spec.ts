@@ -198,6 +198,54 @@ describe('A directory that is not sound', () => {
       /model.safetensors: tensor .* is of type I32; F32, F16 and BF16 can be read/,
     ],
     [
+      'a tensor of integers in a shard',
+      'qwen3',
+      (path) => editHeader(path(shard), (header) => header.replace(/"dtype":"(BF16|F16)"/, '"dtype":"U16"')),
+      'INVALID_FILE',
+      /model-00002-of-00004.safetensors: tensor .* is of type U16; F32, F16 and BF16 can be read/,
+    ],
+    [
+      'a type that no format has',
+      'llama',
+      (path) => editHeader(path(weights), (header) => header.replace('"dtype":"F32"', '"dtype":"toString"')),
+      'INVALID_FILE',
+      /model.safetensors is not a usable safetensors file: tensor .* of type toString/,
+    ],
+    [
+      'a size beyond all numbers',
+      'llama',
+      (path) =>
+        editHeader(path(weights), (header) => header.replace(/"shape":\[\d+/, '"shape":[9007199254740991')),
+      'INVALID_FILE',
+      /model.safetensors is not a usable safetensors file: tensor .* lies at \d+ … \d+; it takes \d/,
+    ],
+    [
+      'a header of nothing but brackets',
+      'llama',
+      (path) => editHeader(path(weights), () => '['.repeat(2_000_000)),
+      'INVALID_FILE',
+      /model.safetensors is not a safetensors file: its header is not JSON/,
+    ],
+    [
+      'a tensor that is null',
+      'llama',
+      (path) => editHeader(path(weights), (header) => header.replace(/\{"dtype"[^}]*\}/, 'null')),
+      'INVALID_FILE',
+      /lacks a dtype, a shape or data_offsets that are whole numbers/,
+    ],
+    [
+      'a NaN in the last shard, when most is loaded',
+      'qwen3',
+      async (path) => {
+        const last = path('model-00004-of-00004.safetensors');
+        const bytes = await readFile(last);
+        bytes.writeUInt32LE(0x7fc00000, bytes.length - 4);
+        await writeFile(last, bytes);
+      },
+      'NOT_FINITE',
+      /model-00004-of-00004.safetensors: tensor .* has NaN at element \d+; weights must be finite/,
+    ],
+    [
       'a NaN',
       'llama',
       (path) =>
