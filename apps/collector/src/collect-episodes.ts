@@ -149,9 +149,10 @@ async function latestPolicyActor(
   const policy = run.policies.latest;
   if (!policy) throw new CollectorError('NO_POLICY', `run ${run.runId} has published no policy`);
   const model = await new PolicySource(options.checkpoints).load(policy);
-  const { maxNewTokens } = recipe.context;
+  const { maxNewTokens, stopStrings } = recipe.context;
   const maxTokens = longestContext(recipe);
-  const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens });
+  const decode = (tokenIds: Int32Array) => text.tokenizer.decode(tokenIds);
+  const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens, decode });
   // The versions of another run mean nothing in this one.
   generator.setPolicyVersion(-1);
   return new PolicyActor({
@@ -159,5 +160,6 @@ async function latestPolicyActor(
     text,
     maxTokens,
     sampling: { temperature: recipe.collection.temperature, topK: 0, topP: 1, greedy: false, maxNewTokens },
+    stopStrings,
   });
 }

@@ -225,6 +225,7 @@ export class Collector {
       maxSlots: recipe.collection.concurrentEpisodes,
       maxTokens,
       maxNewTokens: recipe.context.maxNewTokens,
+      decode: (tokenIds) => text.tokenizer.decode(tokenIds),
     });
     this.generator.setPolicyVersion(policy.policyVersion);
     return new PolicyActor({
@@ -238,6 +239,7 @@ export class Collector {
         greedy: !sampled,
         maxNewTokens: recipe.context.maxNewTokens,
       },
+      stopStrings: recipe.context.stopStrings,
     });
   }
 

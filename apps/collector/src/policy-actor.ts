@@ -7,6 +7,8 @@ export interface PolicyActorOptions {
   readonly text: PolicyText;
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
+  /** End a turn whose text has one of them in it (default none); the action is the text before it. */
+  readonly stopStrings?: readonly string[];
 }
 
 /** The learned policy: batches whatever waits into the generator's steps. */
@@ -30,9 +32,12 @@ export class PolicyActor implements Actor {
       keptPrefixTokens: prompt.keptPrefixTokens,
       tokenIds: prompt.tokenIds,
       temperature: this.sampling.temperature,
+      topK: this.sampling.topK,
+      topP: this.sampling.topP,
       greedy: greedy || this.sampling.greedy,
       maxNewTokens: this.sampling.maxNewTokens,
       stopTokenIds: this.stopTokenIds,
+      stopStrings: this.options.stopStrings,
       samplingSeed,
     });
   }
@@ -53,13 +58,10 @@ export class PolicyActor implements Actor {
   private finish(turn: FinishedTurn): FinishedAct {
     const requestedAt = this.requestedAt.get(turn.slot) ?? performance.now();
     this.requestedAt.delete(turn.slot);
-    const numTokens = turn.tokenIds.length;
-    const stopped = turn.stopReason === 'stop' && numTokens > 0;
-    const actionIds = stopped ? turn.tokenIds.subarray(0, numTokens - 1) : turn.tokenIds;
     return {
       slot: turn.slot,
       turn: {
-        action: this.options.text.tokenizer.decode(actionIds),
+        action: this.actionOf(turn),
         tokenIds: turn.tokenIds,
         logprobs: turn.logprobs,
         rawLogprobs: turn.rawLogprobs,
@@ -69,5 +71,15 @@ export class PolicyActor implements Actor {
         generationMs: performance.now() - requestedAt,
       },
     };
+  }
+
+  /** The text of a turn up to what ended it. */
+  private actionOf({ tokenIds, stopReason }: FinishedTurn): string {
+    const { tokenizer } = this.options.text;
+    if (stopReason === 'stop') return tokenizer.decode(tokenIds.subarray(0, tokenIds.length - 1));
+    const text = tokenizer.decode(tokenIds);
+    if (stopReason === 'length') return text;
+    const ends = (this.options.stopStrings ?? []).map((stopString) => text.indexOf(stopString));
+    return text.slice(0, Math.min(...ends.filter((end) => end >= 0)));
   }
 }

@@ -13,7 +13,11 @@ napi_value Register(napi_env env, napi_value exports) {
   try {
     retrace::RegisterAdamW();
     retrace::RegisterAttention();
+    retrace::RegisterCachedAttention();
+    retrace::RegisterCopyCached();
+    retrace::RegisterLinear();
     retrace::RegisterRmsNorm();
+    retrace::RegisterSample();
     retrace::RegisterSwiGlu();
     retrace::RegisterTokenDistribution();
   } catch (const std::exception& error) {

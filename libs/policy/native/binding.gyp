@@ -7,7 +7,8 @@
   }, {
     'target_name': 'retrace_ops',
     'sources': [
-      'adamw.cc', 'addon.cc', 'attention.cc', 'op.cc', 'parallel.cc', 'rms_norm.cc', 'swi_glu.cc', 'token_distribution.cc',
+      'adamw.cc', 'addon.cc', 'attention.cc', 'cached_attention.cc', 'copy_cached.cc', 'linear.cc', 'op.cc', 'parallel.cc',
+      'rms_norm.cc', 'sample.cc', 'swi_glu.cc', 'token_distribution.cc',
     ],
     'include_dirs': ['<(tensorflow_include)'],
     'cflags_cc': ['-std=c++17', '-O3', '-fno-trapping-math', '-fno-math-errno', '-ffp-contract=fast', '-Wall', '-Wextra', '-Wno-psabi', '-fvisibility=hidden'],

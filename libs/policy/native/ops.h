@@ -7,7 +7,11 @@ namespace retrace {
 
 void RegisterAdamW();
 void RegisterAttention();
+void RegisterCachedAttention();
+void RegisterCopyCached();
+void RegisterLinear();
 void RegisterRmsNorm();
+void RegisterSample();
 void RegisterSwiGlu();
 void RegisterTokenDistribution();
 

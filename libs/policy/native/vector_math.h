@@ -78,6 +78,20 @@ RETRACE_INLINE float Largest(const Lanes& lanes) {
   return largest;
 }
 
+typedef float HalfLanes __attribute__((vector_size(kLanes / 2 * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef float QuarterLanes __attribute__((vector_size(kLanes / 4 * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+/** The sum of the lanes, by halves. */
+RETRACE_INLINE float FoldedSum(const Lanes& lanes) {
+  HalfLanes halves[2];
+  std::memcpy(halves, &lanes, sizeof(lanes));
+  const HalfLanes half = halves[0] + halves[1];
+  QuarterLanes quarters[2];
+  std::memcpy(quarters, &half, sizeof(half));
+  const QuarterLanes quarter = quarters[0] + quarters[1];
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+
 /** Σ a·b */
 RETRACE_INLINE float Dot(const float* a, const float* b, int64_t size) {
   Lanes lanes = {};

@@ -52,8 +52,8 @@ export type {
 export { assignTrainedWeights } from './data-parallel/trained-weights.js';
 export { visibleGpus } from './backend/gpu.js';
 export { Generator } from './generation/generator.js';
-export type { GeneratorOptions } from './generation/generator.js';
-export type { FinishedTurn, TurnRequest } from './generation/turn.js';
+export type { GeneratorOptions } from './generation/generator-options.js';
+export type { Decode, FinishedTurn, TurnRequest } from './generation/turn.js';
 export { decodeSafetensors, encodeSafetensors } from './checkpoints/safetensors.js';
 export type { SafetensorsMetadata } from './checkpoints/safetensors-header.js';
 export { CheckpointFiles } from './checkpoints/checkpoint-files.js';

@@ -1,11 +1,11 @@
 """Golden values of the decoder, from transformers and peft on torch (CPU, float32).
 
     pip install torch transformers safetensors peft accelerate
-    python generate_models.py      # writes models/<name>/ and rope.json beside itself
+    python generate_models.py [name …]     # writes models/<name>/ and rope.json beside itself
 
 Made with torch 2.13.0, transformers 5.23.0, peft 0.21.2, safetensors 0.8.0.
 
-Four tiny models, each as transformers saves it, in different number formats, one of them in several shards; beside each
+Five tiny models, each as transformers saves it, in different number formats, one of them in several shards; beside each
 a peft adapter, `golden.json` with its numbers and `golden.safetensors` with its tensors. Weights are larger than usual
 so that the logits are not flat; they are rounded to the saved format before anything is computed.
 """
@@ -13,6 +13,7 @@ so that the logits are not flat; they are rounded to the saved format before any
 import json
 import pathlib
 import shutil
+import sys
 
 import torch
 from peft import LoraConfig, get_peft_model
@@ -20,6 +21,8 @@ from safetensors import torch as st
 from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
@@ -76,12 +79,21 @@ MODELS = {
         torch.float32,
         "1GB",
     ),
+    # A window of the longest context: every token sees all before it.
+    "mistral": (
+        MistralForCausalLM(
+            MistralConfig(**SHAPE, head_dim=8, sliding_window=64, tie_word_embeddings=False, rope_parameters=DEFAULT)
+        ),
+        torch.bfloat16,
+        "1GB",
+    ),
 }
 LORA_TARGETS = {
     "qwen2": ["q_proj", "v_proj"],
     "qwen2.5": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
     "qwen3": ["q_proj", "k_proj", "o_proj", "up_proj"],
     "llama": ["gate_proj", "up_proj", "down_proj"],
+    "mistral": ["q_proj", "v_proj", "down_proj"],
 }
 ADAMW = dict(learningRate=0.02, beta1=0.9, beta2=0.99, epsilon=1e-8, weightDecay=0.1, maxGradientNorm=1.5)
 # With so large an epsilon a step doesn't hang on the sign of gradients that are almost zero.
@@ -239,7 +251,7 @@ def rope_golden():
 
 
 if __name__ == "__main__":
-    for name in MODELS:
+    for name in sys.argv[1:] or MODELS:
         golden(name)
     shared = dict(
         generator="test/golden/policy/generate_models.py",

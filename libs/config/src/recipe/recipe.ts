@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import {
+  ArrayMaxSize,
   ArrayNotEmpty,
   ArrayUnique,
   IsArray,
@@ -26,6 +27,13 @@ export class ContextRecipe {
   /** `model`: the tokenizer of the directory that `policy.model` names. */
   @IsIn(['word', 'byte', 'model']) readonly tokenizer!: 'word' | 'byte' | 'model';
   @IsInt() @Min(1) @Max(4096) readonly maxNewTokens!: number;
+  /** A turn of several tokens ends as soon as its text has one of these in it; the action is the text before it. Absent: none. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(16)
+  @IsString({ each: true })
+  @IsNotEmpty({ each: true })
+  readonly stopStrings?: readonly string[];
 }
 
 const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;

@@ -1,87 +1,75 @@
 /**
  * The forward pass over new tokens of contexts whose earlier tokens are cached.
  *
- * Legend: B rows · C new columns · N = B·C cells · L cached columns (with the new ones) · H query heads ·
- * K key/value heads · D head width · h hidden size.
+ * Legend: N new tokens · B rows (contexts) · V vocabulary · h hidden size.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention-weights.js';
-import { finalNorm, finishLayer, projectQkv, projectTokens } from '../model/forward.js';
-import { rotate } from '../model/rotary.js';
-import { embeddingKey } from '../model/parameter-layout.js';
+import { adapterDeltas, isAdapted } from '../model/adapted-projection.js';
+import { normQueriesAndKeys } from '../model/forward.js';
+import { embeddingKey, finalNormKey, layerKeys } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { lookup } from '../ops/lookup.js';
-import { matMul } from '../ops/mat-mul.js';
+import { RowProducts } from '../ops/row-product.js';
+import type { RowProductOptions } from '../ops/row-product.js';
+import { swiGlu } from '../ops/swi-glu.js';
+import { cachedAttention } from './cached-attention.js';
 import type { KeyValueCache } from './key-value-cache.js';
+import type { NewTokens } from './new-tokens.js';
 
-/** New tokens of some slots; row b continues slot `slots[b]` at position `starts[b]`. */
-export interface NewTokens {
-  readonly slots: Int32Array;
-  readonly starts: Int32Array;
-  /** [B] at least 1. */
-  readonly lengths: Int32Array;
-  readonly numColumns: number;
-  /** [B·C], 0 where padded. */
-  readonly tokenIds: Int32Array;
-}
-
-/** Final hidden state of the last new token of each row, [B, h]; the cache then holds all of them. */
-export function hiddenAtLast(model: Transformer, cache: KeyValueCache, tokens: NewTokens): tf.Tensor {
+/** Logits of what follows the last new token of each row, [B, V]; the cache then holds all of the tokens. */
+export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: NewTokens): tf.Tensor {
   const { config } = model;
-  const { slots, starts, lengths, numColumns } = tokens;
-  const numRows = slots.length;
-  const numKeys = starts.reduce((max, start, row) => Math.max(max, start + lengths[row]), 0);
-  const columns = Int32Array.from(tokens.tokenIds, (_, cell) => {
-    const row = Math.floor(cell / numColumns);
-    return Math.min(starts[row] + (cell % numColumns), numKeys - 1);
-  });
-  const lastCells = lengths.map((length, row) => row * numColumns + length - 1);
-  const selectLast = numColumns === 1 ? null : tf.tensor1d(lastCells, 'int32');
-  const rotary = model.rotary.at(tf.tensor1d(columns, 'int32'), numKeys);
-  const destinations = cache.destinations(tokens);
-  const allQueries = { numColumns, bias: biasOf(columns, numRows, numKeys) };
-  const lastQueries = {
-    numColumns: 1,
-    bias: biasOf(
-      lastCells.map((cell) => columns[cell]),
-      numRows,
-      numKeys,
-    ),
-  };
-
+  const products = new RowProducts(config.rmsNormEps);
+  const attention = cachedAttention(model, cache, tokens);
   let x_NH = lookup(tokens.tokenIds, model.matrix(embeddingKey));
   for (let layer = 0; layer < config.numLayers; layer++) {
-    const qkv_NW = layer === 0 ? projectTokens(model, tokens.tokenIds, x_NH) : projectQkv(model, layer, x_NH);
-    const rotated = rotate(qkv_NW, rotary);
-    const widths = [config.numHeads * config.headDim, 2 * config.numKeyValueHeads * config.headDim];
-    const [allQueries_NW, keysValues_NW] = tf.split(rotated, widths, 1);
-    cache.write(
-      layer,
-      destinations,
-      splitHeads(keysValues_NW, numRows, numColumns, config, 2 * config.numKeyValueHeads),
-    );
-    const isLast = layer === config.numLayers - 1;
-    const selects = isLast && selectLast !== null;
-    const queries_NW = selects ? tf.gather(allQueries_NW, selectLast) : allQueries_NW;
-    if (selects) x_NH = tf.gather(x_NH, selectLast);
-    const { numColumns: numQueries, bias } = isLast ? lastQueries : allQueries;
-    const q_BKED = tf.reshape(splitHeads(queries_NW, numRows, numQueries, config, config.numHeads), [
-      numRows,
-      config.numKeyValueHeads,
-      -1,
-      config.headDim,
-    ]);
-    const [k, v] = cache.read(layer, slots, numKeys);
-    const context_BKED = matMul(attentionWeights(q_BKED, k, bias, config.numHeads), v);
-    const context_BHQD = tf.reshape(context_BKED, [numRows, config.numHeads, numQueries, config.headDim]);
-    x_NH = finishLayer(model, layer, x_NH, joinHeads(context_BHQD));
+    const keys = layerKeys(layer);
+    const lastOnly = layer === config.numLayers - 1 && tokens.tokenIds.length > tokens.slots.length;
+    const joined = project(model, products, keys.qkvWeight, x_NH, {
+      bias: config.attentionBias ? model.vector(keys.qkvBias) : null,
+      norm: model.vector(keys.inputNorm),
+    });
+    const context = attention.attend(layer, normQueriesAndKeys(model, layer, joined), lastOnly);
+    if (lastOnly) x_NH = tf.gather(x_NH, tf.tensor1d(tokens.lastTokens, 'int32'));
+    const attended = project(model, products, keys.outputWeight, context, { residual: x_NH });
+    const [gate, up] = gateAndUp(model, products, layer, attended);
+    x_NH = project(model, products, keys.downWeight, swiGlu(gate, up), { residual: attended });
   }
-  return finalNorm(model, x_NH);
+  return products.product(x_NH, model.lmHead, { norm: model.vector(finalNormKey) });
 }
 
-/** Every query sees the keys up to its own column; no bias is needed where that is all of them. */
-function biasOf(queryColumns: Int32Array, numRows: number, numKeys: number): tf.Tensor | null {
-  if (queryColumns.every((column) => column === numKeys - 1)) return null;
-  const columns = tf.tensor2d(queryColumns, [numRows, queryColumns.length / numRows], 'int32');
-  return attentionBias(columns, numKeys);
+/** The product with the projection of that key and its adapters. */
+function project(
+  model: Transformer,
+  products: RowProducts,
+  key: string,
+  x_NI: tf.Tensor,
+  { norm, ...others }: RowProductOptions,
+): tf.Tensor {
+  if (!isAdapted(model, key)) return products.product(x_NI, model.matrix(key), { norm, ...others });
+  const rows = norm === undefined ? x_NI : products.normed(x_NI, norm);
+  const deltas = adapterDeltas(model, key, rows);
+  const delta = deltas.length === 1 ? deltas[0] : tf.concat(deltas, 1);
+  return tf.add(products.product(rows, model.matrix(key), others), delta);
+}
+
+function gateAndUp(
+  model: Transformer,
+  products: RowProducts,
+  layer: number,
+  x_NH: tf.Tensor,
+): [tf.Tensor, tf.Tensor] {
+  const keys = layerKeys(layer);
+  const norm = model.vector(keys.feedForwardNorm);
+  // Rows of a matrix are split without a copy; columns of the product would not be.
+  const [gateWeight, upWeight] = tf.split(model.matrix(keys.gateUpWeight), 2, 0);
+  if (!isAdapted(model, keys.gateUpWeight)) {
+    return [products.product(x_NH, gateWeight, { norm }), products.product(x_NH, upWeight, { norm })];
+  }
+  const rows = products.normed(x_NH, norm);
+  const [gateDelta, upDelta] = adapterDeltas(model, keys.gateUpWeight, rows);
+  return [
+    products.product(rows, gateWeight, { residual: gateDelta }),
+    products.product(rows, upWeight, { residual: upDelta }),
+  ];
 }

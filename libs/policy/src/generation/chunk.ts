@@ -1,47 +1,46 @@
 import type { PackLayout } from '../packing/sequence-pack.js';
-import type { NewTokens } from './cached-forward.js';
+import type { ContextPiece } from './new-tokens.js';
 import type { Slot } from './slot.js';
 import type { LiveTurn } from './turn.js';
 
-/** What one live turn needs computed before its next token: the tokens of its context from `start` on. */
-export interface Chunk {
-  readonly index: number;
-  readonly slot: Slot;
+/** Tokens of one live turn's context that are computed in one pass. */
+export interface Chunk extends ContextPiece {
+  readonly context: Slot;
   readonly turn: LiveTurn;
-  readonly start: number;
-  readonly tokenIds: Int32Array;
 }
 
-export function chunkOf(index: number, slot: Slot, turn: LiveTurn): Chunk {
-  const start = turn.isSingleShot ? 0 : slot.firstUncached;
-  return { index, slot, turn, start, tokenIds: slot.tokensFrom(start) };
+/** The tokens from `start` on, at most `maxTokens`. */
+export function chunkFrom(
+  slot: number,
+  context: Slot,
+  turn: LiveTurn,
+  { start, maxTokens }: { readonly start: number; readonly maxTokens: number },
+): Chunk {
+  const end = Math.min(context.length, start + maxTokens);
+  return { slot, context, turn, start, tokenIds: context.tokensBetween(start, end) };
 }
 
-export interface GroupingOptions {
-  /** Most cells (rows × columns) of a group with more than one row. */
-  readonly maxCells: number;
-  /** Cells of padding that cost as much as another pass. */
-  readonly passCost: number;
+export function endOf({ start, tokenIds }: Chunk): number {
+  return start + tokenIds.length;
 }
 
-/**
- * Groups chunks that are computed in one pass, each padded to the longest of its group: longest first, and a new
- * group as soon as the padding it saves is worth a pass. Inside a group chunks keep the order of their slots.
- */
-export function groupChunks(chunks: readonly Chunk[], { maxCells, passCost }: GroupingOptions): Chunk[][] {
-  const sorted = chunks.toSorted((a, b) => b.tokenIds.length - a.tokenIds.length || a.index - b.index);
+/** Whether a token can be sampled after it. */
+export function reachesEnd(chunk: Chunk): boolean {
+  return endOf(chunk) === chunk.context.length;
+}
+
+/** Chunks in their order, as many at once as have at most `maxTokens` together; one that has more is alone. */
+export function splitChunks(chunks: readonly Chunk[], maxTokens: number): Chunk[][] {
   const groups: Chunk[][] = [];
-  let group: Chunk[] = [];
-  sorted.forEach((chunk, i) => {
-    const longest = group.length === 0 ? 0 : group[0].tokenIds.length;
-    const savedCells = (longest - chunk.tokenIds.length) * (sorted.length - i);
-    if (group.length === 0 || savedCells > passCost || (group.length + 1) * longest > maxCells) {
-      group = [];
-      groups.push(group);
+  let numTokens = Infinity;
+  for (const chunk of chunks) {
+    numTokens += chunk.tokenIds.length;
+    if (numTokens > maxTokens) {
+      groups.push([]);
+      numTokens = chunk.tokenIds.length;
     }
-    group.push(chunk);
-  });
-  for (const members of groups) members.sort((a, b) => a.index - b.index);
+    groups[groups.length - 1].push(chunk);
+  }
   return groups;
 }
 
@@ -58,20 +57,19 @@ export function freshPack(chunks: readonly Chunk[]): PackLayout {
   return { tokenIds: cellTokens, offsets, readCells: offsets.subarray(1).map((end) => end - 1) };
 }
 
-export function newTokens(chunks: readonly Chunk[]): NewTokens {
-  return {
-    slots: Int32Array.from(chunks, (chunk) => chunk.index),
-    starts: Int32Array.from(chunks, (chunk) => chunk.start),
-    lengths: Int32Array.from(chunks, (chunk) => chunk.tokenIds.length),
-    ...padded(chunks),
-  };
-}
-
-function padded(chunks: readonly Chunk[]): { numColumns: number; tokenIds: Int32Array } {
-  const numColumns = chunks.reduce((max, chunk) => Math.max(max, chunk.tokenIds.length), 0);
-  const tokenIds = new Int32Array(chunks.length * numColumns);
-  chunks.forEach((chunk, row) => {
-    tokenIds.set(chunk.tokenIds, row * numColumns);
+/** Each different context once, and which of those each chunk is. */
+export function distinctContexts(chunks: readonly Chunk[]): {
+  readonly distinct: readonly Chunk[];
+  readonly indices: readonly number[];
+} {
+  const distinct: Chunk[] = [];
+  const indexByContent = new Map<string, number>();
+  const indices = chunks.map((chunk) => {
+    const content = chunk.tokenIds.join(' ');
+    const known = indexByContent.get(content);
+    if (known !== undefined) return known;
+    indexByContent.set(content, distinct.length);
+    return distinct.push(chunk) - 1;
   });
-  return { numColumns, tokenIds };
+  return { distinct, indices };
 }

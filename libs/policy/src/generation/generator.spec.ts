@@ -1,13 +1,13 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { onEachBackend } from '../testing/on-each-backend.js';
 import { seededRandom } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
-import { goldenModel, goldenModelNames, transformerGolden } from '../testing/transformer-golden.js';
+import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
-import type { FinishedTurn, TurnRequest } from './turn.js';
+import type { TurnRequest } from './turn.js';
 
 const options = { maxSlots: 5, maxTokens: 48, maxNewTokens: 6 };
 
@@ -148,22 +148,6 @@ await onEachBackend('Generator', () => {
     model.dispose();
   });
 
-  describe.each(goldenModelNames)('%s', (name) => {
-    it('decodes greedily what transformers decodes', async () => {
-      const model = goldenModel(name);
-      const generator = new Generator(model, { maxSlots: 3, maxTokens: 64, maxNewTokens: 12 });
-      transformerGolden.sequences.forEach((sequence, slot) => {
-        const tokenIds = Int32Array.from(sequence);
-        generator.add(request({ slot, tokenIds, greedy: true, maxNewTokens: 12 }));
-      });
-      const turns = await finishAll(generator);
-      for (const turn of turns)
-        expect([...turn.tokenIds]).toEqual(transformerGolden.models[name].greedy[turn.slot]);
-      expect(turns.length).toBe(3);
-      dispose(generator, model);
-    });
-  });
-
   it('samples in the proportions of the policy', async () => {
     const model = Transformer.initialize(tinyConfig, 5);
     const generator = new Generator(model, { maxSlots: 64, maxTokens: 8, maxNewTokens: 1 });
@@ -233,18 +217,6 @@ await onEachBackend('Generator', () => {
   });
 });
 
-function request(
-  fields: Pick<TurnRequest, 'slot' | 'tokenIds' | 'maxNewTokens'> & Partial<TurnRequest>,
-): TurnRequest {
-  return { keptPrefixTokens: 0, temperature: 1, greedy: false, stopTokenIds: [], samplingSeed: 1, ...fields };
-}
-
-async function finishAll(generator: Generator): Promise<FinishedTurn[]> {
-  const finished: FinishedTurn[] = [];
-  while (generator.numPending > 0) finished.push(...(await generator.step()));
-  return finished;
-}
-
 /** Plays episodes of several turns in all slots, each turn with an observation of its own length. */
 async function playTurns(
   generator: Generator,
@@ -309,20 +281,6 @@ async function expectScored(
   expectColumn('logprobs', scaled.logprobs);
   expectColumn('rawLogprobs', raw.logprobs);
   expectColumn('entropies', scaled.entropies);
-}
-
-function batchOf(sequences: readonly number[][]) {
-  const sequenceOffsets = new Int32Array(sequences.length + 1);
-  sequences.forEach((sequence, s) => {
-    sequenceOffsets[s + 1] = sequenceOffsets[s] + sequence.length;
-  });
-  return { tokenIds: Int32Array.from(sequences.flat()), sequenceOffsets };
-}
-
-function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
-  expect(actual.length).toBe(expected.length);
-  const worst = Array.from(actual).reduce((max, value, n) => Math.max(max, Math.abs(value - expected[n])), 0);
-  expect(worst).toBeLessThan(tolerance);
 }
 
 function dispose(...disposables: { dispose(): void }[]): void {

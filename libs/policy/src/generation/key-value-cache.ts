@@ -1,26 +1,22 @@
 /**
  * Keys and values of the tokens of live contexts.
  *
- * Legend: S slots · B rows · C new columns · L cached columns · K key/value heads · T longest context · D head width.
+ * Legend: S slots · N new tokens · B rows · L cached columns · K key/value heads · T longest context · D head width.
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { TransformerConfig } from '../model/transformer-config.js';
+import { hasNativeOps, nativeOp } from '../ops/native-op.js';
 
-/** Where the new keys and values of a pass go. */
-export interface CacheDestinations {
-  /** [B] */
-  readonly slots: Int32Array;
-  /** [B] position of the first new column. */
-  readonly starts: Int32Array;
-  /** [B] new columns that are not padding. */
-  readonly lengths: Int32Array;
-  /** C */
-  readonly numColumns: number;
+/** The first tokens of one slot's context, which another slot's begins with, too. */
+export interface PrefixCopy {
+  readonly from: number;
+  readonly to: number;
+  readonly numTokens: number;
 }
 
 /**
- * One preallocated tensor a layer, [S + 1, 2K, T, D] with the keys' heads before the values'. The last slot takes
- * what padded columns write. Allocated at the first write.
+ * One preallocated tensor a layer, [S, 2K, T, D] with the keys' heads before the values'. Allocated when first needed.
+ * The fused ops write into it in place, so it is handed to nothing that keeps it.
  */
 export class KeyValueCache {
   private layers: tf.Tensor[] = [];
@@ -34,30 +30,24 @@ export class KeyValueCache {
     this.numHeads = 2 * config.numKeyValueHeads;
   }
 
-  /** Cache rows [B·2K·C, 1] of the cells of a pass, for `write`; the caller's tidy frees them. */
-  destinations({ slots, starts, lengths, numColumns }: CacheDestinations): tf.Tensor {
-    const rows = new Int32Array(slots.length * this.numHeads * numColumns);
-    let cell = 0;
-    for (let b = 0; b < slots.length; b++) {
-      for (let head = 0; head < this.numHeads; head++) {
-        for (let column = 0; column < numColumns; column++) {
-          const isPadding = column >= lengths[b];
-          const slot = isPadding ? this.numSlots : slots[b];
-          const position = isPadding ? 0 : starts[b] + column;
-          rows[cell++] = (slot * this.numHeads + head) * this.maxTokens + position;
-        }
-      }
+  /** The tensor of a layer, for the fused ops. */
+  layer(layer: number): tf.Tensor {
+    if (this.layers.length === 0) {
+      const { numLayers, headDim } = this.config;
+      const shape = [this.numSlots, this.numHeads, this.maxTokens, headDim];
+      this.layers = Array.from({ length: numLayers }, () => tf.keep(tf.fill(shape, 0)));
     }
-    return tf.tensor2d(rows, [rows.length, 1], 'int32');
+    return this.layers[layer];
   }
 
-  /** Stores keysValues [B, 2K, C, D] of a layer. */
-  write(layer: number, destinations: tf.Tensor, keysValues_BKCD: tf.Tensor): void {
-    const { headDim } = this.config;
-    const flat = tf.reshape(this.layer(layer), [-1, headDim]);
-    const updated = tf.tensorScatterUpdate(flat, destinations, tf.reshape(keysValues_BKCD, [-1, headDim]));
-    this.layers[layer].dispose();
-    this.layers[layer] = tf.keep(tf.reshape(updated, this.layerShape));
+  /** Stores keysValues [N, 2K, D] of a layer at the slot and position of each token. */
+  write(layer: number, slots: Int32Array, positions: Int32Array, keysValues_NKD: tf.Tensor): void {
+    const rows = new Int32Array(slots.length * this.numHeads);
+    slots.forEach((slot, token) => {
+      for (let head = 0; head < this.numHeads; head++)
+        rows[token * this.numHeads + head] = this.rowOf(slot, head) + positions[token];
+    });
+    this.scatter(layer, rows, tf.reshape(keysValues_NKD, [-1, this.config.headDim]));
   }
 
   /** The first L columns of some slots: keys and values, each [B, K, L, D]. */
@@ -75,19 +65,46 @@ export class KeyValueCache {
     ];
   }
 
+  /** Copies beginnings of contexts from slot to slot, one after the other. */
+  copyPrefixes(copies: readonly PrefixCopy[]): void {
+    if (copies.length === 0) return;
+    tf.tidy(() => {
+      for (let layer = 0; layer < this.config.numLayers; layer++) {
+        if (hasNativeOps()) {
+          const flat = Int32Array.from(copies.flatMap(({ from, to, numTokens }) => [from, to, numTokens]));
+          nativeOp('RetraceCopyCached', [this.layer(layer), tf.tensor1d(flat, 'int32')]);
+        } else {
+          for (const copy of copies) this.copyPrefix(layer, copy);
+        }
+      }
+    });
+  }
+
   dispose(): void {
     tf.dispose(this.layers);
     this.layers = [];
   }
 
-  private get layerShape(): [number, number, number, number] {
-    return [this.numSlots + 1, this.numHeads, this.maxTokens, this.config.headDim];
+  private copyPrefix(layer: number, { from, to, numTokens }: PrefixCopy): void {
+    const { headDim } = this.config;
+    const prefix = tf.slice(this.layer(layer), [from, 0, 0, 0], [1, this.numHeads, numTokens, headDim]);
+    const rows = Int32Array.from(
+      { length: this.numHeads * numTokens },
+      (_, i) => this.rowOf(to, Math.floor(i / numTokens)) + (i % numTokens),
+    );
+    this.scatter(layer, rows, tf.reshape(prefix, [-1, headDim]));
   }
 
-  private layer(layer: number): tf.Tensor {
-    if (this.layers.length === 0) {
-      this.layers = Array.from({ length: this.config.numLayers }, () => tf.keep(tf.zeros(this.layerShape)));
-    }
-    return this.layers[layer];
+  /** The row of a head's first token in a layer taken as a matrix of width D. */
+  private rowOf(slot: number, head: number): number {
+    return (slot * this.numHeads + head) * this.maxTokens;
+  }
+
+  private scatter(layer: number, rows: Int32Array, values: tf.Tensor): void {
+    const former = this.layer(layer);
+    const flat = tf.reshape(former, [-1, this.config.headDim]);
+    const updated = tf.tensorScatterUpdate(flat, tf.tensor2d(rows, [rows.length, 1], 'int32'), values);
+    this.layers[layer] = tf.keep(tf.reshape(updated, former.shape));
+    former.dispose();
   }
 }

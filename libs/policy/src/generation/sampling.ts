@@ -1,39 +1,96 @@
 /**
  * Sampling on the device.
  *
- * Legend: B rows · V vocabulary.
+ * Legend: R rows of logits · B samples · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { logSoftmax } from '../ops/log-softmax.js';
+import { hasNativeOps, nativeOp } from '../ops/native-op.js';
 import { sampleCategorical } from '../ops/sample-categorical.js';
 
+/** All [B]. */
 export interface SamplingParameters {
-  /** All [B]. */
+  /** Row of the logits that each sample is drawn from. */
+  readonly rows: Int32Array;
   readonly temperatures: Float32Array;
+  /** Only the likeliest so many ids; 0: all. */
+  readonly topK: Int32Array;
+  /** Only the fewest likeliest ids of `topK` whose share of them reaches this; 1: all. */
+  readonly topP: Float32Array;
   readonly greedy: Uint8Array;
   /** In (0, 1). */
   readonly uniforms: Float32Array;
 }
 
+/** Added to the logits of ids that are cut off; their probability underflows to exactly 0. */
+const cutOff = -1e30;
+
 /**
- * One token a row, by inverse CDF; or the most likely one where greedy.
- * p = softmax(logits / temperature).
+ * One token a sample, by inverse CDF in the order of ids; or the most likely one where greedy.
+ * p = softmax(logits / temperature) over what `topK` and then `topP` leave; ids as likely as the last that is left stay, too.
  *
- * Returns [4, B]: token id, log p of it, log p before temperature, entropy of p.
+ * Returns [4, B]: token id, log p of it, log p before temperature and cuts, entropy of p.
  */
-export function sampleTokens(logits_BV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
-  const { temperatures, greedy, uniforms } = parameters;
-  const [numRows, vocabSize] = logits_BV.shape;
-  const isRaw = temperatures.every((temperature) => temperature === 1);
+export function sampleTokens(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+  return hasNativeOps() ? fusedSample(logits_RV, parameters) : composedSample(logits_RV, parameters);
+}
+
+function fusedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+  const { rows, temperatures, topK, topP, greedy, uniforms } = parameters;
+  const numbers = Float32Array.of(
+    ...temperatures.map((temperature) => 1 / temperature),
+    ...topP,
+    ...uniforms,
+  );
+  const choices = Int32Array.of(...topK, ...greedy);
+  return nativeOp('RetraceSample', [
+    logits_RV,
+    tf.tensor1d(rows, 'int32'),
+    tf.tensor1d(numbers),
+    tf.tensor1d(choices, 'int32'),
+  ])[0];
+}
+
+function composedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+  const { rows, temperatures, greedy, uniforms } = parameters;
+  const numSamples = rows.length;
+  const isInOrder = logits_RV.shape[0] === numSamples && rows.every((row, sample) => row === sample);
+  const logits_BV = isInOrder ? logits_RV : tf.gather(logits_RV, tf.tensor1d(rows, 'int32'));
+  const vocabSize = logits_BV.size / numSamples;
+  const isRaw = temperatures.every((temperature) => temperature === 1) && !cuts(parameters);
   const raw_BV = logSoftmax(logits_BV);
-  const logp_BV = isRaw ? raw_BV : logSoftmax(tf.div(logits_BV, tf.tensor2d(temperatures, [numRows, 1])));
+  const logp_BV = isRaw ? raw_BV : logSoftmax(transformed(logits_BV, parameters));
   const p_BV = tf.exp(logp_BV);
   const entropy_B = tf.neg(tf.sum(tf.mul(p_BV, logp_BV), 1));
   const token_B = chooseTokens(logp_BV, p_BV, greedy, uniforms);
-  const flatIndex_B = tf.add(token_B, tf.range(0, numRows * vocabSize, vocabSize, 'int32'));
+  const flatIndex_B = tf.add(token_B, tf.range(0, numSamples * vocabSize, vocabSize, 'int32'));
   const at = (x_BV: tf.Tensor) => tf.gather(tf.reshape(x_BV, [-1]), flatIndex_B);
   const logprob_B = at(logp_BV);
   return tf.stack([tf.cast(token_B, 'float32'), logprob_B, isRaw ? logprob_B : at(raw_BV), entropy_B]);
+}
+
+function cuts({ topK, topP }: SamplingParameters): boolean {
+  return topK.some((k) => k > 0) || topP.some((p) => p < 1);
+}
+
+/** Logits over temperature, with those of ids that are cut off far below all others. */
+function transformed(logits_BV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+  const scaled_BV = tf.div(logits_BV, tf.tensor2d(parameters.temperatures, [parameters.rows.length, 1]));
+  if (!cuts(parameters)) return scaled_BV;
+  return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, cutOff);
+}
+
+/** The lowest scaled logit that is left in each row, [B, 1]. */
+function lowestKept(scaled_BV: tf.Tensor, { topK, topP }: SamplingParameters): tf.Tensor {
+  const [numSamples, vocabSize] = scaled_BV.shape;
+  const column = (values: ArrayLike<number>) => tf.tensor2d(Float32Array.from(values), [numSamples, 1]);
+  const { values: sorted_BV } = tf.topk(scaled_BV, vocabSize, true);
+  const amongTopK = tf.less(tf.range(0, vocabSize), column(topK.map((k) => (k > 0 ? k : vocabSize))));
+  const share_BV = tf.softmax(tf.where(amongTopK, sorted_BV, cutOff));
+  const shareBefore_BV = tf.cumsum(share_BV, 1, true);
+  // Rounded sums of all shares may pass 1.
+  const reached = tf.less(shareBefore_BV, column(topP.map((p) => (p < 1 ? p : 2))));
+  return tf.min(tf.where(tf.logicalAnd(amongTopK, reached), sorted_BV, -cutOff), 1, true);
 }
 
 function chooseTokens(

@@ -1,5 +1,5 @@
 import { LiveTurn } from './turn.js';
-import type { FinishedTurn, SampledToken, TurnRequest } from './turn.js';
+import type { Decode, FinishedTurn, SampledToken, TurnRequest } from './turn.js';
 
 /** One episode's context, how much of it is cached, and the turn that runs on it. */
 export class Slot {
@@ -8,7 +8,10 @@ export class Slot {
   private numTokens = 0;
   private numCached = 0;
 
-  constructor(maxTokens: number) {
+  constructor(
+    maxTokens: number,
+    private readonly decode: Decode | null,
+  ) {
     this.tokens = new Int32Array(maxTokens);
   }
 
@@ -21,21 +24,39 @@ export class Slot {
     return Math.min(this.numCached, this.numTokens - 1);
   }
 
-  /** Tokens from `start` on (a view). */
-  tokensFrom(start: number): Int32Array {
-    return this.tokens.subarray(start, this.numTokens);
+  /** Tokens of the context (a view). */
+  tokensBetween(start: number, end = this.numTokens): Int32Array {
+    return this.tokens.subarray(start, end);
   }
 
+  /** What is cached stays so as far as the new context begins with it, even that of an episode that has ended. */
   begin(request: TurnRequest): void {
-    this.tokens.set(request.tokenIds, request.keptPrefixTokens);
-    this.numTokens = request.keptPrefixTokens + request.tokenIds.length;
-    this.numCached = Math.min(this.numCached, request.keptPrefixTokens);
-    this.turn = new LiveTurn(request);
+    const { keptPrefixTokens, tokenIds } = request;
+    const end = Math.min(this.numCached, keptPrefixTokens + tokenIds.length);
+    let same = Math.min(keptPrefixTokens, end);
+    while (same < end && this.tokens[same] === tokenIds[same - keptPrefixTokens]) same++;
+    this.numCached = same;
+    this.tokens.set(tokenIds, keptPrefixTokens);
+    this.numTokens = keptPrefixTokens + tokenIds.length;
+    this.turn = new LiveTurn(request, this.decode);
   }
 
-  /** All tokens are in the cache now. */
-  markCached(): void {
-    this.numCached = this.numTokens;
+  /** How many of the first `limit` tokens are those of another slot's context. */
+  commonPrefix(other: Slot, limit: number): number {
+    const end = Math.min(limit, this.numTokens);
+    let same = 0;
+    while (same < end && this.tokens[same] === other.tokens[same]) same++;
+    return same;
+  }
+
+  /** How many tokens the cache holds, whether or not an episode still goes on with them. */
+  get cachedTokens(): number {
+    return this.numCached;
+  }
+
+  /** The first `numTokens` tokens are in the cache now. */
+  markCached(numTokens: number): void {
+    this.numCached = numTokens;
   }
 
   forgetCache(): void {
@@ -53,6 +74,5 @@ export class Slot {
   clear(): void {
     this.turn = null;
     this.numTokens = 0;
-    this.numCached = 0;
   }
 }

@@ -8,11 +8,20 @@ export interface TurnRequest {
   readonly tokenIds: Int32Array;
   /** Logits are divided by this before sampling. */
   readonly temperature: number;
+  /** Sample among the likeliest so many tokens alone; 0 (default): all. */
+  readonly topK?: number;
+  /** Sample among the fewest likeliest tokens whose probabilities (after `topK`) reach this; 1 (default): all. */
+  readonly topP?: number;
   /** Take the most likely token instead of sampling. */
   readonly greedy: boolean;
   readonly maxNewTokens: number;
   /** Sampling one of these ends the turn; it is part of the result. */
   readonly stopTokenIds: readonly number[];
+  /**
+   * The turn ends as soon as its text has one of these in it (default none). The tokens that spell it are part of the result.
+   * Needs `decode` of the generator's options.
+   */
+  readonly stopStrings?: readonly string[];
   /**
    * The uniform number behind a token depends on this seed and the token's place in the context alone. Turns that
    * put their actions at equal places (as with a fresh context for each) need seeds of their own.
@@ -24,16 +33,20 @@ export interface TurnRequest {
 export interface FinishedTurn {
   readonly slot: number;
   readonly tokenIds: Int32Array;
-  /** log π of each token under the distribution that was sampled from (after temperature), in nats. */
+  /** log π of each token under the distribution that was sampled from (after temperature and cuts), in nats. */
   readonly logprobs: Float32Array;
-  /** log π before temperature. */
+  /** log π before temperature and cuts. */
   readonly rawLogprobs: Float32Array;
   /** Entropy of the distribution that was sampled from, in nats. */
   readonly entropies: Float32Array;
   /** The policy version whose weights chose each token. */
   readonly policyVersions: Int32Array;
-  readonly stopReason: 'stop' | 'length';
+  /** `stop`: a stop token was sampled; `stopString`: the text has a stop string in it. */
+  readonly stopReason: 'stop' | 'stopString' | 'length';
 }
+
+/** The text of sampled tokens. */
+export type Decode = (tokenIds: Int32Array) => string;
 
 /** The columns of a turn in progress. */
 export class LiveTurn {
@@ -44,7 +57,10 @@ export class LiveTurn {
   private readonly policyVersions: Int32Array;
   private numTokens = 0;
 
-  constructor(readonly request: TurnRequest) {
+  constructor(
+    readonly request: TurnRequest,
+    private readonly decode: Decode | null,
+  ) {
     this.tokenIds = new Int32Array(request.maxNewTokens);
     this.logprobs = new Float32Array(request.maxNewTokens);
     this.rawLogprobs = new Float32Array(request.maxNewTokens);
@@ -66,7 +82,8 @@ export class LiveTurn {
     this.entropies[n] = token.entropy;
     this.policyVersions[n] = policyVersion;
     const stopped = this.request.stopTokenIds.includes(token.tokenId);
-    if (!stopped && this.numTokens < this.request.maxNewTokens) return null;
+    const spelled = !stopped && this.hasStopString();
+    if (!stopped && !spelled && this.numTokens < this.request.maxNewTokens) return null;
     const end = this.numTokens;
     return {
       slot: this.request.slot,
@@ -75,8 +92,15 @@ export class LiveTurn {
       rawLogprobs: this.rawLogprobs.subarray(0, end),
       entropies: this.entropies.subarray(0, end),
       policyVersions: this.policyVersions.subarray(0, end),
-      stopReason: stopped ? 'stop' : 'length',
+      stopReason: stopped ? 'stop' : spelled ? 'stopString' : 'length',
     };
+  }
+
+  private hasStopString(): boolean {
+    const { stopStrings = [] } = this.request;
+    if (stopStrings.length === 0 || this.decode === null) return false;
+    const text = this.decode(this.tokenIds.subarray(0, this.numTokens));
+    return stopStrings.some((stopString) => text.includes(stopString));
   }
 }
 

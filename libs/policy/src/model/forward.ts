@@ -118,7 +118,8 @@ export function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor):
   return normQueriesAndKeys(model, layer, linear(rows, matrix, bias));
 }
 
-function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: tf.Tensor): tf.Tensor {
+/** The heads of queries and keys normed, where the model does. */
+export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: tf.Tensor): tf.Tensor {
   const { queryKeyNorm, numHeads, numKeyValueHeads, headDim, rmsNormEps } = model.config;
   if (!queryKeyNorm) return qkv_NW;
   const keys = layerKeys(layer);

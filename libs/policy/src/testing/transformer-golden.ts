@@ -50,7 +50,7 @@ export interface ModelGolden extends PolicyGolden {
   };
 }
 
-export const goldenModelNames = ['qwen2', 'qwen2.5', 'qwen3', 'llama'] as const;
+export const goldenModelNames = ['qwen2', 'qwen2.5', 'qwen3', 'llama', 'mistral'] as const;
 
 export type GoldenModelName = (typeof goldenModelNames)[number];
 

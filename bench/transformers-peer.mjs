@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** `generate` of transformers on a model directory, in a process of its own (`generate.py`). */
+export class TransformersPeer {
+  /** @param python one with torch and transformers */
+  static async start(python, directory) {
+    const script = fileURLToPath(new URL('peers/generate.py', import.meta.url));
+    const child = spawn(python, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    return new TransformersPeer(child, lines, await readLine(lines));
+  }
+
+  constructor(child, lines, versions) {
+    Object.assign(this, { child, lines, versions });
+  }
+
+  /** Seconds that it took, and the new tokens of each prompt; prompts are equally long. */
+  async generate({ prompts, newTokens, sample }) {
+    const request = { prompts: prompts.map((prompt) => Array.from(prompt)), newTokens, sample };
+    this.child.stdin.write(JSON.stringify(request) + '\n');
+    return readLine(this.lines);
+  }
+
+  stop() {
+    this.child.stdin.end();
+  }
+}
+
+async function readLine(lines) {
+  const { value, done } = await lines.next();
+  if (done) throw new Error('the peer ended; what it said is above');
+  return JSON.parse(value);
+}
