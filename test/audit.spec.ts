@@ -40,15 +40,9 @@ describe('audit, rebuild, archive, delete', () => {
 
   beforeAll(async () => {
     server = startRetrace([
-      'up',
-      '--recipe',
-      'bandit-ppo',
-      '--updates',
-      '2',
-      '--port',
-      '0',
-      '--data-dir',
-      data.path,
+      ...['up', '--recipe', 'bandit-ppo', '--updates', '2', '--backend', 'wasm', '--port', '0'],
+      ...['--set', 'evaluation.numTestEpisodes=50', '--set', 'evaluation.numValidationEpisodes=50'],
+      ...['--data-dir', data.path],
     ]);
     await server.waitFor(/the run has finished/, 110_000);
     const runs = await json<{ run_id: string }[]>(data.path, 'runs');
@@ -86,7 +80,9 @@ describe('audit, rebuild, archive, delete', () => {
     );
     expect(imported.isIdentical).toBe(true);
     expect(imported.numCheckpointFiles).toBeGreaterThan(2);
-    expect(await json(elsewhere.path, 'replay', '--update', '2')).toMatchObject({ isReproduced: true });
+    expect(await json(elsewhere.path, 'replay', '--update', '2', '--backend', 'wasm')).toMatchObject({
+      isReproduced: true,
+    });
     expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
   }, 180_000);
 

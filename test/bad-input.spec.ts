@@ -1,13 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
+import { canMount, DISK_FULL, fillDisk, runOnSmallDisk } from './support/small-disk.mjs';
 
 const bandit = ['--recipe', 'bandit-ppo', '--backend', 'wasm'];
-const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
 describe('what can not work ends with one sentence that says what to do', () => {
   let directory: { path: string; remove: () => void };
@@ -119,7 +118,9 @@ describe('what can not work ends with one sentence that says what to do', () => 
   });
 
   it('a corrupt checkpoint, which harms nothing else', async () => {
-    const args = ['train', ...bandit, '--updates', '4', ...dataDir()];
+    const few = ['numTestEpisodes=50', 'numValidationEpisodes=50'].map((field) => `evaluation.${field}`);
+    const settings = few.flatMap((field) => ['--set', field]);
+    const args = ['train', ...bandit, '--updates', '4', ...settings, ...dataDir()];
     const first = startRetrace(args);
     await first.waitFor(/update 2 /);
     await first.stop('SIGTERM');
@@ -138,36 +139,13 @@ describe('what can not work ends with one sentence that says what to do', () => 
     expect((await runRetrace(['verify', ...dataDir()])).code).toBe(0);
   }, 180_000);
 
-  it.skipIf(!canMount())(
-    'a disk that is full, at the start or later on',
-    async () => {
-      const disk = join(directory.path, 'disk');
-      mkdirSync(disk);
-      const fill = (delaySeconds: number) =>
-        `(sleep ${String(delaySeconds)}; head -c 100M /dev/zero > "$0/ballast") 2>/dev/null`;
-      const onSmallDisk = (script: string, ...args: string[]) =>
-        runToEnd('unshare', [
-          ...['-Urm', '--kill-child', 'sh', '-c', `mount -t tmpfs -o size=100m tmpfs "$0"; ${script}`, disk],
-          ...[process.execPath, retrace, ...args, '--data-dir', join(disk, 'data')],
-        ]);
-      const train = ['train', ...bandit, '--updates', '2000'];
-      const sentence =
-        /^retrace: data directory \S+: the disk is full \(\d+ MiB free, at least 48 are needed\); free some space/;
-
-      const atStart = onSmallDisk(`${fill(0)}; exec "$@"`, ...train);
-      expect(atStart).toMatchObject({ code: 1, lines: [expect.stringMatching(sentence)] });
-
-      const later = onSmallDisk(
-        `${fill(8)} & "$@" || { rm "$0/ballast"; "$1" "$2" verify --data-dir "$0/data"; }`,
-        ...train,
-      );
-      expect(later.lines.filter((line) => line.startsWith('retrace:'))).toEqual([
-        expect.stringMatching(sentence),
-      ]);
-      expect(later.code).toBe(0);
-    },
-    120_000,
-  );
+  it.skipIf(!canMount())('a disk that is full', () => {
+    const args = ['train', ...bandit, '--updates', '2000'];
+    expect(runOnSmallDisk(join(directory.path, 'disk'), `${fillDisk(0)}; exec "$@"`, args)).toMatchObject({
+      code: 1,
+      lines: [expect.stringMatching(DISK_FULL)],
+    });
+  });
 });
 
 /** Damages every file below a directory; a second time mends them. */
@@ -179,22 +157,4 @@ function flipLastBits(directory: string): void {
     bytes[bytes.length - 1] ^= 1;
     writeFileSync(path, bytes);
   }
-}
-
-function canMount(): boolean {
-  try {
-    execFileSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function runToEnd(command: string, args: readonly string[]): { code: number | null; lines: string[] } {
-  const { status, stderr } = spawnSync(command, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 100_000,
-  });
-  return { code: status, lines: stderr.trim().split('\n') };
 }

@@ -2,9 +2,10 @@
  * The fault matrix at every commit point: the store is killed at each call of an insert and of a merge (parts of one file, of a file a
  * column, and merged column by column), and the sink at each call of its cursor and its requests.
  *
- *   npm run test:long -- faults
+ *   npm run test:long -- faults [-- --points N]
  */
 import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { FaultBench } from '../support/fault-bench.mjs';
 import {
   countHits,
@@ -19,8 +20,9 @@ import { whyNoStrace } from '../support/strace.mjs';
 
 const WIDE = 'min_bytes_for_wide_part = 0';
 const VERTICAL = `${WIDE}, vertical_merge_algorithm_min_rows_to_activate = 1, vertical_merge_algorithm_min_columns_to_activate = 1`;
-/** A part with a file a column has hundreds of points, alike but for their names: so many of them, evenly spread. */
-const MOST_POINTS = 60;
+/** A part with a file a column has hundreds of points, alike but for their names: so many of each matrix, evenly spread. */
+const { values } = parseArgs({ options: { points: { type: 'string', default: '60' } } });
+const mostPoints = Number(values.points);
 
 const matrices = [
   { name: 'insert', count: countInsertPoints, kill: killStoreInInsert },
@@ -45,7 +47,7 @@ for (const { name, settings, count, kill } of matrices) {
     if (settings !== undefined) await bench.client.command(`ALTER TABLE events MODIFY SETTING ${settings}`);
     await bench.startSink();
     const all = await count(bench);
-    const points = all.filter((_, i) => i % Math.ceil(all.length / MOST_POINTS) === 0);
+    const points = all.filter((_, i) => i % Math.ceil(all.length / mostPoints) === 0);
     const outcomes = [];
     for (const point of points) {
       const outcome = await kill(bench, point);
