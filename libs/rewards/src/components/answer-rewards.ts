@@ -24,41 +24,47 @@ const answerOptions = {
 };
 type AnswerSource = 'lastAction' | 'lastParsedAction' | 'finalObservation';
 
-registerReward(import.meta.url, {
-  name: 'exactMatch',
-  description: "1 when the answer equals a reference in SQuAD's normal form, else 0",
-  options: answerOptions,
-  score: (episode, options) => best(episode, options, exactMatch),
-});
-
-registerReward(import.meta.url, {
-  name: 'tokenF1',
-  description: "SQuAD's F1 of the words of answer and reference",
-  options: answerOptions,
-  score: (episode, options) => best(episode, options, tokenF1),
-});
-
-registerReward(import.meta.url, {
-  name: 'rougeL',
-  description: 'ROUGE-L F1 of answer and reference',
-  options: answerOptions,
-  score: (episode, options) => best(episode, options, rougeL),
-});
-
-registerReward(import.meta.url, {
-  name: 'editSimilarity',
-  description: 'One minus the edit distance of answer and reference over the length of the longer one',
-  options: answerOptions,
-  score: (episode, options) => best(episode, options, editSimilarity),
-});
-
-registerReward(import.meta.url, {
-  name: 'mathEquality',
-  description: 'One when answer and reference are the same in the normal form of the MATH benchmark, else 0',
-  options: answerOptions,
-  score: (episode, options) =>
-    best(episode, options, (answer, reference) => Number(mathAnswersAgree(answer, reference))),
-});
+/** Rewards that are one number for an answer and one reference. */
+const comparisons: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly compare: (answer: string, reference: string) => number;
+}[] = [
+  {
+    name: 'exactMatch',
+    description: "1 when the answer equals a reference in SQuAD's normal form, else 0",
+    compare: exactMatch,
+  },
+  {
+    name: 'tokenF1',
+    description: "SQuAD's F1 of the words of answer and reference",
+    compare: tokenF1,
+  },
+  {
+    name: 'rougeL',
+    description: 'ROUGE-L F1 of answer and reference',
+    compare: rougeL,
+  },
+  {
+    name: 'editSimilarity',
+    description: 'One minus the edit distance of answer and reference over the length of the longer one',
+    compare: editSimilarity,
+  },
+  {
+    name: 'mathEquality',
+    description:
+      'One when answer and reference are the same in the normal form of the MATH benchmark, else 0',
+    compare: (answer, reference) => Number(mathAnswersAgree(answer, reference)),
+  },
+];
+for (const { name, description, compare } of comparisons) {
+  registerReward(import.meta.url, {
+    name,
+    description,
+    options: answerOptions,
+    score: (episode, options) => best(episode, options, compare),
+  });
+}
 
 registerReward(import.meta.url, {
   name: 'bleu',
