@@ -3,9 +3,7 @@
  * for checks is the difference.
  */
 
-export function uncheckedGae({ offsets, rewards, values, gamma, lambda }) {
-  const advantages = new Float32Array(rewards.length);
-  const returns = new Float32Array(rewards.length);
+export function uncheckedGae({ offsets, rewards, values, gamma, lambda, advantages, returns }) {
   const decay = gamma * lambda;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let nextValue = 0;
@@ -29,12 +27,14 @@ export function uncheckedPpo({
   clipLow,
   clipHigh,
   dualClip,
+  tokenLosses,
+  gradients,
 }) {
   const least = Float64Array.of(-20, Math.log1p(-clipLow));
   const most = Float64Array.of(Math.log1p(clipHigh), Math.log(dualClip));
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
-  const tokenLosses = new Float32Array(logprobs.length);
-  const gradients = new Float32Array(logprobs.length);
+  tokenLosses.fill(0);
+  gradients.fill(0);
   let loss = 0;
   let numTokens = 0;
   let numClipped = 0;

@@ -1,6 +1,7 @@
 export { AlgorithmError, type AlgorithmErrorCode } from './errors.js';
 
 export { broadcastRows, offsetsOf, rowLengths, rowSums } from './layout/ragged.js';
+export type { AdvantageOutput } from './layout/output.js';
 export { groupMoments, numberGroups, type GroupCounts, type GroupMoments } from './layout/groups.js';
 
 export {

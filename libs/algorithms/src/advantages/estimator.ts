@@ -1,6 +1,7 @@
 import { AlgorithmError } from '../errors.js';
 import { excludeEpisodes } from './exclude-episodes.js';
 import { checkGroupIds, checkMask, checkOffsets } from '../layout/check.js';
+import type { AdvantageOutput } from '../layout/output.js';
 import {
   NamedRegistry,
   optionFault,
@@ -59,10 +60,18 @@ export interface AdvantageBatch {
   readonly roleIds?: Int32Array | null;
   /** Running mean return of each role, from the checkpoint. */
   readonly roleBaselines?: Float64Array | null;
+  /**
+   * Arrays to write to, for callers that come again and again; null: new ones. Read by `gae` without whitening and by the
+   * estimators with one advantage an episode or a step; the others, and batches with excluded episodes, make new ones.
+   */
+  readonly output?: AdvantageOutput | null;
 }
 
 /** The inputs that only some estimators need. */
-export type OptionalInput = Exclude<keyof AdvantageBatch, 'offsets' | 'rewards' | 'groupIds' | 'excluded'>;
+export type OptionalInput = Exclude<
+  keyof AdvantageBatch,
+  'offsets' | 'rewards' | 'groupIds' | 'excluded' | 'output'
+>;
 
 /** Where an input comes from, for the message when it is missing. */
 export const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {

@@ -7,6 +7,7 @@ import {
   checkUnitInterval,
   checkValues,
 } from '../layout/check.js';
+import { outputOf, type AdvantageOutput } from '../layout/output.js';
 
 export interface GaeInput {
   /** Episodes over tokens `[E + 1]`. */
@@ -25,6 +26,8 @@ export interface GaeInput {
   readonly gamma: number;
   /** Decay of the eligibility, in [0, 1]: 0 is one-step TD, 1 is Monte Carlo minus the value. */
   readonly lambda: number;
+  /** Arrays to write to; null: new ones. */
+  readonly output?: AdvantageOutput | null;
 }
 
 export interface GaeResult {
@@ -61,8 +64,12 @@ export function gae(input: GaeInput): GaeResult {
   if (mask !== null) checkMask('mask', mask, rewards.length);
   const bootstraps = bootstrapValues(offsets.length - 1, input);
 
-  const advantages = new Float32Array(rewards.length);
-  const returns = new Float32Array(rewards.length);
+  const advantages = outputOf('advantages', input.output?.advantages, rewards.length);
+  const returns = outputOf('returns', input.output?.returns, rewards.length);
+  if (mask !== null && input.output) {
+    advantages.fill(0);
+    returns.fill(0);
+  }
   const decay = gamma * lambda;
   let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {

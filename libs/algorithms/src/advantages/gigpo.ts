@@ -6,6 +6,7 @@ import {
   checkUnitInterval,
 } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
+import type { AdvantageOutput } from '../layout/output.js';
 import { momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows, rowSums } from '../layout/ragged.js';
 import { GROUP_EPSILON } from './grpo.js';
@@ -21,6 +22,8 @@ export interface GigpoInput {
   readonly groupIds: Int32Array;
   /** Number of the state that each step stood in, equal for equal states `[K]`; −1 where the environment offers none. */
   readonly anchors: Int32Array;
+  /** Array to write to; null: a new one. */
+  readonly output?: AdvantageOutput | null;
 }
 
 export interface GigpoOptions {
@@ -87,7 +90,7 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
     }
   }
   return {
-    advantages: broadcastRows(advantages, stepOffsets),
+    advantages: broadcastRows(advantages, stepOffsets, input.output?.advantages),
     sharedAnchorFraction: numSteps === 0 ? 0 : numSharing / numSteps,
   };
 }

@@ -1,3 +1,4 @@
+import { outputOf } from './output.js';
 import { checkFinite, checkLength, checkOffsets, type NumericArray } from './check.js';
 
 /*
@@ -6,14 +7,18 @@ import { checkFinite, checkLength, checkOffsets, type NumericArray } from './che
  */
 
 /**
- * Repeats one value per row over the entries of the row. `perRow [S]`, `offsets [S + 1]` → `[N]`.
+ * Repeats one value per row over the entries of the row. `perRow [S]`, `offsets [S + 1]` → `[N]`, into `output` where one is given.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for offsets that fall or do not start at 0, a row without a value
  */
-export function broadcastRows(perRow: NumericArray, offsets: Int32Array): Float32Array {
+export function broadcastRows(
+  perRow: NumericArray,
+  offsets: Int32Array,
+  output: Float32Array | null = null,
+): Float32Array {
   checkOffsets('offsets', offsets, offsets[offsets.length - 1]);
   checkLength('perRow', perRow, offsets.length - 1);
-  const flat = new Float32Array(offsets[offsets.length - 1]);
+  const flat = outputOf('advantages', output, offsets[offsets.length - 1]);
   for (let row = 0; row < perRow.length; row++) {
     const value = perRow[row];
     const end = offsets[row + 1];

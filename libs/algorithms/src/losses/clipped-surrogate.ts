@@ -1,4 +1,5 @@
 import { nullable, moreThan, positive, positiveFraction, type OptionsOf } from '../registry/index.js';
+import { outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
 import { LOG_RATIO_LIMIT, checkFiniteInputs, clamp } from './token-loss.js';
 
@@ -66,8 +67,13 @@ export function clippedSurrogate(
   const bounds = logRatioBounds(clip);
   const { least, most } = bounds;
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
-  const tokenLosses = new Float32Array(logprobs.length);
-  const gradients = new Float32Array(logprobs.length);
+  const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
+  const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
+  // What is clipped or dropped is left at 0.
+  if (input.output) {
+    tokenLosses.fill(0);
+    gradients.fill(0);
+  }
   let loss = 0;
   let numTokens = 0;
   let numClipped = 0;

@@ -27,6 +27,8 @@ export interface PolicyLossInput {
   readonly behaviorLogprobs?: Float32Array | null;
   /** What `selectTokens` chose, cut to these tokens `[N]`; null: these tokens are the whole batch. */
   readonly selected?: Uint8Array | null;
+  /** Arrays to write results to `[≥ N]`, in place of new ones; what they hold is overwritten. */
+  readonly output?: { readonly tokenLosses?: Float32Array; readonly gradients?: Float32Array } | null;
 }
 
 export interface PolicyLossTerms {

@@ -1,4 +1,5 @@
 import { checkFinite } from '../layout/check.js';
+import { outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
 
 /** Δ = logπ − logπ_prox is held inside ±this, so that no ratio overflows. */
@@ -26,8 +27,8 @@ export type TokenLossFunction = (term: TokenTerm, t: number, difference: number,
  */
 export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): PolicyLossTerms {
   const { logprobs, proximalLogprobs, advantages, weights } = input;
-  const tokenLosses = new Float32Array(logprobs.length);
-  const gradients = new Float32Array(logprobs.length);
+  const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
+  const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
   const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
   let loss = 0;
   let numTokens = 0;

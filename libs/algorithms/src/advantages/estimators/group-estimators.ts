@@ -155,7 +155,11 @@ function defineEpisodeEstimator<S extends OptionSchema>({
     compute(batch, options) {
       const returns = rowSums(batch.rewards, batch.offsets, { name: 'rewards' });
       const { advantages, ...statistics } = estimate({ returns, groupIds: batch.groupIds }, options, batch);
-      return { advantages: broadcastRows(advantages, batch.offsets), returns: null, statistics };
+      return {
+        advantages: broadcastRows(advantages, batch.offsets, batch.output?.advantages),
+        returns: null,
+        statistics,
+      };
     },
   });
 }

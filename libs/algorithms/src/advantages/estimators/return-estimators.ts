@@ -65,7 +65,7 @@ defineAdvantageEstimator({
       decay,
     });
     return {
-      advantages: broadcastRows(advantages, batch.offsets),
+      advantages: broadcastRows(advantages, batch.offsets, batch.output?.advantages),
       returns: null,
       statistics: {},
       roleBaselines: baselines,

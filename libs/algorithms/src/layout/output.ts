@@ -1,0 +1,28 @@
+import { AlgorithmError } from '../errors.js';
+
+/*
+ * New arrays of megabytes come as pages that the system hands out one by one, which takes longer than the arithmetic on them.
+ * Who calls again and again can hand in what an earlier call gave.
+ */
+
+/** Arrays to write results to, in place of new ones; what they hold is overwritten. They may be longer than needed. */
+export interface AdvantageOutput {
+  readonly advantages?: Float32Array | null;
+  readonly returns?: Float32Array | null;
+}
+
+/**
+ * The first `length` entries of the array that is given, or a new array.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for an array that is too short
+ */
+export function outputOf(name: string, given: Float32Array | null | undefined, length: number): Float32Array {
+  if (!given) return new Float32Array(length);
+  if (given.length < length) {
+    throw new AlgorithmError(
+      'INVALID_ARGUMENT',
+      `output.${name} has ${String(given.length)} entries, must have at least ${String(length)}`,
+    );
+  }
+  return given.length === length ? given : given.subarray(0, length);
+}
