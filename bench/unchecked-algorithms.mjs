@@ -44,15 +44,22 @@ export function uncheckedPpo({
     const advantage = advantages[t];
     const weight = weights[t];
     const sign = signBits[t] >>> 31;
-    const isInside = difference >= least[sign] && difference <= most[sign];
-    const held = isInside ? difference : difference < least[sign] ? least[sign] : most[sign];
-    const tokenLoss = -advantage * Math.exp(held);
-    tokenLosses[t] = tokenLoss;
-    if (isInside) gradients[t] = weight * tokenLoss;
-    loss += weight * tokenLoss;
+    let clipped = 0;
+    if (difference >= least[sign] && difference <= most[sign]) {
+      const tokenLoss = -advantage * Math.exp(difference);
+      tokenLosses[t] = tokenLoss;
+      gradients[t] = weight * tokenLoss;
+      loss += weight * tokenLoss;
+    } else {
+      const held = difference < least[sign] ? least[sign] : most[sign];
+      const tokenLoss = -advantage * Math.exp(held);
+      tokenLosses[t] = tokenLoss;
+      loss += weight * tokenLoss;
+      clipped = Number(advantage !== 0 && Math.abs(held) < 20);
+    }
     if (weight !== 0) {
       numTokens += 1;
-      numClipped += Number(!isInside);
+      numClipped += clipped;
       sumOfDifferences += difference;
     }
   }

@@ -1,61 +1,63 @@
-import { join } from 'node:path';
+import { resolveRecipe } from '@retrace/config';
+import { openBackend } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDataDirectory, runRetrace } from './support/cli.mjs';
+import { makeDataDirectory } from './support/cli.mjs';
+import { InProcessRun } from './support/in-process-run.js';
 
-describe('KL in the reward', { timeout: 120_000 }, () => {
+describe('KL in the reward', () => {
   const directory = makeDataDirectory();
+  const opened: InProcessRun[] = [];
 
   interface Update {
     readonly kl: number | null;
     readonly loss: number;
   }
 
-  async function train(name: string, ...settings: string[]): Promise<Update[]> {
-    const data = ['--data-dir', join(directory.path, name)];
-    const trained = await runRetrace([
-      ...['train', '--recipe', 'bandit-ppo', '--updates', '3', ...data],
-      ...['collection.groupsPerRound=32', 'optimizer.learningRate=0.01', 'evaluation.everyUpdates=0'].flatMap(
-        (setting) => ['--set', setting],
-      ),
-      ...['evaluation.numTestEpisodes=0', ...settings].flatMap((setting) => ['--set', setting]),
-    ]);
-    expect(trained.code, trained.stderr).toBe(0);
-    const { stdout } = await runRetrace([
-      'sql',
-      `SELECT if(mapContains(metrics, 'train/kl'), metrics['train/kl'], NULL) AS kl, metrics['train/loss'] AS loss
-       FROM updates ORDER BY update_number`,
-      ...['--json', ...data],
-    ]);
-    return JSON.parse(stdout) as Update[];
+  async function train(name: string, ...settings: string[]) {
+    const small = ['collection.groupsPerRound=32', 'optimizer.learningRate=0.01'];
+    const untested = ['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'];
+    const recipe = resolveRecipe('bandit-ppo', {
+      numUpdates: 3,
+      assignments: [...small, ...untested, ...settings],
+    });
+    const run = await InProcessRun.begin(`${directory.path}/${name}`, recipe);
+    opened.push(run);
+    await run.work();
+    const updates = (await run.updates()).map(({ metricNames, metricValues }): Update => {
+      const metrics = new Map(metricNames.map((metric, i) => [metric, metricValues[i]]));
+      return { kl: metrics.get('train/kl') ?? null, loss: metrics.get('train/loss') ?? NaN };
+    });
+    return { run, updates };
   }
 
-  let penalised: Update[];
+  let penalised: Awaited<ReturnType<typeof train>>;
   beforeAll(async () => {
+    await openBackend();
     penalised = await train('reward', 'loss.klCoefficient=0.5', 'loss.klIn=reward');
-  }, 120_000);
-  afterAll(() => {
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((run) => run.close()));
     directory.remove();
   });
 
   it('is that of the policy before each update from the first one, and reaches the advantages', async () => {
-    expect(penalised).toHaveLength(3);
+    const { updates } = penalised;
+    expect(updates).toHaveLength(3);
     // The first update starts from the reference policy itself.
-    expect(Math.abs(penalised[0].kl ?? NaN)).toBeLessThan(1e-6);
-    expect(penalised[1].kl).toBeGreaterThan(1e-6);
-    expect(penalised[2].kl).toBeGreaterThan(1e-6);
+    expect(Math.abs(updates[0].kl ?? NaN)).toBeLessThan(1e-6);
+    expect(updates[1].kl).toBeGreaterThan(1e-6);
+    expect(updates[2].kl).toBeGreaterThan(1e-6);
 
-    const plain = await train('plain');
+    const { updates: plain } = await train('plain');
     expect(plain.map(({ kl }) => kl)).toEqual([null, null, null]);
     // Nothing to penalise yet, then the same episodes are worth less.
-    expect(penalised[0].loss).toBeCloseTo(plain[0].loss, 6);
-    expect(Math.abs(penalised[1].loss - plain[1].loss)).toBeGreaterThan(1e-6);
+    expect(updates[0].loss).toBeCloseTo(plain[0].loss, 6);
+    expect(Math.abs(updates[1].loss - plain[1].loss)).toBeGreaterThan(1e-6);
   });
 
   it('is replayed exactly', async () => {
-    const { code, stdout } = await runRetrace([
-      ...['replay', '--update', '3', '--json', '--data-dir', join(directory.path, 'reward')],
-    ]);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ isReproduced: true, sameWeights: true });
+    const { lossDifference, sameWeights } = await penalised.run.replay(3);
+    expect(lossDifference).toBeLessThan(1e-6);
+    expect(sameWeights).toBe(true);
   });
 });

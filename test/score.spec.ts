@@ -12,6 +12,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
   const directory = makeDataDirectory();
   const data = ['--data-dir', join(directory.path, 'data')];
   const recipeFile = join(directory.path, 'mine.json');
+  let store: ReturnType<typeof startRetrace>;
 
   async function json<T>(...args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await runRetrace([...args, ...data, '--json']);
@@ -40,8 +41,12 @@ describe('retrace score', { timeout: 120_000 }, () => {
     ]);
     expect(stderr).not.toContain('retrace: ');
     expect(code).toBe(0);
+    // One store for all commands: it is what takes the time.
+    store = startRetrace(['store', '--port', '0', ...data]);
+    await store.waitFor(/store at (http:\S+);/);
   }, 120_000);
-  afterAll(() => {
+  afterAll(async () => {
+    await store.stop('SIGTERM');
     directory.remove();
   });
 

@@ -5,6 +5,7 @@ import { breaksOf, changed } from './testing/broken-arguments.js';
 import { faultOf } from './testing/invalid.js';
 import { otherFunctions } from './testing/other-functions.js';
 import {
+  critic,
   groupIds,
   loss,
   ofCritic,
@@ -55,6 +56,11 @@ describe('bad input', () => {
       expect(fault.message, `${name}: ${what}`).toMatch(expected);
       expect(fault.code, `${name}: ${what}`).toBe('INVALID_ARGUMENT');
     }
+  });
+
+  it('of GAE that carries nothing from token to token', () => {
+    const input = { ...critic, lambda: 0, rewards: changed(rewards, 2, NaN) };
+    expect(faultOf(() => algorithms.gae(input)).message).toBe('rewards[2] is NaN, must be finite');
   });
 
   it('of single numbers: a log ratio, a staleness bound, a row value', () => {

@@ -66,10 +66,52 @@ export function gae(input: GaeInput): GaeResult {
 
   const advantages = outputOf('advantages', input.output?.advantages, rewards.length);
   const returns = outputOf('returns', input.output?.returns, rewards.length);
-  if (mask !== null && input.output) {
-    advantages.fill(0);
-    returns.fill(0);
+  const result = { advantages, returns };
+  const sum =
+    mask === null ? overAll(input, bootstraps, result) : overSampled(input, mask, bootstraps, result);
+  // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
+  if (!Number.isFinite(sum)) {
+    checkFinite('rewards', rewards);
+    checkFinite('values', values);
   }
+  return result;
+}
+
+/** Where every token was sampled. Gives a sum that is not finite where an input is not. */
+function overAll(
+  { offsets, rewards, values, gamma, lambda }: GaeInput,
+  bootstraps: Float32Array | null,
+  { advantages, returns }: GaeResult,
+): number {
+  const decay = gamma * lambda;
+  // What is not finite reaches the first token of its episode, unless nothing is carried on.
+  const carries = decay > 0;
+  let sum = 0;
+  for (let episode = 0; episode + 1 < offsets.length; episode++) {
+    let nextValue = bootstraps === null ? 0 : bootstraps[episode];
+    let advantage = 0;
+    for (let t = offsets[episode + 1] - 1; t >= offsets[episode]; t--) {
+      const value = values[t];
+      advantage = rewards[t] + gamma * nextValue - value + decay * advantage;
+      nextValue = value;
+      advantages[t] = advantage;
+      returns[t] = advantage + value;
+      if (!carries) sum += advantage;
+    }
+    sum += advantage;
+  }
+  return sum;
+}
+
+/** Where `mask` says which tokens were sampled. Gives a sum that is not finite where an input is not. */
+function overSampled(
+  { offsets, rewards, values, gamma, lambda }: GaeInput,
+  mask: Uint8Array,
+  bootstraps: Float32Array | null,
+  { advantages, returns }: GaeResult,
+): number {
+  advantages.fill(0);
+  returns.fill(0);
   const decay = gamma * lambda;
   let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
@@ -77,7 +119,7 @@ export function gae(input: GaeInput): GaeResult {
     let advantage = 0;
     let carriedReward = 0;
     for (let t = offsets[episode + 1] - 1; t >= offsets[episode]; t--) {
-      if (mask !== null && mask[t] === 0) {
+      if (mask[t] === 0) {
         carriedReward += rewards[t];
         continue;
       }
@@ -90,12 +132,7 @@ export function gae(input: GaeInput): GaeResult {
       sum += advantage;
     }
   }
-  // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
-  if (!Number.isFinite(sum)) {
-    checkFinite('rewards', rewards);
-    checkFinite('values', values);
-  }
-  return { advantages, returns };
+  return sum;
 }
 
 /**
