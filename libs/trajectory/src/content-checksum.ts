@@ -22,27 +22,40 @@ export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEve
   content.text(episodeId);
   content.number(seq);
   const fields = payload as unknown as Readonly<Record<string, unknown>>;
-  for (const name of stableFields(kind)) {
+  for (const { name, nameBytes } of stableFields(kind)) {
     const value = fields[name];
     if (value === null) continue;
-    content.text(name);
+    content.append(nameBytes);
     content.value(value);
   }
   return content.digest().toString('hex', 0, CHECKSUM_BYTES);
 }
 
-const stableFieldsByKind = new Map<EventKind, readonly string[]>();
+export interface StableField {
+  readonly name: string;
+  /** The name as `ContentBytes` has it. */
+  readonly nameBytes: Uint8Array;
+}
+
+const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
 
 /** The fields of a payload that count, in the order in which they do. */
-export function stableFields(kind: EventKind): readonly string[] {
-  let names = stableFieldsByKind.get(kind);
-  if (!names) {
-    names = payloadFields(kind)
+export function stableFields(kind: EventKind): readonly StableField[] {
+  let fields = stableFieldsByKind.get(kind);
+  if (!fields) {
+    fields = payloadFields(kind)
       .filter((name) => !VOLATILE_FIELDS.has(name))
-      .sort();
-    stableFieldsByKind.set(kind, names);
+      .sort()
+      .map((name) => ({ name, nameBytes: bytesOf(name) }));
+    stableFieldsByKind.set(kind, fields);
   }
-  return names;
+  return fields;
+}
+
+function bytesOf(name: string): Uint8Array {
+  const bytes = new ContentBytes();
+  bytes.text(name);
+  return Uint8Array.from(bytes.written());
 }
 
 /** One for all, emptied before each use: a checksum is taken without an allocation. */

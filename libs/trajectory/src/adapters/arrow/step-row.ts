@@ -1,7 +1,7 @@
 import type { FieldPlace, StepField, StepRecord } from '../../codec/step-record.js';
 import { hasElementsOf, unpackInto, type Column } from '../../codec/packed-column.js';
 import { ContentBytes } from '../../content-bytes.js';
-import { stableFields } from '../../content-checksum.js';
+import { stableFields, type StableField } from '../../content-checksum.js';
 import { checkStepRecorded, type CheckedStep } from '../../validation/episode-events.js';
 import type { EventColumns } from './event-columns.js';
 import type { BytesColumn, ListColumn } from './ragged-columns.js';
@@ -21,12 +21,7 @@ const LISTS = {
 
 const LIST_FIELDS = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
-/** A field that counts in the checksum, and its name as `ContentBytes` has it. */
-const CHECKED_FIELDS = stableFields(KIND).map((name) => {
-  const bytes = new ContentBytes();
-  bytes.text(name);
-  return { name: name as StepField, nameBytes: Uint8Array.from(bytes.written()) };
-});
+const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly name: StepField })[];
 
 /** One for all, emptied before each use. */
 const content = new ContentBytes();
