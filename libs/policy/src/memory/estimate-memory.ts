@@ -44,7 +44,7 @@ const programBytes = 380 * mebibyte;
  * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
  * `npm run test:long -- memory-estimate`, which holds every prediction to 20 % of its measurement.
  */
-const allocatorFactor = 1.37;
+const allocatorFactor = 1.25;
 
 /** Most logits of a chunk of the LM head, in elements (`tokenDistribution`). */
 const maxLogits = 2 ** 24;
@@ -57,8 +57,8 @@ const maxLogits = 2 ** 24;
  */
 export function estimateTrainingMemory(config: TransformerConfig, shape: TrainingShape): MemoryEstimate {
   const { numParameters, numTrained } = countParameters(config);
-  // Moments 2, gradients 2, the copy in buckets, what a step makes anew; and the sum where several passes add up.
-  const copies = shape.accumulates ? 8.65 : 6.65;
+  // Moments 2, the gradient, its copy in buckets, what a step makes anew; with several passes, the sum and what it is added to.
+  const copies = shape.accumulates ? 7.2 : 5.2;
   return sum([
     { name: 'program', bytes: programBytes },
     { name: 'weights', bytes: numParameters * bytesPerValue },
