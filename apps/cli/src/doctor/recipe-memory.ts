@@ -52,7 +52,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const collector = estimateGenerationMemory(config, {
     maxSlots: slots,
     maxTokens: rowTokens,
-    passTokens: Math.min(slots * rowTokens, 4096),
+    passTokens: Math.min(slots * rowTokens, 2048),
   });
   const roles = [
     {
