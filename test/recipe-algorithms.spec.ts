@@ -161,6 +161,27 @@ describe('what updates hand on', () => {
   });
 });
 
+describe('weights and rejections', () => {
+  it.each([
+    ['importance weights next to 0', '{"importance":{"level":"token","cap":1e-9}}'],
+    ['a rule that nothing passes', '{"rejection":[{"statistic":"k1","scope":"token","low":8,"high":9}]}'],
+  ])('reach the gradient: there is next to none with %s', async (name, correction) => {
+    const plain = [...fewTurns, 'loss.entropyCoefficient=0'];
+    const gradientNorm = async (settings: readonly string[]) => {
+      const run = await begin(
+        `${name} ${String(settings.length)}`,
+        { recipe: 'memory-bandit-grpo', settings },
+        1,
+      );
+      await run.work();
+      const [{ metricNames, metricValues }] = await run.updates();
+      return metricValues[metricNames.indexOf('train/gradientNorm')];
+    };
+    expect(await gradientNorm(plain)).toBeGreaterThan(1e-4);
+    expect(await gradientNorm([...plain, `loss.rolloutCorrection=${correction}`])).toBeLessThan(1e-7);
+  });
+});
+
 describe('the greedy episode of ReMax', () => {
   it('is one a group, marked greedy in its steps, and nobody trains on it', async () => {
     const run = await begin('remax groups', cases.ReMax, 1);

@@ -85,7 +85,10 @@ function overAll(
 ): number {
   const decay = gamma * lambda;
   // What is not finite reaches the first token of its episode, unless nothing is carried on.
-  const carries = decay > 0;
+  if (decay === 0) {
+    checkFinite('rewards', rewards);
+    checkFinite('values', values);
+  }
   let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let nextValue = bootstraps === null ? 0 : bootstraps[episode];
@@ -96,7 +99,6 @@ function overAll(
       nextValue = value;
       advantages[t] = advantage;
       returns[t] = advantage + value;
-      if (!carries) sum += advantage;
     }
     sum += advantage;
   }
