@@ -96,8 +96,8 @@ await onEachBackend('chunkedLoss', () => {
   });
 });
 
-it('takes chunks that caches hold, of at least 128 tokens where 64 MiB allow it', () => {
-  expect(tokensOfChunk(8192)).toBe(512);
+it('takes chunks of 32 MiB, of at least 128 tokens where 64 MiB allow it', () => {
+  expect(tokensOfChunk(8192)).toBe(1024);
   expect(tokensOfChunk(100_000)).toBe(128);
   expect(tokensOfChunk(151_936)).toBe(110);
   expect(tokensOfChunk(2 ** 26)).toBe(1);

@@ -30,8 +30,11 @@ export interface ChunkedLossOptions {
 /** Σ over tokens of a loss that sees each token by itself: the loss and its derivatives for tokens `from` … `to` − 1. */
 export type EvaluateTokens = (outputs: TokenColumns, from: number, to: number) => EvaluatedLoss;
 
-/** Elements of a chunk's logits: what a processor's caches hold; at least `fewTokens` rows, which products need to be fast; never more than 64 MiB. */
-const wantedLogits = 2 ** 22;
+/**
+ * Elements of a chunk's logits: 32 MiB, from where on the gradient of the head is added up fast enough; at least `fewTokens` rows, which
+ * products need to be fast; never more than 64 MiB.
+ */
+const wantedLogits = 2 ** 23;
 const fewTokens = 128;
 const mostLogits = 2 ** 24;
 

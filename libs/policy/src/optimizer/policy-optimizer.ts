@@ -15,6 +15,7 @@ import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { numElements } from '../model/parameter-spec.js';
+import { squaredNorm } from '../ops/squared-norm.js';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';
@@ -235,7 +236,7 @@ export class PolicyOptimizer {
 }
 
 async function globalNorm(vectors: readonly tf.Tensor[]): Promise<number> {
-  const squares = tf.tidy(() => tf.addN(vectors.map((vector) => tf.sum(tf.square(vector)))));
+  const squares = tf.tidy(() => tf.addN(vectors.map(squaredNorm)));
   const [sum] = await squares.data();
   squares.dispose();
   return Math.sqrt(sum);
