@@ -48,7 +48,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 answer({ peakMiB: Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024 });
 process.exit(0);
 
-/** With `padTo`, sequences are as long as the longest and all of them is trained, as padded code computes. */
+/** Where the job says `padded`, sequences are as long as the longest and every token is computed to the loss, as in padded code. */
 function readBatch(file) {
   const { sequences } = JSON.parse(readFileSync(file, 'utf8'));
   const longest = Math.max(...sequences.map(({ tokenIds }) => tokenIds.length));
