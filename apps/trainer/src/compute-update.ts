@@ -183,5 +183,6 @@ function lossOptions(
     klEstimator: loss.klEstimator,
     temperature: collection.temperature,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
+    recomputeLayers: optimizer.recomputeLayers ?? false,
   };
 }

@@ -148,6 +148,8 @@ export class OptimizerRecipe {
   @IsInt() @Min(1) readonly miniBatchActionTokens!: number;
   /** Tokens per forward pass; changes memory, never the result. */
   @IsInt() @Min(1) readonly maxTokensPerMicroBatch!: number;
+  /** Compute layers again for the gradient instead of keeping their activations; changes memory and time, never the result (default false). */
+  @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Processes on one machine that share each optimizer step, each on a GPU of its own where there are several (default 1). Other sums of the same gradients: results differ by rounding from one number to another. */
   @IsOptional() @IsInt() @Min(1) @Max(64) readonly dataParallel?: number;
 }

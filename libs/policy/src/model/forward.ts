@@ -59,7 +59,7 @@ export function hiddenAtReads(
 
 export interface ForwardOptions {
   /**
-   * Keep the input of each layer alone for the gradient, and compute the layer again there: about a third more time,
+   * Keep the input of each layer alone for the gradient, and compute the layer again there: about a quarter more time,
    * and the memory of one layer's activations instead of all layers'. Default false.
    */
   readonly recomputeLayers?: boolean;
