@@ -42,12 +42,15 @@ export interface PendingProduct {
   readonly matrix: tf.Tensor;
 }
 
+/** Elements up to which a matrix is mostly smaller than the rows that it is multiplied with. */
+const smallMatrix = 2 ** 17;
+
 /**
- * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: puts w on whichever has fewer rows.
+ * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: puts w on the matrix where that is small.
+ * The number of rows does not decide: a row would be rounded otherwise in other company.
  */
 export function applyNormWeight(weight_H: tf.Tensor, { rows, matrix }: PendingProduct): PendingProduct {
-  const matrixIsSmaller = matrix.size < rows.size;
-  return matrixIsSmaller
+  return matrix.size <= smallMatrix
     ? { rows, matrix: tf.mul(matrix, weight_H) }
     : { rows: tf.mul(rows, weight_H), matrix };
 }

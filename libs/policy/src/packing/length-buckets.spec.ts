@@ -9,21 +9,27 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
 }
 
 describe('bucketByLength', () => {
-  it('leaves equally long sequences as they lie', () => {
-    const { buckets, rowOfCell, rowOfQuery } = bucketByLength(offsetsOf([3, 3]), null);
-    expect(buckets).toEqual([
-      { numRows: 2, rowLength: 3, numQueries: 3, cells: Int32Array.of(0, 1, 2, 3, 4, 5), queryColumns: null },
-    ]);
-    expect([...rowOfCell]).toEqual([0, 1, 2, 3, 4, 5]);
-    expect([...rowOfQuery]).toEqual([0, 1, 2, 3, 4, 5]);
+  it('pads each sequence by its own length alone, with its last cell', () => {
+    const { buckets, rowOfCell, rowOfQuery } = bucketByLength(offsetsOf([3, 8]), null);
+    const cells = Int32Array.of(0, 1, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+    expect(buckets).toEqual([{ numRows: 2, rowLength: 8, numQueries: 8, cells, queryColumns: null }]);
+    expect([...rowOfCell]).toEqual([0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15]);
+    expect([...rowOfQuery]).toEqual([...rowOfCell]);
+    const alone = (length: number) => bucketByLength(offsetsOf([length]), null).buckets[0].rowLength;
+    for (let length = 1; length < 600; length++) {
+      const [{ rowLength }] = bucketByLength(offsetsOf([length, 599]), null).buckets.filter(({ cells }) =>
+        cells.includes(0),
+      );
+      expect(rowLength).toBe(alone(length));
+    }
   });
 
   it('keeps long and short sequences apart, so that little is padded', () => {
     const { buckets } = bucketByLength(offsetsOf([20, 512, 500, 17, 40]), null);
     expect(buckets.map(({ numRows, rowLength }) => [numRows, rowLength])).toEqual([
+      [2, 32],
       [2, 512],
       [1, 40],
-      [2, 20],
     ]);
   });
 

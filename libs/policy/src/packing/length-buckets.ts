@@ -1,12 +1,13 @@
 /**
  * Sequences of a pack grouped by length, for attention by products of whole matrices: rows of one bucket are padded to its
- * longest, so that attention costs little more than Σ length².
+ * length, so that attention costs little more than Σ length². How far a sequence is padded follows from its own length alone,
+ * or the order in which sums over it are rounded would depend on the sequences beside it.
  *
  * Legend: N cells · M queries · R rows of a bucket · L its columns · Q query columns a row.
  */
 export interface LengthBucket {
   readonly numRows: number;
-  /** L: tokens of its longest sequence. */
+  /** L: at least the tokens of its longest sequence. */
   readonly rowLength: number;
   /** Q: most queries of one sequence. */
   readonly numQueries: number;
@@ -28,10 +29,10 @@ export interface BucketedSequences {
   readonly queryOfCell: Int32Array;
 }
 
-/** A sequence joins a bucket whose longest has at most this many times its tokens: padding then costs less than another bucket. */
-const maxStretch = 1.5;
-/** Below this, another bucket costs more than any padding. */
+/** Up to here lengths are padded to powers of two: attention over short rows costs little, another bucket costs more. */
 const shortTokens = 32;
+/** No row is shorter. */
+const leastTokens = 8;
 
 /** @param queries [M] cells, rising; null: all of them */
 export function bucketByLength(offsets: Int32Array, queries: Int32Array | null): BucketedSequences {
@@ -47,8 +48,7 @@ export function bucketByLength(offsets: Int32Array, queries: Int32Array | null):
   const queryOfRow: number[] = [];
   const buckets: LengthBucket[] = [];
   let numRowCells = 0;
-  for (const members of groupByLength(offsets)) {
-    const rowLength = Math.max(...members.map((s) => offsets[s + 1] - offsets[s]));
+  for (const [rowLength, members] of groupByLength(offsets)) {
     const cells = new Int32Array(members.length * rowLength);
     members.forEach((s, row) => {
       for (let column = 0; column < rowLength; column++) {
@@ -58,7 +58,7 @@ export function bucketByLength(offsets: Int32Array, queries: Int32Array | null):
       }
     });
     numRowCells += cells.length;
-    const queryColumns = selectColumns(offsets, members, (cell) => queryOfCell[cell] < numQueries);
+    const queryColumns = selectColumns(offsets, rowLength, members, (cell) => queryOfCell[cell] < numQueries);
     const width = queryColumns === null ? rowLength : queryColumns.length / members.length;
     for (let i = 0; i < members.length * width; i++) {
       const s = members[Math.floor(i / width)];
@@ -75,25 +75,31 @@ export function bucketByLength(offsets: Int32Array, queries: Int32Array | null):
   return { buckets, rowOfCell, rowOfQuery, queryOfRow: Int32Array.from(queryOfRow), queryOfCell };
 }
 
-/** Sequences with tokens, in their order where all of them are about equally long, else longest first. */
-function groupByLength(offsets: Int32Array): number[][] {
-  const lengthOf = (s: number) => offsets[s + 1] - offsets[s];
-  const sequences = Array.from({ length: offsets.length - 1 }, (_, s) => s).filter((s) => lengthOf(s) > 0);
-  sequences.sort((a, b) => lengthOf(b) - lengthOf(a) || a - b);
-  const groups: number[][] = [];
-  for (const s of sequences) {
-    const group = groups.at(-1);
-    const longest = group === undefined ? 0 : lengthOf(group[0]);
-    if (group !== undefined && longest <= Math.max(shortTokens, maxStretch * lengthOf(s))) group.push(s);
-    else groups.push([s]);
+/** Sequences with tokens, in their order, by the length that they are padded to. */
+function groupByLength(offsets: Int32Array): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const length = offsets[s + 1] - offsets[s];
+    if (length === 0) continue;
+    const rowLength = paddedLength(length);
+    const group = groups.get(rowLength);
+    if (group) group.push(s);
+    else groups.set(rowLength, [s]);
   }
-  for (const group of groups) group.sort((a, b) => a - b);
   return groups;
+}
+
+/** The next power of two, or for longer ones the next of four steps to it. */
+function paddedLength(length: number): number {
+  const octave = 2 ** Math.ceil(Math.log2(length));
+  if (length <= shortTokens) return Math.max(leastTokens, octave);
+  return (octave / 8) * Math.ceil(length / (octave / 8));
 }
 
 /** [R·Q] columns of the queries of each row; null where picking them out of all columns would save too little. */
 function selectColumns(
   offsets: Int32Array,
+  rowLength: number,
   members: readonly number[],
   isQuery: (cell: number) => boolean,
 ): Int32Array | null {
@@ -104,7 +110,6 @@ function selectColumns(
     return columns;
   });
   const width = Math.max(...columnsOf.map((columns) => columns.length));
-  const rowLength = Math.max(...members.map((s) => offsets[s + 1] - offsets[s]));
   if (2 * width >= rowLength) return null;
   const columns = new Int32Array(members.length * width);
   columnsOf.forEach((row, r) => {
