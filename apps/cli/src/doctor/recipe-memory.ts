@@ -24,10 +24,10 @@ export interface RecipeMemory {
 
 const mebibyte = 2 ** 20;
 
-/** What a role has besides what computes: its log, store client and events, and the heap that V8 lets grow; measured. */
+/** An allowance for what a role has besides what computes: its log, store client and events, and the heap that V8 lets grow. */
 const roleBytes = 300 * mebibyte;
 
-/** Store and API (with its sink) at the peak of the built-in recipes; measured. */
+/** An allowance for store, sink and API: about twice what docs/results/memory.md measured after half an hour. */
 const servicesBytes = 900 * mebibyte;
 
 /** Share of the machine that its system and other programs may need. */
