@@ -67,6 +67,13 @@ export default {
       to: { path: '^libs/(?!environments|trajectory|algorithms/src/registry/)' },
     },
     {
+      name: 'config-imports-algorithms-rewards',
+      comment: 'whose names and options recipes are checked against',
+      severity: 'error',
+      from: { path: '^libs/config/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^libs/(?!config|algorithms|rewards)' },
+    },
+    {
       name: 'scoring-imports-rewards-algorithms-trajectory',
       severity: 'error',
       from: { path: '^libs/scoring/src', pathNot: '\\.spec\\.ts$' },

@@ -36,10 +36,13 @@ async function smoke() {
   ].map(String);
 
   const first = startAsUser(args);
-  const url = await first.waitFor(/dashboard and API at (http:\S+)/, urlWithinMs);
+  const url = await first.waitFor(/dashboard at (http:\S+)\/live, API at/, urlWithinMs);
   step(`npm start printed ${url} after ${first.elapsed()}`);
-  const page = await fetch(url);
-  expect(page.ok && /<div id="root">|<script/.test(await page.text()), `GET ${url} is not the dashboard`);
+  const page = await fetch(`${url}/live`);
+  expect(
+    page.ok && /<div id="root">|<script/.test(await page.text()),
+    `GET ${url}/live is not the dashboard`,
+  );
   expect((await getJson(`${url}/api/health`)) !== null, 'the API is not healthy');
   step('the dashboard and the health check answer');
 

@@ -35,6 +35,12 @@ async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<vo
       'SELECT count() AS n, uniqExact(update_number) AS u FROM updates WHERE applied_at IS NOT NULL',
     ),
   ).toEqual([{ n: numUpdates, u: numUpdates }]);
+  // Through log and store, the trainer finds the probabilities that the collector recorded.
+  const [{ ratio }] = (await sql(
+    dataDir,
+    "SELECT max(value) AS ratio FROM metrics WHERE name = 'train/ratioMaxDeviation'",
+  )) as { ratio: number }[];
+  expect(ratio).toBeLessThan(1e-4);
 }
 
 async function sql(dataDir: string, query: string): Promise<unknown> {

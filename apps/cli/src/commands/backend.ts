@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import { jsonOption, verboseOption } from '../options.js';
+import { dataDirOption, jsonOption, verboseOption } from '../options.js';
 
 export const backendCommand = () =>
   new Command('backend')
@@ -13,6 +13,7 @@ const installCommand = () =>
   new Command('install')
     .description('build TensorFlow.js against a current TensorFlow, into a cache directory')
     .option('--cuda', 'for NVIDIA GPUs (CUDA 12)')
+    .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
@@ -40,6 +41,7 @@ const installCommand = () =>
 const listCommand = () =>
   new Command('list')
     .description('all backends in order of choice, and why each can or can’t be used')
+    .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
@@ -64,6 +66,7 @@ const benchCommand = () =>
   new Command('bench')
     .description('time matrix products, op overhead and a training step on the usable backends')
     .argument('[backend]', 'only this one')
+    .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (name, options) => {
@@ -78,6 +81,7 @@ const benchCommand = () =>
 const removeCommand = () =>
   new Command('remove')
     .description('remove everything that "install" put into the cache directory')
+    .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {

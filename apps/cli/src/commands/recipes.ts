@@ -1,10 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
-import { jsonOption, verboseOption } from '../options.js';
+import { dataDirOption, jsonOption, verboseOption } from '../options.js';
 
 export const recipesCommand = () =>
   new Command('recipes')
     .description('list the built-in recipes, or print one as JSON to start a file of your own from')
     .argument('[name]', 'recipe to print')
+    .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (name, options) => {

@@ -56,7 +56,7 @@ export const upCommand = () =>
           log.write({
             role: 'retrace',
             level: 'info',
-            message: `dashboard and API at ${server.apiUrl ?? ''} (data in ${options.dataDir})`,
+            message: `dashboard at ${server.apiUrl ?? ''}/live, API at ${server.apiUrl ?? ''}/api (data in ${options.dataDir})`,
           });
           const summary = await server.train(recipe, {
             backend: options.backend,

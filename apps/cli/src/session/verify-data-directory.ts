@@ -51,7 +51,7 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
   };
 }
 
-/** What each run would go on from. */
+/** The weights of every version, and what each run would go on from. */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
   const control = new ControlTail(log);
   await control.catchUp();
@@ -59,9 +59,10 @@ async function verifyCheckpoints({ log, directory }: StoreSession): Promise<Chec
   const files = new CheckpointFiles(directory.checkpoints);
   const faults: CheckpointFault[] = [];
   for (const { runId, policies, updates } of control.state.runs) {
-    const needed = [policies.latest?.weights, updates.lastUpdate?.weights, updates.lastUpdate?.optimizer];
-    for (const ref of needed) {
-      if (ref === undefined || faults.some(({ where }) => where.endsWith(ref.sha256))) continue;
+    // Weights are kept for every version; of the optimizer's states the last is what a resume needs.
+    const refs = [...policies.all()].map(({ weights }) => weights);
+    if (updates.lastUpdate) refs.push(updates.lastUpdate.optimizer);
+    for (const ref of new Map(refs.map((ref) => [ref.sha256, ref])).values()) {
       await files.verify(ref).catch((error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         faults.push({ code: 'CHECKPOINT_UNREADABLE', where: `run ${runId} file ${ref.sha256}`, message });
