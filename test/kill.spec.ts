@@ -75,17 +75,17 @@ describe('a run that is killed or stopped, and started again', () => {
     );
   }, 240_000);
 
-  it('ends with the same policy when several collectors share it, whichever of them is killed when', async () => {
+  it('ends with the same policy under `up` with several collectors, whichever of them is killed, and the API with its sink', async () => {
     const kills: Kill[] = [
       { target: 'collector-2', afterUpdate: 1, delayMs: 90 },
       { target: 'collector', afterUpdate: 2, delayMs: 150 },
+      { target: 'api', afterUpdate: 4, delayMs: 50 },
     ];
     const dataDir = directories.make();
-    const shared = await trainWithKills(
-      [...recipe, '--collectors', '2', '--data-dir', dataDir],
-      kills,
-      options,
-    );
+    const shared = await trainWithKills([...recipe, '--collectors', '2', '--data-dir', dataDir], kills, {
+      ...options,
+      command: 'up',
+    });
     await expectUndisturbed(shared, dataDir);
 
     // Both played: each half of every group place, and no place trained on twice.

@@ -15,15 +15,20 @@ const { values } = parseArgs({
 const random = seededRandom(Number(values.seed));
 const numKills = 10;
 const withinMs = 300_000;
-const targets = ['tree', 'collector', 'trainer', 'store', 'sink'];
-
 const drills = [
-  { recipe: 'bandit-ppo', numUpdates: 30, settings: [] },
-  { recipe: 'frozen-lake-ppo', numUpdates: 15, settings: ['collection.groupsPerRound=64'] },
+  { recipe: 'bandit-ppo', numUpdates: 30, settings: [], command: 'train', sink: 'sink' },
+  {
+    recipe: 'frozen-lake-ppo',
+    numUpdates: 15,
+    settings: ['collection.groupsPerRound=64'],
+    command: 'up',
+    sink: 'api',
+  },
 ];
 
 /** Each target twice, in random order, at random moments after updates that are spread over the run. */
-function planKills(numUpdates) {
+function planKills(numUpdates, sink) {
+  const targets = ['tree', 'collector', 'trainer', 'store', sink];
   const order = [...targets, ...targets]
     .map((target) => ({ target, rank: random() }))
     .sort((a, b) => a.rank - b.rank);
@@ -36,7 +41,7 @@ function planKills(numUpdates) {
 
 const figures = [];
 let hasFailed = false;
-for (const { recipe, numUpdates, settings } of drills) {
+for (const { recipe, numUpdates, settings, command, sink } of drills) {
   const args = [
     ...['--recipe', recipe, '--updates', String(numUpdates)],
     ...settings.flatMap((setting) => ['--set', setting]),
@@ -49,9 +54,10 @@ for (const { recipe, numUpdates, settings } of drills) {
     });
     const killed = await trainWithKills(
       [...args, '--data-dir', killedDirectory.path],
-      planKills(numUpdates),
+      planKills(numUpdates, sink),
       {
         withinMs,
+        command,
         onKill: (description) => console.log(`${recipe}: kill -9 of ${description}`),
       },
     );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive, kill, startRetrace } from './cli.mjs';
+import { isAlive, kill, runRetrace, startRetrace } from './cli.mjs';
 
 /** How long roles may outlive their supervisor, and a role may take to be started again. */
 const patienceMs = 20_000;
@@ -9,7 +9,7 @@ const patienceMs = 20_000;
  * kill, but SIGTERM, which must end with code 0; the others are roles.
  *
  * @typedef {object} Kill
- * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'collector' | 'collector-2' | 'trainer'} target
+ * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'trainer'} target
  * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or go on.
  * @property {number} delayMs From then to the kill.
  */
@@ -26,11 +26,14 @@ const patienceMs = 20_000;
  *
  * @param {readonly string[]} args Arguments of `retrace train`.
  * @param {readonly Kill[]} kills In this order.
- * @param {{ withinMs: number, onKill?: (description: string) => void }} options
+ * @param {{ withinMs: number, command?: 'train' | 'up', onKill?: (description: string) => void }} options `up` has the role `api` with the sink
+ *   in it, `train` (default) the role `sink`.
  * @returns {Promise<KilledRun>}
  */
-export async function trainWithKills(args, kills, { withinMs, onKill = () => undefined }) {
-  let session = startRetrace(['train', ...args, '--json']);
+export async function trainWithKills(args, kills, { withinMs, command = 'train', onKill = () => undefined }) {
+  const start = () =>
+    startRetrace([command, ...args, ...(command === 'up' ? ['--port', '0'] : []), '--json']);
+  let session = start();
   const sessions = [session];
   try {
     for (const { target, afterUpdate, delayMs } of kills) {
@@ -39,26 +42,54 @@ export async function trainWithKills(args, kills, { withinMs, onKill = () => und
       onKill(`${target}, ${delayMs} ms after update ${afterUpdate}`);
       if (target === 'tree' || target === 'supervisor' || target === 'stop') {
         await end(session, target);
-        session = startRetrace(['train', ...args, '--json']);
+        session = start();
         sessions.push(session);
         await session.waitFor(/going on with/, withinMs);
       } else {
         kill(await pidOf(session, target));
       }
     }
-    const code = await Promise.race([session.ended, sleep(withinMs, 'too late', { ref: false })]);
-    const last = session.lines.findLast((line) => line.startsWith('{"runId"'));
-    if (code !== 0 || last === undefined) {
-      throw new Error(`the run did not finish (${code}):\n${session.lines.slice(-40).join('\n')}`);
-    }
+    const summary =
+      command === 'up' ? await stopServing(session, args, withinMs) : await endOf(session, withinMs);
     const updatesTold = sessions
       .flatMap(({ lines }) => lines)
       .flatMap((line) => /update (\d+) · /.exec(line)?.[1] ?? [])
       .map(Number);
-    return { ...JSON.parse(last), updatesTold };
+    return { ...summary, updatesTold };
   } finally {
     await session.killTree();
   }
+}
+
+/**
+ * What `retrace train` says of its run when it ends.
+ *
+ * @param {import('./cli.mjs').Session} session
+ * @param {number} withinMs
+ */
+async function endOf(session, withinMs) {
+  const code = await Promise.race([session.ended, sleep(withinMs, 'too late', { ref: false })]);
+  const last = session.lines.findLast((line) => line.startsWith('{"runId"'));
+  if (code === 0 && last !== undefined) return JSON.parse(last);
+  throw new Error(`the run did not finish (${code}):\n${session.lines.slice(-40).join('\n')}`);
+}
+
+/**
+ * The same of a run under `retrace up`, which goes on serving, as the store tells it.
+ *
+ * @param {import('./cli.mjs').Session} session
+ * @param {readonly string[]} args
+ * @param {number} withinMs
+ */
+async function stopServing(session, args, withinMs) {
+  await session.waitFor(/the run has finished; still serving/, withinMs);
+  await end(session, 'stop');
+  const query = `SELECT run_id AS runId, max(update_number) AS numUpdates, argMax(weights_sha256, policy_version) AS weightsSha256,
+    (SELECT max(value) FROM metrics WHERE name = 'test/success') AS testSuccess FROM policies GROUP BY run_id`;
+  const directory = args.slice(args.indexOf('--data-dir'), args.indexOf('--data-dir') + 2);
+  const { stdout } = await runRetrace(['sql', query, '--json', ...directory]);
+  const [{ testSuccess, ...run }] = JSON.parse(stdout);
+  return { ...run, numUpdates: Number(run.numUpdates), metrics: { 'test/success': testSuccess } };
 }
 
 /**
