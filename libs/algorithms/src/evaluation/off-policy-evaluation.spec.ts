@@ -65,6 +65,9 @@ describe('evaluateOffPolicy', () => {
     expect(evaluation.diagnostics.effectiveEpisodes).toBeCloseTo(1.5 ** 2 / 1.25, 6);
     expect(evaluation.diagnostics.chiSquare).toBeCloseTo(1.25 / 2 - 1, 6);
     expect(evaluation.diagnostics.largestWeightShare).toBeCloseTo(1 / 1.5, 6);
+    expect(evaluation.diagnostics.meanWeight).toBeCloseTo(0.75, 6);
+    // deviations ±¼: s² = ⅛, over √2
+    expect(evaluation.diagnostics.meanWeightError).toBeCloseTo(0.25, 6);
   });
 
   it('is the mean return for every estimator when the candidate is the behavior policy', () => {
@@ -126,6 +129,42 @@ describe('evaluateOffPolicy', () => {
         /^60 episodes count as \d+\.\d effective ones, at least 30 are needed .* about \d+ episodes/,
       ),
     );
+  });
+
+  it('refuses where the behavior never does what the candidate would: all weights are equally tiny', () => {
+    const episodesOf = (candidate: number, behavior: number): LoggedEpisodes => ({
+      offsets: Int32Array.from({ length: 101 }, (_, e) => e),
+      rewards: Float32Array.from({ length: 100 }, (_, e) => e % 2),
+      candidateLogprobs: new Float32Array(100).fill(candidate),
+      behaviorLogprobs: new Float32Array(100).fill(behavior),
+    });
+    const options = { ...OPTIONS, estimators: ['weightedImportanceSampling'] as const };
+    const tiny = evaluateOffPolicy(episodesOf(-20, 0), options);
+    expect(tiny).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(/^the mean importance weight is 2\.06e-9.* of the candidate/) as string,
+    });
+    expect(tiny.diagnostics.effectiveEpisodes).toBeCloseTo(100, 9);
+    expect(tiny.diagnostics.meanWeight / Math.exp(-20)).toBeCloseTo(1, 9);
+    // half of the candidate's probability is on what the behavior never does
+    expect(evaluateOffPolicy(episodesOf(Math.log(0.5), 0), options).kind).toBe('refused');
+    // recorded logprobs that cannot be those of the policy that acted
+    expect(evaluateOffPolicy(episodesOf(-1, -2), options)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('recorded logprobs') as string,
+    });
+    expect(evaluateOffPolicy(episodesOf(-1.05, -1), options).kind).toBe('estimated');
+  });
+
+  it('does not refuse a mean weight that is off by chance alone', () => {
+    const policies = { behavior: BEHAVIOR, candidate: CANDIDATE };
+    const refused = Array.from({ length: 100 }, (_, seed) =>
+      evaluateOffPolicy(sampleTabular(150, policies, seededRandom(seed)).episodes, {
+        ...OPTIONS,
+        estimators: [],
+      }),
+    ).filter(({ kind }) => kind === 'refused');
+    expect(refused).toEqual([]);
   });
 
   it('refuses without episodes, and weights that would overflow', () => {

@@ -31,14 +31,20 @@ export interface OffPolicyOptions {
   readonly gamma: number;
   /** Fewest effective episodes that an estimate may stand on. Default 30. */
   readonly minEffectiveEpisodes?: number;
+  /** How far the mean episode weight may be from 1 beyond chance (four standard errors). Default 0.1. */
+  readonly meanWeightTolerance?: number;
   readonly bootstrap: BootstrapOptions;
 }
 
 /** How well the logged episodes can speak for the candidate. */
 export interface OffPolicyDiagnostics {
   readonly numEpisodes: number;
-  /** (Σw)²/Σw² of the raw episode weights. */
+  /** (Σw)²/Σw² of the raw episode weights. It does not see their size: weights that are all equally tiny count in full. */
   readonly effectiveEpisodes: number;
+  /** Mean of the raw episode weights. E[w] = 1 wherever the behavior policy takes all that the candidate would. */
+  readonly meanWeight: number;
+  /** Standard error of that mean; 0 for a single episode. */
+  readonly meanWeightError: number;
   /** χ²(candidate‖behavior) over episodes, E[w²] − 1. */
   readonly chiSquare: number;
   /** Share of the largest episode weight in their sum. */
@@ -63,16 +69,17 @@ export type OffPolicyEvaluation =
 /**
  * The value of a candidate policy, estimated from episodes that another policy acted out; intervals by bootstrap over
  * episodes. It refuses, as a value, when the effective sample is too small: then every number would be the accident of a
- * few episodes.
+ * few episodes; and when the mean weight is not 1: then the episodes lack what the candidate does, however many they are.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
  */
 export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOptions): OffPolicyEvaluation {
-  const { estimators, gamma, minEffectiveEpisodes = 30, bootstrap } = options;
+  const { estimators, gamma, minEffectiveEpisodes = 30, meanWeightTolerance = 0.1, bootstrap } = options;
   checkLoggedEpisodes(episodes);
   checkUnitInterval('gamma', gamma);
   checkPositive('minEffectiveEpisodes', minEffectiveEpisodes);
+  checkPositive('meanWeightTolerance', meanWeightTolerance);
   const terms = episodeTerms(episodes, gamma);
   if (estimators.includes('doublyRobust') && terms.doublyRobust === null) {
     throw new AlgorithmError(
@@ -81,9 +88,9 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
     );
   }
   const diagnostics = diagnose(terms.logWeights);
-  if (!(diagnostics.effectiveEpisodes >= minEffectiveEpisodes)) {
-    return { kind: 'refused', reason: refusal(diagnostics, minEffectiveEpisodes), diagnostics };
-  }
+  const reason =
+    tooFewEffective(diagnostics, minEffectiveEpisodes) ?? offMeanWeight(diagnostics, meanWeightTolerance);
+  if (reason !== null) return { kind: 'refused', reason, diagnostics };
   const weights = terms.logWeights.map(Math.exp);
   const estimates = estimators.map((estimator) => {
     const statistic = statisticOf(estimator, terms, weights);
@@ -96,9 +103,17 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
 
 function diagnose(logWeights: Float64Array): OffPolicyDiagnostics {
   const numEpisodes = logWeights.length;
-  if (numEpisodes === 0)
-    return { numEpisodes, effectiveEpisodes: 0, chiSquare: NaN, largestWeightShare: NaN };
-  // Scaled by the largest weight, so that nothing overflows; all but χ² do not depend on the scale.
+  if (numEpisodes === 0) {
+    return {
+      numEpisodes,
+      effectiveEpisodes: 0,
+      meanWeight: NaN,
+      meanWeightError: NaN,
+      chiSquare: NaN,
+      largestWeightShare: NaN,
+    };
+  }
+  // Scaled by the largest weight, so that no sum overflows.
   const largest = logWeights.reduce((most, log) => Math.max(most, log), -Infinity);
   let sum = 0;
   let squares = 0;
@@ -107,18 +122,23 @@ function diagnose(logWeights: Float64Array): OffPolicyDiagnostics {
     sum += weight;
     squares += weight * weight;
   }
+  const scale = Math.exp(largest);
+  const variance = Math.max(0, squares - (sum * sum) / numEpisodes) / Math.max(1, numEpisodes - 1);
   return {
     numEpisodes,
     effectiveEpisodes: (sum * sum) / squares,
+    meanWeight: (sum / numEpisodes) * scale,
+    meanWeightError: variance === 0 ? 0 : Math.sqrt(variance / numEpisodes) * scale,
     chiSquare: (squares / numEpisodes) * Math.exp(2 * largest) - 1,
     largestWeightShare: 1 / sum,
   };
 }
 
-function refusal(
+function tooFewEffective(
   { numEpisodes, effectiveEpisodes, largestWeightShare }: OffPolicyDiagnostics,
   least: number,
-): string {
+): string | null {
+  if (effectiveEpisodes >= least) return null;
   if (numEpisodes === 0) return `there are no episodes; at least ${String(least)} effective ones are needed`;
   const needed = Math.ceil((least / effectiveEpisodes) * numEpisodes);
   const share = (100 * largestWeightShare).toFixed(0);
@@ -127,6 +147,22 @@ function refusal(
     `(one episode carries ${share} % of the weight); about ${String(needed)} episodes of this behavior policy, or fewer of one ` +
     'closer to the candidate, would do'
   );
+}
+
+function offMeanWeight(
+  { meanWeight, meanWeightError }: OffPolicyDiagnostics,
+  tolerance: number,
+): string | null {
+  const bound = Math.max(tolerance, 4 * meanWeightError);
+  if (Math.abs(meanWeight - 1) <= bound) return null;
+  const found = `the mean importance weight is ${meanWeight.toPrecision(3)}, must be within ${bound.toPrecision(2)} of 1: `;
+  return meanWeight < 1
+    ? found +
+        "most of what the candidate would do isn't in these episodes, and more of this behavior policy will hardly bring it; " +
+        'episodes of a policy that takes the actions of the candidate, or of the candidate itself, would do'
+    : found +
+        'the recorded logprobs of the behavior are lower than those it acted with; episodes with the logprobs of the policy ' +
+        'that sampled them, at its temperature and with its masks, would do';
 }
 
 /** The estimator on a sample of episodes. */
