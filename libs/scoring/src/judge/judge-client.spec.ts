@@ -1,11 +1,12 @@
 import type { JudgeRequest } from '@retrace/rewards';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { JudgeClient } from './judge-client.js';
 import { startJudgeServer, type JudgeReply, type JudgeServer } from './judge-server.fixture.js';
 
 describe('JudgeClient', () => {
   let server: JudgeServer | null = null;
   afterEach(async () => {
+    vi.useRealTimers();
     await server?.close();
     server = null;
   });
@@ -178,5 +179,58 @@ describe('JudgeClient', () => {
       Array(2).fill('judge: not asked, after 3 questions in a row without an answer'),
     );
     expect(client.usage).toMatchObject({ numRequests: 6, numUnanswered: 5 });
+  });
+
+  it('asks a judge that was down one question after a pause, and all once that is answered', async () => {
+    let isDown = true;
+    server = await startJudgeServer(() => (isDown ? { status: 503 } : { delayMs: 20 }));
+    const { endpoint, requests } = server;
+    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 3, downPauseMs: 30_000 });
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let numAsked = 0;
+    const askAtOnce = (n: number) =>
+      Promise.all(
+        Array.from({ length: n }, async () => {
+          const request = requestTo(endpoint, { user: String(numAsked++), maxRetries: 0, concurrency: 9 });
+          const { answer } = await client.ask(request, []);
+          return answer.kind;
+        }),
+      );
+    await askAtOnce(3);
+    await askAtOnce(2);
+    expect(requests).toHaveLength(3);
+    vi.advanceTimersByTime(30_000);
+    // Still down: one probe alone, then another pause.
+    await askAtOnce(4);
+    expect(requests).toHaveLength(4);
+    await askAtOnce(2);
+    expect(requests).toHaveLength(4);
+    isDown = false;
+    vi.advanceTimersByTime(30_000);
+    expect((await askAtOnce(4)).sort()).toEqual(['none', 'none', 'none', 'verdict']);
+    expect(await askAtOnce(4)).toEqual(Array(4).fill('verdict'));
+    expect(requests).toHaveLength(9);
+  });
+
+  it('holds nothing against one judge that another is down', async () => {
+    server = await startJudgeServer();
+    const down = await startJudgeServer();
+    await down.close();
+    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 1 });
+    await client.ask(requestTo(down.endpoint, { maxRetries: 0 }), []);
+    const { answer } = await client.ask(requestTo(server.endpoint, { user: 'another' }), []);
+    expect(answer.kind).toBe('verdict');
+  });
+
+  it('does not count requests that the service refuses, nor those it could not make, as failures of the service', async () => {
+    server = await startJudgeServer((n) => (n < 3 ? { status: 400, body: 'too long' } : {}));
+    const { endpoint } = server;
+    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 2, environment: {} });
+    for (let n = 0; n < 3; n++) await client.ask(requestTo(endpoint, { user: String(n) }), []);
+    for (let n = 3; n < 6; n++) {
+      await client.ask(requestTo(endpoint, { user: String(n), apiKeyVariable: 'KEY' }), []);
+    }
+    const { answer } = await client.ask(requestTo(endpoint, { user: 'good' }), []);
+    expect(answer.kind).toBe('verdict');
   });
 });

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CircuitBreaker } from './circuit-breaker.js';
 import {
   firstOn,
   MalformedAnswer,
@@ -19,8 +20,10 @@ export interface JudgeClientOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** First pause before asking again; doubles each time, up to 30 s (default 500). */
   readonly firstRetryMs?: number;
-  /** After so many questions in a row without any answer the judge counts as down, and is not asked again (default 8). */
+  /** After so many questions in a row without any answer an endpoint counts as down, and is left alone for a while (default 8). */
   readonly maxFailuresInARow?: number;
+  /** How long; then one question tries whether it is back (default 30,000). */
+  readonly downPauseMs?: number;
 }
 
 export interface JudgeUsage {
@@ -61,7 +64,7 @@ const longestRetryMs = 30_000;
 /**
  * Asks OpenAI-compatible chat endpoints for verdicts: a question that was asked before is not asked again, each service
  * has its limit of requests at once, and what fails for a while (no connection, time-out, 408, 429, 5xx, an answer of
- * another form) is tried again. Never rejects: a question without a verdict is answered with the reason.
+ * another form) is tried again. An endpoint that is down is asked one question after each pause until it answers. Never rejects: a question without a verdict is answered with the reason.
  */
 export class JudgeClient {
   readonly usage: JudgeUsage = {
@@ -79,14 +82,16 @@ export class JudgeClient {
   readonly #limits = new Map<string, ReturnType<typeof pLimit>>();
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #firstRetryMs: number;
+  readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #maxFailuresInARow: number;
-  #failuresInARow = 0;
+  readonly #downPauseMs: number;
 
   constructor(options: JudgeClientOptions = {}) {
     this.#cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
     this.#environment = options.environment ?? process.env;
     this.#firstRetryMs = options.firstRetryMs ?? 500;
     this.#maxFailuresInARow = options.maxFailuresInARow ?? 8;
+    this.#downPauseMs = options.downPauseMs ?? 30_000;
   }
 
   /** @param logged verdicts on the same episode that the log has, in its order: they come before asking */
@@ -124,13 +129,15 @@ export class JudgeClient {
     const limit = this.#limits.get(key) ?? pLimit(concurrency);
     this.#limits.set(key, limit);
     return limit(async () => {
-      if (this.#failuresInARow >= this.#maxFailuresInARow) {
+      const authorization = this.#authorization(request);
+      const breaker = this.#breakerOf(endpoint);
+      if (!breaker.admit()) {
         throw new Error(
-          `not asked, after ${String(this.#failuresInARow)} questions in a row without an answer`,
+          `not asked, after ${String(breaker.failuresInARow)} questions in a row without an answer`,
         );
       }
       try {
-        const verdict = await pRetry(() => this.#requestOnce(request), {
+        const verdict = await pRetry(() => this.#requestOnce(request, authorization), {
           retries: maxRetries,
           minTimeout: this.#firstRetryMs,
           maxTimeout: longestRetryMs,
@@ -141,19 +148,33 @@ export class JudgeClient {
             if (error instanceof JudgeHttpError) await sleep(error.retryAfterMs);
           },
         });
-        this.#failuresInARow = 0;
+        breaker.answered();
         if (verdict.score === null) this.usage.numRefused++;
         else this.usage.numVerdicts++;
         return verdict;
       } catch (error) {
-        // A service that answers, if only nonsense, is not down.
-        this.#failuresInARow = error instanceof MalformedAnswer ? 0 : this.#failuresInARow + 1;
+        if (showsServiceUp(error)) breaker.answered();
+        else breaker.failed();
         throw error;
       }
     });
   }
 
-  async #requestOnce(request: JudgeRequest): Promise<JudgeVerdict> {
+  #breakerOf(endpoint: string): CircuitBreaker {
+    const known = this.#breakers.get(endpoint);
+    if (known !== undefined) return known;
+    const breaker = new CircuitBreaker({
+      maxFailuresInARow: this.#maxFailuresInARow,
+      pauseMs: this.#downPauseMs,
+    });
+    this.#breakers.set(endpoint, breaker);
+    return breaker;
+  }
+
+  async #requestOnce(
+    request: JudgeRequest,
+    authorization: Readonly<Record<string, string>>,
+  ): Promise<JudgeVerdict> {
     const { endpoint, timeoutMs, promptPrice, completionPrice } = request.service;
     this.usage.numRequests++;
     let response: Response;
@@ -161,7 +182,7 @@ export class JudgeClient {
     try {
       response = await fetch(`${endpoint.replace(/\/$/, '')}/chat/completions`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...this.#authorization(request) },
+        headers: { 'content-type': 'application/json', ...authorization },
         body: JSON.stringify(requestBody(request)),
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -185,7 +206,7 @@ export class JudgeClient {
     if (apiKeyVariable === '') return {};
     const key = this.#environment[apiKeyVariable];
     if (key === undefined || key === '') {
-      throw new AbortError(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
+      throw new Error(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
     }
     return { authorization: `Bearer ${key}` };
   }
@@ -203,6 +224,12 @@ function httpError(response: Response, body: string): Error {
   const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, longestRetryMs) : 0;
   const error = new JudgeHttpError(status, retryAfterMs, body.slice(0, 200).trim());
   return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
+}
+
+/** A service that answers, if only nonsense or that it refuses this request (4xx but 429), is not down. */
+function showsServiceUp(error: unknown): boolean {
+  if (error instanceof MalformedAnswer) return true;
+  return error instanceof JudgeHttpError && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
 function parseJson(body: string): unknown {
