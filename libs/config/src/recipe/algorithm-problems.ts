@@ -22,7 +22,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...klProblems(recipe),
     ...aggregationProblems(recipe),
   ];
-  return problems.length > 0 ? problems : combinationProblems(recipe);
+  return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
 }
 
 /** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
@@ -97,6 +97,22 @@ function klProblems({ loss: { adaptiveKl, klCoefficient } }: Recipe): string[] {
   return faultOf('loss.adaptiveKl', () =>
     adaptKlCoefficient(klCoefficient, { meanKl: 0, numSamples: 0 }, adaptiveKl),
   );
+}
+
+/** A KL taken off the rewards must reach the advantages, and leave them as the estimator can take them. */
+function klInRewardProblems({ advantage, loss }: Recipe): string[] {
+  if (loss.klIn !== 'reward' || loss.klCoefficient === 0) return [];
+  const { name, requires } = getAdvantageEstimator(advantage.estimator);
+  const refuse = (why: string) => [
+    `loss.klIn: got "reward", must be "loss" with advantage.estimator ${name}: ${why}`,
+  ];
+  if (requires.includes('rewardComponents')) {
+    return refuse('it normalizes the reward components by themselves, so a KL taken off their sum would be lost');
+  }
+  if (name === 'maxRl') {
+    return refuse('it divides by the mean return of a group, and returns less the KL can be negative');
+  }
+  return [];
 }
 
 function aggregationProblems({ loss: { aggregation, horizon = null } }: Recipe): string[] {

@@ -94,6 +94,21 @@ describe('resolveRecipe', () => {
   });
 
   it.each([
+    ['gdpo', 'must be "loss" with advantage.estimator gdpo: it normalizes the reward components'],
+    ['maxRl', 'must be "loss" with advantage.estimator maxRl: it divides by the mean return'],
+  ])('refuses a KL in the reward where %s would lose it or fail on it', (estimator, expected) => {
+    const assignments = [
+      `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
+      ...['loss.valueCoefficient=0', 'collection.groupSize=4', 'loss.klIn=reward'],
+    ];
+    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klCoefficient).toBe(0);
+    const { message } = refusal(() =>
+      resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.klCoefficient=0.1'] }),
+    );
+    expect(message).toContain(expected);
+  });
+
+  it.each([
     ['optimizer.learnngRate=1', 'known here: learningRate'],
     ['optimizer', 'must be key=value'],
     ['nothing.at.all=1', 'has no field'],
