@@ -107,7 +107,9 @@ function klInRewardProblems({ advantage, loss }: Recipe): string[] {
     `loss.klIn: got "reward", must be "loss" with advantage.estimator ${name}: ${why}`,
   ];
   if (requires.includes('rewardComponents')) {
-    return refuse('it normalizes the reward components by themselves, so a KL taken off their sum would be lost');
+    return refuse(
+      'it normalizes the reward components by themselves, so a KL taken off their sum would be lost',
+    );
   }
   if (name === 'maxRl') {
     return refuse('it divides by the mean return of a group, and returns less the KL can be negative');
