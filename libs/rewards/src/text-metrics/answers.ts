@@ -1,12 +1,12 @@
 /**
  * The normal form in which SQuAD compares answers (Rajpurkar et al., arXiv:1606.05250): lower case, no ASCII punctuation, no
- * English articles, single spaces.
+ * English articles, single spaces. Words are those of all scripts, as in the Python of its evaluation script.
  */
 export function normalizeAnswer(text: string): string {
   return text
     .toLowerCase()
     .replace(/[!-/:-@[-`{-~]/g, '')
-    .replace(/\b(?:a|an|the)\b/g, ' ')
+    .replace(/(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu, ' ')
     .split(/\s+/)
     .filter((word) => word !== '')
     .join(' ');

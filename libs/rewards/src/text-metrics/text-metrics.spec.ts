@@ -75,6 +75,19 @@ describe("SQuAD's answer metrics", () => {
     expect(exactMatch('cats', 'cat')).toBe(0);
   });
 
+  // What Python's `re` makes of them, whose \b knows the letters and digits of all scripts.
+  it.each([
+    ['España', 'españa'],
+    ['la España grande', 'la españa grande'],
+    ['a ñandú', 'ñandú'],
+    ['Bā the é a á', 'bā é á'],
+    ['Ünthe à', 'ünthe à'],
+    ['the² a', 'the²'],
+    ['the_a an', 'thea'],
+  ])('take articles out as whole words of any script: %s', (text, normal) => {
+    expect(normalizeAnswer(text)).toBe(normal);
+  });
+
   it('F1 counts each word as often as both have it', () => {
     // cat cat dog against cat dog dog bird: shared cat, dog: 2·2/(3 + 4)
     expect(tokenF1('cat cat dog', 'cat dog dog bird')).toBeCloseTo(4 / 7, 12);
