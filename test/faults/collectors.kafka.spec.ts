@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../scripts/kafka/start-broker.mjs';
-import { makeDataDirectory } from './support/cli.mjs';
-import { trainWithKills } from './support/kill-drill.mjs';
-import { ServiceRoles } from './support/services.js';
+import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { makeDataDirectory } from '../support/cli.mjs';
+import { trainWithKills } from '../support/kill-drill.mjs';
+import { ServiceRoles } from '../support/services.js';
 
 const shared = inject('kafkaBroker');
 const reason = 'unavailable' in shared ? ` (skipped, because ${shared.unavailable})` : '';

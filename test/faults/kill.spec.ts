@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DataDirectories, runRetrace } from './support/cli.mjs';
-import { trainWithKills, type Kill, type KilledRun } from './support/kill-drill.mjs';
+import { DataDirectories, runRetrace } from '../support/cli.mjs';
+import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill.mjs';
 
 const numUpdates = 7;
 const recipe = [
