@@ -60,6 +60,33 @@ export function greedyReturns(
   };
 }
 
+export interface TrainableEpisodes {
+  /** [E] 1 where the reward is there. */
+  readonly rewarded: Uint8Array;
+  /** [E + 1] Episodes over action tokens. */
+  readonly actionOffsets: Int32Array;
+  /** [E] 1 for greedy baselines; null where none was played. */
+  readonly baselines: Uint8Array | null;
+  /** [E] 1 where the return of the group's greedy baseline is known; null where none was played. */
+  readonly hasBaseline: Uint8Array | null;
+}
+
+/**
+ * [E] 1 for the episodes that an update trains; the others are no part of any group's statistics. An episode without action
+ * tokens is none of them: its reward reaches no token, so that a group would count it as 0, whatever it is.
+ */
+export function episodesToTrain({
+  rewarded,
+  actionOffsets,
+  baselines,
+  hasBaseline,
+}: TrainableEpisodes): Uint8Array {
+  return rewarded.map((isRewarded, e) => {
+    const hasActions = actionOffsets[e + 1] > actionOffsets[e];
+    return Number(isRewarded === 1 && hasActions && baselines?.[e] !== 1 && hasBaseline?.[e] !== 0);
+  });
+}
+
 export interface Roles {
   /** In order of first appearance. */
   readonly names: readonly string[];

@@ -10,7 +10,14 @@ import {
 } from '@retrace/algorithms';
 import { playsGreedyBaseline, proximalPolicy, type Recipe, type TrainerInput } from '@retrace/config';
 import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
-import { greedyBaselines, greedyReturns, numberedAnchors, rolesOf, type Roles } from './advantage-inputs.js';
+import {
+  episodesToTrain,
+  greedyBaselines,
+  greedyReturns,
+  numberedAnchors,
+  rolesOf,
+  type Roles,
+} from './advantage-inputs.js';
 import { assertAccountedLogprobs, compareOnPolicy } from './behavior-check.js';
 import type { UpdateInputs } from './compute-update.js';
 import type { UpdateColumns } from './mini-batches.js';
@@ -24,6 +31,7 @@ export interface PreparedUpdate {
   /** [E] Total reward of each episode; NaN where it is missing. */
   readonly episodeRewards: Float64Array;
   readonly numTrainedEpisodes: number;
+  readonly numMissingRewards: number;
   /** Mean KL from the reference policy that the rewards were charged with; null where they were not. */
   readonly rewardKl: number | null;
   /** Running mean return of each role after this batch; null for estimators without. */
@@ -78,9 +86,12 @@ export async function preparePolicyUpdate(
     recordedTotals: options.recordedRewards,
   });
   const greedy = baselines && greedyReturns(columns, baselines, scoredRewards.totals);
-  const trainedEpisodes = scoredRewards.trainedEpisodes.map((isComplete, e) =>
-    baselines?.[e] === 1 || greedy?.isKnown[e] === 0 ? 0 : isComplete,
-  );
+  const trainedEpisodes = episodesToTrain({
+    rewarded: scoredRewards.trainedEpisodes,
+    actionOffsets: batch.episodeActionOffsets,
+    baselines,
+    hasBaseline: greedy?.isKnown ?? null,
+  });
   const trained = actionsOf(batch, trainedEpisodes);
   const reference = await referenceLogprobs(options, batch, sampled);
   const atActions = (column: Float32Array) => gather(column, batch.actionTokens);
@@ -160,6 +171,7 @@ export async function preparePolicyUpdate(
     },
     episodeRewards: scoredRewards.totals,
     numTrainedEpisodes: trainedEpisodes.reduce((sum, bit) => sum + bit, 0),
+    numMissingRewards: scoredRewards.numMissing,
     rewardKl: penalised?.meanKl ?? null,
     roleBaselines: roles && result.roleBaselines ? named(roles, result.roleBaselines) : null,
     warnings: [...(result.warnings ?? []), ...(correction?.warnings ?? [])],
