@@ -182,6 +182,30 @@ describe('weights and rejections', () => {
   });
 });
 
+describe('a batch in which every reward is missing', () => {
+  it('trains nothing, says so, and neither commits nor replays a NaN', async () => {
+    const settings = [
+      'reward.components=[{"reward":"environment","sources":["elsewhere"]}]',
+      ...['loss.klCoefficient=0.1', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+    ];
+    const run = await begin('nothing to train', { recipe: 'bandit-ppo', settings }, 2);
+    const said: string[] = [];
+    await run.work({ onProgress: (line) => said.push(line) });
+    const updates = await run.updates();
+    expect(updates).toHaveLength(2);
+    for (const { metricNames, metricValues } of updates) {
+      expect(metricNames.filter((_, i) => Number.isNaN(metricValues[i]))).toEqual([]);
+      expect(metricNames).not.toContain('train/loss');
+      expect(metricValues[metricNames.indexOf('train/numMissingRewards')]).toBeGreaterThan(0);
+      expect(metricValues[metricNames.indexOf('train/klCoefficient')]).toBe(0.1);
+    }
+    expect(updates[1].weights.sha256).toBe(updates[0].weights.sha256);
+    expect(said.join('\n')).toMatch(/update 1: nothing was trained/);
+    expect(said.join('\n')).not.toContain('NaN');
+    expect(await run.replay(2)).toMatchObject({ lossDifference: 0, sameWeights: true });
+  });
+});
+
 describe('the greedy episode of ReMax', () => {
   it('is one a group, marked greedy in its steps, and nobody trains on it', async () => {
     const run = await begin('remax groups', cases.ReMax, 1);

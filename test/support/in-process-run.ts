@@ -12,6 +12,12 @@ import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { columnsFromEvents } from '../../bench/columns-from-events.mjs';
 
+interface WorkOptions {
+  readonly untilUpdate?: number;
+  /** What the trainer says. */
+  readonly onProgress?: (line: string) => void;
+}
+
 /**
  * A run whose collector and trainer work in this process on an event log on disk. Episodes are read from the log itself, so
  * what the store does to them is left out: what is tried here is what is computed, committed, resumed and replayed.
@@ -50,7 +56,7 @@ export class InProcessRun {
   }
 
   /** Until the run has ended, or, as a kill between two updates would leave it, until so many updates are committed. */
-  async work({ untilUpdate = Infinity }: { readonly untilUpdate?: number } = {}): Promise<void> {
+  async work({ untilUpdate = Infinity, onProgress }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
     const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
@@ -62,7 +68,8 @@ export class InProcessRun {
       vocabSize: tokenizer.vocabSize,
       tokenizerHash: tokenizer.hash,
       reader: this.episodes,
-      onProgress: () => {
+      onProgress: (line) => {
+        onProgress?.(line);
         const done = control.run(runId).updates.lastUpdate?.updateNumber ?? 0;
         if (done + 1 >= untilUpdate) stop.abort();
       },

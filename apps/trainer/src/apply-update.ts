@@ -20,7 +20,7 @@ export interface UpdateOptions {
 }
 
 export interface UpdateOutcome {
-  /** Means over the update's mini-batches. */
+  /** Means over the update's mini-batches; NaN where there was none, as then nothing was measured. */
   readonly loss: number;
   readonly policyLoss: number;
   readonly valueLoss: number;

@@ -14,7 +14,7 @@ import { readTrainerState, recordTrainerState } from './trainer-state.js';
 
 export interface UpdateResult {
   readonly outcome: UpdateOutcome;
-  /** Names and values that follow from the batch, the same in a replay. */
+  /** Names and values that follow from the batch, the same in a replay. What was not measured is left out: none is NaN. */
   readonly metrics: readonly (readonly [string, number])[];
   readonly warnings: readonly string[];
   /** [E] Total reward of each episode, NaN where it was missing; null where rewards play no part. */
@@ -72,19 +72,19 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
   return {
     outcome,
     episodeRewards: prepared.episodeRewards,
-    warnings: prepared.warnings,
+    warnings: [...prepared.warnings, ...trainedNothing(outcome, prepared)],
     trainerState: recordTrainerState({
       klCoefficient: nextKlCoefficient(recipe, { klCoefficient, prepared, outcome }),
       roleBaselines: { ...state.roleBaselines, ...prepared.roleBaselines },
     }),
-    metrics: [
+    metrics: measured([
       ...outcomeMetrics(outcome, learningRate),
       ['train/clipFraction', outcome.clipFraction],
       ['train/approximateKl', outcome.approximateKl],
       ...(klInLoss(recipe) ? ([['train/kl', outcome.kl]] as const) : []),
       ...(recipe.loss.adaptiveKl ? ([['train/klCoefficient', klCoefficient]] as const) : []),
       ...prepared.metrics,
-    ],
+    ]),
   };
 }
 
@@ -114,8 +114,24 @@ async function imitationUpdate({
     episodeRewards: null,
     trainerState,
     warnings: [],
-    metrics: outcomeMetrics(outcome, learningRate),
+    metrics: measured(outcomeMetrics(outcome, learningRate)),
   };
+}
+
+function measured(metrics: UpdateResult['metrics']): UpdateResult['metrics'] {
+  return metrics.filter(([, value]) => !Number.isNaN(value));
+}
+
+/** Such an update commits the weights and the optimizer state that it started from. */
+function trainedNothing(
+  { numOptimizerSteps }: UpdateOutcome,
+  { episodeRewards, numMissingRewards }: PreparedUpdate,
+): string[] {
+  if (numOptimizerSteps > 0) return [];
+  return [
+    `nothing was trained, the policy stays as it was: of ${episodeRewards.length} episodes none has both a reward and action ` +
+      `tokens to train (${numMissingRewards} without a reward)`,
+  ];
 }
 
 /** What imitation has as well. */

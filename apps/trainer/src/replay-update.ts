@@ -42,7 +42,7 @@ export interface ReplayResult {
   readonly updateNumber: number;
   readonly numEpisodes: number;
   readonly metrics: readonly ReplayedMetric[];
-  /** |replayed − recorded| / max(1, |recorded|) of the loss. */
+  /** |replayed − recorded| / max(1, |recorded|) of the loss; 0 where both trained nothing, NaN where one did. */
   readonly lossDifference: number;
   /** Whether the replayed weights are the recorded ones, bit for bit. */
   readonly sameWeights: boolean;
@@ -120,7 +120,10 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     metrics: compared,
     lossDifference: loss
       ? Math.abs(loss.replayed - loss.recorded) / Math.max(1, Math.abs(loss.recorded))
-      : Number.NaN,
+      : // An update that trained nothing has no loss.
+        replayed.has('train/loss')
+        ? Number.NaN
+        : 0,
     sameWeights: (await policy.saveWeights()).sha256 === found.commit.weights.sha256,
   };
 }

@@ -187,10 +187,12 @@ export class Trainer {
         ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });
-    onProgress(
-      `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
-        `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,
-    );
+    if (outcome.numOptimizerSteps > 0) {
+      onProgress(
+        `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
+          `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,
+      );
+    }
     for (const warning of warnings) onProgress(`update ${plan.updateNumber}: ${warning}`);
     this.waitedSince = performance.now();
   }
