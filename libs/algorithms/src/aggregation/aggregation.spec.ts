@@ -93,6 +93,13 @@ describe('aggregationWeights', () => {
     );
   });
 
+  it('refuses an aggregation that there is none of, with the nearest names', () => {
+    expect(faultOf(() => weightsOf(BATCH, { aggregation: 'tokenMaen' as never }))).toMatchObject({
+      code: 'UNKNOWN_NAME',
+      message: expect.stringMatching(/^aggregation is 'tokenMaen'.* did you mean tokenMean/) as string,
+    });
+  });
+
   it('says what an aggregation needs', () => {
     const noGroups = { ...BATCH, groupIds: null };
     expect(faultOf(() => weightsOf(noGroups, { aggregation: 'groupMeanTokenMean' })).code).toBe(

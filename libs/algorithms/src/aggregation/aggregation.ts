@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkGroupIds, checkMask, checkOffsets, checkPositive } from '../layout/check.js';
+import { checkGroupIds, checkMask, checkName, checkOffsets, checkPositive } from '../layout/check.js';
 
 /**
  * How the losses of single tokens become one number, Σ w_t ℓ_t:
@@ -80,11 +80,12 @@ export function countForAggregation(tokens: AggregatedTokens): AggregationCounts
  *
  * In a micro-batch that holds some of the sequences, pass those sequences with their group numbers of the batch.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit; `MISSING_INPUT` for `groupMeanTokenMean`
- * without groups or `sequenceMeanTokenSumNorm` without a horizon
+ * @throws AlgorithmError `UNKNOWN_NAME`; `INVALID_ARGUMENT` for arrays that do not fit; `MISSING_INPUT` for
+ * `groupMeanTokenMean` without groups or `sequenceMeanTokenSumNorm` without a horizon
  */
 export function aggregationWeights(tokens: AggregatedTokens, options: AggregationOptions): Float32Array {
   const { offsets, keep = null } = tokens;
+  checkName('aggregation', options.aggregation, AGGREGATIONS);
   checkTokens(tokens, options.counts.tokensPerGroup.length);
   const weights = new Float32Array(offsets[offsets.length - 1]);
   for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {

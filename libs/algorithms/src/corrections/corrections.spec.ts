@@ -119,6 +119,15 @@ describe('importanceWeights', () => {
     expect(empty.effectiveSampleFraction).toBeNaN();
   });
 
+  it('refuses a level that there is none of', () => {
+    expect(
+      faultOf(() => importanceWeights(withRatios([1]), { level: 'sequense' as never, cap: 1 })),
+    ).toMatchObject({
+      code: 'UNKNOWN_NAME',
+      message: expect.stringContaining('did you mean sequence?') as string,
+    });
+  });
+
   it('refuses a floor over the cap and a logprob that is missing', () => {
     expect(
       faultOf(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkPositive } from '../layout/check.js';
+import { checkName, checkPositive } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import { effectiveSampleFraction } from '../statistics/effective-sample-size.js';
 import {
@@ -44,11 +44,12 @@ const LONG_SEQUENCE = 32;
  * Truncated importance weights of the behavior policy, min(ρ_b, C) at one of three levels, logs clamped to ±20. At the
  * sequence levels every token carries the weight of its sequence. Computed over a whole batch, before it is cut.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, logprobs that are not finite, a cap that is not > 0, a
+ * @throws AlgorithmError `UNKNOWN_NAME` for another level; `INVALID_ARGUMENT` for arrays that do not fit, logprobs that are not finite, a cap that is not > 0, a
  * floor not in (0, cap]
  */
 export function importanceWeights(input: CorrectionInput, options: ImportanceOptions): ImportanceWeights {
   const { level, cap, floor = null, normalize = false } = options;
+  checkName('level', level, IMPORTANCE_LEVELS);
   checkCorrectionInput(input);
   checkPositive('cap', cap);
   if (floor !== null && !(floor > 0 && floor <= cap)) {

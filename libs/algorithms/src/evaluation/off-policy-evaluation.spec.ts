@@ -190,6 +190,15 @@ describe('evaluateOffPolicy', () => {
     });
   });
 
+  it('refuses an estimator that there is none of', () => {
+    const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: BEHAVIOR }, seededRandom(1));
+    const options = { ...OPTIONS, estimators: ['perDecison' as never] };
+    expect(faultOf(() => evaluateOffPolicy(episodes, options))).toMatchObject({
+      code: 'UNKNOWN_NAME',
+      message: expect.stringContaining('estimators[0] is') as string,
+    });
+  });
+
   it('does not accept a doubly robust estimate without a Q model', () => {
     const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(1));
     expect(faultOf(() => evaluateOffPolicy(episodes, OPTIONS))).toMatchObject({

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkPositive, checkUnitInterval } from '../layout/check.js';
+import { checkName, checkPositive, checkUnitInterval } from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
 import {
   checkLoggedEpisodes,
@@ -71,12 +71,15 @@ export type OffPolicyEvaluation =
  * episodes. It refuses, as a value, when the effective sample is too small: then every number would be the accident of a
  * few episodes; and when the mean weight is not 1: then the episodes lack what the candidate does, however many they are.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
+ * @throws AlgorithmError `UNKNOWN_NAME` for another estimator; `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
  */
 export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOptions): OffPolicyEvaluation {
   const { estimators, gamma, minEffectiveEpisodes = 30, meanWeightTolerance = 0.1, bootstrap } = options;
   checkLoggedEpisodes(episodes);
+  estimators.forEach((estimator, i) => {
+    checkName(`estimators[${String(i)}]`, estimator, OFF_POLICY_ESTIMATORS);
+  });
   checkUnitInterval('gamma', gamma);
   checkPositive('minEffectiveEpisodes', minEffectiveEpisodes);
   checkPositive('meanWeightTolerance', meanWeightTolerance);

@@ -1,4 +1,5 @@
 import { AlgorithmError } from '../errors.js';
+import { nearNames } from '../registry/near-names.js';
 
 /*
  * Checks at the boundary: everything public checks its arguments once with these, then trusts them in its loops.
@@ -83,6 +84,14 @@ export function checkMask(name: string, mask: Uint8Array, length: number): void 
   checkLength(name, mask, length);
   const bad = mask.findIndex((bit) => bit > 1);
   if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(mask[bad])}, must be 0 or 1`);
+}
+
+/** @throws AlgorithmError `UNKNOWN_NAME`, naming the nearest known names or all of them */
+export function checkName(field: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const near = nearNames(String(name), known);
+  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
+  throw new AlgorithmError('UNKNOWN_NAME', `${field} is '${String(name)}', which is not known; ${hint}`);
 }
 
 export function checkUnitInterval(name: string, value: number): void {
