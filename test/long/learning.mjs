@@ -3,7 +3,7 @@
  * mean of three seeds (one for the control with shuffled advantages), through the whole pipeline, and within the time that
  * the bar names. One run at a time. Curves are greedy success on the validation maps.
  *
- *   npm run test:long -- learning [-- --only frozen-lake-ppo --seeds 1,2,3]
+ *   npm run test:long -- learning [-- --only frozen-lake-ppo [--only …] --seeds 1,2,3]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const bars = [
   { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12 },
 ];
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seeds: { type: 'string' } },
+  options: { only: { type: 'string', multiple: true }, seeds: { type: 'string' } },
 });
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
@@ -61,7 +61,7 @@ const figures = [];
 let passed = true;
 for (const bar of bars) {
   const name = [bar.recipe, bar.backend, bar.shuffled && 'advantages shuffled'].filter(Boolean).join(', ');
-  if (values.only && values.only !== name) continue;
+  if (values.only?.includes(name) === false) continue;
   const results = (values.seeds ?? bar.seeds ?? '1,2,3').split(',').map((seed) => {
     const result = train(bar, seed);
     console.log(
