@@ -7,18 +7,20 @@ export interface VersionInputs {
   readonly hash: (text: string) => string;
   /** What identifies the code of a module and of all that it imports, independent of where it lies. */
   readonly codeOf: (module: string) => string;
+  /** URLs of further modules that decide the score: those that make episodes of what is stored. */
+  readonly modules?: readonly string[];
 }
 
 /**
  * The name of a way to score: hash of the composition (components, weights, sources, options), of the allocation, and of
- * the code of both. Equal versions give equal rewards for one episode; whatever changes a reward changes the version.
+ * the code of both and of what feeds them. Equal versions give equal rewards for one episode; whatever changes a reward changes the version.
  */
 export function rewardVersion(
   composer: RewardComposer,
   allocation: AllocationOptions,
-  { hash, codeOf }: VersionInputs,
+  { hash, codeOf, modules = [] }: VersionInputs,
 ): string {
-  const code = [...composer.modules, ALLOCATION_MODULE].map(codeOf);
+  const code = [...composer.modules, ALLOCATION_MODULE, ...modules].map(codeOf);
   return hash(
     `${composer.describe()}\n${JSON.stringify([allocation.rule, allocation.gamma ?? 1])}\n${code.join('\n')}`,
   );

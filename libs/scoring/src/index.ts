@@ -5,10 +5,9 @@ export {
   RewardScorer,
   type IdentifiedEpisode,
   type RewardDefinition,
-  type RewardInputs,
   type RewardScorerOptions,
-  type TokenRewards,
 } from './reward-scorer.js';
+export type { RewardInputs, TokenRewards } from './token-rewards.js';
 export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-episodes.js';
 export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff-scores.js';

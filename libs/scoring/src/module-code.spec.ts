@@ -58,6 +58,20 @@ describe('codeHash', () => {
     expect(codeHash(entry)).not.toBe(before);
   });
 
+  it('does not count imports of types alone', () => {
+    const entry = write('entry.ts', "import type { A } from './a.js';\nimport { type B } from './b.js';\n");
+    write('a.ts', 'export type A = 1;');
+    write('b.ts', 'export type B = 1;');
+    const before = codeHash(entry);
+    write('a.ts', 'export type A = 2;');
+    write('b.ts', 'export type B = 2;');
+    expect(codeHash(entry)).toBe(before);
+    write('entry.ts', "import { type A, a } from './a.js';\n");
+    const withValue = codeHash(entry);
+    write('a.ts', 'export const a = 3;');
+    expect(codeHash(entry)).not.toBe(withValue);
+  });
+
   it('takes the source of a compiled file, whatever compiled it', () => {
     write('src/entry.ts', "import { one } from './one.js';\nexport const two: number = one + 1;\n");
     write('src/one.ts', 'export const one = 1;');

@@ -8,8 +8,9 @@ import { ScoringError } from './scoring-error.js';
 
 /**
  * SHA-256, hex, of a module's text and of all that it imports: files by content, packages by name and version, built-in
- * modules by name; `@retrace/rewards` by content, and the other packages of Retrace, which only check options, by name. Where the module lies doesn't count, nor by which compiler a TypeScript file became JavaScript: for
- * `dist/x.js` beside `src/x.ts` the source is taken. Type-only imports don't run and don't count.
+ * modules by name; `@retrace/rewards` by content, and the other packages of Retrace, which only check options, by name. Where the module lies doesn't count, nor how its lines end,
+ * nor by which compiler a TypeScript file became JavaScript: for `dist/x.js` beside `src/x.ts` the source is taken. Type-only
+ * imports don't run and don't count.
  *
  * @param module file URL or absolute path
  * @throws ScoringError `MODULE_UNREADABLE` naming the file that is missing or is no module
@@ -45,7 +46,7 @@ function sourceOf(path: string): string {
 
 function readModule(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
   } catch (cause) {
     throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: cannot be read`, { cause });
   }
@@ -54,14 +55,22 @@ function readModule(file: string): string {
 function importsOf(file: string, text: string): string[] {
   try {
     const [imports] = parse(text);
-    return imports.flatMap(({ n, d }) => {
-      if (n !== undefined) return [n];
+    return imports.flatMap(({ n, d, ss, se }) => {
+      if (n !== undefined) return isTypeOnly(text.slice(ss, se)) ? [] : [n];
       // import.meta has d −2; any other import without a name is computed when it runs.
       return d === -2 ? [] : ['(computed)'];
     });
   } catch (cause) {
     throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: is no JavaScript module`, { cause });
   }
+}
+
+/** `import type …`, or braces that hold types alone: the compiler takes both out. */
+function isTypeOnly(statement: string): boolean {
+  if (/^import\s+type\s+(?!from\s*['"])/.test(statement)) return true;
+  const named = /^import\s*\{([^}]*)\}\s*from/.exec(statement)?.[1];
+  const names = (named ?? '').split(',').filter((name) => name.trim() !== '');
+  return names.length > 0 && names.every((name) => /^\s*type\s/.test(name));
 }
 
 function isFile(specifier: string): boolean {

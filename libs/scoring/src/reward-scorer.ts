@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  allocateRewards,
   RewardComposer,
   rewardVersion,
   type AllocationRule,
@@ -9,8 +8,6 @@ import {
   type RewardEpisode,
   type RewardImplementation,
 } from '@retrace/rewards';
-import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
 import { firstOn } from './judge/verdict.js';
 import type { VerdictOfEpisode } from './judge/verdict-log.js';
@@ -18,8 +15,9 @@ import type { VerdictStore } from './judge/verdict-store.js';
 import { loadRewardModules } from './load-reward-module.js';
 import { codeHash } from './module-code.js';
 import { rewardEpisode } from './reward-episode.js';
+import { decidingModules } from './scoring-code.js';
 import type { StateVisits } from './state-visits.js';
-import { ScoringError } from './scoring-error.js';
+import { placeRewards, type RewardInputs, type TokenRewards } from './token-rewards.js';
 
 /** The reward of a recipe. */
 export interface RewardDefinition {
@@ -40,34 +38,6 @@ export interface RewardScorerOptions {
   /** False: only verdicts that are kept already count, none is asked for (default true). */
   readonly asksJudges?: boolean;
   readonly judge?: JudgeClientOptions;
-}
-
-export interface TokenRewards {
-  /** [A] Reward at each action token. */
-  readonly rewards: Float32Array;
-  /** [E] Total of each episode; NaN = missing. */
-  readonly totals: Float64Array;
-  /** [S + 1] Steps over action tokens. */
-  readonly stepOffsets: Int32Array;
-  /** C × [E] What each component gave, unweighted; 0 where it does not score the episode's data source or has no value. */
-  readonly components: readonly Float32Array[];
-  /** [C] */
-  readonly componentWeights: Float32Array;
-  /** [E] 0 for episodes with a missing reward: they are left out of training, never counted as 0. */
-  readonly trainedEpisodes: Uint8Array;
-  readonly numMissing: number;
-}
-
-export interface RewardInputs {
-  readonly columns: EpisodeColumns;
-  readonly batch: TokenBatch;
-  /** [E]; needed when the composition reads texts. */
-  readonly texts: readonly EpisodeTexts[] | null;
-  /**
-   * [E] `totals` of the update that is made again, where it is known: an episode that it left out stays out, whatever judges said
-   * since.
-   */
-  readonly recordedTotals?: Float64Array | null;
 }
 
 /** One episode to score. */
@@ -104,6 +74,7 @@ export class RewardScorer {
     this.version = rewardVersion(this.#composer, this.allocation, {
       hash: (text) => createHash('sha256').update(text).digest('hex'),
       codeOf: codeHash,
+      modules: decidingModules(this.#composer),
     });
   }
 
@@ -192,64 +163,14 @@ export class RewardScorer {
    * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
    */
   async score(inputs: RewardInputs): Promise<TokenRewards> {
-    const { columns, batch, recordedTotals = null } = inputs;
-    const numEpisodes = columns.episodeIds.length;
-    const episodeRewards = new Float64Array(numEpisodes);
-    const stepRewards = new Float64Array(columns.steps.length);
-    const trainedEpisodes = new Uint8Array(numEpisodes);
-    const totals = new Float64Array(numEpisodes).fill(NaN);
-    const names = this.#composer.names;
-    const components = names.map(() => new Float32Array(numEpisodes));
     const scored = await this.scoreEpisodes(
-      columns.episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode(inputs, e) })),
+      inputs.columns.episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode(inputs, e) })),
     );
-    scored.forEach(({ total, episodeReward, stepRewards: ofSteps, components: parts }, e) => {
-      const recorded = recordedTotals?.[e];
-      if (Number.isNaN(recorded)) return;
-      if (recorded !== undefined && total !== recorded) {
-        throw new ScoringError(
-          'REWARD_CHANGED',
-          `episode ${columns.episodeIds[e]}: its reward was ${String(recorded)} in this update and is ${total === null ? 'missing' : String(total)} when scored again`,
-        );
-      }
-      if (total === null) return;
-      totals[e] = total;
-      for (const { name, value } of parts) components[names.indexOf(name)][e] = value ?? 0;
-      trainedEpisodes[e] = 1;
-      episodeRewards[e] = episodeReward;
-      stepRewards.set(ofSteps, columns.stepOffsets[e]);
-    });
-    const stepOffsets = stepActionOffsets(columns, batch);
-    const rewards = allocateRewards(
-      { episodeSteps: columns.stepOffsets, stepOffsets, episodeRewards, stepRewards },
-      this.allocation,
-    );
-    const numTrained = trainedEpisodes.reduce((sum, bit) => sum + bit, 0);
-    const componentWeights = this.#composer.weights;
-    return {
-      rewards,
-      totals,
-      stepOffsets,
-      components,
-      componentWeights,
-      trainedEpisodes,
-      numMissing: numEpisodes - numTrained,
-    };
+    const { names, weights } = this.#composer;
+    return placeRewards(inputs, scored, { names, weights, allocation: this.allocation });
   }
 
   private get allocation() {
     return { rule: this.definition.allocation, gamma: this.definition.allocationGamma };
   }
-}
-
-/** [S + 1] Steps over the action tokens of the batch, which come episode by episode in step order. */
-function stepActionOffsets(columns: EpisodeColumns, batch: TokenBatch): Int32Array {
-  const offsets = new Int32Array(columns.steps.length + 1);
-  for (let e = 0; e + 1 < batch.episodeActionOffsets.length; e++) {
-    for (let a = batch.episodeActionOffsets[e]; a < batch.episodeActionOffsets[e + 1]; a++) {
-      offsets[columns.stepOffsets[e] + batch.actionStep[a] + 1]++;
-    }
-  }
-  for (let s = 0; s < columns.steps.length; s++) offsets[s + 1] += offsets[s];
-  return offsets;
 }

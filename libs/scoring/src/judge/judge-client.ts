@@ -5,6 +5,7 @@ import pRetry, { AbortError } from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from './circuit-breaker.js';
 import {
+  answerOf,
   firstOn,
   MalformedAnswer,
   promptHash,
@@ -210,12 +211,6 @@ export class JudgeClient {
     }
     return { authorization: `Bearer ${key}` };
   }
-}
-
-function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
-  return score === null
-    ? { kind: 'none', reason: `judge: refused: ${rationale}` }
-    : { kind: 'verdict', score, rationale };
 }
 
 function httpError(response: Response, body: string): Error {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JudgeRequest } from '@retrace/rewards';
+import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 
 /** What a judge said about one question, as the event log keeps it: enough to score again without the judge. */
 export interface JudgeVerdict {
@@ -18,6 +18,13 @@ export interface JudgeVerdict {
 /** The verdict on a question that counts: the first, of those in log order. */
 export function firstOn(hash: string, verdicts: readonly JudgeVerdict[] = []): JudgeVerdict | undefined {
   return verdicts.find(({ promptHash: asked }) => asked === hash);
+}
+
+/** What a verdict says to the component that asked: a refusal leaves the reward missing. */
+export function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
+  return score === null
+    ? { kind: 'none', reason: `judge: refused: ${rationale}` }
+    : { kind: 'verdict', score, rationale };
 }
 
 /** The body of a chat completion request (OpenAI's API, as vLLM and SGLang serve it), with the form of the answer. */

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RewardComposer, rewardVersion, type ComponentConfig } from '@retrace/rewards';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeHash } from './module-code.js';
+import { RewardScorer } from './reward-scorer.js';
+import { decidingModules } from './scoring-code.js';
+
+const LIBS = fileURLToPath(new URL('../../', import.meta.url));
+const PLAIN: ComponentConfig[] = [{ reward: 'goal' }];
+const JUDGED: ComponentConfig[] = [{ reward: 'judge', options: { model: 'grader' } }];
+const EXPLORING: ComponentConfig[] = [{ reward: 'explorationBonus' }];
+
+/** Versions over a copy of the sources, in which single files change. */
+describe('the code behind a reward version', () => {
+  let copy: string;
+  beforeAll(() => {
+    copy = `${mkdtempSync(join(tmpdir(), 'retrace-libs-'))}/`;
+    for (const lib of ['rewards', 'scoring']) {
+      cpSync(join(LIBS, lib, 'src'), join(copy, lib, 'src'), { recursive: true });
+    }
+    symlinkSync(join(LIBS, '..', 'node_modules'), join(copy, 'node_modules'));
+  });
+  afterAll(() => {
+    rmSync(copy, { recursive: true });
+  });
+
+  function versionOf(components: ComponentConfig[]): string {
+    const composer = new RewardComposer(components);
+    return rewardVersion(
+      composer,
+      { rule: 'perStep' },
+      {
+        hash: (text) => createHash('sha256').update(text).digest('hex'),
+        codeOf: (module) => codeHash(fileURLToPath(module).replace(LIBS, copy)),
+        modules: decidingModules(composer),
+      },
+    );
+  }
+
+  /** Which of the three compositions have another version when a file does something else. */
+  function changedBy(file: string): string[] {
+    const path = join(copy, file);
+    const text = readFileSync(path, 'utf8');
+    const compositions = { plain: PLAIN, judged: JUDGED, exploring: EXPLORING };
+    const before = Object.entries(compositions).map(
+      ([name, given]) => [name, given, versionOf(given)] as const,
+    );
+    writeFileSync(path, `${text}\nglobalThis.other = true;\n`);
+    const changed = before.filter(([, given, version]) => versionOf(given) !== version);
+    writeFileSync(path, text);
+    return changed.map(([name]) => name);
+  }
+
+  it('is that of these sources, where the scorer says so', () => {
+    const definition = { components: JUDGED, allocation: 'perStep', allocationGamma: 1 } as const;
+    expect(new RewardScorer(definition).version).toBe(versionOf(JUDGED));
+  });
+
+  const all = ['plain', 'judged', 'exploring'];
+  it.each([
+    ['rewards/src/composer.ts', all],
+    ['rewards/src/allocation/allocation.ts', all],
+    ['rewards/src/task-path.ts', all],
+    ['scoring/src/reward-episode.ts', all],
+    ['scoring/src/read-reward-episodes.ts', all],
+    ['scoring/src/token-rewards.ts', all],
+    ['scoring/src/judge/verdict.ts', ['judged']],
+    ['rewards/src/components/judge-reward.ts', ['judged']],
+    ['scoring/src/state-visits.ts', ['exploring']],
+    ['rewards/src/components/state-rewards.ts', ['exploring']],
+  ])('decides the score in %s', (file, compositions) => {
+    expect(changedBy(file)).toEqual(compositions);
+  });
+
+  it.each([
+    'scoring/src/score-run.ts',
+    'scoring/src/score-table.ts',
+    'scoring/src/diff-scores.ts',
+    'scoring/src/judge/judge-client.ts',
+    'scoring/src/judge/verdict-store.ts',
+    'rewards/src/components/answer-rewards.ts',
+    'rewards/src/judge.ts',
+  ])('is not in %s, which decides none of them', (file) => {
+    expect(changedBy(file)).toEqual([]);
+  });
+
+  it('does not depend on how lines end', () => {
+    const path = join(copy, 'scoring/src/token-rewards.ts');
+    const text = readFileSync(path, 'utf8');
+    const before = versionOf(PLAIN);
+    writeFileSync(path, text.replaceAll('\n', '\r\n'));
+    expect(versionOf(PLAIN)).toBe(before);
+    writeFileSync(path, text);
+  });
+});
