@@ -27,7 +27,12 @@ export async function runRecorded({ folder, suffix, command }) {
   const failed = [];
   for (const name of names.length > 0 ? names : known) {
     const script = join(folder, `${name}${suffix}`);
-    const code = await recordResults({ name, script, args, command: [command, name, ...args].join(' ') });
+    const code = await recordResults({
+      name,
+      script,
+      args,
+      command: [command, name, ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
+    });
     if (code !== 0) failed.push(name);
   }
   console.log(failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`);

@@ -5,4 +5,4 @@
  */
 import { runLongSpec } from '../support/run-long-spec.mjs';
 
-runLongSpec('full-disk.spec.ts');
+runLongSpec('full-disk.spec.ts', 'A disk that fills up under a run');

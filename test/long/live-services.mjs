@@ -5,4 +5,4 @@
  */
 import { runLongSpec } from '../support/run-long-spec.mjs';
 
-runLongSpec('live-services.kafka.spec.ts');
+runLongSpec('live-services.kafka.spec.ts', 'Commands on Kafka beside roles that run');

@@ -7,10 +7,17 @@ import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import type { Figure } from '../support/run-long-spec.mjs';
 import { ServiceRoles } from '../support/services.js';
 
 const shared = inject('kafkaBroker');
 const reason = 'unavailable' in shared ? ` (skipped, because ${shared.unavailable})` : '';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    figures?: Figure[];
+  }
+}
 
 /** An append fails after a second, so that the roles have to do the waiting. */
 const impatient = { RETRACE_KAFKA_DELIVERY_TIMEOUT_MS: '1000' };
@@ -68,7 +75,9 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     expect(await roles.sql(updates)).toEqual([{ n: 4, u: 4 }]);
   }, 480_000);
 
-  it('a collector that is killed with a spool brings all of it into the log at its next start', async () => {
+  it('a collector that is killed with a spool brings all of it into the log at its next start', async ({
+    task,
+  }) => {
     const { broker, roles, log } = await start();
     // Rounds that take seconds, so that the log goes away in the middle of one.
     const long = recipe(
@@ -94,7 +103,12 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     expect(await roles.finish(second, 30_000)).toBe(0);
     expect(spooledEventIds(directory)).toEqual([]);
     const inLog = await eventIdsOf(log);
-    expect(spooled.filter((eventId) => !inLog.has(eventId))).toEqual([]);
+    const missing = spooled.filter((eventId) => !inLog.has(eventId));
+    expect(missing).toEqual([]);
+    task.meta.figures = [
+      { name: 'events in the spool of the killed collector', value: spooled.length },
+      { name: 'of them not in the log after its next start', value: missing.length },
+    ];
     expect((await roles.verify()).report).toMatchObject(sound);
     // Every started episode is accounted for: sealed, and in a closed group.
     expect(await roles.sql('SELECT count() AS n FROM episodes WHERE NOT sealed')).toEqual([{ n: 0 }]);

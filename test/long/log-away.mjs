@@ -5,4 +5,4 @@
  */
 import { runLongSpec } from '../support/run-long-spec.mjs';
 
-runLongSpec('log-away.kafka.spec.ts');
+runLongSpec('log-away.kafka.spec.ts', 'Trainer and collector while Kafka is away');
