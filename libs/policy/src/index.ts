@@ -88,3 +88,7 @@ export {
   policyCheckpointContent,
 } from './hugging-face/policy-checkpoint.js';
 export type { BaseModel, PolicyCheckpointOptions } from './hugging-face/policy-checkpoint.js';
+export { listTensorPolicyLosses, tensorPolicyLoss } from './losses/tensor/tensor-policy-loss.js';
+export type { TensorLossInput } from './losses/tensor/tensor-loss.js';
+export { tensorEntropy, tensorKl, tensorValueLoss } from './losses/tensor/tensor-regularizers.js';
+export type { TensorValueLossInput } from './losses/tensor/tensor-regularizers.js';

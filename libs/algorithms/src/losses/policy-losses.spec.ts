@@ -34,6 +34,22 @@ const lossesOf = (
   options: Record<string, unknown> = {},
 ): Float32Array => computePolicyLoss(name, input, options).tokenLosses;
 
+describe('gmpo', () => {
+  it('has no gradient where the mean log ratio is held at its limit', () => {
+    // A < 0 is not held from above: log ρ = 50 in each token, and the mean stops at 20.
+    const input = {
+      ...sequence([
+        { ratio: 1, advantage: -1 },
+        { ratio: 1, advantage: -1 },
+      ]),
+      logprobs: Float32Array.of(48, 48),
+    };
+    const { loss, gradients } = computePolicyLoss('gmpo', input);
+    expect(loss).toBeCloseTo(2 * Math.exp(20), -3);
+    expect([...gradients]).toEqual([0, 0]);
+  });
+});
+
 describe('ppo', () => {
   it('clips the ratio only where that makes the loss larger', () => {
     const input = sequence([

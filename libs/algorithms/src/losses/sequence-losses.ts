@@ -88,11 +88,13 @@ export const gmpo = definePolicyLoss({
       }
       if (numTokens === 0) continue;
       const meanLog = clamp(sumOfLogs / numTokens, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+      const isLimited = Math.abs(meanLog) === LOG_RATIO_LIMIT;
       const loss = (-sumOfAdvantages / numTokens) * Math.exp(meanLog);
       for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
         sequenceLosses[t] = loss;
         // Every token's weight multiplies the one loss of the sequence, and overTokens multiplies by one of them.
-        slopes[t] = weights[t] === 0 || held[t] === 1 ? 0 : (loss / numTokens) * (sumOfWeights / weights[t]);
+        const isFlat = isLimited || held[t] === 1 || weights[t] === 0;
+        slopes[t] = isFlat ? 0 : (loss / numTokens) * (sumOfWeights / weights[t]);
       }
     }
     return overTokens(input, (term, t) => {

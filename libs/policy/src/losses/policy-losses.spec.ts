@@ -1,9 +1,4 @@
-import {
-  computePolicyLoss,
-  getPolicyLoss,
-  listPolicyLosses,
-  type PolicyLossInput,
-} from '@retrace/algorithms';
+import { getPolicyLoss, listPolicyLosses } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
@@ -15,6 +10,7 @@ import { tinyConfig } from '../testing/tiny-config.js';
 import { evaluateLoss, selectBatchTokens } from './evaluate-loss.js';
 import { lossNode } from './loss-node.js';
 import type { LossOptions } from './loss-options.js';
+import { tensorPolicyLoss } from './tensor/tensor-policy-loss.js';
 import type { TrainingBatch } from './training-batch.js';
 
 /** Rules that pick tokens must pick some of so few: shares and thresholds far from the published ones. */
@@ -45,8 +41,8 @@ const optionsFor = (policyLoss: string): LossOptions => ({
   klCoefficient: 0,
 });
 
-await onEachBackend('every policy loss of the registry, as a tensor loss', () => {
-  it.each(names)('%s has the value and gradient of the pure function, within 1e-5', (name) => {
+await onEachBackend('every policy loss of the registry, as training runs it', () => {
+  it.each(names)('%s has the value and gradient of its tensor expression, within 1e-5', (name) => {
     const vocabSize = 7;
     const batch = batchOf(vocabSize);
     const options = optionsFor(name);
@@ -62,21 +58,33 @@ await onEachBackend('every policy loss of the registry, as a tensor loss', () =>
     const all = batch.lossWeights.map(() => Math.log(1 / vocabSize) + 0.8 * (random() - 0.5));
     const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
     const logprobs = at(all);
-    const input: PolicyLossInput = {
-      offsets: Int32Array.from(offsets),
-      logprobs,
-      proximalLogprobs: at(batch.proximalLogprobs as Float32Array),
-      behaviorLogprobs: at(batch.behaviorLogprobs as Float32Array),
-      advantages: at(batch.advantages as Float32Array),
-      weights: at(batch.lossWeights).map((weight, m) => weight * (batch.rolloutWeights?.[positions[m]] ?? 1)),
-    };
-    const expected = computePolicyLoss(name, input, options.policyLossOptions);
-
     const trained = {
       positions: Int32Array.from(positions),
-      offsets: input.offsets,
+      offsets: Int32Array.from(offsets),
       selected: selectBatchTokens(all, batch, options),
     };
+    const weights = at(batch.lossWeights).map(
+      (weight, m) => weight * (batch.rolloutWeights?.[positions[m]] ?? 1),
+    );
+    const column = (name: keyof typeof batch) => tf.tensor1d(at(batch[name] as Float32Array));
+    const expected = tf.tidy(() => {
+      const run = tf.valueAndGrad((x: tf.Tensor) =>
+        tensorPolicyLoss(
+          name,
+          {
+            offsets: trained.offsets,
+            logprobs: x,
+            proximalLogprobs: column('proximalLogprobs'),
+            behaviorLogprobs: column('behaviorLogprobs'),
+            advantages: column('advantages'),
+            weights: tf.tensor1d(weights),
+            selected: trained.selected && tf.tensor1d(at(Float32Array.from(trained.selected))),
+          },
+          options.policyLossOptions,
+        ),
+      )(tf.tensor1d(logprobs));
+      return { loss: run.value.dataSync()[0], gradients: [...run.grad.dataSync()] };
+    });
     const entropies = new Float32Array(logprobs.length);
     const { value, grad } = tf.tidy(() => {
       const run = tf.valueAndGrad((x: tf.Tensor) =>

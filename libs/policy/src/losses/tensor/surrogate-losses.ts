@@ -1,0 +1,98 @@
+import { clipCov, decoupledPpo, gmpo, gspo, klCov, m2po, opsm, ppo, sapo } from '@retrace/algorithms';
+import * as tf from '@tensorflow/tfjs-core';
+import { constantOf, stopGradient } from '../../ops/stop-gradient.js';
+import { sequenceMeans } from './sequence-sums.js';
+import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
+import { held, logRatios, ratioOf, where } from './token-ratio.js';
+
+interface ClipBounds {
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  readonly dualClip?: number | null;
+}
+
+/** max(−Aρ, −A·clip(ρ, 1 − clipLow, 1 + clipHigh)); where A < 0 at most −dualClip·A `[N]`. */
+function clipped(
+  advantages: tf.Tensor,
+  ratios: tf.Tensor,
+  { clipLow, clipHigh, dualClip = null }: ClipBounds,
+): tf.Tensor {
+  const bounded = tf.clipByValue(ratios, 1 - clipLow, 1 + clipHigh);
+  const pessimistic = tf.maximum(tf.neg(tf.mul(advantages, ratios)), tf.neg(tf.mul(advantages, bounded)));
+  if (dualClip === null) return pessimistic;
+  const dual = tf.minimum(pessimistic, tf.mul(advantages, -dualClip));
+  return tf.where(tf.less(advantages, 0), dual, pessimistic);
+}
+
+/** The clipped surrogate of each token's own ratio `[N]`. */
+function ppoClip(input: TensorLossInput, bounds: ClipBounds): tf.Tensor {
+  return clipped(input.advantages, ratioOf(logRatios(input)), bounds);
+}
+
+/** w = π_prox/π_b `[N]`. */
+function behaviorRatios(input: TensorLossInput): tf.Tensor {
+  return ratioOf(tf.sub(input.proximalLogprobs, columnOf(input, 'behaviorLogprobs')));
+}
+
+/** 1 where `selectLossTokens` did not pick the token `[N]`. */
+function unselected(input: TensorLossInput): tf.Tensor {
+  return tf.sub(1, columnOf(input, 'selected'));
+}
+
+/** Losses in which the ratio π/π_prox (or π/π_b) itself carries the gradient. The definitions they take their names from say more. */
+export const surrogateLosses: readonly TensorLoss[] = [
+  tensorLoss(ppo, ppoClip),
+  tensorLoss(gspo, (input, bounds) => {
+    const ofSequence = stopGradient(held(sequenceMeans(input, logRatios(input))));
+    const ofToken = tf.add(ofSequence, tf.sub(input.logprobs, stopGradient(input.logprobs)));
+    return clipped(input.advantages, tf.exp(ofToken), bounds);
+  }),
+  tensorLoss(gmpo, (input, { clipLow, clipHigh }) => {
+    const sign = tf.sign(input.advantages);
+    const pushed = tf.mul(sign, logRatios(input));
+    const bounded = tf.mul(sign, tf.clipByValue(logRatios(input), -clipLow, clipHigh));
+    const pessimistic = tf.mul(sign, tf.minimum(pushed, bounded));
+    const ratios = ratioOf(sequenceMeans(input, pessimistic));
+    return tf.neg(tf.mul(sequenceMeans(input, input.advantages), ratios));
+  }),
+  tensorLoss(sapo, (input, { temperaturePositive, temperatureNegative }) => {
+    const isPositive = tf.cast(tf.greater(input.advantages, 0), 'float32');
+    const temperatures = tf.add(
+      temperatureNegative,
+      tf.mul(isPositive, temperaturePositive - temperatureNegative),
+    );
+    const gates = tf.sigmoid(tf.mul(temperatures, tf.sub(ratioOf(logRatios(input)), 1)));
+    return tf.neg(tf.mul(input.advantages, tf.div(tf.mul(4, gates), temperatures)));
+  }),
+  tensorLoss(decoupledPpo, (input, { cap, capRule, ...bounds }) => {
+    const weights = behaviorRatios(input);
+    const loss = ppoClip(input, bounds);
+    if (cap === null) return tf.mul(weights, loss);
+    if (capRule === 'truncate') return tf.mul(tf.minimum(weights, cap), loss);
+    return where(tf.lessEqual(weights, cap), tf.mul(weights, loss));
+  }),
+  tensorLoss(m2po, (input, { form, clipLow, clipHigh, dualClip }) => {
+    if (form === 'proximal') {
+      const loss = ppoClip(input, { clipLow, clipHigh, dualClip });
+      return where(unselected(input), tf.mul(behaviorRatios(input), loss));
+    }
+    const ratios = ratioOf(tf.sub(input.logprobs, columnOf(input, 'behaviorLogprobs')));
+    return where(unselected(input), tf.neg(tf.mul(input.advantages, ratios)));
+  }),
+  tensorLoss(opsm, (input, { delta, ...bounds }) => {
+    const isKept = constantOf([input.logprobs], () => {
+      const behind = tf.sub(columnOf(input, 'behaviorLogprobs'), input.logprobs);
+      const isNear = tf.lessEqual(held(sequenceMeans(input, behind)), delta);
+      return tf.logicalOr(tf.greaterEqual(input.advantages, 0), isNear);
+    });
+    return where(isKept, ppoClip(input, bounds));
+  }),
+  tensorLoss(clipCov, (input, { clipLow, clipHigh }) =>
+    where(unselected(input), ppoClip(input, { clipLow, clipHigh })),
+  ),
+  tensorLoss(klCov, (input, { beta }) => {
+    const distances = tf.abs(logRatios(input));
+    const penalties = tf.mul(beta, tf.mul(columnOf(input, 'selected'), distances));
+    return tf.sub(penalties, tf.mul(input.advantages, ratioOf(logRatios(input))));
+  }),
+];
