@@ -1,37 +1,57 @@
 /**
- * The fault matrix at every commit point: the store is killed at each call of an insert and of a merge (parts of one file, of a file a
- * column, and merged column by column), and the sink at each call of its cursor and its requests.
+ * The fault matrix at every commit point: the store is killed at each call of an insert, of a merge and of a deletion (in parts of one file, of a
+ * file a column, and merged column by column), and the sink at each call of its cursor and its requests.
  *
- *   npm run test:long -- faults [-- --points N]
+ *   npm run test:long -- faults [-- --points 60 --minutes 40 --matrix insert]
+ *
+ * A part with a file a column has hundreds of points, alike but for their names: `--points` of each matrix are taken. The points come in an
+ * order of which every beginning is evenly spread over them, so that `--minutes`, which every matrix gets its share of, leaves none of them out.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { FaultBench } from '../support/fault-bench.mjs';
 import {
+  countDeletionPoints,
   countHits,
   countInsertPoints,
   countMergePoints,
   countSinkPoints,
   killSink,
+  killStoreInDeletion,
   killStoreInInsert,
   killStoreInMerge,
+  sampleEvenly,
+  spreadEvenly,
 } from '../support/kill-points.mjs';
 import { whyNoStrace } from '../support/strace.mjs';
 
 const WIDE = 'min_bytes_for_wide_part = 0';
 const VERTICAL = `${WIDE}, vertical_merge_algorithm_min_rows_to_activate = 1, vertical_merge_algorithm_min_columns_to_activate = 1`;
-/** A part with a file a column has hundreds of points, alike but for their names: so many of each matrix, evenly spread. */
-const { values } = parseArgs({ options: { points: { type: 'string', default: '60' } } });
+const { values } = parseArgs({
+  options: {
+    points: { type: 'string', default: '60' },
+    minutes: { type: 'string', default: 'Infinity' },
+    matrix: { type: 'string', multiple: true },
+  },
+});
 const mostPoints = Number(values.points);
+const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
+/** Not to take a busy machine for a fault. */
+const VISIBLE_WITHIN_MS = 300_000;
 
 const matrices = [
   { name: 'insert', count: countInsertPoints, kill: killStoreInInsert },
   { name: 'merge', count: countMergePoints, kill: killStoreInMerge },
+  { name: 'deletion', count: countDeletionPoints, kill: killStoreInDeletion },
   { name: 'sink', count: countSinkPoints, kill: killSink },
   { name: 'insert of wide parts', settings: WIDE, count: countInsertPoints, kill: killStoreInInsert },
   { name: 'merge of wide parts', settings: WIDE, count: countMergePoints, kill: killStoreInMerge },
+  { name: 'deletion from wide parts', settings: WIDE, count: countDeletionPoints, kill: killStoreInDeletion },
   { name: 'vertical merge', settings: VERTICAL, count: countMergePoints, kill: killStoreInMerge },
 ];
+
+const chosen = matrices.filter(({ name }) => values.matrix?.includes(name) ?? true);
+if (chosen.length === 0) throw new Error(`there are: ${matrices.map(({ name }) => name).join(', ')}`);
 
 const noStrace = whyNoStrace();
 if (noStrace !== null) {
@@ -41,15 +61,20 @@ if (noStrace !== null) {
 
 const figures = [];
 let hasFailed = false;
-for (const { name, settings, count, kill } of matrices) {
+for (const [i, { name, settings, count, kill }] of chosen.entries()) {
+  const shareMs = (endsAtMs - performance.now()) / (chosen.length - i);
+  const untilMs = performance.now() + shareMs;
   const bench = await FaultBench.open();
+  bench.visibleWithinMs = VISIBLE_WITHIN_MS;
   try {
     if (settings !== undefined) await bench.client.command(`ALTER TABLE events MODIFY SETTING ${settings}`);
     await bench.startSink();
     const all = await count(bench);
-    const points = all.filter((_, i) => i % Math.ceil(all.length / mostPoints) === 0);
+    const points = spreadEvenly(sampleEvenly(all, mostPoints));
+    console.log(`${name}: ${all.length} points`);
     const outcomes = [];
     for (const point of points) {
+      if (outcomes.length > 0 && performance.now() > untilMs) break;
       const outcome = await kill(bench, point);
       outcomes.push(outcome);
       const { faults } = outcome.audit;
@@ -64,6 +89,7 @@ for (const { name, settings, count, kill } of matrices) {
     const numReached = outcomes.filter(({ hit }) => hit !== '').length;
     figures.push(
       { name: `${name}: points counted`, value: all.length },
+      { name: `${name}: points taken`, value: outcomes.length },
       { name: `${name}: kills`, value: numReached },
       { name: `${name}: kinds of calls hit`, value: Object.keys(countHits(outcomes)).length },
       {

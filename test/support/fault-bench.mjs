@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import { createStoreClient, migrate, untilVisible } from '@retrace/trajectory/clickhouse';
+import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
+import { createStoreClient, deleteRun, migrate, untilVisible } from '@retrace/trajectory/clickhouse';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { newRunId, partitionOf } from '@retrace/trajectory';
@@ -25,10 +25,14 @@ export class FaultBench {
   /** @type {Set<string>} */
   attempted = new Set();
   runId = newRunId();
+  /** Runs whose deletion was asked for. @type {Set<string>} */
+  deletedRuns = new Set();
   /** @type {SinkChild[]} */
   sinks = [];
   /** @type {import('../../scripts/kafka/start-broker.mjs').StartedBroker | undefined} */
   broker;
+  /** How long a sink may take to bring what was appended, and the store to answer it. */
+  visibleWithinMs = 60_000;
   #numEpisodes = 0;
 
   /**
@@ -100,6 +104,40 @@ export class FaultBench {
     return episodeEvents({ logId: this.log.logId, runId: this.runId, ordinal, ...spec });
   }
 
+  /**
+   * Another run of `count` episodes, in log and store. It is none of what the audit asks for: it is there to be deleted.
+   *
+   * @param {number} count
+   */
+  async appendOtherRun(count) {
+    const ids = { logId: this.log.logId, runId: newRunId() };
+    await this.log.append('control', 0, [encodeEvent(controlEvent(ids, 'RunStarted'))]);
+    for (let ordinal = 0; ordinal < count; ordinal += 1) {
+      const events = episodeEvents({ ...ids, ordinal });
+      const partition = partitionOf(ids.runId, events[0].episodeId, this.log.numPartitions('trajectories'));
+      await this.log.append('trajectories', partition, events.map(encodeEvent));
+    }
+    await this.untilVisible();
+    return ids.runId;
+  }
+
+  /** As `retrace runs delete` does it beside sinks that run; what it appends counts as produced. @param {string} runId */
+  async deleteRun(runId) {
+    this.deletedRuns.add(runId);
+    const from = await this.log.endOffset('control', 0);
+    try {
+      const bringUpToDate = () => this.untilVisible();
+      await deleteRun({ ...this, runId, detail: 'fault matrix', force: false, bringUpToDate });
+    } finally {
+      for (const { bytes } of await this.log.read('control', 0, from)) {
+        const decoded = decodeEvent(bytes);
+        if (!decoded.ok) continue; // `verify` finds it.
+        this.attempted.add(decoded.event.eventId);
+        this.acknowledged.add(decoded.event.eventId);
+      }
+    }
+  }
+
   /** What the names of a log's topics begin with; '' for a log that has none. */
   get kafkaPrefix() {
     return this.logJob.kind === 'kafka' ? this.logJob.options.prefix : '';
@@ -107,7 +145,7 @@ export class FaultBench {
 
   /** @param {Partial<import('./sink-child.mjs').SinkJob>} [job] @param {Parameters<typeof SinkChild.start>[1]} [options] */
   async startSink(job = {}, options = {}) {
-    const store = { url: this.store.url, ...STORE_USER };
+    const store = { url: this.store.url, ...STORE_USER, requestTimeoutMs: this.visibleWithinMs / 6 };
     const sink = await SinkChild.start({ log: this.logJob, store, options: SMALL_BATCHES, ...job }, options);
     sink.isWhole = job.share === undefined && job.mutation === undefined;
     this.sinks.push(sink);
@@ -126,7 +164,7 @@ export class FaultBench {
    *
    * @param {{ withinMs?: number }} [options]
    */
-  async untilVisible({ withinMs = 60_000 } = {}) {
+  async untilVisible({ withinMs = this.visibleWithinMs } = {}) {
     const visible = untilVisible(this.log, this.client, { stallMs: NO_HELP_MS });
     const late = sleep(withinMs, 'late', { ref: false });
     if ((await Promise.race([visible, late])) !== 'late') return;

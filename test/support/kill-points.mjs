@@ -20,7 +20,8 @@ import { COMMIT_CALLS, Strace } from './strace.mjs';
 /** Socket writes are the sink's requests. */
 const SINK_CALLS = [...COMMIT_CALLS, 'pwritev', 'writev', 'msync', 'ftruncate'];
 const EPISODES_PER_KILL = 3;
-const AT_LATEST_MS = 8_000;
+/** Hundreds of calls under strace take seconds on a busy machine. */
+const AT_LATEST_MS = 120_000;
 const ENDED_WITHIN_MS = 300;
 
 /** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
@@ -41,6 +42,15 @@ export function countMergePoints(bench) {
 }
 
 /** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
+export async function countDeletionPoints(bench) {
+  const runId = await bench.appendOtherRun(EPISODES_PER_KILL);
+  return countPoints(bench.store.pid, COMMIT_CALLS, {
+    isPoint: ({ path }) => path.startsWith(bench.storeDirectory),
+    work: () => bench.deleteRun(runId),
+  });
+}
+
+/** @param {import('./fault-bench.mjs').FaultBench} bench @returns {Promise<KillPoint[]>} */
 export function countSinkPoints(bench) {
   const log = bench.logJob.kind === 'lmdb' ? bench.logJob.path : 'no path';
   return countPoints(bench.sinks[0].pid, SINK_CALLS, {
@@ -51,38 +61,57 @@ export function countSinkPoints(bench) {
 
 /** The store dies in the middle of an insert. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killStoreInInsert(bench, point) {
-  const hit = await killAt(bench.store, point, () => appendAndSee(bench));
+  const kill = await killAtOrBefore(bench.store, point, { work: () => appendAndSee(bench) });
   await bench.restartStore();
   await bench.untilVisible();
-  return outcome(bench, point, hit);
+  return { ...kill, audit: await bench.audit() };
 }
 
 /** The store dies in the middle of a merge. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killStoreInMerge(bench, point) {
-  await appendAndSee(bench);
-  const hit = await killAt(bench.store, point, () => merge(bench));
+  const kill = await killAtOrBefore(bench.store, point, {
+    before: () => appendAndSee(bench),
+    work: () => merge(bench),
+  });
   await bench.restartStore();
-  const before = await outcome(bench, point, hit);
+  const before = await bench.audit();
   // What was half done must not be taken for whole by the next merge either.
   await merge(bench);
   const after = await bench.audit();
-  return { ...before, audit: { ...after, faults: [...before.audit.faults, ...after.faults] } };
+  return { ...kill, audit: { ...after, faults: [...before.faults, ...after.faults] } };
+}
+
+/** The store dies while a run is deleted, which is then asked for again. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+export async function killStoreInDeletion(bench, point) {
+  let runId = '';
+  const kill = await killAtOrBefore(bench.store, point, {
+    before: async () => {
+      runId = await bench.appendOtherRun(EPISODES_PER_KILL);
+    },
+    work: () => bench.deleteRun(runId),
+  });
+  await bench.restartStore();
+  await bench.untilVisible();
+  await bench.deleteRun(runId);
+  return { ...kill, audit: await bench.audit() };
 }
 
 /** The sink dies with its requests and cursors half done. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killSink(bench, point) {
   const [sink] = bench.sinks;
-  const hit = await killAt(sink, point, async () => {
-    await bench.appendEpisodes(EPISODES_PER_KILL, { pauseMs: 20 });
-    const visible = bench.untilVisible();
-    visible.catch(() => undefined);
-    await Promise.race([visible, sink.ended]);
+  const kill = await killAtOrBefore(sink, point, {
+    work: async () => {
+      await bench.appendEpisodes(EPISODES_PER_KILL, { pauseMs: 20 });
+      const visible = bench.untilVisible();
+      visible.catch(() => undefined);
+      await Promise.race([visible, sink.ended]);
+    },
   });
   await sink.end();
   bench.sinks = bench.sinks.filter((each) => each !== sink);
   await bench.startSink();
   await bench.untilVisible();
-  return outcome(bench, point, hit);
+  return { ...kill, audit: await bench.audit() };
 }
 
 /**
@@ -95,6 +124,20 @@ export async function killSink(bench, point) {
 export function sampleEvenly(points, count) {
   if (points.length <= count) return [...points];
   return Array.from({ length: count }, (_, i) => points[Math.floor((i * points.length) / count)]);
+}
+
+/**
+ * The same in an order of which every beginning is evenly spread over them: by the bits of their place, the last one first.
+ *
+ * @template T
+ * @param {readonly T[]} points
+ */
+export function spreadEvenly(points) {
+  const numBits = Math.ceil(Math.log2(Math.max(points.length, 2)));
+  const places = Array.from({ length: 2 ** numBits }, (_, i) =>
+    Number.parseInt([...i.toString(2).padStart(numBits, '0')].reverse().join(''), 2),
+  );
+  return places.filter((place) => place < points.length).map((place) => points[place]);
 }
 
 /** One line for each kind of file: where kills really came. @param {readonly KillOutcome[]} outcomes */
@@ -115,6 +158,22 @@ async function countPoints(pid, calls, { isPoint, before, work }) {
     const [name, nth] = key.split(' ');
     return { name, nth: Number(nth) };
   });
+}
+
+/**
+ * Threads share the work otherwise each time, so that none may come to the point: then the work is done again and the process dies at
+ * half that number.
+ *
+ * @param {{ pid: number, ended: Promise<unknown> }} target
+ * @param {KillPoint} point
+ * @param {{ before?: () => Promise<void>, work: () => Promise<unknown> }} acts
+ */
+async function killAtOrBefore(target, { name, nth }, { before, work }) {
+  await before?.();
+  const hit = await killAt(target, { name, nth }, work);
+  return hit === '' && nth > 1
+    ? killAtOrBefore(target, { name, nth: Math.floor(nth / 2) }, { before, work })
+    : { point: `${name} ${nth}`, hit };
 }
 
 /** Works until the process dies at the point, or has done all of it. Gives what it was at then, '' when it lived on. */
@@ -138,10 +197,6 @@ async function appendAndSee(bench) {
 
 function merge(bench) {
   return bench.client.command('OPTIMIZE TABLE events FINAL');
-}
-
-async function outcome(bench, { name, nth }, hit) {
-  return { point: `${name} ${nth}`, hit, audit: await bench.audit() };
 }
 
 /** A file's name without what numbers it, in its kind of directory: `tmp_insert/data.bin`. */

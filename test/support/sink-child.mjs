@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
  *
  * @typedef {object} SinkJob
  * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: { brokers: string[], prefix: string, numTrajectoryPartitions: number } }} log
- * @property {{ url: string, username: string, password: string }} store
+ * @property {{ url: string, username: string, password: string, requestTimeoutMs?: number }} store
  * @property {{ index: number, count: number }} [share]
  * @property {import('@retrace/trajectory/clickhouse').SinkOptions} [options]
  * @property {'token-deduplication' | 'cursor-before-insert' | 'position-forgotten'} [mutation] A sink that

@@ -15,7 +15,7 @@ const log =
   job.log.kind === 'lmdb'
     ? await openLmdbLog({ path: job.log.path, createdBy: 'fault matrix' })
     : await openKafkaLog({ createdBy: 'fault matrix', ...job.log.options });
-const client = createStoreClient({ ...job.store, requestTimeoutMs: 10_000 });
+const client = createStoreClient({ requestTimeoutMs: 10_000, ...job.store });
 const parts = mutate({ log, client }, job.mutation);
 const running = new Sink(job.options).run({ ...parts, signal: stop.signal, share: job.share });
 process.send?.('running');

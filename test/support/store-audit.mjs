@@ -8,6 +8,7 @@ import { EpisodeFold } from '@retrace/trajectory';
  * @typedef {object} Produced
  * @property {ReadonlySet<string>} acknowledged In the log, said the log.
  * @property {ReadonlySet<string>} attempted Appended with whatever outcome; has the acknowledged ones too.
+ * @property {ReadonlySet<string>} [deletedRuns] Runs of which nothing but the deletion may be left in the store, whatever the log could not let go of.
  */
 
 /**
@@ -38,7 +39,7 @@ export async function auditStore({ log, client, produced }) {
   const report = await verifyStore({ log, client });
   faults.push(...report.faults.map(({ code, where, message }) => `${code} ${where}: ${message}`));
   if (report.numPending > 0) faults.push(`${report.numPending} records are not in the store yet`);
-  const { ids, episodes } = await foldLog(log);
+  const { ids, episodes } = await foldLog(log, produced.deletedRuns ?? new Set());
   faults.push(...(await compareIds(client, ids, produced)));
   faults.push(...(await findDoubles(client)));
   faults.push(...(await compareEpisodes(client, episodes)));
@@ -46,8 +47,8 @@ export async function auditStore({ log, client, produced }) {
   return { faults, numEvents: ids.size, numSealedEpisodes, numRepeatedRows, numConflicts };
 }
 
-/** Everything that the log tells, by a reading from its first record to its last. */
-async function foldLog(log) {
+/** Everything that the log tells of runs that were not deleted, by a reading from its first record to its last. */
+async function foldLog(log, deletedRuns) {
   const ids = new Set();
   /** @type {Map<string, { fold: EpisodeFold, steps: Map<number, object> }>} */
   const episodes = new Map();
@@ -60,7 +61,10 @@ async function foldLog(log) {
         if (records.length === 0) break;
         for (const { offset, bytes } of records) {
           const decoded = decodeEvent(bytes);
-          if (decoded.ok) applyTo({ ids, episodes }, decoded.event, offset);
+          if (!decoded.ok) continue;
+          const { event } = decoded;
+          if (event.kind === 'RunDeleted' || !deletedRuns.has(event.runId))
+            applyTo({ ids, episodes }, event, offset);
         }
         next = records[records.length - 1].offset + 1;
       }

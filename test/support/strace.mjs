@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Calls that change what a directory holds, or make that durable. */
-export const COMMIT_CALLS = ['write', 'pwrite64', 'fsync', 'fdatasync', 'rename', 'mkdir', 'unlink', 'rmdir'];
+export const COMMIT_CALLS = [
+  'write',
+  'pwrite64',
+  'fsync',
+  'fdatasync',
+  'rename',
+  'link',
+  'mkdir',
+  'unlink',
+  'rmdir',
+];
 
 /**
  * A call of a traced process. strace counts a `when=N` for every thread by itself, so `nth` is that: the how-manieth call of
@@ -102,17 +112,29 @@ export class Strace {
   }
 
   #calls() {
-    return parseCalls(readFileSync(join(this.#directory, 'trace'), 'utf8'));
+    return parseCalls(this.#trace());
+  }
+
+  #trace() {
+    return readFileSync(join(this.#directory, 'trace'), 'utf8');
+  }
+
+  /** Resolves once the process was killed, also while strace holds what is left of it; at the latest with strace's own end. */
+  async #killed() {
+    const isOver = this.#ended.then(() => true);
+    while (!/\+\+\+ killed by SIGKILL/.test(this.#trace())) {
+      if (await Promise.race([isOver, sleep(100, false, { ref: false })])) return;
+    }
   }
 
   /**
-   * Waits for the process to end, but not for ever: strace itself may hold its last thread. Then as `detach`.
+   * Waits until the process was killed or its work is over, but not for ever. Then as `detach`.
    *
-   * @param {Promise<unknown>} ended
+   * @param {Promise<unknown>} over
    * @param {number} withinMs
    */
-  async detachAfter(ended, withinMs) {
-    await Promise.race([ended, sleep(withinMs, undefined, { ref: false })]);
+  async detachAfter(over, withinMs) {
+    await Promise.race([over, this.#killed(), sleep(withinMs, undefined, { ref: false })]);
     return this.detach();
   }
 
