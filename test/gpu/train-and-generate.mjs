@@ -1,13 +1,6 @@
 import { Generator, openBackend, PolicyOptimizer, scoreTokens, Transformer } from '@retrace/policy';
 
-const config = {
-  vocabSize: 512,
-  hiddenSize: 128,
-  numLayers: 3,
-  numHeads: 4,
-  numKeyValueHeads: 2,
-  headDim: 32,
-  intermediateSize: 384,
+const shared = {
   maxPositions: 256,
   ropeTheta: 1e4,
   rmsNormEps: 1e-6,
@@ -15,16 +8,52 @@ const config = {
   attentionBias: true,
   valueHead: false,
 };
-const numSequences = 6;
-const sequenceTokens = 48;
+
+/** Models, batches and numbers of steps; the tiny one for devices that compile a program for each shape. */
+const sizes = {
+  small: {
+    config: {
+      vocabSize: 512,
+      hiddenSize: 128,
+      numLayers: 3,
+      numHeads: 4,
+      numKeyValueHeads: 2,
+      headDim: 32,
+      intermediateSize: 384,
+      ...shared,
+    },
+    numSequences: 6,
+    sequenceTokens: 48,
+    numSteps: 5,
+    maxNewTokens: 16,
+  },
+  tiny: {
+    config: {
+      vocabSize: 61,
+      hiddenSize: 16,
+      numLayers: 1,
+      numHeads: 2,
+      numKeyValueHeads: 1,
+      headDim: 8,
+      intermediateSize: 32,
+      ...shared,
+    },
+    numSequences: 2,
+    sequenceTokens: 12,
+    numSteps: 2,
+    maxNewTokens: 4,
+  },
+};
 
 /**
- * Five optimizer steps from a seed, the logprobs after them, and a greedy continuation, on the backend that is open.
+ * Some optimizer steps from a seed, the logprobs after them, and a greedy continuation, on the backend that is open.
  *
  * @typedef {{ losses: number[], logprobs: number[], greedyTokens: number[] }} Outcome
+ * @param {keyof typeof sizes} [size]
  * @returns {Promise<Outcome>}
  */
-export async function trainAndGenerate() {
+export async function trainAndGenerate(size = 'small') {
+  const { config, numSequences, sequenceTokens, numSteps, maxNewTokens } = sizes[size];
   const model = Transformer.initialize(config, 3);
   const optimizer = new PolicyOptimizer(model, { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.01 });
   const numTokens = numSequences * sequenceTokens;
@@ -41,7 +70,7 @@ export async function trainAndGenerate() {
     proximalValues: null,
   };
   const losses = [];
-  for (let step = 0; step < 5; step++) {
+  for (let step = 0; step < numSteps; step++) {
     const { loss } = await optimizer.accumulate(batch, {
       policyLoss: 'crossEntropy',
       policyLossOptions: {},
@@ -57,21 +86,21 @@ export async function trainAndGenerate() {
     await optimizer.apply({ learningRate: 1e-3, maxGradientNorm: 1 });
   }
   const { logprobs } = await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch: 512 });
-  const greedyTokens = await continueGreedily(model, batch.tokenIds.subarray(0, 12));
+  const greedyTokens = await continueGreedily(model, batch.tokenIds.subarray(0, 12), maxNewTokens);
   optimizer.dispose();
   model.dispose();
   return { losses, logprobs: [...logprobs].filter(Number.isFinite), greedyTokens };
 }
 
-async function continueGreedily(model, tokenIds) {
-  const generator = new Generator(model, { maxSlots: 1, maxTokens: 32, maxNewTokens: 16 });
+async function continueGreedily(model, tokenIds, maxNewTokens) {
+  const generator = new Generator(model, { maxSlots: 1, maxTokens: 32, maxNewTokens });
   generator.add({
     slot: 0,
     keptPrefixTokens: 0,
     tokenIds,
     temperature: 1,
     greedy: true,
-    maxNewTokens: 16,
+    maxNewTokens,
     stopTokenIds: [],
     samplingSeed: 1,
   });
@@ -83,8 +112,8 @@ async function continueGreedily(model, tokenIds) {
   return tokens;
 }
 
-/** As a program: prints the outcome on the backend that its argument names. */
+/** As a program: prints the outcome on the backend, and of the size, that its arguments name. */
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   await openBackend({ prefer: [process.argv[2]] });
-  console.log(JSON.stringify(await trainAndGenerate()));
+  console.log(JSON.stringify(await trainAndGenerate(process.argv[3])));
 }

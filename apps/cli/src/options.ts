@@ -27,6 +27,7 @@ export const backendOption = () =>
     'tfjs-node-gpu',
     'tensorflow',
     'tfjs-node',
+    'webgpu',
     'wasm',
   ] as const);
 

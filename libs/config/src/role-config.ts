@@ -17,7 +17,15 @@ import { readLogConfig, type LogConfig } from './log-config.js';
 const localUrl = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
 /** The compute backends by name, as `@retrace/policy` knows them. */
-const backendNames = ['tensorflow-cuda', 'tfjs-node-gpu', 'tensorflow', 'tfjs-node', 'wasm', 'cpu'] as const;
+const backendNames = [
+  'tensorflow-cuda',
+  'tfjs-node-gpu',
+  'tensorflow',
+  'tfjs-node',
+  'webgpu',
+  'wasm',
+  'cpu',
+] as const;
 
 /** What every role is told by its environment; `retrace up` sets it for its children. */
 export class RoleConfig {

@@ -3,12 +3,13 @@
  * reports progress to the supervisor; ends at once, without a word, where everything is there.
  */
 import { runRole, superviseThisProcess } from '@retrace/config';
-import { ensureBackend, listBackends } from '@retrace/policy';
+import { ensureBackend, listBackends, type BackendName } from '@retrace/policy';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();
   const chosen = (await listBackends()).find(({ isChosen }) => isChosen);
-  if (chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'tensorflow') return;
+  const installable: readonly BackendName[] = ['tensorflow', 'webgpu', 'wasm'];
+  if (chosen !== undefined && !installable.includes(chosen.name)) return;
   let didAnything = false;
   const { isInstalled, message } = await ensureBackend({
     signal,

@@ -2,9 +2,11 @@
  * What computes, in the order in which it is chosen:
  * `tensorflow-cuda` and `tensorflow`: the addon that `installBackend` builds against a current TensorFlow;
  * `tfjs-node-gpu` and `tfjs-node`: an official package whose own binary is there and loads;
+ * `webgpu`: any GPU with a driver for Vulkan, Metal or Direct3D 12, through Dawn;
  * `wasm`: what every machine has; `cpu`: plain JavaScript, an oracle for tests that is never chosen by itself.
  */
-export type BackendName = 'tensorflow-cuda' | 'tfjs-node-gpu' | 'tensorflow' | 'tfjs-node' | 'wasm' | 'cpu';
+export type BackendName =
+  'tensorflow-cuda' | 'tfjs-node-gpu' | 'tensorflow' | 'tfjs-node' | 'webgpu' | 'wasm' | 'cpu';
 
 /** The backend that runs in this process. */
 export interface Backend {
@@ -21,6 +23,7 @@ export const orderOfChoice: readonly BackendName[] = [
   'tfjs-node-gpu',
   'tensorflow',
   'tfjs-node',
+  'webgpu',
   'wasm',
 ];
 

@@ -51,7 +51,7 @@ describe('openBackend', () => {
     const { name, reason } = await openBackend({ environment: { RETRACE_BACKEND: 'cpu' } });
     expect([name, reason]).toEqual(['cpu', expect.stringMatching(/^cpu 4.*: the first choice\.$/)]);
     await expect(openBackend({ environment: { RETRACE_BACKEND: 'gpu' } })).rejects.toThrow(
-      'RETRACE_BACKEND is "gpu"; it must be one of tensorflow-cuda, tfjs-node-gpu, tensorflow, tfjs-node, wasm, cpu',
+      'RETRACE_BACKEND is "gpu"; it must be one of tensorflow-cuda, tfjs-node-gpu, tensorflow, tfjs-node, webgpu, wasm, cpu',
     );
   });
 

@@ -9,6 +9,7 @@ import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { findNativeOps } from './installer/native-ops.js';
 import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
+import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
 
 const require = createRequire(import.meta.url);
@@ -83,6 +84,8 @@ export async function backendObstacle(name: BackendName, cacheDirectory: string)
       return notInstalled(cacheDirectory, 'cpu');
     case 'tfjs-node':
       return officialObstacle('@tensorflow/tfjs-node');
+    case 'webgpu':
+      return webgpuObstacle();
     case 'wasm':
     case 'cpu':
       return null;
@@ -109,6 +112,8 @@ async function activate(name: BackendName, cacheDirectory: string): Promise<stri
       return activateInstalled(cacheDirectory, 'cpu', '@tensorflow/tfjs-node');
     case 'tfjs-node':
       return activateOfficial('@tensorflow/tfjs-node');
+    case 'webgpu':
+      return activateWebGpu();
     case 'wasm':
       await import('@tensorflow/tfjs-backend-wasm');
       registerWasmKernels();

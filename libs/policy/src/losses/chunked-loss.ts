@@ -19,6 +19,8 @@ export interface ChunkedLossInput {
   readonly values: tf.Tensor | null;
   /** [M] ids of the tokens. */
   readonly targets: Int32Array;
+  /** [M] what an earlier pass said about the tokens, where the device can't be read in the middle of one. */
+  readonly known?: TokenColumns | null;
 }
 
 export interface ChunkedLossOptions {
@@ -50,13 +52,13 @@ export function tokensOfChunk(vocabSize: number): number {
  * computed twice. It needs a loss that sees each token by itself.
  */
 export function chunkedLoss(
-  { hidden, head, values, targets }: ChunkedLossInput,
+  { hidden, head, values, targets, known }: ChunkedLossInput,
   { temperature, chunkTokens = tokensOfChunk(head.shape[0]) }: ChunkedLossOptions,
   evaluate: EvaluateTokens,
 ): tf.Scalar {
   const wantsHead = !isFrozen(head);
   const forward = () => {
-    const valuesRead = values === null ? null : (values.dataSync() as Float32Array);
+    const valuesRead = known?.values ?? (values === null ? null : (values.dataSync() as Float32Array));
     const valueGradients = new Float32Array(targets.length);
     const hiddenGradients: tf.Tensor[] = [];
     let headGradient: tf.Tensor | null = null;
@@ -72,7 +74,10 @@ export function chunkedLoss(
           chunkTargets,
           temperature,
         );
-        const outputs = columnsOf(statistics.value, valuesRead?.subarray(from, to) ?? null);
+        const chunkValues = valuesRead?.subarray(from, to) ?? null;
+        const outputs = known
+          ? { ...distributionAt(known, from, to), values: chunkValues }
+          : columnsOf(statistics.value, chunkValues);
         const evaluated = evaluate(outputs, from, to);
         loss += evaluated.sums.loss;
         if (evaluated.gradients.values) valueGradients.set(evaluated.gradients.values, from);
@@ -102,6 +107,10 @@ export function chunkedLoss(
     return gradients;
   };
   return withGradient(inputs, forward, backward) as tf.Scalar;
+}
+
+function distributionAt({ logprobs, entropies }: TokenColumns, from: number, to: number) {
+  return { logprobs: logprobs.subarray(from, to), entropies: entropies.subarray(from, to) };
 }
 
 function columnsOf(distribution_2M: tf.Tensor, values: Float32Array | null): TokenColumns {

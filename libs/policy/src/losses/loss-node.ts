@@ -8,20 +8,28 @@ import { withGradient } from '../ops/with-gradient.js';
 import { columnGradients } from './chunked-loss.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
+export interface LossNodeInput {
+  /** [2, M] log π and entropy of the tokens. */
+  readonly distribution: tf.Tensor;
+  /** [M]; null where the loss has no value term. */
+  readonly values: tf.Tensor | null;
+  /** [M] what an earlier pass said about the tokens, where the device can't be read in the middle of one. */
+  readonly known?: TokenColumns | null;
+}
+
 /**
- * A scalar loss that may join what the model says about M tokens (those of a sequence, say; else `chunkedLoss` is cheaper): `distribution` [2, M] (log π, entropy) and `values` [M].
+ * A scalar loss that may join what the model says about M tokens (those of a sequence, say; else `chunkedLoss` is cheaper).
  *
  * The loss itself is arithmetic on a few numbers per token, so it is done in host memory, where every loss of
  * `@retrace/algorithms` is at hand with its gradient: one small readback, one upload.
  */
 export function lossNode(
-  distribution: tf.Tensor,
-  values: tf.Tensor | null,
+  { distribution, values, known }: LossNodeInput,
   evaluate: (outputs: TokenColumns) => EvaluatedLoss,
 ): tf.Scalar {
   const inputs = values === null ? [distribution] : [distribution, values];
   const forward = () => {
-    const evaluated = evaluate(readColumns(distribution, values));
+    const evaluated = evaluate(known ?? readColumns(distribution, values));
     const { sums, gradients } = evaluated;
     const saved: tf.Tensor[] = [tf.tensor2d(columnGradients(evaluated), [2, gradients.logprobs.length])];
     if (gradients.values !== null) saved.push(tf.tensor1d(gradients.values));

@@ -91,8 +91,9 @@ await onEachBackend('every policy loss of the registry, as training runs it', ()
         // Three times the loss of logprobs that are themselves a function: the tape must carry both factors.
         tf.mul(
           3,
-          lossNode(tf.stack([tf.mul(2, x), tf.tensor1d(entropies)]), null, (outputs) =>
-            evaluateLoss(outputs, batch, trained, options),
+          lossNode(
+            { distribution: tf.stack([tf.mul(2, x), tf.tensor1d(entropies)]), values: null },
+            (outputs) => evaluateLoss(outputs, batch, trained, options),
           ),
         ),
       )(tf.tensor1d(logprobs.map((logprob) => logprob / 2)));

@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
+import { readsSynchronously } from '../backend/webgpu.js';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { chunkedLoss } from '../losses/chunked-loss.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
@@ -32,6 +33,14 @@ export interface ApplyOptions {
   readonly learningRate: number;
   /** Gradients are scaled down to this global L2 norm. */
   readonly maxGradientNorm: number;
+}
+
+interface PackOptions {
+  readonly options: LossOptions;
+  /** [N] what `selectTokens` gave. */
+  readonly selected: Uint8Array | null;
+  /** [N] what the model says about the trained tokens, where the gradient pass can't read it; else null. */
+  readonly foreseen: TokenColumns | null;
 }
 
 /**
@@ -79,8 +88,9 @@ export class PolicyOptimizer {
     const packs = packSequences(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
     try {
       const chosen = selected === undefined ? await this.selectTokens(batch, options) : selected;
+      const foreseen = readsSynchronously() ? null : await this.scoreTrainedTokens(batch, options);
       return combineSums(
-        packs.flatMap((pack) => this.accumulatePack(pack, batch, { options, selected: chosen })),
+        packs.flatMap((pack) => this.accumulatePack(pack, batch, { options, selected: chosen, foreseen })),
       );
     } catch (error) {
       this.clearGradients();
@@ -168,19 +178,25 @@ export class PolicyOptimizer {
   /** [N] 1 where the loss keeps a token: a forward pass over the whole batch, for the losses that rank its tokens; else null. */
   async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
     if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
-    const { temperature, maxTokensPerMicroBatch } = options;
-    const { logprobs } = await scoreTokens(this.model, batch, {
+    const { logprobs } = await this.scoreTrainedTokens(batch, options);
+    return selectBatchTokens(logprobs, batch, options);
+  }
+
+  private scoreTrainedTokens(
+    batch: TrainingBatch,
+    { temperature, maxTokensPerMicroBatch }: LossOptions,
+  ): Promise<TokenColumns> {
+    return scoreTokens(this.model, batch, {
       temperature,
       maxTokensPerMicroBatch,
       actionMask: Uint8Array.from(batch.lossWeights, (weight) => Number(weight !== 0)),
     });
-    return selectBatchTokens(logprobs, batch, options);
   }
 
   private accumulatePack(
     pack: SequencePack,
     batch: TrainingBatch,
-    { options, selected }: { readonly options: LossOptions; readonly selected: Uint8Array | null },
+    { options, selected, foreseen }: PackOptions,
   ): LossSums[] {
     const usesValues = options.valueCoefficient !== 0;
     const keys = this.model.trainableSpecs
@@ -188,6 +204,11 @@ export class PolicyOptimizer {
       .filter((key) => usesValues || !isOfCritic(key));
     const positions = pack.readPositions.map((position) => position + 1);
     const targets = positions.map((position) => batch.tokenIds[position]);
+    const known = foreseen && {
+      logprobs: columnAt(foreseen.logprobs, positions),
+      entropies: columnAt(foreseen.entropies, positions),
+      values: usesValues && foreseen.values !== null ? columnAt(foreseen.values, positions) : null,
+    };
     const evaluated: LossSums[] = [];
     const evaluate = (outputs: TokenColumns, trained: TrainedTokens) => {
       const result = evaluateLoss(outputs, batch, { ...trained, selected }, options);
@@ -201,7 +222,7 @@ export class PolicyOptimizer {
         const values = usesValues ? valuesOf(this.model, devicePack, hidden, options) : null;
         const head = this.model.lmHead;
         if (getPolicyLoss(options.policyLoss).scope !== 'sequence') {
-          return chunkedLoss({ hidden, head, values, targets }, options, (outputs, from, to) =>
+          return chunkedLoss({ hidden, head, values, targets, known }, options, (outputs, from, to) =>
             evaluate(outputs, {
               positions: positions.subarray(from, to),
               offsets: Int32Array.of(0, to - from),
@@ -209,7 +230,7 @@ export class PolicyOptimizer {
           );
         }
         const distribution = tokenDistribution(hidden, head, targets, options);
-        return lossNode(distribution, values, (outputs) =>
+        return lossNode({ distribution, values, known }, (outputs) =>
           evaluate(outputs, { positions, offsets: pack.readOffsets }),
         );
       };
@@ -233,6 +254,10 @@ export class PolicyOptimizer {
     tf.dispose([...(this.gradients ?? [])]);
     this.gradients = null;
   }
+}
+
+function columnAt(column: Float32Array, positions: Int32Array): Float32Array {
+  return Float32Array.from(positions, (position) => column[position]);
 }
 
 async function globalNorm(vectors: readonly tf.Tensor[]): Promise<number> {
