@@ -23,6 +23,7 @@ export default defineConfig({
           name: 'retrace',
           include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
           exclude: [...configDefaults.exclude, KAFKA_SPECS, ...SLOW_SPECS],
+          globalSetup: ['scripts/store-template-setup.mjs'],
         },
       },
       {

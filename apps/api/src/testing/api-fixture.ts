@@ -6,6 +6,7 @@ import type { EventLog } from '@retrace/trajectory';
 import { createStoreClient, MIGRATIONS_DIRECTORY, type StoreClient } from '@retrace/trajectory/clickhouse';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { startStoreServer, type StoreServer } from '@retrace/trajectory/store-server';
+import { placeMigratedStore } from '@retrace/trajectory/testing';
 import type { Health } from '../health/health.dto.js';
 import { readApiConfig } from '../config/api-config.js';
 import { startApiServer, type ApiServer } from '../server.js';
@@ -25,8 +26,10 @@ export class ApiFixture {
 
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<ApiFixture> {
     const directory = await mkdtemp(join(tmpdir(), 'retrace-api-'));
+    const dataDirectory = join(directory, 'store');
+    await placeMigratedStore(dataDirectory);
     const store = await startStoreServer({
-      dataDirectory: join(directory, 'store'),
+      dataDirectory,
       port: 0,
       users: [
         { name: 'retrace', password: PASSWORDS.full, access: 'full' },

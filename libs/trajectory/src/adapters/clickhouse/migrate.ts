@@ -18,8 +18,9 @@ export interface MigrateResult {
 }
 
 /**
- * The ledger: a row a statement, written after the statement. One that ran without its row runs again, so statements
- * must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`); two migrations at once then do no harm either.
+ * The ledger: a row a statement, written once its file has run, or after the last of them that did where one is refused. One that ran
+ * without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`); two migrations at once then do no
+ * harm either.
  */
 const LEDGER = `
   CREATE TABLE IF NOT EXISTS schema_migrations
@@ -95,24 +96,40 @@ async function apply(
   { number, name, statements }: Migration,
   from: number,
 ): Promise<void> {
-  for (let statement = from; statement < statements.length; statement++) {
-    const { sql, checksum } = statements[statement];
-    try {
-      for (const rendered of render(client, sql)) await client.command(rendered);
-    } catch (error) {
-      const cause = asStoreError(error, 'a migration');
-      const message = `Statement ${statement + 1} of migration ${name} failed: ${cause.message}`;
-      throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
+  let end = from;
+  const recordWhatRan = () => record(client, { number, name, statements }, from, end);
+  try {
+    for (; end < statements.length; end++) {
+      for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
     }
-    await client.command(
-      `INSERT INTO schema_migrations (migration, statement, name, num_statements, checksum)
-       VALUES ({migration:UInt32}, {statement:UInt32}, {name:String}, {numStatements:UInt32}, {checksum:String})`,
-      {
-        params: { migration: number, statement, name, numStatements: statements.length, checksum },
-        settings: client.layout.insertSettings,
-      },
-    );
+  } catch (error) {
+    // What has no row runs again, so a store that takes no row any more does no harm; the statement's own error says why.
+    if (end > from) await recordWhatRan().catch(() => undefined);
+    const cause = asStoreError(error, 'a migration');
+    const message = `Statement ${end + 1} of migration ${name} failed: ${cause.message}`;
+    throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
   }
+  await recordWhatRan();
+}
+
+/** Writes into the ledger that the statements [from, end) of a file ran. */
+async function record(
+  client: StoreClient,
+  { number, name, statements }: Migration,
+  from: number,
+  end: number,
+): Promise<void> {
+  const checksums = statements.slice(from, end).map(({ checksum }) => checksum);
+  await client.command(
+    `INSERT INTO schema_migrations (migration, statement, name, num_statements, checksum)
+     SELECT {migration:UInt32}, {from:UInt32} + ordinal - 1, {name:String}, {numStatements:UInt32}, checksum
+     FROM (SELECT {checksums:Array(String)} AS checksums)
+     ARRAY JOIN checksums AS checksum, arrayEnumerate(checksums) AS ordinal`,
+    {
+      params: { migration: number, from, name, numStatements: statements.length, checksums },
+      settings: client.layout.insertSettings,
+    },
+  );
 }
 
 /** The statement as the store's servers run it: itself, where there is one. */

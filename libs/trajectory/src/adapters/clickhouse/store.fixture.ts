@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { startStoreServer } from '../chdb/index.js';
 import { openLmdbLog } from '../lmdb/index.js';
 import type { EventLog } from '../../event-log.js';
-import { migrate } from './migrate.js';
 import { createStoreClient, type StoreClient } from './store-client.js';
+import { placeMigratedStore } from './store-template.fixture.js';
 
 /** A store with the current schema and an empty log, both real, in a directory that goes when they are closed. */
 export interface StoreFixture {
@@ -21,8 +21,10 @@ export interface StoreFixture {
 export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Promise<StoreFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'retrace-store-'));
   const password = 'fixture';
+  const dataDirectory = join(directory, 'store');
+  await placeMigratedStore(dataDirectory);
   const server = await startStoreServer({
-    dataDirectory: join(directory, 'store'),
+    dataDirectory,
     host: '127.0.0.1',
     port: 0,
     users: [
@@ -31,7 +33,6 @@ export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Pr
     ],
   });
   const client = createStoreClient({ url: server.url, username: 'retrace', password });
-  await migrate(client);
   const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions });
   return {
     client,

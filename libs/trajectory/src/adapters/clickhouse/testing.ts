@@ -2,3 +2,4 @@
 export { faultyLog, type Fault } from '../../faulty-log.fixture.js';
 export { appendEvents, controlEvent, episodeEvents, type EpisodeSpec } from './episodes.fixture.js';
 export { openStoreFixture, type StoreFixture } from './store.fixture.js';
+export { placeMigratedStore } from './store-template.fixture.js';

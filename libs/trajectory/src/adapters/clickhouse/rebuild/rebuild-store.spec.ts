@@ -107,7 +107,7 @@ describe('rebuildStore', () => {
 
   it.each(['whole', 'one run'])('loses nothing that a sink brings meanwhile (%s)', async (what) => {
     const stop = new AbortController();
-    const running = new Sink({ minInsertIntervalMs: 5 }).run({
+    const running = new Sink({ minInsertIntervalMs: 10 }).run({
       log: store.log,
       client: store.client,
       signal: stop.signal,
@@ -118,7 +118,7 @@ describe('rebuildStore', () => {
       while (!isDone) {
         const ids = { logId: store.log.logId, runId: runIds[ordinal % 2] };
         await appendEvents(store.log, episodeEvents({ ...ids, ordinal: ordinal++ }));
-        await sleep(3);
+        await sleep(10);
       }
     })();
     for (let i = 0; i < 2; i++) await rebuild(what === 'whole' ? {} : { runId: runIds[i % 2] });
