@@ -42,6 +42,7 @@ describe('audit, rebuild, archive, delete', () => {
     server = startRetrace([
       ...['up', '--recipe', 'bandit-ppo', '--updates', '2', '--backend', 'wasm', '--port', '0'],
       ...['--set', 'evaluation.numTestEpisodes=50', '--set', 'evaluation.numValidationEpisodes=50'],
+      ...['--set', 'collection.groupsPerRound=32'],
       ...['--data-dir', data.path],
     ]);
     await server.waitFor(/the run has finished/, 110_000);

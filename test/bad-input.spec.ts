@@ -119,7 +119,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
 
   it('a corrupt checkpoint, which harms nothing else', async () => {
     const few = ['numTestEpisodes=50', 'numValidationEpisodes=50'].map((field) => `evaluation.${field}`);
-    const settings = few.flatMap((field) => ['--set', field]);
+    const settings = ['collection.groupsPerRound=16', ...few].flatMap((field) => ['--set', field]);
     const args = ['train', ...bandit, '--updates', '4', ...settings, ...dataDir()];
     const first = startRetrace(args);
     await first.waitFor(/update 2 /);

@@ -8,7 +8,7 @@ import { catchUp } from '@retrace/trajectory/clickhouse';
 import { appendEvents, episodeEvents, openStoreFixture } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startJudgeServer, type JudgeServer } from '../libs/scoring/src/judge/judge-server.fixture.js';
-import { makeDataDirectory, root, runRetrace } from './support/cli.mjs';
+import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
 
 const verdict = (score: number) => JSON.stringify({ rationale: 'seen', score });
 
@@ -100,6 +100,7 @@ describe('training with a judge that answers only in part', { timeout: 180_000 }
   const data = ['--data-dir', join(directory.path, 'data')];
   let isWhole = false;
   let server: JudgeServer;
+  let store: ReturnType<typeof startRetrace> | undefined;
 
   async function json<T>(...args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await runRetrace([...args, ...data, '--json']);
@@ -116,6 +117,7 @@ describe('training with a judge that answers only in part', { timeout: 180_000 }
     );
   });
   afterAll(async () => {
+    await store?.stop('SIGTERM');
     await server.close();
     directory.remove();
   });
@@ -131,6 +133,9 @@ describe('training with a judge that answers only in part', { timeout: 180_000 }
       ...['--set', 'evaluation.everyUpdates=0', '--set', 'evaluation.numTestEpisodes=0', ...data],
     ]);
     expect(trained.code, trained.stderr).toBe(0);
+    // One store for the commands that follow: it is what takes the time.
+    store = startRetrace(['store', '--port', '0', ...data]);
+    await store.waitFor(/store at (http:\S+);/);
     const [{ missing, all }] = await json<{ missing: number; all: number }[]>(
       'sql',
       `SELECT metrics['train/numMissingRewards'] AS missing, metrics['train/numEpisodes'] AS all

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { BackendName } from './server/role-definitions.js';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -29,7 +30,8 @@ export const backendOption = () =>
     'tfjs-node',
     'webgpu',
     'wasm',
-  ] as const);
+    'cpu',
+  ] as const satisfies readonly BackendName[]);
 
 export const collectorsOption = () =>
   new Option('--collectors <number>', 'processes that collect side by side, each its part of every round')

@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { dataDirOption, verboseOption, wholeNumber } from '../options.js';
+import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../options.js';
 
 export const apiCommand = () =>
   new Command('api')
@@ -12,12 +12,14 @@ export const apiCommand = () =>
     )
     .option('--with-sink', 'carry the log into the store as well, where no "retrace sink" does')
     .addOption(dataDirOption())
+    .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
       const { requireServices, runRoleAlone } = await import('../session/run-role-alone.js');
       const services = requireServices('api', options.dataDir);
-      await runRoleAlone('api', services, {
+      const variables = {
         RETRACE_API_PORT: String(options.port),
         RETRACE_SINK: options.withSink === true ? 'on' : 'off',
-      });
+      };
+      await runRoleAlone('api', services, { variables, json: options.json === true });
     });

@@ -62,7 +62,13 @@ async function collectForRun(
     dataDir,
     backend,
     share,
-  }: { readonly dataDir: string; readonly backend?: BackendName; readonly share: string },
+    json,
+  }: {
+    readonly dataDir: string;
+    readonly backend?: BackendName;
+    readonly share: string;
+    readonly json?: true;
+  },
 ): Promise<void> {
   const [{ requireServices, runRoleAlone }, { chooseRunOn }] = await Promise.all([
     import('../session/run-role-alone.js'),
@@ -71,10 +77,9 @@ async function collectForRun(
   const services = requireServices('collect --run', dataDir);
   const runId = await chooseRunOn(services, run);
   if (runId === null) return;
-  console.log(`collects for run ${runId}`);
   await runRoleAlone('collector', services, {
-    RETRACE_RUN_ID: runId,
-    RETRACE_BACKEND: backend,
-    RETRACE_COLLECTOR_SHARE: share,
+    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend, RETRACE_COLLECTOR_SHARE: share },
+    json: json === true,
+    announcement: `collects for run ${runId}`,
   });
 }

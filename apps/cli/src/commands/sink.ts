@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { dataDirOption, verboseOption } from '../options.js';
+import { dataDirOption, jsonOption, verboseOption } from '../options.js';
 
 export const sinkCommand = () =>
   new Command('sink')
@@ -10,9 +10,13 @@ export const sinkCommand = () =>
         .default(''),
     )
     .addOption(dataDirOption())
+    .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
       const { requireServices, runRoleAlone } = await import('../session/run-role-alone.js');
       const services = requireServices('sink', options.dataDir);
-      await runRoleAlone('sink', services, { RETRACE_SINK_SHARE: options.share });
+      await runRoleAlone('sink', services, {
+        variables: { RETRACE_SINK_SHARE: options.share },
+        json: options.json === true,
+      });
     });

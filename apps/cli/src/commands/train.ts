@@ -64,7 +64,11 @@ export const trainCommand = () =>
 /** The trainer of the recipe's run on shared services; its collector is another process. */
 async function trainAlone(
   recipe: Recipe,
-  { dataDir, backend }: { readonly dataDir: string; readonly backend?: BackendName },
+  {
+    dataDir,
+    backend,
+    json,
+  }: { readonly dataDir: string; readonly backend?: BackendName; readonly json?: true },
 ): Promise<void> {
   const [{ requireServices, runRoleAlone }, { beginRunOn }] = await Promise.all([
     import('../session/run-role-alone.js'),
@@ -72,6 +76,9 @@ async function trainAlone(
   ]);
   const services = requireServices('train', dataDir);
   const { runId, isResumed } = await beginRunOn(services, recipe);
-  console.log(`${isResumed ? 'goes on with' : 'began'} ${recipe.name}, run ${runId}`);
-  await runRoleAlone('trainer', services, { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend });
+  await runRoleAlone('trainer', services, {
+    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
+    json: json === true,
+    announcement: `${isResumed ? 'goes on with' : 'began'} ${recipe.name}, run ${runId}`,
+  });
 }

@@ -2,12 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { CliError } from '../cli-error.js';
 import { installation } from '../installation.js';
-import type { BackendName } from '../server/role-definitions.js';
+import { printLinesAsJson } from '../output/print-lines-as-json.js';
 import { readServices, type Services } from './services.js';
 
 export interface RoleAloneOptions {
-  readonly dataDir: string;
-  readonly backend?: BackendName;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Whether its log is JSON lines. */
+  readonly json: boolean;
+  /** The first line of its log. */
+  readonly announcement?: string;
 }
 
 /**
@@ -31,8 +34,10 @@ export function requireServices(command: string, dataDir: string): Services {
 export async function runRoleAlone(
   role: 'sink' | 'api' | 'collector' | 'trainer',
   { directory }: Services,
-  variables: Readonly<Record<string, string | undefined>> = {},
+  { variables, json, announcement }: RoleAloneOptions,
 ): Promise<void> {
+  if (json) printLinesAsJson(role);
+  if (announcement !== undefined) console.log(announcement);
   const { checkpoints, tokenizers } = directory;
   for (const path of [checkpoints, tokenizers]) mkdirSync(path, { recursive: true });
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
