@@ -8,7 +8,10 @@ export function printLinesAsJson(role: string): void {
 
 function printAsJson(stream: NodeJS.WriteStream, role: string, fallback: LogLevel): void {
   const write = stream.write.bind(stream);
-  const log = createLogStream({ json: true, out: Object.create(stream, { write: { value: write } }) as never });
+  const log = createLogStream({
+    json: true,
+    out: Object.create(stream, { write: { value: write } }) as never,
+  });
   let begun = '';
   stream.write = (chunk: string | Uint8Array) => {
     const lines = (begun + (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk))).split('\n');
