@@ -67,11 +67,11 @@ export default {
       to: { path: '^libs/(?!environments|trajectory|algorithms/src/registry/)' },
     },
     {
-      name: 'config-imports-algorithms-rewards',
-      comment: 'whose names and options recipes are checked against',
+      name: 'config-imports-algorithms-rewards-environments',
+      comment: 'whose names, options and abilities recipes are checked against',
       severity: 'error',
       from: { path: '^libs/config/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!config|algorithms|rewards)' },
+      to: { path: '^libs/(?!config|algorithms|rewards|environments)' },
     },
     {
       name: 'scoring-imports-rewards-algorithms-trajectory',

@@ -69,6 +69,16 @@ const cases: Record<string, Case> = {
   },
   ReMax: { recipe: 'bandit-ppo', settings: [...withoutCritic, advantage('remax')] },
   'role baselines': { recipe: 'bandit-ppo', settings: [...withoutCritic, advantage('rae', { decay: 0.5 })] },
+  'n-step returns and a straight-through KL': {
+    recipe: 'memory-bandit-grpo',
+    settings: [
+      ...fewTurns,
+      'loss.valueCoefficient=0.5',
+      advantage('nStep', { numSteps: 2 }),
+      ...['loss.klCoefficient=0.1', 'loss.klEstimator=k1', 'loss.klStraightThrough=true'],
+    ],
+    shows: ['train/kl', 'train/explainedVariance'],
+  },
   'an adaptive KL coefficient in the loss': {
     recipe: 'bandit-ppo',
     settings: ['loss.klCoefficient=0.1', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],

@@ -197,6 +197,7 @@ function lossOptions(
     entropyCoefficient: loss.entropyCoefficient,
     klCoefficient: klInLoss(recipe) ? klCoefficient : 0,
     klEstimator: loss.klEstimator,
+    klStraightThrough: loss.klStraightThrough ?? false,
     temperature: collection.temperature,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
     recomputeLayers: optimizer.recomputeLayers ?? false,

@@ -69,6 +69,8 @@ export interface EnvironmentSpec {
   readonly words: readonly string[];
   /** Words that are actions, where an action is one word; null otherwise. */
   readonly actionWords: readonly string[] | null;
+  /** Whether its observations have anchors, which GiGPO compares the steps of a group by. */
+  readonly offersAnchors: boolean;
   create(): Environment;
   /** False where all splits share their tasks, so that held-out episodes differ in luck alone. */
   readonly splitsAreDisjoint: boolean;

@@ -21,6 +21,24 @@ describe('biLevelGae', () => {
     expect([...returns]).toEqual([0.875 + 0.25, 1.75, 2]);
   });
 
+  it('gives a turn the sum of its rewards, wherever in the turn they stand', () => {
+    const at = (...rewards: number[]) => [
+      ...biLevelGae({
+        episodeSteps: Int32Array.of(0, 2),
+        stepOffsets: Int32Array.of(0, 2, 4),
+        rewards: Float32Array.from(rewards),
+        values: Float32Array.of(0.25, 0.5, 1, 2),
+        turnGamma: 0.5,
+        gamma: 1,
+        lambda: 1,
+      }).advantages,
+    ];
+    // A₂ = 3 − 2 = 1, inside its turn 2 − 1 + 1 = 2. A₁ = 0 + ½·2 − ½ + ½·1 = 1, inside its turn ½ − ¼ + 1 = 1.25.
+    expect(at(0, 0, 0, 3)).toEqual([1.25, 1, 2, 1]);
+    expect(at(0, 0, 1, 2)).toEqual(at(0, 0, 0, 3));
+    expect(at(0, 0, 3, 0)).toEqual(at(0, 0, 0, 3));
+  });
+
   it('takes turn ends from the boundaries, not from rewards', () => {
     const base = {
       episodeSteps: Int32Array.of(0, 2),

@@ -6,6 +6,7 @@ export interface BiLevelGaeInput extends Pick<GaeInput, 'truncated' | 'finalValu
   readonly episodeSteps: Int32Array;
   /** Steps over action tokens `[K + 1]`, from the recorded step boundaries, never guessed from rewards. */
   readonly stepOffsets: Int32Array;
+  /** Reward at each action token `[N]`; a turn's reward is their sum. A penalty that is due token by token (KL) is not to be in here. */
   readonly rewards: Float32Array;
   readonly values: Float32Array;
   /** Discount per turn, in [0, 1]. */
@@ -16,13 +17,14 @@ export interface BiLevelGaeInput extends Pick<GaeInput, 'truncated' | 'finalValu
 }
 
 /**
- * Bi-level GAE (RAGEN, arXiv:2504.20073). First GAE over turns, each turn k standing at its last action token e_k:
+ * Bi-level GAE (RAGEN, arXiv:2504.20073). First GAE over turns, each turn k standing at its last action token e_k, with the sum
+ * of its rewards:
  *
- *     δ_k = r_{e_k} + γ_turn V_{e_{k+1}} − V_{e_k},   A_k = δ_k + γ_turn λ A_{k+1}
+ *     δ_k = Σ_{t in k} r_t + γ_turn V_{e_{k+1}} − V_{e_k},   A_k = δ_k + γ_turn λ A_{k+1}
  *
- * then GAE over the tokens inside each turn, where A_k + V_{e_k} takes the place of the reward at e_k and nothing
+ * then GAE over the tokens inside each turn, where A_k + V_{e_k} is the reward at e_k, the other tokens have none, and nothing
  * reaches across the end of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated.
- * Rewards inside a turn count inside it alone. Turns without action tokens are skipped.
+ * So it makes no difference where in a turn its reward stands. Turns without action tokens are skipped.
  *
  * @returns advantages and critic targets `[N]`
  */
@@ -44,7 +46,9 @@ export function biLevelGae(input: BiLevelGaeInput): { advantages: Float32Array; 
     for (let step = episodeSteps[episode + 1] - 1; step >= episodeSteps[episode]; step--) {
       const last = stepOffsets[step + 1] - 1;
       if (last < stepOffsets[step]) continue;
-      const delta = rewards[last] + turnGamma * nextTurnValue - values[last];
+      let turnReward = 0;
+      for (let t = stepOffsets[step]; t <= last; t++) turnReward += rewards[t];
+      const delta = turnReward + turnGamma * nextTurnValue - values[last];
       turnAdvantage = delta + turnGamma * lambda * turnAdvantage;
       nextTurnValue = values[last];
 
@@ -53,7 +57,7 @@ export function biLevelGae(input: BiLevelGaeInput): { advantages: Float32Array; 
       advantages[last] = advantage;
       returns[last] = advantage + values[last];
       for (let t = last - 1; t >= stepOffsets[step]; t--) {
-        advantage = rewards[t] + gamma * nextValue - values[t] + gamma * lambda * advantage;
+        advantage = gamma * nextValue - values[t] + gamma * lambda * advantage;
         nextValue = values[t];
         advantages[t] = advantage;
         returns[t] = advantage + values[t];

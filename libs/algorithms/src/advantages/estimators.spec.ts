@@ -152,10 +152,10 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
 });
 
 describe('episodes are independent of one another', () => {
-  it.each(['gae', 'biLevelGae', 'vtrace', 'retrace', 'remax', 'rae'])(
+  it.each(['gae', 'biLevelGae', 'mcReturns', 'nStep', 'tdLambda', 'vtrace', 'retrace', 'remax', 'rae'])(
     '%s: a batch is its episodes one by one',
     (name) => {
-      const options = name === 'gae' || name === 'biLevelGae' ? { whiten: false, gamma: 0.9 } : {};
+      const options = 'whiten' in getAdvantageEstimator(name).options ? { whiten: false, gamma: 0.9 } : {};
       fc.assert(
         fc.property(rows, (drawn) => {
           const whole = computeAdvantages(name, batchOf(drawn), options).advantages;
@@ -186,6 +186,58 @@ describe('episodes are independent of one another', () => {
       );
     },
   );
+});
+
+describe('estimators of A = G − V', () => {
+  // One episode of three tokens, r = 1 2 4, V = 8 16 32, γ = ½, cut by us with V = 64 after it.
+  const batch = {
+    offsets: Int32Array.of(0, 3),
+    groupIds: Int32Array.of(0),
+    rewards: Float32Array.of(1, 2, 4),
+    values: Float32Array.of(8, 16, 32),
+    truncated: Uint8Array.of(1),
+    finalValues: Float32Array.of(64),
+  };
+  const of = (name: string, options: Record<string, unknown>, change: Partial<AdvantageBatch> = {}) => {
+    const result = computeAdvantages(
+      name,
+      { ...batch, ...change },
+      { gamma: 0.5, whiten: false, ...options },
+    );
+    return [[...result.advantages], [...(result.returns ?? [])]];
+  };
+
+  it('are worked out by hand', () => {
+    // G = 4 + 32, 2 + 18, 1 + 10
+    expect(of('mcReturns', {})).toEqual([
+      [3, 4, 4],
+      [11, 20, 36],
+    ]);
+    // one step: 1 + 8, 2 + 16, 4 + 32; two steps: 1 + 1 + 8, 2 + 2 + 16, 4 + 32
+    expect(of('nStep', { numSteps: 1 })[1]).toEqual([9, 18, 36]);
+    expect(of('nStep', { numSteps: 2 })[1]).toEqual([10, 20, 36]);
+    // λ = ½: 36, 2 + ½(½·32 + ½·36) = 19, 1 + ½(½·16 + ½·19) = 9.75
+    expect(of('tdLambda', { lambda: 0.5 })).toEqual([
+      [1.75, 3, 4],
+      [9.75, 19, 36],
+    ]);
+  });
+
+  it('do not bootstrap an episode that ended', () => {
+    expect(of('mcReturns', {}, { truncated: Uint8Array.of(0) })[1]).toEqual([3, 4, 4]);
+    expect(of('nStep', { numSteps: 2 }, { truncated: null })[1]).toEqual([10, 4, 4]);
+  });
+
+  it('whiten when asked to', () => {
+    const { advantages } = computeAdvantages('mcReturns', batch, { gamma: 0.5 });
+    expect(advantages.reduce((sum, advantage) => sum + advantage, 0)).toBeCloseTo(0, 5);
+  });
+
+  it('refuse a number of steps under 1', () => {
+    expect(faultOf(() => of('nStep', { numSteps: 0 })).message).toContain(
+      'numSteps is 0, must be an integer ≥ 1',
+    );
+  });
 });
 
 describe('the registry of advantage estimators', () => {

@@ -3,12 +3,14 @@ import {
   combinationFaults,
   getAdvantageEstimator,
   getPolicyLoss,
+  listAdvantageEstimators,
   importanceWeights,
   rejectTokens,
   resolveAdvantageOptions,
   resolvePolicyLossOptions,
   type RejectionRule,
 } from '@retrace/algorithms';
+import { listEnvironments } from '@retrace/environments';
 import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
 import { trainerInputs } from './trainer-inputs.js';
@@ -21,6 +23,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...correctionProblems(recipe),
     ...klProblems(recipe),
     ...aggregationProblems(recipe),
+    ...anchorProblems(recipe),
   ];
   return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
 }
@@ -91,7 +94,12 @@ function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
   ];
 }
 
-function klProblems({ loss: { adaptiveKl, klCoefficient } }: Recipe): string[] {
+function klProblems({ loss: { adaptiveKl, klCoefficient, klIn, klStraightThrough } }: Recipe): string[] {
+  if (klStraightThrough && klIn === 'reward') {
+    return [
+      'loss.klStraightThrough: got true, must be false or absent where loss.klIn is "reward": it changes a gradient, and rewards have none',
+    ];
+  }
   if (!adaptiveKl) return [];
   if (klCoefficient === 0) return ['loss.klCoefficient: got 0, must be positive where adaptiveKl steers it'];
   return faultOf('loss.adaptiveKl', () =>
@@ -111,6 +119,9 @@ function klInRewardProblems({ advantage, loss }: Recipe): string[] {
       'it normalizes the reward components by themselves, so a KL taken off their sum would be lost',
     );
   }
+  if (name === 'biLevelGae') {
+    return refuse('it adds up the rewards of a turn at its end, so a KL of each token would lose its place');
+  }
   if (name === 'maxRl') {
     return refuse('it divides by the mean return of a group, and returns less the KL can be negative');
   }
@@ -125,6 +136,26 @@ function aggregationProblems({ loss: { aggregation, horizon = null } }: Recipe):
     ];
   }
   return [];
+}
+
+/** Estimators that compare steps by the states they stood in need an environment that tells those. */
+function anchorProblems({ advantage: { estimator, anchorSimilarity }, environment }: Recipe): string[] {
+  const readsAnchors =
+    listAdvantageEstimators().includes(estimator) &&
+    getAdvantageEstimator(estimator).requires.includes('anchors');
+  if (!readsAnchors) {
+    if (anchorSimilarity === undefined) return [];
+    return [
+      `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it reads no anchors`,
+    ];
+  }
+  const known = listEnvironments().find(({ name }) => name === environment);
+  if (known?.offersAnchors !== false) return [];
+  const others = listEnvironments().filter(({ offersAnchors }) => offersAnchors);
+  return [
+    `environment: got "${environment}", must be one that offers anchors (${others.map(({ name }) => name).join(', ')}) with ` +
+      `advantage.estimator ${estimator}: it compares steps that stood in the same state`,
+  ];
 }
 
 function combinationProblems(recipe: Recipe): string[] {

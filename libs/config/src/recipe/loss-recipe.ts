@@ -91,6 +91,8 @@ export class LossRecipe {
   /** Where the KL counts: in the `loss` of the current policy (default), or in the `reward`, with the policy before the update. */
   @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
   @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
+  /** Keeps the value of the estimator but gives it the gradient of `k2` (default false); for a KL in the loss. */
+  @IsOptional() @IsBoolean() readonly klStraightThrough?: boolean;
   /** Steers `klCoefficient`, which is what it starts from; null or absent: it stays. */
   @IsOptional() @ValidateNested() @Type(() => AdaptiveKlRecipe) readonly adaptiveKl?: AdaptiveKlRecipe | null;
   /** What is done about tokens that other policies than the one being trained sampled; null or absent: what the loss itself does. */

@@ -96,16 +96,41 @@ describe('resolveRecipe', () => {
   it.each([
     ['gdpo', 'must be "loss" with advantage.estimator gdpo: it normalizes the reward components'],
     ['maxRl', 'must be "loss" with advantage.estimator maxRl: it divides by the mean return'],
+    ['biLevelGae', 'must be "loss" with advantage.estimator biLevelGae: it adds up the rewards of a turn'],
   ])('refuses a KL in the reward where %s would lose it or fail on it', (estimator, expected) => {
     const assignments = [
       `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
-      ...['loss.valueCoefficient=0', 'collection.groupSize=4', 'loss.klIn=reward'],
+      ...(estimator === 'biLevelGae' ? [] : ['loss.valueCoefficient=0']),
+      ...['collection.groupSize=4', 'loss.klIn=reward'],
     ];
     expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klCoefficient).toBe(0);
     const { message } = refusal(() =>
       resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.klCoefficient=0.1'] }),
     );
     expect(message).toContain(expected);
+  });
+
+  it('refuses GiGPO where the environment offers no anchors, and similar anchors for estimators that read none', () => {
+    const gigpo = 'advantage={"estimator":"gigpo","options":{},"shuffle":false,"anchorSimilarity":0.9}';
+    expect(resolveRecipe('frozen-lake-grpo', { assignments: [gigpo] }).environment).toBe('frozen-lake');
+    const { code, message } = refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [gigpo] }));
+    expect(code).toBe('RECIPE_INVALID');
+    expect(message).toContain(
+      'environment: got "memory-bandit", must be one that offers anchors (bandit, fixed-lake, frozen-lake) with advantage.estimator gigpo',
+    );
+    const other = gigpo.replace('gigpo', 'grpo');
+    expect(refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [other] })).message).toContain(
+      'advantage.anchorSimilarity: got 0.9, must be absent with advantage.estimator grpo',
+    );
+  });
+
+  it('refuses a straight-through KL in the reward, which has no gradient', () => {
+    const assignments = ['loss.klStraightThrough=true', 'loss.klCoefficient=0.1'];
+    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klStraightThrough).toBe(true);
+    const inReward = [...assignments, 'loss.klIn=reward'];
+    expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
+      'loss.klStraightThrough: got true, must be false or absent where loss.klIn is "reward"',
+    );
   });
 
   it.each([

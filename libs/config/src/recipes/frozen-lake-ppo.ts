@@ -42,6 +42,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       klCoefficient: 0,
       klIn: 'loss',
       klEstimator: 'k3',
+      klStraightThrough: false,
       adaptiveKl: null,
       rolloutCorrection: null,
     },

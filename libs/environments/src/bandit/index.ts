@@ -24,6 +24,7 @@ export const bandit = defineEnvironment({
   words: WORDS,
   actionWords: ARM_NAMES,
   splitsAreDisjoint: true,
+  offersAnchors: true,
   create: () => new Bandit(),
   sampleTask({ split, index, seed }) {
     const taskSeed = deriveSeed('bandit', seed, split, index);

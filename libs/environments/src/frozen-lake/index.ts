@@ -28,6 +28,7 @@ export const frozenLake = defineEnvironment({
   name: 'frozen-lake',
   description: 'Random 4×4 lakes: reach the goal in at most 10 moves without falling into a hole',
   splitsAreDisjoint: true,
+  offersAnchors: true,
   sampleTask({ split, index, seed }) {
     const taskSeed = deriveSeed('frozen-lake', seed, split, index);
     const random = new Pcg32(taskSeed);
@@ -46,6 +47,7 @@ export const fixedLake = defineEnvironment({
   name: 'fixed-lake',
   description: 'One 4×4 lake, the same in every episode',
   splitsAreDisjoint: false,
+  offersAnchors: true,
   sampleTask: ({ split, index, seed }) => ({
     task: { map: FIXED_MAP },
     seed: deriveSeed('fixed-lake', seed, split, index),

@@ -12,6 +12,7 @@ export const memoryBandit = defineEnvironment({
   words: MEMORY_BANDIT_WORDS,
   actionWords: PULL_ARMS,
   splitsAreDisjoint: false,
+  offersAnchors: false,
   create: () => new MemoryBandit(),
   sampleTask({ split, index, seed }) {
     const taskSeed = deriveSeed('memory-bandit', seed, split, index);

@@ -76,6 +76,8 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
           ];
           const unknown = texts.flatMap((text) => text.split(' ')).filter((word) => !words.has(word));
           expect(unknown).toEqual([]);
+          const acted = [episode.first, ...episode.results.slice(0, -1).map((r) => r.observation)];
+          expect(acted.every(({ anchor }) => (anchor !== null) === spec.offersAnchors)).toBe(true);
           for (const [step, result] of episode.results.entries()) {
             const last = step === episode.results.length - 1;
             expect(result.success === null).toBe(!last);

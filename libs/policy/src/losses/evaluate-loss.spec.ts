@@ -64,6 +64,18 @@ describe('evaluateLoss', () => {
     }
   });
 
+  it('keeps the value of a straight-through KL and gives it the gradient of k2, c·w·(logπ − logπ_ref)', () => {
+    const run = (change: Partial<LossOptions>) =>
+      evaluateLoss(outputs, batch, trained, { ...everyTerm, ...change });
+    const [plain, through, none] = [run({}), run({ klStraightThrough: true }), run({ klCoefficient: 0 })];
+    expect(through.sums).toEqual(plain.sums);
+    trained.positions.forEach((n, m) => {
+      const d = outputs.logprobs[m] - (batch.referenceLogprobs as Float32Array)[n];
+      const expected = everyTerm.klCoefficient * batch.lossWeights[n] * d;
+      expect(through.gradients.logprobs[m] - none.gradients.logprobs[m]).toBeCloseTo(expected, 6);
+    });
+  });
+
   it('does not read the columns of tokens without a weight', () => {
     const poisoned = Object.fromEntries(
       Object.entries(batch).map(([name, column]) => [

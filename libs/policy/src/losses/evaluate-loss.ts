@@ -62,7 +62,10 @@ export function evaluateLoss(
 
   let sumOfKl = 0;
   if (batch.referenceLogprobs) {
-    const kl = estimateKl(logprobs, at(batch.referenceLogprobs), { estimator: options.klEstimator });
+    const kl = estimateKl(logprobs, at(batch.referenceLogprobs), {
+      estimator: options.klEstimator,
+      straightThrough: options.klStraightThrough,
+    });
     for (let m = 0; m < weights.length; m++) {
       sumOfKl += kl.values[m];
       loss += options.klCoefficient * weights[m] * kl.values[m];

@@ -19,6 +19,8 @@ export interface LossOptions {
   /** Weight of the KL to the reference policy; 0 leaves it out. */
   readonly klCoefficient: number;
   readonly klEstimator: KlEstimator;
+  /** The value of `klEstimator` with the gradient of k2. Default false. */
+  readonly klStraightThrough?: boolean;
   /** The logits are divided by this, as they were when the tokens were sampled. */
   readonly temperature: number;
   /** Most tokens in one forward pass; results don't depend on it. */

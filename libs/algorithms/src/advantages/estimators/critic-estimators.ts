@@ -1,8 +1,17 @@
-import { flag, fraction, positive } from '../../registry/index.js';
+import {
+  flag,
+  fraction,
+  positive,
+  wholeNumber,
+  type OptionSchema,
+  type OptionsOf,
+} from '../../registry/index.js';
+import { checkValues } from '../../layout/check.js';
 import { biLevelGae } from '../bi-level-gae.js';
-import { defineAdvantageEstimator, requiredInput } from '../estimator.js';
+import { defineAdvantageEstimator, requiredInput, type AdvantageBatch } from '../estimator.js';
 import { gae } from '../gae.js';
 import { retrace } from '../retrace.js';
+import { monteCarloReturns, nStepReturns, tdLambdaReturns } from '../returns.js';
 import { vtrace } from '../vtrace.js';
 import { whiten } from '../whiten.js';
 
@@ -42,6 +51,29 @@ defineAdvantageEstimator({
     });
     return { advantages: whitens ? whiten(advantages) : advantages, returns, statistics: {} };
   },
+});
+
+const { gamma, lambda, whiten: whitens } = discounting;
+
+defineReturnEstimator({
+  name: 'mcReturns',
+  source: 'Sutton & Barto, Reinforcement Learning, 2nd ed., §5.1 and §13.4: G − V with Monte Carlo returns',
+  options: { gamma, whiten: whitens },
+  returnsOf: monteCarloReturns,
+});
+
+defineReturnEstimator({
+  name: 'nStep',
+  source: 'Sutton & Barto, Reinforcement Learning, 2nd ed., eq. 7.1: G − V with n-step returns',
+  options: { gamma, numSteps: wholeNumber(16, 1), whiten: whitens },
+  returnsOf: nStepReturns,
+});
+
+defineReturnEstimator({
+  name: 'tdLambda',
+  source: 'Sutton & Barto, Reinforcement Learning, 2nd ed., eq. 12.2: G − V with λ-returns, which is GAE',
+  options: { gamma, lambda, whiten: whitens },
+  returnsOf: tdLambdaReturns,
 });
 
 defineAdvantageEstimator({
@@ -90,3 +122,31 @@ defineAdvantageEstimator({
     statistics: {},
   }),
 });
+
+interface ReturnEstimatorSpec<S extends OptionSchema> {
+  readonly name: string;
+  readonly source: string;
+  readonly options: S & { readonly whiten: ReturnType<typeof flag> };
+  /** Targets of the critic `[N]`. */
+  readonly returnsOf: (
+    input: AdvantageBatch & OptionsOf<S> & { readonly values: Float32Array },
+  ) => Float32Array;
+}
+
+/** An estimator whose advantages are what a return is more than the critic's value, A = G − V, whitened where that is asked for. */
+function defineReturnEstimator<S extends OptionSchema>({ returnsOf, ...spec }: ReturnEstimatorSpec<S>): void {
+  defineAdvantageEstimator({
+    ...spec,
+    usesCritic: true,
+    usesGroups: false,
+    correctsForBehavior: false,
+    requires: ['values'],
+    compute(batch, options) {
+      const values = requiredInput(batch, 'values');
+      checkValues('values', values, batch.rewards.length);
+      const returns = returnsOf({ ...batch, ...(options as OptionsOf<S>), values });
+      const advantages = returns.map((target, t) => target - values[t]);
+      return { advantages: options.whiten ? whiten(advantages) : advantages, returns, statistics: {} };
+    },
+  });
+}
