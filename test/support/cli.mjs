@@ -112,9 +112,14 @@ export class Session {
     });
   }
 
+  /** Since the start. */
+  elapsedMs() {
+    return performance.now() - this.#startedAt;
+  }
+
   /** Seconds since the start, for a person. */
   elapsed() {
-    return `${((performance.now() - this.#startedAt) / 1000).toFixed(1)} s`;
+    return `${(this.elapsedMs() / 1000).toFixed(1)} s`;
   }
 
   /**
