@@ -128,16 +128,14 @@ export {
 export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
 
 export { bootstrapInterval, type BootstrapOptions, type Interval } from './evaluation/bootstrap.js';
+export { crossFitLinearQ, fittedQEvaluation, type CrossFittedQ } from './evaluation/fitted-q.js';
 export {
-  crossFitLinearQ,
   fitLinearQ,
-  fittedQEvaluation,
   linearValues,
-  type CrossFittedQ,
   type FittedQOptions,
   type LinearQ,
   type QTransitions,
-} from './evaluation/fitted-q.js';
+} from './evaluation/linear-q.js';
 export type { LoggedEpisodes } from './evaluation/logged-episodes.js';
 export {
   OFF_POLICY_ESTIMATORS,
@@ -150,6 +148,6 @@ export {
 } from './evaluation/off-policy-evaluation.js';
 
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';
-export { rankCorrelation, type RankCorrelation } from './statistics/rank-correlation.js';
+export { countInversions, rankCorrelation, type RankCorrelation } from './statistics/rank-correlation.js';
 export { explainedVariance } from './statistics/explained-variance.js';
 export { ratioStatistics, type RatioStatistics } from './statistics/ratio-statistics.js';

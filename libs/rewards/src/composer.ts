@@ -254,6 +254,12 @@ function summarize(
     }
     case 'step': {
       const { values } = outcome;
+      if (!Array.isArray(values) && !(values instanceof Float64Array)) {
+        throw new RewardError(
+          'INVALID_ARGUMENT',
+          `values is ${JSON.stringify(values) ?? 'undefined'}, must be a list with a value for each step`,
+        );
+      }
       if (values.length !== numSteps) {
         throw new RewardError(
           'INVALID_ARGUMENT',
@@ -264,7 +270,7 @@ function summarize(
         if (value !== null) requireFinite(value, `value of step ${String(step)}`);
       });
       if (values.includes(null)) return missing;
-      const stepValues = Float64Array.from(values as readonly number[]);
+      const stepValues = Float64Array.from(values as ArrayLike<number>);
       return { value: stepValues.reduce((sum, value) => sum + value, 0), stepValues, missing: null };
     }
     default:

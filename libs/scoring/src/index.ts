@@ -10,7 +10,7 @@ export {
 export type { RewardInputs, TokenRewards } from './token-rewards.js';
 export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-episodes.js';
 export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
-export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff-scores.js';
+export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff/diff-scores.js';
 export { findVersion, readScores, type NamedVersion, type StoredScore } from './reward-versions.js';
 export { StateVisits, type StateVisitsOptions, type VisitCount } from './state-visits.js';
 export { rewardEpisode, type StoredEpisodes } from './reward-episode.js';

@@ -95,6 +95,24 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
     await expect(load()).rejects.toThrow('must be an absolute path');
   });
 
+  it('are refused under a name that is taken in the composition, and taken under another', async () => {
+    writeFileSync(file, GOOD.replace("name: 'mine'", "name: 'goal'"));
+    const load = (name?: string) =>
+      RewardScorer.load({
+        components: [{ reward: 'goal' }, { module: file, ...(name === undefined ? {} : { name }) }],
+        allocation: 'lastToken',
+        allocationGamma: 1,
+      });
+    await expect(load()).rejects.toMatchObject({
+      code: 'DUPLICATE_NAME',
+      message: "two reward components are named 'goal'",
+    });
+    expect((await scoreOf(await load('own goal'))).components.map(({ name }) => name)).toEqual([
+      'goal',
+      'own goal',
+    ]);
+  });
+
   it.each([
     ['throws', "() => { throw new Error('out of ideas'); }", 'out of ideas'],
     ['rejects', "() => Promise.reject(new Error('out of time'))", 'out of time'],
@@ -102,6 +120,17 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
     ['returns a text', "() => ({ scope: 'episode', value: '1' })", 'value is "1", must be finite or null'],
     ['returns a bare number', '() => 1', "outcome is 1, must be { scope: 'episode', value }"],
     ['returns nothing', '() => {}', 'outcome is undefined'],
+    ['resolves to nothing', 'async () => {}', 'outcome is undefined'],
+    ['resolves to NaN', "async () => ({ scope: 'episode', value: NaN })", 'value is NaN, must be finite'],
+    ['leaves out the value', "() => ({ scope: 'episode' })", 'value is undefined, must be finite or null'],
+    ['has a scope of its own', "() => ({ scope: 'token', values: [] })", 'outcome is {"scope":"token"'],
+    [
+      'returns no list',
+      "() => ({ scope: 'step', values: 3 })",
+      'values is 3, must be a list with a value for each',
+    ],
+    ['leaves out the list', "() => ({ scope: 'step' })", 'values is undefined, must be a list'],
+    ['throws what is no error', "() => { throw 'a text'; }", 'a text'],
     [
       'returns too many steps',
       "() => ({ scope: 'step', values: [1] })",

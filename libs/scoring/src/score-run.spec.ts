@@ -7,7 +7,6 @@ import {
   type StoreFixture,
 } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { diffScores } from './diff-scores.js';
 import { startJudgeServer } from './judge/judge-server.fixture.js';
 import { VerdictStore } from './judge/verdict-store.js';
 import { rewardEpisode } from './reward-episode.js';
@@ -263,83 +262,6 @@ describe('scoring stored episodes', () => {
       numVerdicts: 0,
       numUnanswered: 1,
       promptTokens: 0,
-    });
-  });
-});
-
-describe('comparing two reward versions', () => {
-  let store: StoreFixture;
-  const runId = newRunId();
-
-  beforeAll(async () => {
-    store = await openStoreFixture();
-    const stop = new AbortController();
-    const sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
-    const running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
-    for (let ordinal = 0; ordinal < 6; ordinal++) {
-      const { partition, lastOffset } = await appendEvents(
-        store.log,
-        episodeEvents({
-          logId: store.log.logId,
-          runId,
-          ordinal,
-          numSteps: 1,
-          step: () => ({ reward: [1, 2, 5, 5, 4, 3][ordinal] }),
-        }),
-      );
-      await sink.caughtUpTo('trajectories', partition, lastOffset);
-    }
-    stop.abort();
-    await running;
-    const score = (components: RewardDefinition['components'], name: string) =>
-      scoreRun({ client: store.client, runId, scorer: new RewardScorer({ ...SPREAD, components }), name });
-    await score([{ reward: 'environment' }], 'plain');
-    // Odd ordinals fail: 1+10, 2, 5+10, 5, 4+10, 3.
-    await score(
-      [{ reward: 'environment' }, { reward: 'goal', weight: 10, options: { failure: 0 } }],
-      'with goal',
-    );
-  });
-  afterAll(async () => {
-    await store.close();
-  });
-
-  it('says what changed per episode, per component, in rank and in the sign of advantages', async () => {
-    const diff = await diffScores({ client: store.client, runId, a: 'plain', b: 'with goal' });
-    expect(diff.values.map(({ name }) => name)).toEqual(['total', 'environment', 'goal']);
-    const [total, environment, goal] = diff.values;
-    expect(total).toMatchObject({
-      numCompared: 6,
-      numChanged: 3,
-      numOnlyA: 0,
-      numOnlyB: 0,
-      maxAbsoluteChange: 10,
-    });
-    expect(total.meanA).toBeCloseTo(20 / 6, 12);
-    expect(total.meanB).toBeCloseTo(50 / 6, 12);
-    // A 1 2 5 5 4 3, B 11 2 15 5 14 3. Of 15 pairs one is tied in A, 10 agree and 4 don't: 6/√(14·15). scipy agrees.
-    expect(total.kendall).toBeCloseTo(6 / Math.sqrt(14 * 15), 12);
-    // Ranks A 1 2 5.5 5.5 4 3, B 4 1 6 3 5 2: Σ(a−3.5)(b−3.5) = 8, Σ(a−3.5)² = 17, Σ(b−3.5)² = 17.5. scipy agrees.
-    expect(total.spearman).toBeCloseTo(8 / Math.sqrt(17 * 17.5), 12);
-    expect(environment).toMatchObject({ numChanged: 0, spearman: 1, kendall: 1 });
-    expect(goal).toMatchObject({ numCompared: 0, numOnlyB: 6 });
-    expect(diff.mostChanged.map(({ totalA, totalB }) => [totalA, totalB])).toEqual([
-      [1, 11],
-      [5, 15],
-      [4, 14],
-    ]);
-    // Groups of two: (1, 2) → (11, 2) flips both; (5, 5) had no advantage to flip; (4, 3) → (14, 3) keeps its order.
-    expect(diff).toMatchObject({ numGroups: 3, numGroupsFlipped: 1 });
-    expect(diff.mostFlipped).toEqual([{ groupId: 'group-0', numEpisodes: 2, numFlipped: 2 }]);
-  });
-
-  it('finds versions by the beginning of their hash, and refuses others with those there are', async () => {
-    const { versionA } = await diffScores({ client: store.client, runId, a: 'plain', b: 'plain' });
-    const byHash = await diffScores({ client: store.client, runId, a: versionA.slice(0, 8), b: versionA });
-    expect(byHash.nameA).toBe('plain');
-    await expect(diffScores({ client: store.client, runId, a: 'plane', b: 'plain' })).rejects.toMatchObject({
-      code: 'VERSION_UNKNOWN',
-      message: expect.stringMatching(/'plane'.* has no scores; there are .*with goal/) as string,
     });
   });
 });

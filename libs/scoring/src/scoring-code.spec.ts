@@ -79,7 +79,7 @@ describe('the code behind a reward version', () => {
   it.each([
     'scoring/src/score-run.ts',
     'scoring/src/score-table.ts',
-    'scoring/src/diff-scores.ts',
+    'scoring/src/diff/diff-scores.ts',
     'scoring/src/judge/judge-client.ts',
     'scoring/src/judge/verdict-store.ts',
     'rewards/src/components/answer-rewards.ts',

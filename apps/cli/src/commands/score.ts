@@ -34,6 +34,7 @@ const diffCommand = () =>
     .argument('<a>', 'name or version')
     .argument('<b>', 'name or version')
     .option('--run <id>', 'run, or "latest"', 'latest')
+    .option('--split <name>', 'only episodes of this split, e.g. train or test')
     .option('--limit <n>', 'longest lists', wholeNumber(0, 10_000), 10)
     .addOption(dataDirOption())
     .addOption(jsonOption())
@@ -47,7 +48,7 @@ const diffCommand = () =>
         import('../output/print-scores.js'),
       ]);
       const diff = await withStore(options, (session) =>
-        diffScoresOfRun(session, { run: options.run, a, b, limit: options.limit }),
+        diffScoresOfRun(session, { run: options.run, a, b, split: options.split, limit: options.limit }),
       );
       if (options.json) console.log(JSON.stringify(diff, null, 2));
       else printScoreDiff(diff);

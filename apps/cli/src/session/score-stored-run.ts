@@ -6,6 +6,7 @@ import {
   StateVisits,
   VerdictStore,
   type ScoreDiff,
+  type ScoreDiffOptions,
   type ScoreProgress,
   type ScoreReport,
 } from '@retrace/scoring';
@@ -68,18 +69,18 @@ export async function scoreStoredRun(
   }
 }
 
+export interface ScoreDiffRequest extends Pick<ScoreDiffOptions, 'a' | 'b' | 'split' | 'limit'> {
+  /** Run id, or `latest`. */
+  readonly run: string;
+}
+
 /** Compares two reward versions of a run. */
 export async function diffScoresOfRun(
   session: StoreSession,
-  {
-    run,
-    a,
-    b,
-    limit,
-  }: { readonly run: string; readonly a: string; readonly b: string; readonly limit?: number },
+  { run, ...options }: ScoreDiffRequest,
 ): Promise<ScoreDiff> {
   const { runId } = await findRun(session.log, run);
-  return diffScores({ client: session.client, runId, a, b, limit });
+  return diffScores({ client: session.client, runId, ...options });
 }
 
 /** Tokens and cost become metrics of the run, and the verdicts readable in the store. */

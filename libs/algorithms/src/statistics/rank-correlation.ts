@@ -1,4 +1,5 @@
 import { AlgorithmError } from '../errors.js';
+import { checkFinite } from '../layout/check.js';
 
 export interface RankCorrelation {
   /** Pearson's correlation of the mid-ranks; NaN where one side is constant or there are fewer than two pairs. */
@@ -23,18 +24,8 @@ export function rankCorrelation(x: Float64Array, y: Float64Array): RankCorrelati
       `y has ${String(y.length)} values, must have one for each of the ${String(x.length)} of x`,
     );
   }
-  for (const [name, values] of [
-    ['x', x],
-    ['y', y],
-  ] as const) {
-    const bad = values.findIndex((value) => !Number.isFinite(value));
-    if (bad !== -1) {
-      throw new AlgorithmError(
-        'INVALID_ARGUMENT',
-        `${name}[${String(bad)}] is ${String(values[bad])}, must be finite`,
-      );
-    }
-  }
+  checkFinite('x', x);
+  checkFinite('y', y);
   return { spearman: pearson(midRanks(x), midRanks(y)), kendall: kendallTauB(x, y) };
 }
 
@@ -73,7 +64,8 @@ function kendallTauB(x: Float64Array, y: Float64Array): number {
   const pairs = (n * (n - 1)) / 2;
   const tiedX = tiedPairs(n, (i) => x[order[i]] === x[order[i - 1]]);
   const tiedBoth = tiedPairs(n, (i) => x[order[i]] === x[order[i - 1]] && sorted[i] === sorted[i - 1]);
-  const discordant = countSwaps(sorted);
+  const discordant = countInversions(sorted);
+  sorted.sort();
   const tiedY = tiedPairs(n, (i) => sorted[i] === sorted[i - 1]);
   const concordantMinusDiscordant = pairs - tiedX - tiedY + tiedBoth - 2 * discordant;
   const scale = Math.sqrt((pairs - tiedX) * (pairs - tiedY));
@@ -93,9 +85,15 @@ function tiedPairs(n: number, equalsBefore: (i: number) => boolean): number {
   return pairs;
 }
 
-/** Sorts the values and counts the pairs that stood in falling order. */
-function countSwaps(values: Float64Array): number {
-  let from = values;
+/**
+ * Pairs of values of which the first is the larger, in O(n log n) by merging.
+ *
+ * @param values `[n]`, finite
+ * @throws AlgorithmError `INVALID_ARGUMENT` for a value that is not finite
+ */
+export function countInversions(values: Float64Array): number {
+  checkFinite('values', values);
+  let from: Float64Array = values.slice();
   let to: Float64Array = new Float64Array(values.length);
   let swaps = 0;
   for (let width = 1; width < values.length; width *= 2) {
@@ -114,6 +112,5 @@ function countSwaps(values: Float64Array): number {
     }
     [from, to] = [to, from];
   }
-  values.set(from);
   return swaps;
 }

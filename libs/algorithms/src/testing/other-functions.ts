@@ -13,10 +13,11 @@ import {
 } from './valid-arguments.js';
 
 const transitions = {
-  offsets: Int32Array.of(0, 2, 3, 5),
-  features: Float32Array.of(1, 0, 0, 1, 1, 0, 0, 1, 1, 1),
-  expectedFeatures: new Float32Array(10).fill(0.5),
-  rewards,
+  offsets: Int32Array.of(0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12),
+  features: Float32Array.of(1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0),
+  expectedFeatures: new Float32Array(24).fill(0.5),
+  rewards: new Float32Array(12).fill(0.5),
+  groupIds: Int32Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
   gamma: 0.9,
   ridge: 0.1,
 };
@@ -25,6 +26,7 @@ const transitionKinds = {
   features: 'values',
   expectedFeatures: 'values',
   rewards: 'values',
+  groupIds: 'groupIds',
   gamma: 'unit',
   ridge: 'nonNegative',
 } as const;
@@ -179,6 +181,11 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { values: tokens(1), returns: tokens(2), mask: new Uint8Array(5).fill(1) },
     kinds: { values: 'leading', returns: 'values', mask: 'mask' },
   },
+  countInversions: {
+    run: (({ values }: { values: Float64Array }) => algorithms.countInversions(values)) as Entry['run'],
+    input: { values: Float64Array.of(3, 1, 2) },
+    kinds: { values: 'leading' },
+  },
   rankCorrelation: {
     run: (({ x, y }: { x: Float64Array; y: Float64Array }) =>
       algorithms.rankCorrelation(x, y)) as Entry['run'],
@@ -197,7 +204,7 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     kinds: transitionKinds,
   },
   crossFitLinearQ: {
-    run: fitted((input, options) => algorithms.crossFitLinearQ(input, 2, options)),
+    run: fitted((input, options) => algorithms.crossFitLinearQ(input, options)),
     input: transitions,
     kinds: transitionKinds,
   },
@@ -213,30 +220,41 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     kinds: { features: 'leading', weights: 'leading' },
   },
   evaluateOffPolicy: {
-    run: ((input: algorithms.LoggedEpisodes & { gamma: number; minEffectiveEpisodes: number }) => {
-      const { gamma, minEffectiveEpisodes, ...episodes } = input;
+    run: ((
+      input: algorithms.LoggedEpisodes & {
+        gamma: number;
+        minEffectiveEpisodes: number;
+        minEffectiveGroups: number;
+      },
+    ) => {
+      const { gamma, minEffectiveEpisodes, minEffectiveGroups, ...episodes } = input;
       const estimators = ['perDecision'] as const;
-      return algorithms.evaluateOffPolicy(episodes, { estimators, gamma, minEffectiveEpisodes, bootstrap });
+      const least = { minEffectiveEpisodes, minEffectiveGroups };
+      return algorithms.evaluateOffPolicy(episodes, { estimators, gamma, ...least, bootstrap });
     }) as Entry['run'],
     input: {
       offsets,
       rewards,
+      groupIds: Int32Array.of(0, 1, 0),
       candidateLogprobs: tokens(-1),
       behaviorLogprobs: tokens(-1),
       qValues: tokens(1),
       stateValues: tokens(1),
       gamma: 0.9,
       minEffectiveEpisodes: 1,
+      minEffectiveGroups: 1,
     },
     kinds: {
       offsets: 'offsets',
       rewards: 'values',
+      groupIds: 'groupIds',
       candidateLogprobs: 'values',
       behaviorLogprobs: 'values',
       qValues: 'values',
       stateValues: 'values',
       gamma: 'unit',
       minEffectiveEpisodes: 'positive',
+      minEffectiveGroups: 'positive',
     },
   },
   rowSums: {

@@ -43,6 +43,19 @@ describe('reward components', () => {
     expect(await scoreOf('goal', episode([], { success: null }))).toBeNull();
   });
 
+  it('goal: or the score of the episode as a whole, missing where a reward of it is', async () => {
+    const steps = [step({ reward: 0.25 }), step({ reward: 0.5 })];
+    const lost = { success: false };
+    expect(await scoreOf('goal', episode(steps, lost), { measure: 'return' })).toBe(0.75);
+    expect(await scoreOf('goal', episode(steps, lost), { measure: 'finalReward' })).toBe(0.5);
+    const unknown = episode([step({ reward: null }), step({ reward: 0.5 })]);
+    expect(await scoreOf('goal', unknown, { measure: 'return' })).toBeNull();
+    expect(await scoreOf('goal', unknown, { measure: 'finalReward' })).toBe(0.5);
+    for (const measure of ['return', 'finalReward']) {
+      expect(await scoreOf('goal', episode([]), { measure })).toBeNull();
+    }
+  });
+
   it('environmentComponent: the named part, 0 where a rewarded step has none, missing where the reward is', async () => {
     const options = { component: 'goal' };
     const won = step({ reward: 1, rewardNames: ['time', 'goal'], rewardValues: [-0.1, 1.1] });

@@ -1,5 +1,6 @@
-import { real, nonNegative, text } from '@retrace/algorithms/registry';
+import { choice, nonNegative, real, text } from '@retrace/algorithms/registry';
 import { registerReward } from '../component.js';
+import type { RewardStep } from '../episode.js';
 
 /** Rewards that come from what the environment recorded. Importing this file registers them. */
 
@@ -29,14 +30,42 @@ registerReward(import.meta.url, {
 
 registerReward(import.meta.url, {
   name: 'goal',
-  description: 'One value for success, another for failure; missing where success is not known',
+  description:
+    'What the episode came to as one number for the whole of it: a value for success and one for failure, or its score; missing where that is not known',
   readsOutcomesOnly: true,
-  options: { success: real(1), failure: real(-1) },
-  score: (episode, { success, failure }) => ({
+  options: {
+    measure: choice('success', 'return', 'finalReward'),
+    success: real(1),
+    failure: real(-1),
+  },
+  score: ({ success, steps }, options) => ({
     scope: 'episode',
-    value: episode.success === null ? null : episode.success ? success : failure,
+    value: options.measure === 'success' ? ofSuccess(success, options) : scoreOf(steps, options.measure),
   }),
 });
+
+function ofSuccess(
+  success: boolean | null,
+  values: { readonly success: number; readonly failure: number },
+): number | null {
+  if (success === null) return null;
+  return success ? values.success : values.failure;
+}
+
+/** Environments that grade give their score as the reward of the last step, or in parts. */
+function scoreOf(
+  steps: readonly Pick<RewardStep, 'reward'>[],
+  measure: 'return' | 'finalReward',
+): number | null {
+  const graded = measure === 'return' ? steps : steps.slice(-1);
+  if (graded.length === 0) return null;
+  let sum = 0;
+  for (const { reward } of graded) {
+    if (reward === null) return null;
+    sum += reward;
+  }
+  return sum;
+}
 
 registerReward(import.meta.url, {
   name: 'invalidAction',

@@ -1,3 +1,7 @@
+/** What Python's `str.split` takes for space: besides Unicode's spaces the separators U+001C … U+001F. */
+// eslint-disable-next-line no-control-regex -- those are meant
+const PYTHON_SPACES = /[\p{White_Space}\u001c-\u001f]+/u;
+
 /**
  * The normal form in which SQuAD compares answers (Rajpurkar et al., arXiv:1606.05250): lower case, no ASCII punctuation, no
  * English articles, single spaces. Words are those of all scripts, as in the Python of its evaluation script.
@@ -7,7 +11,7 @@ export function normalizeAnswer(text: string): string {
     .toLowerCase()
     .replace(/[!-/:-@[-`{-~]/g, '')
     .replace(/(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu, ' ')
-    .split(/\s+/)
+    .split(PYTHON_SPACES)
     .filter((word) => word !== '')
     .join(' ');
 }
