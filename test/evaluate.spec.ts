@@ -8,6 +8,9 @@ interface Estimate {
   readonly interval: { readonly low: number; readonly high: number };
 }
 interface Report {
+  readonly runId: string;
+  readonly policyRunId: string;
+  readonly policyVersion: number;
   readonly rewardVersion: string;
   readonly estimates: readonly Estimate[] | null;
   readonly unavailable: readonly object[];
@@ -20,7 +23,7 @@ interface Report {
   readonly numFitted: number;
 }
 
-describe('retrace evaluate', { timeout: 120_000 }, () => {
+describe('retrace evaluate', { timeout: 300_000 }, () => {
   const directory = makeDataDirectory();
   let store: ReturnType<typeof startRetrace>;
   const data = ['--data-dir', join(directory.path, 'data')];
@@ -49,7 +52,7 @@ describe('retrace evaluate', { timeout: 120_000 }, () => {
     // One store for all commands: it is what takes the time.
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store.stop('SIGTERM');
     directory.remove();
@@ -122,9 +125,12 @@ describe('retrace evaluate', { timeout: 120_000 }, () => {
   it.each([
     [
       ['--policy', 'latest'],
-      /there are no episodes; .* 768 more episodes fed updates that led to this policy/,
+      /there are no episodes; at least 30 effective ones .* would do; 768 more episodes fed updates that led to this policy/,
     ],
-    [['--policy', '1', '--min-effective', '5000'], /at least 5000 are needed .* episodes .* would do/],
+    [
+      ['--policy', '1', '--min-effective', '5000'],
+      /at least 5000 \(minEffectiveEpisodes\) are needed .* about \d+ more episodes .* would do/,
+    ],
     [['--policy', '9'], /policy 9 of run \S+: there is none; the run has versions 0 … 3/],
     [
       ['--policy', '1', '--estimators', 'doublyRobst'],
@@ -136,5 +142,44 @@ describe('retrace evaluate', { timeout: 120_000 }, () => {
     const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
+  });
+
+  it('evaluates a policy of another run of the same kind, and refuses one that reads other tokens', async () => {
+    const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
+    const [{ runId }] = await runs();
+    const settings = [
+      'evaluation.everyUpdates=0',
+      'evaluation.numTestEpisodes=0',
+      'collection.groupsPerRound=16',
+    ];
+    const { code } = await runRetrace([
+      ...['train', '--recipe', 'frozen-lake-ppo', '--updates', '1', '--seed', '9'],
+      ...settings.flatMap((setting) => ['--set', setting]),
+      ...data,
+    ]);
+    expect(code).toBe(0);
+    const other = (await runs())[1].runId;
+    const only = ['--estimators', 'perDecision', '--behavior-version', '0'];
+    const report = await evaluate('--run', runId, '--policy', `${other}/0`, ...only);
+    expect(report).toMatchObject({ runId, policyRunId: other, policyVersion: 0, numFitted: 0 });
+    // Its own episodes fed updates of the other run alone, so all of version 0 count.
+    expect(report.diagnostics.numEpisodes).toBe(256);
+    const [{ truth }] = await json<{ truth: number }[]>(
+      'sql',
+      `SELECT avg(return) AS truth FROM episodes WHERE run_id = '${other}' AND split = 'train' AND policy_version_max = 0`,
+    );
+    const { low, high } = report.estimates?.[0].interval ?? { low: NaN, high: NaN };
+    expect(low - 0.1).toBeLessThan(truth);
+    expect(high + 0.1).toBeGreaterThan(truth);
+
+    const bandit = ['--environment', 'bandit', '--policy', 'random', '--episodes', '2'];
+    expect((await runRetrace(['collect', ...bandit, ...data])).code).toBe(0);
+    const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /^retrace: policies of run \S+ read tokens of tokenizer \w{12}, the episodes of run \S+ hold those of \w{12}/,
+    );
+    const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
+    expect(unknown.stderr).toMatch(/^retrace: run none: is not in this log/);
   });
 });

@@ -7,7 +7,10 @@ export const evaluateCommand = () =>
       'estimate what a stored policy version would get from episodes that other versions acted out; exit code 1 when they cannot tell',
     )
     .option('--run <id>', 'run, or "latest"', 'latest')
-    .requiredOption('--policy <version>', 'policy version of the run, or "latest"')
+    .requiredOption(
+      '--policy <version>',
+      'policy version of the run, or "latest"; of another run: <run id>/<version>',
+    )
     .option(
       '--reward-version <name>',
       'a version that the run was scored under; default: the run’s own rewards',

@@ -20,10 +20,11 @@ export function estimatorsOf(names: readonly string[] | undefined): readonly Pol
 export function printEvaluation(report: EvaluationReport): void {
   const { diagnostics, excluded, estimates, unavailable } = report;
   console.log(
-    `policy ${String(report.policyVersion)} of run ${report.runId}, reward version ${report.rewardVersion.slice(0, 12)}`,
+    `policy ${String(report.policyVersion)} of run ${report.policyRunId}, on episodes of run ${report.runId}, reward version ${report.rewardVersion.slice(0, 12)}`,
   );
   console.log(
-    `${String(diagnostics.numEpisodes)} episodes, ${diagnostics.effectiveEpisodes.toFixed(1)} effective; χ² ${format(diagnostics.chiSquare)}; ` +
+    `${String(diagnostics.numEpisodes)} episodes, ${diagnostics.effectiveEpisodes.toFixed(1)} effective, ` +
+      `of ${String(diagnostics.numGroups)} groups, ${diagnostics.effectiveGroups.toFixed(1)} effective; χ² ${format(diagnostics.chiSquare)}; ` +
       `largest weight ${format(100 * diagnostics.largestWeightShare)} %; their behavior got ${format(report.behaviorReturn)}`,
   );
   const leftOut = [

@@ -1,5 +1,6 @@
 import { parseRecipe } from '@retrace/config';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
+import { getEnvironment } from '@retrace/environments';
+import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
 import {
   findVersion,
   readScores,
@@ -14,15 +15,17 @@ import {
   type PolicyEstimator,
   type PolicyEvaluation,
 } from '@retrace/trainer';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import type { RunState } from '@retrace/trajectory';
+import { TrajectoryReader, type StoreClient } from '@retrace/trajectory/clickhouse';
 import { CliError } from '../cli-error.js';
 import type { BackendName } from '../server/role-definitions.js';
 import type { StoreSession } from './connection.js';
+import { findPolicy } from './find-policy.js';
 import { findRun } from './find-run.js';
 
 export interface EvaluationRequest {
   readonly run: string;
-  /** Policy version of the run, or `latest`. */
+  /** Policy version of the run, or `latest`; of another run as `<run id>/<version>`. */
   readonly policy: string;
   /** Name or beginning of a version that the run was scored under; default: the rewards of the run's recipe. */
   readonly rewardVersion?: string;
@@ -37,6 +40,8 @@ export interface EvaluationRequest {
 
 export interface EvaluationReport extends PolicyEvaluation {
   readonly runId: string;
+  /** The run that published the policy. */
+  readonly policyRunId: string;
   readonly policyVersion: number;
   readonly rewardVersion: string;
   readonly gamma: number;
@@ -44,7 +49,11 @@ export interface EvaluationReport extends PolicyEvaluation {
   readonly numFitted: number;
 }
 
-/** Off-policy evaluation of a stored policy version on the run's stored episodes, never on those that it was fitted on. */
+/**
+ * Off-policy evaluation of a stored policy version on the run's stored episodes, never on those that it was fitted on.
+ *
+ * @throws CliError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; `POLICY_INCOMPATIBLE` for a policy of another run that reads other tokens
+ */
 export async function evaluateStoredPolicy(
   { client, log, directory }: StoreSession,
   request: EvaluationRequest,
@@ -52,20 +61,12 @@ export async function evaluateStoredPolicy(
   const run = await findRun(log, request.run);
   const { runId } = run;
   const recipe = parseRecipe(run.started.recipe);
-  const policy = request.policy === 'latest' ? run.policies.latest : run.policies.get(Number(request.policy));
-  if (!policy) {
-    const newest = run.policies.latest?.policyVersion;
-    throw new CliError(
-      'POLICY_UNKNOWN',
-      `policy ${request.policy} of run ${runId}: there is none; ` +
-        (newest === undefined
-          ? 'the run has published no policy'
-          : `the run has versions 0 … ${String(newest)}`),
-    );
-  }
+  const { run: policyRun, policy } = await findPolicy(log, run, request.policy);
+  if (policyRun.runId !== runId) await checkSameTokens(client, runId, policyRun);
   const reader = new TrajectoryReader(client);
   const { episodeIds, numFitted } = await findEligibleEpisodes(client, {
     runId,
+    policyRunId: policyRun.runId,
     updateNumber: policy.updateNumber,
     behaviorVersion: request.behaviorVersion ?? null,
     maxEpisodes: request.maxEpisodes,
@@ -90,6 +91,7 @@ export async function evaluateStoredPolicy(
       : `; ${String(numFitted)} more episodes fed updates that led to this policy and cannot judge it: an earlier version can be judged by them`;
   return {
     runId,
+    policyRunId: policyRun.runId,
     policyVersion: policy.policyVersion,
     rewardVersion,
     gamma: request.gamma,
@@ -123,6 +125,28 @@ export async function evaluateStoredPolicy(
     );
     return { rewardVersion: scorer.version, stepRewards: found };
   }
+}
+
+/** A policy can speak about recorded tokens only where they are those that it reads and writes. */
+async function checkSameTokens(client: StoreClient, runId: string, policyRun: RunState): Promise<void> {
+  const recipe = parseRecipe(policyRun.started.recipe);
+  const { tokenizer } = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+  });
+  const rows = await client.queryRows<{ readonly hash: string }>(
+    `SELECT DISTINCT tokenizer_hash AS hash FROM events
+     WHERE run_id = {runId:String} AND kind = 'StepRecorded' AND seq = 1 AND tokenizer_hash != ''`,
+    { params: { runId } },
+  );
+  const other = rows.find(({ hash }) => hash !== tokenizer.hash);
+  if (other === undefined) return;
+  throw new CliError(
+    'POLICY_INCOMPATIBLE',
+    `policies of run ${policyRun.runId} read tokens of tokenizer ${tokenizer.hash.slice(0, 12)}, the episodes of run ${runId} hold those ` +
+      `of ${other.hash.slice(0, 12)}: they can be judged by a policy of a run with that tokenizer alone`,
+  );
 }
 
 function joined(stepRewards: readonly number[], episodeReward: number): number[] {

@@ -9,9 +9,9 @@ import {
   saveAdapter,
   saveHuggingFaceModel,
 } from '@retrace/policy';
-import { CliError } from '../cli-error.js';
 import type { BackendName } from '../server/role-definitions.js';
 import type { StoreSession } from './connection.js';
+import { findPolicy } from './find-policy.js';
 import { findRun } from './find-run.js';
 
 export interface SavePolicyRequest {
@@ -36,15 +36,8 @@ export async function saveStoredPolicy(
   request: SavePolicyRequest,
 ): Promise<SavedPolicy> {
   const run = await findRun(log, request.run);
-  const { runId, policies } = run;
-  const policy = request.policy === 'latest' ? policies.latest : policies.get(Number(request.policy));
-  if (!policy) {
-    const newest = policies.latest?.policyVersion;
-    throw new CliError(
-      'POLICY_UNKNOWN',
-      `policy ${request.policy} of run ${runId}: there is none; ${newest === undefined ? 'it has published none yet' : `the newest is ${String(newest)}`}`,
-    );
-  }
+  const { runId } = run;
+  const { policy } = await findPolicy(log, run, request.policy);
   const recipe = parseRecipe(run.started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
   const model = await openPolicyCheckpoint(new CheckpointFiles(checkpoints), policy.weights);

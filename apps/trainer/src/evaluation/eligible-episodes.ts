@@ -2,6 +2,8 @@ import type { StoreClient } from '@retrace/trajectory/clickhouse';
 
 export interface EligibleQuery {
   readonly runId: string;
+  /** The run that published the candidate. */
+  readonly policyRunId: string;
   /** Last update that led to the candidate: what fed it or one before it was fitted on. */
   readonly updateNumber: number;
   /** Only episodes that this policy version sampled whole; null = any. */
@@ -28,15 +30,15 @@ const SAMPLED = `
     AND (temperature IS NULL OR (top_k = 0 AND top_p >= 1))`;
 const FITTED = `
   SELECT arrayJoin(episode_ids) FROM updates
-  WHERE run_id = {runId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;
+  WHERE run_id = {policyRunId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;
 
 /** Episodes that a policy of the run acted out by sampling and that fed no update on the way to the candidate. */
 export async function findEligibleEpisodes(
   client: StoreClient,
   query: EligibleQuery,
 ): Promise<EligibleEpisodes> {
-  const { runId, updateNumber, behaviorVersion, maxEpisodes } = query;
-  const params = { runId, updateNumber, behaviorVersion: behaviorVersion ?? -1 };
+  const { runId, policyRunId, updateNumber, behaviorVersion, maxEpisodes } = query;
+  const params = { runId, policyRunId, updateNumber, behaviorVersion: behaviorVersion ?? -1 };
   const rows = await client.queryRows<{ readonly episodeId: string }>(
     `SELECT episode_id AS episodeId FROM episodes
      WHERE ${PLAYED} AND episode_id IN (${SAMPLED}) AND episode_id NOT IN (${FITTED})

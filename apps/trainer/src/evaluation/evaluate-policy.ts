@@ -57,15 +57,14 @@ export interface PolicyEvaluation {
   };
 }
 
-const numFolds = 5;
 const bootstrap = { numResamples: 1000, level: 0.95 };
 /** Each fits the model anew. */
 const numFittedQResamples = 100;
 
 /**
  * What a policy would get, estimated on episodes that other versions of it acted out: decisions are steps, their logprobs
- * recomputed from the candidate's weights under the transform that was sampled with. The Q model of the doubly robust
- * estimate is fitted on other episodes than those that it is used on.
+ * recomputed from the candidate's weights under the transform that was sampled with. Q models are
+ * fitted on other groups than those that they are used on.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for options outside their range
  */
@@ -127,7 +126,7 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
             bootstrap: { ...common.bootstrap, numResamples: numFittedQResamples },
           });
         }
-        const fitted = crossFitLinearQ(transitions, numFolds, { gamma });
+        const fitted = crossFitLinearQ(transitions, { gamma });
         const robust = evaluateOffPolicy(
           { ...logged, ...fitted },
           { ...common, estimators: ['doublyRobust'] },

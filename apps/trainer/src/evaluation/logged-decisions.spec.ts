@@ -41,6 +41,7 @@ describe('toLoggedDecisions', () => {
       excluded: Uint8Array.of(0, 0),
     });
     expect([...logged.offsets]).toEqual([0, 2, 3]);
+    expect([...logged.groupIds]).toEqual([0, 0]);
     expect([...logged.behaviorLogprobs]).toEqual([-3, -3, -4]);
     expect([...logged.candidateLogprobs]).toEqual([-0.75, -0.75, -0.125]);
     expect([...logged.rewards]).toEqual([1 + 2, 4, 8 + 16]);

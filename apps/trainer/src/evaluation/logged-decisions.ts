@@ -1,4 +1,4 @@
-import type { LoggedEpisodes } from '@retrace/algorithms';
+import { numberGroups, type LoggedEpisodes } from '@retrace/algorithms';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 
 /** Where the decision of a step stands: its action tokens are positions [firstToken, endToken) of the batch. */
@@ -13,6 +13,7 @@ export interface Decision {
 }
 
 export interface LoggedDecisions extends LoggedEpisodes {
+  readonly groupIds: Int32Array;
   /** `[N]` */
   readonly decisions: readonly Decision[];
 }
@@ -38,6 +39,7 @@ export interface DecisionsInput {
 export function toLoggedDecisions(input: DecisionsInput): LoggedDecisions {
   const { columns, batch, rewards, excluded, candidateLogprobs } = input;
   const offsets = [0];
+  const groups: string[] = [];
   const decisions: Decision[] = [];
   const decisionRewards: number[] = [];
   const candidate: number[] = [];
@@ -78,10 +80,12 @@ export function toLoggedDecisions(input: DecisionsInput): LoggedDecisions {
       behavior.push(behaviorLogprob);
     });
     offsets.push(decisions.length);
+    groups.push(columns.groupIds[e]);
   }
   return {
     decisions,
     offsets: Int32Array.from(offsets),
+    groupIds: numberGroups(groups).groupIds,
     rewards: Float32Array.from(decisionRewards),
     candidateLogprobs: Float32Array.from(candidate),
     behaviorLogprobs: Float32Array.from(behavior),

@@ -30,6 +30,7 @@ const logged: LoggedDecisions = {
     { sequenceStart: 0, firstToken: 4, endToken: 5, anchor: null, step: 1 },
   ],
   offsets: Int32Array.of(0, 2),
+  groupIds: Int32Array.of(0),
   rewards: Float32Array.of(0, 1),
   candidateLogprobs: new Float32Array(2),
   behaviorLogprobs: new Float32Array(2),

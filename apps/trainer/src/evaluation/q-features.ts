@@ -33,7 +33,7 @@ export async function qFeatures(
   values: Float32Array | null,
   options: QFeatureOptions,
 ): Promise<QFeatures> {
-  const { decisions, offsets, rewards } = logged;
+  const { decisions, offsets, rewards, groupIds } = logged;
   const actions = new Map<string, { readonly number: number; readonly tokens: Int32Array }>();
   const taken = decisions.map(({ firstToken, endToken }) => {
     const tokens = batch.tokenIds.subarray(firstToken, endToken);
@@ -76,7 +76,10 @@ export async function qFeatures(
       }
     }
   });
-  return { kind: 'features', transitions: { offsets, numFeatures, features, expectedFeatures, rewards } };
+  return {
+    kind: 'features',
+    transitions: { offsets, groupIds, numFeatures, features, expectedFeatures, rewards },
+  };
 }
 
 /** π(a|s) of each alternative in the state of each decision `[D·A]`. */

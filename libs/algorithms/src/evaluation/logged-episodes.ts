@@ -1,4 +1,4 @@
-import { checkFinite, checkOffsets, checkValues } from '../layout/check.js';
+import { checkFinite, checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
 
 /**
  * Episodes that a behavior policy acted out, with what a candidate would have thought of each of its decisions. A decision is
@@ -13,7 +13,12 @@ export interface LoggedEpisodes {
   readonly candidateLogprobs: Float32Array;
   /** logπ_b recorded when it was taken `[N]`. */
   readonly behaviorLogprobs: Float32Array;
-  /** Q of the candidate at each decision `[N]`, from a model fitted on *other* episodes; null: no model. */
+  /**
+   * Group of each episode, in [0, E) `[E]`: those of one group share task and environment seed, so they are evidence only
+   * together; null: each is its own.
+   */
+  readonly groupIds?: Int32Array | null;
+  /** Q of the candidate at each decision `[N]`, from a model fitted on *other* groups; null: no model. */
   readonly qValues?: Float32Array | null;
   /** E_π Q of the candidate in the state of each decision `[N]`, from the same model. */
   readonly stateValues?: Float32Array | null;
@@ -26,6 +31,7 @@ export function checkLoggedEpisodes(episodes: LoggedEpisodes): void {
   checkFinite('rewards', episodes.rewards);
   checkValues('candidateLogprobs', episodes.candidateLogprobs, numDecisions);
   checkValues('behaviorLogprobs', episodes.behaviorLogprobs, numDecisions);
+  if (episodes.groupIds) checkGroupIds('groupIds', episodes.groupIds, episodes.offsets.length - 1);
   if (episodes.qValues) checkValues('qValues', episodes.qValues, numDecisions);
   if (episodes.stateValues) checkValues('stateValues', episodes.stateValues, numDecisions);
 }

@@ -25,7 +25,27 @@ function sample(numEpisodes: number, seed: number): LoggedTabular & { readonly w
   const logged = sampleTabular(numEpisodes, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(seed));
   return {
     ...logged,
-    withQ: { ...logged.episodes, ...crossFitLinearQ(logged.transitions, 4, { gamma: GAMMA }) },
+    withQ: { ...logged.episodes, ...crossFitLinearQ(logged.transitions, { gamma: GAMMA }) },
+  };
+}
+
+/** Every episode `times` over, in its group. */
+function copiesOf(episodes: LoggedEpisodes, times: number): LoggedEpisodes {
+  const numEpisodes = episodes.offsets.length - 1;
+  const rows = Array.from({ length: times * numEpisodes }, (_, i) => i % numEpisodes);
+  const spread = (values: Float32Array) =>
+    Float32Array.from(
+      rows.flatMap((e) => [...values.subarray(episodes.offsets[e], episodes.offsets[e + 1])]),
+    );
+  const offsets = [0];
+  for (const e of rows)
+    offsets.push(offsets[offsets.length - 1] + episodes.offsets[e + 1] - episodes.offsets[e]);
+  return {
+    offsets: Int32Array.from(offsets),
+    rewards: spread(episodes.rewards),
+    candidateLogprobs: spread(episodes.candidateLogprobs),
+    behaviorLogprobs: spread(episodes.behaviorLogprobs),
+    groupIds: Int32Array.from(rows),
   };
 }
 
@@ -81,42 +101,46 @@ describe('evaluateOffPolicy', () => {
     expect(evaluation.diagnostics.chiSquare).toBeCloseTo(0, 9);
   });
 
-  it('finds the true value on average, and its intervals hold it as often as they say', () => {
-    const truth = trueValue(CANDIDATE, GAMMA);
-    const numSeeds = 150;
-    const values = new Map<string, number[]>();
-    const covered = new Map<string, number>();
-    for (let seed = 0; seed < numSeeds; seed++) {
-      const { withQ, transitions } = sample(150, seed);
-      const fitted = fittedQEvaluation(transitions, {
-        gamma: GAMMA,
-        bootstrap: { ...BOOTSTRAP, numResamples: 60 },
-      });
-      for (const { estimator, value, interval } of [
-        ...estimatesOf(evaluateOffPolicy(withQ, OPTIONS)),
-        { estimator: 'fittedQ', ...fitted },
-      ]) {
-        values.set(estimator, [...(values.get(estimator) ?? []), value]);
-        covered.set(
-          estimator,
-          (covered.get(estimator) ?? 0) + Number(interval.low <= truth && truth <= interval.high),
-        );
+  it(
+    'finds the true value on average, and its intervals hold it as often as they say',
+    { timeout: 120_000 },
+    () => {
+      const truth = trueValue(CANDIDATE, GAMMA);
+      const numSeeds = 150;
+      const values = new Map<string, number[]>();
+      const covered = new Map<string, number>();
+      for (let seed = 0; seed < numSeeds; seed++) {
+        const { withQ, transitions } = sample(150, seed);
+        const fitted = fittedQEvaluation(transitions, {
+          gamma: GAMMA,
+          bootstrap: { ...BOOTSTRAP, numResamples: 40 },
+        });
+        for (const { estimator, value, interval } of [
+          ...estimatesOf(evaluateOffPolicy(withQ, OPTIONS)),
+          { estimator: 'fittedQ', ...fitted },
+        ]) {
+          values.set(estimator, [...(values.get(estimator) ?? []), value]);
+          covered.set(
+            estimator,
+            (covered.get(estimator) ?? 0) + Number(interval.low <= truth && truth <= interval.high),
+          );
+        }
       }
-    }
-    for (const [estimator, found] of values) {
-      const mean = found.reduce((sum, value) => sum + value, 0) / numSeeds;
-      const variance = found.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (numSeeds - 1);
-      expect(Math.abs(mean - truth), estimator).toBeLessThan(4 * Math.sqrt(variance / numSeeds));
-      // 95 % intervals over 150 seeds: four standard errors below is .88
-      expect((covered.get(estimator) ?? 0) / numSeeds, estimator).toBeGreaterThan(0.88);
-    }
-    const spread = (name: string): number => {
-      const found = values.get(name) ?? [];
-      return Math.max(...found) - Math.min(...found);
-    };
-    expect(spread('doublyRobust')).toBeLessThan(spread('perDecision'));
-    expect(spread('perDecision')).toBeLessThan(spread('importanceSampling'));
-  });
+      for (const [estimator, found] of values) {
+        const mean = found.reduce((sum, value) => sum + value, 0) / numSeeds;
+        const variance = found.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (numSeeds - 1);
+        expect(Math.abs(mean - truth), estimator).toBeLessThan(4 * Math.sqrt(variance / numSeeds));
+        // 95 % intervals over 150 seeds: four standard errors below is .88
+        expect((covered.get(estimator) ?? 0) / numSeeds, estimator).toBeGreaterThan(0.88);
+      }
+      const spread = (name: string): number => {
+        const found = values.get(name) ?? [];
+        return Math.max(...found) - Math.min(...found);
+      };
+      expect(spread('doublyRobust')).toBeLessThan(spread('perDecision'));
+      expect(spread('perDecision')).toBeLessThan(spread('importanceSampling'));
+    },
+  );
 
   it('refuses, and says what would do, where a few episodes carry all the weight', () => {
     const candidate: TabularPolicy = [0.999, 0.999];
@@ -126,7 +150,7 @@ describe('evaluateOffPolicy', () => {
     expect(evaluation).toHaveProperty(
       'reason',
       expect.stringMatching(
-        /^60 episodes count as \d+\.\d effective ones, at least 30 are needed .* about \d+ episodes/,
+        /^60 episodes count as \d+\.\d effective ones, at least 30 \(minEffectiveEpisodes\) are needed .* about \d+ more episodes .* candidate itself, would do/,
       ),
     );
   });
@@ -154,6 +178,37 @@ describe('evaluateOffPolicy', () => {
       reason: expect.stringContaining('recorded logprobs') as string,
     });
     expect(evaluateOffPolicy(episodesOf(-1.05, -1), options).kind).toBe('estimated');
+  });
+
+  it('takes episodes of one group as evidence only together: copies of an episode in its group narrow nothing', () => {
+    const { episodes } = sampleTabular(100, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(4));
+    const twice = copiesOf(episodes, 2);
+    const estimators = ['importanceSampling', 'perDecision', 'weightedImportanceSampling'] as const;
+    const options = { ...OPTIONS, estimators };
+    const once = evaluateOffPolicy(episodes, options);
+    const grouped = evaluateOffPolicy(twice, options);
+    for (const [i, { value, interval }] of estimatesOf(grouped).entries()) {
+      expect(value).toBeCloseTo(estimatesOf(once)[i].value, 9);
+      expect(interval.low).toBeCloseTo(estimatesOf(once)[i].interval.low, 9);
+      expect(interval.high).toBeCloseTo(estimatesOf(once)[i].interval.high, 9);
+    }
+    expect(grouped.diagnostics.numGroups).toBe(100);
+    expect(grouped.diagnostics.effectiveGroups).toBeCloseTo(once.diagnostics.effectiveEpisodes, 6);
+    expect(grouped.diagnostics.meanWeightError).toBeCloseTo(once.diagnostics.meanWeightError, 9);
+    const apart = evaluateOffPolicy({ ...twice, groupIds: null }, options);
+    const widthOf = ({ interval }: OffPolicyEstimate) => interval.high - interval.low;
+    expect(widthOf(estimatesOf(apart)[0]) / widthOf(estimatesOf(grouped)[0])).toBeLessThan(0.85);
+  });
+
+  it('refuses episodes of a few groups alone, and says how many would do', () => {
+    const policies = { behavior: BEHAVIOR, candidate: BEHAVIOR, groupSize: 50 };
+    const { episodes } = sampleTabular(200, policies, seededRandom(1));
+    expect(evaluateOffPolicy(episodes, { ...OPTIONS, estimators: ['perDecision'] })).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(
+        /^200 episodes of 4 groups count as 4\.0 effective groups, at least 10 .* about 6 more groups/,
+      ) as string,
+    });
   });
 
   it('does not refuse a mean weight that is off by chance alone', () => {
@@ -221,14 +276,46 @@ describe('fitted-Q evaluation', () => {
     expect(Math.abs(first[0] - trueValue(CANDIDATE, GAMMA))).toBeLessThan(0.03);
   });
 
-  it('says so when the regression is singular, when there is no first state, and for bad folds', () => {
+  it('never fits on a group that it evaluates: the rewards of a group change nothing for its own episodes', () => {
+    const policies = { behavior: BEHAVIOR, candidate: CANDIDATE, groupSize: 3 };
+    const { transitions } = sampleTabular(60, policies, seededRandom(6));
+    const before = crossFitLinearQ(transitions, { gamma: GAMMA });
+    // Group 4 is episodes 12, 13 and 14.
+    const [from, to] = [transitions.offsets[12], transitions.offsets[15]];
+    const rewards = transitions.rewards.slice();
+    rewards.fill(100, from, to);
+    const after = crossFitLinearQ({ ...transitions, rewards }, { gamma: GAMMA });
+    expect(after.qValues.subarray(from, to)).toEqual(before.qValues.subarray(from, to));
+    expect(after.stateValues.subarray(from, to)).toEqual(before.stateValues.subarray(from, to));
+    expect(after.qValues).not.toEqual(before.qValues);
+  });
+
+  it('is the mean over first states of what the other folds say, worked out by hand', () => {
+    // One decision, one feature: a fit is the mean reward of its episodes. Rewards 0 … 9, fold e mod 5: without its fold's two
+    // rewards e and e + 5, of sum 2e + 5, the other eight have the mean (45 − 2e − 5)/8 = (40 − 2e)/8.
+    const one = new Float32Array(10).fill(1);
+    const transitions = {
+      offsets: Int32Array.from({ length: 11 }, (_, e) => e),
+      numFeatures: 1,
+      features: one,
+      expectedFeatures: one,
+      rewards: Float32Array.from({ length: 10 }, (_, e) => e),
+    };
+    const options = { gamma: 1, ridge: 0 };
+    expect([...crossFitLinearQ(transitions, options).qValues]).toEqual(
+      [0, 1, 2, 3, 4, 0, 1, 2, 3, 4].map((fold) => (40 - 2 * fold) / 8),
+    );
+    expect(fittedQEvaluation(transitions, { ...options, bootstrap: BOOTSTRAP }).value).toBeCloseTo(4.5, 12);
+  });
+
+  it('says so when the regression is singular, when there is no first state, and for too few groups', () => {
     const { transitions } = sampleTabular(4, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(3));
     const none = Int32Array.of(0);
     expect(faultOf(() => fitLinearQ(transitions, none, { gamma: GAMMA, ridge: 0 })).code).toBe(
       'INSUFFICIENT_DATA',
     );
     const empty = {
-      offsets: Int32Array.of(0, 0),
+      offsets: new Int32Array(13),
       numFeatures: 1,
       features: new Float32Array(0),
       expectedFeatures: new Float32Array(0),
@@ -237,7 +324,10 @@ describe('fitted-Q evaluation', () => {
     expect(faultOf(() => fittedQEvaluation(empty, { gamma: 1, bootstrap: BOOTSTRAP })).message).toContain(
       'episode 0 has no decision',
     );
-    expect(faultOf(() => crossFitLinearQ(transitions, 5, { gamma: 1 })).message).toContain('numFolds is 5');
+    expect(faultOf(() => crossFitLinearQ(transitions, { gamma: 1 }))).toMatchObject({
+      code: 'INSUFFICIENT_DATA',
+      message: expect.stringMatching(/^there are 4 groups .* at least 10: 6 more groups would do/) as string,
+    });
     expect(
       faultOf(() => fitLinearQ({ ...transitions, numFeatures: 5 }, none, { gamma: 1 })).message,
     ).toContain('features has');

@@ -1,6 +1,7 @@
 import { AlgorithmError } from '../errors.js';
 import { checkName, checkPositive, checkUnitInterval } from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
+import { clusterByGroup, sumByCluster, type Clusters } from './clusters.js';
 import {
   checkLoggedEpisodes,
   episodeTerms,
@@ -21,7 +22,7 @@ export const OFF_POLICY_ESTIMATORS = [
  * - `perDecision`: mean of Σ_t γ^t ρ_{0:t} r_t. Unbiased, each reward weighted by the decisions before it alone.
  * - `weightedImportanceSampling`: Σ w·G / Σ w. Biased but consistent, and of far smaller variance.
  * - `doublyRobust`: mean of Σ_t γ^t (ρ_{0:t}(r_t − Q_t) + ρ_{0:t−1} E_π Q_t). Unbiased whatever Q is, of small variance where Q
- *   is good. Q must not have been fitted on the same episodes; a V critic is not enough.
+ *   is good. Q must have been fitted on other groups; a V critic is not enough.
  */
 export type OffPolicyEstimator = (typeof OFF_POLICY_ESTIMATORS)[number];
 
@@ -31,6 +32,8 @@ export interface OffPolicyOptions {
   readonly gamma: number;
   /** Fewest effective episodes that an estimate may stand on. Default 30. */
   readonly minEffectiveEpisodes?: number;
+  /** Fewest effective groups, since episodes of one group are evidence only together. Default 10, or `minEffectiveEpisodes` where that is less. */
+  readonly minEffectiveGroups?: number;
   /** How far the mean episode weight may be from 1 beyond chance (four standard errors). Default 0.1. */
   readonly meanWeightTolerance?: number;
   readonly bootstrap: BootstrapOptions;
@@ -41,9 +44,13 @@ export interface OffPolicyDiagnostics {
   readonly numEpisodes: number;
   /** (Σw)²/Σw² of the raw episode weights. It does not see their size: weights that are all equally tiny count in full. */
   readonly effectiveEpisodes: number;
+  /** Groups that the episodes belong to; without groups the episodes themselves. */
+  readonly numGroups: number;
+  /** (ΣW)²/ΣW² of the sums W of the weights of each group. */
+  readonly effectiveGroups: number;
   /** Mean of the raw episode weights. E[w] = 1 wherever the behavior policy takes all that the candidate would. */
   readonly meanWeight: number;
-  /** Standard error of that mean; 0 for a single episode. */
+  /** Standard error of that mean: by episodes or by groups, whichever is larger; 0 for a single one. */
   readonly meanWeightError: number;
   /** χ²(candidate‖behavior) over episodes, E[w²] − 1. */
   readonly chiSquare: number;
@@ -68,48 +75,55 @@ export type OffPolicyEvaluation =
 
 /**
  * The value of a candidate policy, estimated from episodes that another policy acted out; intervals by bootstrap over
- * episodes. It refuses, as a value, when the effective sample is too small: then every number would be the accident of a
- * few episodes; and when the mean weight is not 1: then the episodes lack what the candidate does, however many they are.
+ * groups. It refuses, as a value, when the effective sample is too small: then every number would be the accident of a
+ * few episodes or groups; and when the mean weight is not 1: then the episodes lack what the candidate does, however many they are.
  *
  * @throws AlgorithmError `UNKNOWN_NAME` for another estimator; `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
  */
 export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOptions): OffPolicyEvaluation {
   const { estimators, gamma, minEffectiveEpisodes = 30, meanWeightTolerance = 0.1, bootstrap } = options;
+  const { minEffectiveGroups = Math.min(10, minEffectiveEpisodes) } = options;
   checkLoggedEpisodes(episodes);
   estimators.forEach((estimator, i) => {
     checkName(`estimators[${String(i)}]`, estimator, OFF_POLICY_ESTIMATORS);
   });
   checkUnitInterval('gamma', gamma);
   checkPositive('minEffectiveEpisodes', minEffectiveEpisodes);
+  checkPositive('minEffectiveGroups', minEffectiveGroups);
   checkPositive('meanWeightTolerance', meanWeightTolerance);
   const terms = episodeTerms(episodes, gamma);
   if (estimators.includes('doublyRobust') && terms.doublyRobust === null) {
     throw new AlgorithmError(
       'MISSING_INPUT',
-      'doublyRobust needs qValues and stateValues of a Q model fitted on other episodes; a value critic is not enough',
+      'doublyRobust needs qValues and stateValues of a Q model fitted on other groups of episodes; a value critic is not enough',
     );
   }
-  const diagnostics = diagnose(terms.logWeights);
+  const clusters = clusterByGroup(episodes.groupIds, terms.logWeights.length);
+  const diagnostics = diagnose(terms.logWeights, clusters);
   const reason =
-    tooFewEffective(diagnostics, minEffectiveEpisodes) ?? offMeanWeight(diagnostics, meanWeightTolerance);
+    tooFewEffective(diagnostics, minEffectiveEpisodes) ??
+    tooFewGroups(diagnostics, minEffectiveGroups) ??
+    offMeanWeight(diagnostics, meanWeightTolerance);
   if (reason !== null) return { kind: 'refused', reason, diagnostics };
-  const weights = terms.logWeights.map(Math.exp);
+  const { numClusters } = clusters;
+  const every = Int32Array.from({ length: numClusters }, (_, cluster) => cluster);
   const estimates = estimators.map((estimator) => {
-    const statistic = statisticOf(estimator, terms, weights);
-    const all = Int32Array.from(weights.keys());
-    const interval = bootstrapInterval(weights.length, statistic, bootstrap);
-    return { estimator, value: statistic(all), interval };
+    const statistic = ratioOf(estimator, terms, clusters);
+    const interval = bootstrapInterval(numClusters, statistic, bootstrap);
+    return { estimator, value: statistic(every), interval };
   });
   return { kind: 'estimated', estimates, diagnostics };
 }
 
-function diagnose(logWeights: Float64Array): OffPolicyDiagnostics {
+function diagnose(logWeights: Float64Array, clusters: Clusters): OffPolicyDiagnostics {
   const numEpisodes = logWeights.length;
   if (numEpisodes === 0) {
     return {
       numEpisodes,
       effectiveEpisodes: 0,
+      numGroups: 0,
+      effectiveGroups: 0,
       meanWeight: NaN,
       meanWeightError: NaN,
       chiSquare: NaN,
@@ -118,20 +132,29 @@ function diagnose(logWeights: Float64Array): OffPolicyDiagnostics {
   }
   // Scaled by the largest weight, so that no sum overflows.
   const largest = logWeights.reduce((most, log) => Math.max(most, log), -Infinity);
-  let sum = 0;
-  let squares = 0;
-  for (const log of logWeights) {
-    const weight = Math.exp(log - largest);
-    sum += weight;
-    squares += weight * weight;
-  }
   const scale = Math.exp(largest);
-  const variance = Math.max(0, squares - (sum * sum) / numEpisodes) / Math.max(1, numEpisodes - 1);
+  const weights = logWeights.map((log) => Math.exp(log - largest));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const squares = weights.reduce((total, weight) => total + weight * weight, 0);
+  const mean = sum / numEpisodes;
+  const groupWeights = sumByCluster(weights, clusters);
+  const deviations = weights.map((weight) => weight - mean);
+  const sumOfSquares = (values: Float64Array) => values.reduce((total, value) => total + value * value, 0);
+  const { numClusters } = clusters;
+  /** Of n summands that are evidence each by itself. */
+  const errorOf = (summands: Float64Array, n: number) =>
+    n === 1 ? 0 : Math.sqrt((n / (n - 1)) * sumOfSquares(summands)) / numEpisodes;
+  const meanError = Math.max(
+    errorOf(deviations, numEpisodes),
+    errorOf(sumByCluster(deviations, clusters), numClusters),
+  );
   return {
     numEpisodes,
     effectiveEpisodes: (sum * sum) / squares,
-    meanWeight: (sum / numEpisodes) * scale,
-    meanWeightError: variance === 0 ? 0 : Math.sqrt(variance / numEpisodes) * scale,
+    numGroups: numClusters,
+    effectiveGroups: (sum * sum) / sumOfSquares(groupWeights),
+    meanWeight: mean * scale,
+    meanWeightError: meanError === 0 ? 0 : meanError * scale,
     chiSquare: (squares / numEpisodes) * Math.exp(2 * largest) - 1,
     largestWeightShare: 1 / sum,
   };
@@ -142,13 +165,31 @@ function tooFewEffective(
   least: number,
 ): string | null {
   if (effectiveEpisodes >= least) return null;
-  if (numEpisodes === 0) return `there are no episodes; at least ${String(least)} effective ones are needed`;
-  const needed = Math.ceil((least / effectiveEpisodes) * numEpisodes);
+  if (numEpisodes === 0) {
+    return (
+      `there are no episodes; at least ${String(least)} effective ones (minEffectiveEpisodes) are needed: ` +
+      `${String(Math.ceil(least))} or more of the candidate itself, or of a policy close to it, would do`
+    );
+  }
+  const more = Math.ceil((least / effectiveEpisodes) * numEpisodes) - numEpisodes;
   const share = (100 * largestWeightShare).toFixed(0);
   return (
-    `${String(numEpisodes)} episodes count as ${effectiveEpisodes.toFixed(1)} effective ones, at least ${String(least)} are needed ` +
-    `(one episode carries ${share} % of the weight); about ${String(needed)} episodes of this behavior policy, or fewer of one ` +
-    'closer to the candidate, would do'
+    `${String(numEpisodes)} episodes count as ${effectiveEpisodes.toFixed(1)} effective ones, at least ${String(least)} ` +
+    `(minEffectiveEpisodes) are needed (one episode carries ${share} % of the weight); about ${String(more)} more episodes of this ` +
+    `behavior policy, or ${String(Math.ceil(least - effectiveEpisodes))} and more of the candidate itself, would do`
+  );
+}
+
+function tooFewGroups(
+  { numEpisodes, numGroups, effectiveGroups }: OffPolicyDiagnostics,
+  least: number,
+): string | null {
+  if (effectiveGroups >= least) return null;
+  const more = Math.ceil((least / effectiveGroups) * numGroups) - numGroups;
+  return (
+    `${String(numEpisodes)} episodes of ${String(numGroups)} groups count as ${effectiveGroups.toFixed(1)} effective groups, at least ` +
+    `${String(least)} (minEffectiveGroups) are needed, as episodes of one task and seed are evidence only together; about ` +
+    `${String(more)} more groups of this behavior policy would do`
   );
 }
 
@@ -168,25 +209,22 @@ function offMeanWeight(
         'that sampled them, at its temperature and with its masks, would do';
 }
 
-/** The estimator on a sample of episodes. */
-function statisticOf(
+/** The estimator on a sample of clusters: a sum over their episodes by another. */
+function ratioOf(
   estimator: OffPolicyEstimator,
-  terms: EpisodeTerms,
-  weights: Float64Array,
+  { returns, logWeights, perDecision, doublyRobust }: EpisodeTerms,
+  clusters: Clusters,
 ): (sample: Int32Array) => number {
-  const weighted = weights.map((weight, e) => weight * terms.returns[e]);
-  switch (estimator) {
-    case 'importanceSampling':
-      return (sample) => sumOver(weighted, sample) / sample.length;
-    case 'perDecision':
-      return (sample) => sumOver(terms.perDecision, sample) / sample.length;
-    case 'weightedImportanceSampling':
-      return (sample) => sumOver(weighted, sample) / sumOver(weights, sample);
-    case 'doublyRobust': {
-      const contributions = terms.doublyRobust ?? new Float64Array(weights.length).fill(NaN);
-      return (sample) => sumOver(contributions, sample) / sample.length;
-    }
-  }
+  const weights = logWeights.map(Math.exp);
+  const weighted = weights.map((weight, e) => weight * returns[e]);
+  const ones = weights.map(() => 1);
+  const [numerators, denominators] = {
+    importanceSampling: [weighted, ones],
+    perDecision: [perDecision, ones],
+    weightedImportanceSampling: [weighted, weights],
+    doublyRobust: [doublyRobust ?? ones.map(() => NaN), ones],
+  }[estimator].map((values) => sumByCluster(values, clusters));
+  return (sample) => sumOver(numerators, sample) / sumOver(denominators, sample);
 }
 
 function sumOver(values: Float64Array, sample: Int32Array): number {

@@ -1,5 +1,5 @@
 import type { LoggedEpisodes } from '../evaluation/logged-episodes.js';
-import type { QTransitions } from '../evaluation/fitted-q.js';
+import type { QTransitions } from '../evaluation/linear-q.js';
 
 /*
  * A small decision problem whose true values are known by summing over all of its histories: three decisions, two states,
@@ -37,10 +37,19 @@ export function trueValue(policy: TabularPolicy, gamma: number): number {
   return valueFrom(0, 0);
 }
 
+export interface TabularPolicies {
+  readonly behavior: TabularPolicy;
+  readonly candidate: TabularPolicy;
+  /** Episodes a group (default 1). */
+  readonly groupSize?: number;
+  /** All first rewards of a group are higher by one draw from ±this (default 0), which leaves the true value as it is. */
+  readonly groupEffect?: number;
+}
+
 /** Episodes of `behavior`, with the logprobs and the features that an evaluation of `candidate` needs. */
 export function sampleTabular(
   numEpisodes: number,
-  { behavior, candidate }: { readonly behavior: TabularPolicy; readonly candidate: TabularPolicy },
+  { behavior, candidate, groupSize = 1, groupEffect = 0 }: TabularPolicies,
   random: () => number,
 ): LoggedTabular {
   const numDecisions = numEpisodes * HORIZON;
@@ -49,12 +58,14 @@ export function sampleTabular(
   const behaviorLogprobs = new Float32Array(numDecisions);
   const features = new Float32Array(numDecisions * NUM_FEATURES);
   const expectedFeatures = new Float32Array(numDecisions * NUM_FEATURES);
+  let effect = 0;
   for (let e = 0; e < numEpisodes; e++) {
+    if (groupEffect !== 0 && e % groupSize === 0) effect = random() < 0.5 ? groupEffect : -groupEffect;
     let state = 0;
     for (let step = 0; step < HORIZON; step++) {
       const t = e * HORIZON + step;
       const action = Number(random() < behavior[state]);
-      rewards[t] = Number(random() < payProbability(state)) - 0.2 * action;
+      rewards[t] = Number(random() < payProbability(state)) - 0.2 * action + (step === 0 ? effect : 0);
       candidateLogprobs[t] = Math.log(probabilityOf(candidate, state, action));
       behaviorLogprobs[t] = Math.log(probabilityOf(behavior, state, action));
       const cell = t * NUM_FEATURES + (step * 2 + state) * 2;
@@ -64,8 +75,9 @@ export function sampleTabular(
     }
   }
   const offsets = Int32Array.from({ length: numEpisodes + 1 }, (_, e) => e * HORIZON);
+  const groupIds = Int32Array.from({ length: numEpisodes }, (_, e) => Math.floor(e / groupSize));
   return {
-    episodes: { offsets, rewards, candidateLogprobs, behaviorLogprobs },
-    transitions: { offsets, rewards, features, expectedFeatures, numFeatures: NUM_FEATURES },
+    episodes: { offsets, rewards, groupIds, candidateLogprobs, behaviorLogprobs },
+    transitions: { offsets, rewards, groupIds, features, expectedFeatures, numFeatures: NUM_FEATURES },
   };
 }
