@@ -59,6 +59,8 @@ const newSteps = (count, shape) => Array.from({ length: count }, (_, i) => newSt
 
 /** Makes the events of one episode after another; what is random in them was made beforehand, so that events cost little to make. */
 export class EpisodeSource {
+  eventsPerEpisode = EVENTS_PER_EPISODE;
+
   /** @param ids `{ logId, runId }` */
   constructor(ids, { numDistinct = NUM_DISTINCT } = {}) {
     this.ids = ids;
@@ -96,5 +98,28 @@ export class EpisodeSource {
     yield event('EpisodeStarted', 0, started);
     for (const [i, payload] of steps.entries()) yield event('StepRecorded', i + 1, payload);
     yield event('EpisodeEnded', STEPS_PER_EPISODE + 1, ended);
+  }
+}
+
+const REWARDS_PER_EPISODE = 64;
+
+/** Small events: rewards for the 64 steps of one episode after another. */
+export class RewardSource {
+  eventsPerEpisode = REWARDS_PER_EPISODE;
+
+  /** @param ids `{ logId, runId }` */
+  constructor(ids) {
+    this.ids = ids;
+  }
+
+  /** The rewards of the `ordinal`-th episode, each made when it is asked for. */
+  *episode(ordinal) {
+    const { logId, runId } = this.ids;
+    const episodeId = episodeIdFor({ runId, ordinal });
+    const occurredAtUs = Date.now() * 1000;
+    for (let seq = 0; seq < REWARDS_PER_EPISODE; seq++) {
+      const payload = { step: seq, name: 'exact', value: seq % 2, source: 'bench', rationale: '' };
+      yield newEpisodeEvent({ kind: 'RewardAssigned', logId, runId, episodeId, seq, occurredAtUs, payload });
+    }
   }
 }

@@ -12,18 +12,23 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
-import { episodeIdFor, newEpisodeEvent, newRunId } from '@retrace/trajectory';
+import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
 import { connectBareProducer } from './bare-producer.mjs';
 import { FigureTable } from './figure-table.mjs';
-import { EpisodeSource, STEP_BYTES, STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
+import {
+  EpisodeSource,
+  RewardSource,
+  STEP_BYTES,
+  STEPS_PER_EPISODE,
+  TOKENS_PER_STEP,
+} from './sample-episodes.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '6' } } });
 const measuredMs = Number(values.seconds) * 1000;
-const SMALL_EVENTS_PER_TURN = 64;
 /** In one batch of kafkajs alone: 1 MB. */
 const BARE_EPISODES = 50;
 
@@ -64,16 +69,6 @@ async function measure(log, turn) {
     diskBytesPerEvent: (writtenBytes() - bytesBefore) / numEvents,
     waitedFraction: (1000 * writer.waitedSeconds) / tookMs,
   };
-}
-
-/** Rewards for the 64 steps of an episode, one episode a turn. */
-function* smallEvents({ logId, runId }, ordinal) {
-  const episodeId = episodeIdFor({ runId, ordinal });
-  const occurredAtUs = Date.now() * 1000;
-  for (let seq = 0; seq < SMALL_EVENTS_PER_TURN; seq++) {
-    const payload = { step: seq, name: 'exact', value: seq % 2, source: 'bench', rationale: '' };
-    yield newEpisodeEvent({ kind: 'RewardAssigned', logId, runId, episodeId, seq, occurredAtUs, payload });
-  }
 }
 
 async function measureLmdb(table) {
@@ -162,9 +157,9 @@ async function measureSteps(kind, log, table, aim) {
 }
 
 async function measureSmallEvents(kind, log, table, aim) {
-  const ids = { logId: log.logId, runId: newRunId() };
-  const small = await measure(log, (ordinal) => smallEvents(ids, ordinal));
-  const smallBytes = encodeEvent(smallEvents(ids, 0).next().value).length;
+  const source = new RewardSource({ logId: log.logId, runId: newRunId() });
+  const small = await measure(log, (ordinal) => source.episode(ordinal));
+  const smallBytes = encodeEvent(source.episode(0).next().value).length;
   const name = `${kind}: small events (RewardAssigned, ${smallBytes} bytes) appended durably`;
   table.add(name, small.eventsPerSecond, 'events/s', aim);
   table.add('… CPU of all threads of this process, an event', small.cpuUsPerEvent, 'µs');

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { newRunId } from '@retrace/trajectory';
-import { EpisodeSource, EVENTS_PER_EPISODE } from './sample-episodes.mjs';
+import { EpisodeSource } from './sample-episodes.mjs';
 
 /** The writer waits while this many events are not yet visible, so that all processes work at one rate. */
 const MAX_EVENTS_AHEAD = 24_000;
@@ -16,10 +16,11 @@ export class WrittenPipeline {
   #ordinal = 0;
   #awaited = [];
 
-  constructor({ log, writer, sink }) {
+  /** @param {{ Source?: typeof EpisodeSource | typeof import('./sample-episodes.mjs').RewardSource }} parts what it writes */
+  constructor({ log, writer, sink, Source = EpisodeSource }) {
     this.runId = newRunId();
     this.writer = writer;
-    this.source = new EpisodeSource({ logId: log.logId, runId: this.runId });
+    this.source = new Source({ logId: log.logId, runId: this.runId });
     sink.child.on('message', ({ nextOffset, numInserts }) => {
       this.visible = nextOffset ?? 0;
       this.numInserts = numInserts;
@@ -32,7 +33,7 @@ export class WrittenPipeline {
 
   async writeEpisode() {
     for (const event of this.source.episode(this.#ordinal++)) this.writer.write(event);
-    this.written += EVENTS_PER_EPISODE;
+    this.written += this.source.eventsPerEpisode;
     this.#awaited.push({ count: this.written, at: performance.now() });
     await this.writer.betweenTurns();
   }

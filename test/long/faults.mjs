@@ -2,10 +2,11 @@
  * The fault matrix at every commit point: the store is killed at each call of an insert, of a merge and of a deletion (in parts of one file, of a
  * file a column, and merged column by column), and the sink at each call of its cursor and its requests.
  *
- *   npm run test:long -- faults [-- --points 60 --minutes 40 --matrix insert]
+ *   npm run test:long -- faults [-- --points 60 --minutes 40 --skip 0 --matrix insert]
  *
  * A part with a file a column has hundreds of points, alike but for their names: `--points` of each matrix are taken. The points come in an
- * order of which every beginning is evenly spread over them, so that `--minutes`, which every matrix gets its share of, leaves none of them out.
+ * order of which every beginning is evenly spread over them, so that `--minutes`, which every matrix gets its share of, leaves none of them out; `--skip` goes on
+ * after so many of each.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -31,6 +32,7 @@ const { values } = parseArgs({
   options: {
     points: { type: 'string', default: '60' },
     minutes: { type: 'string', default: 'Infinity' },
+    skip: { type: 'string', default: '0' },
     matrix: { type: 'string', multiple: true },
   },
 });
@@ -70,7 +72,7 @@ for (const [i, { name, settings, count, kill }] of chosen.entries()) {
     if (settings !== undefined) await bench.client.command(`ALTER TABLE events MODIFY SETTING ${settings}`);
     await bench.startSink();
     const all = await count(bench);
-    const points = spreadEvenly(sampleEvenly(all, mostPoints));
+    const points = spreadEvenly(sampleEvenly(all, mostPoints)).slice(Number(values.skip));
     console.log(`${name}: ${all.length} points`);
     const outcomes = [];
     for (const point of points) {

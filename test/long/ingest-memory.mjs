@@ -3,10 +3,10 @@
  * store while episodes of 8 events (6 steps of 1 kB random text and 256 tokens) go through all of them as fast as they can. The first third
  * warms up; after it, the medians of the next and the last sixth of the samples may differ by at most 10 %.
  *
- *   npm run test:long -- ingest-memory [-- --events 1000000] [--minutes 60] [--log kafka]
+ *   npm run test:long -- ingest-memory [-- --events 1000000 --minutes 60 --log kafka --small]
  *
  * It ends with the number of events or after the minutes, whichever comes first, and says how many events passed. Ten million take 25 GB
- * of disk.
+ * of disk; with --small, as rewards of 156 bytes, 3 GB.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { createStoreClient, migrate } from '@retrace/trajectory/clickhouse';
 import { openLog } from '@retrace/trajectory/log';
 import { FigureTable } from '../../bench/figure-table.mjs';
 import { anonymousMiB, startRole, STORE_USER } from '../../bench/pipeline-processes.mjs';
-import { EVENTS_PER_EPISODE } from '../../bench/sample-episodes.mjs';
+import { EpisodeSource, RewardSource } from '../../bench/sample-episodes.mjs';
 import { WrittenPipeline } from '../../bench/written-pipeline.mjs';
 import { startBroker } from '../../scripts/kafka/start-broker.mjs';
 
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     events: { type: 'string', default: '1000000' },
     minutes: { type: 'string', default: 'Infinity' },
     log: { type: 'string', default: 'lmdb' },
+    small: { type: 'boolean', default: false },
   },
 });
 const numEvents = Number(values.events);
@@ -45,14 +46,21 @@ const client = createStoreClient({ url: store.first.url, ...STORE_USER });
 await migrate(client);
 const log = await openLog(location, 'test');
 const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl: store.first.url }));
-const pipeline = new WrittenPipeline({ log, writer: await TrajectoryWriter.open(log), sink });
+const writer = await TrajectoryWriter.open(log);
+const pipeline = new WrittenPipeline({
+  log,
+  writer,
+  sink,
+  Source: values.small ? RewardSource : EpisodeSource,
+});
 
 const pids = { 'collector’s writer': process.pid, sink: sink.pid, store: store.pid };
 const samples = Object.fromEntries(Object.keys(pids).map((role) => [role, []]));
 const startedAt = performance.now();
 const eventsPerSample = Math.min(numEvents / MIN_SAMPLES, MAX_EVENTS_A_SAMPLE);
+const episodesPerSample = Math.ceil(eventsPerSample / pipeline.source.eventsPerEpisode);
 while (pipeline.written < numEvents && performance.now() - startedAt < maxMs) {
-  await pipeline.writeEpisodes(Math.ceil(eventsPerSample / EVENTS_PER_EPISODE));
+  await pipeline.writeEpisodes(episodesPerSample);
   pipeline.latenciesMs.length = 0;
   for (const [role, pid] of Object.entries(pids)) samples[role].push(anonymousMiB(pid));
 }
@@ -73,7 +81,7 @@ rmSync(directory, { recursive: true });
 
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 const table = new FigureTable(
-  `Memory while ${pipeline.written.toLocaleString('en')} events pass, log on ${values.log}`,
+  `Memory while ${pipeline.written.toLocaleString('en')} ${values.small ? 'small ' : ''}events pass, log on ${values.log}`,
 );
 table.add('events from write to visible', pipeline.written / seconds, 'events/s');
 for (const [role, list] of Object.entries(samples)) {
