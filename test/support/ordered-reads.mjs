@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+
+/**
+ * Reading in the order of the key while rows come and parts merge: whether an episode that is in the store whole is ever shown with less.
+ *
+ * Statements are asked with the engine's settings as they are, and where an answer lacks something, once more with each of these changed, and with
+ * the rows looked up by their offset: which tells a fault of the engine's reading from rows that are gone.
+ */
+
+/** What may stand between a row and who asks for it in the order of the key. */
+export const WAYS_OF_READING = {
+  'as they are': {},
+  'no reading in order': { optimize_read_in_order: 0 },
+  'no cache of conditions': { use_query_condition_cache: 0 },
+  'no skipping indexes': { use_skip_indexes: 0 },
+};
+
+/** Settings go with every statement of it. */
+export function withSettings(client, added) {
+  return new Proxy(client, {
+    get(target, name) {
+      const own = Reflect.get(target, name, target);
+      if (name !== 'queryArrow' && name !== 'queryRows')
+        return typeof own === 'function' ? own.bind(target) : own;
+      return (sql, options = {}) =>
+        own.call(target, sql, { ...options, settings: { ...options.settings, ...added } });
+    },
+  });
+}
+
+/**
+ * The trainer's reading of whole episodes against the events that were appended.
+ *
+ * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
+ * @param {string} runId
+ * @param {readonly (readonly import('@retrace/trajectory').AnyEvent[])[]} episodes Events of each, in order; all visible.
+ * @returns {Promise<string | null>} what is wrong, one sentence; null when every step is there with its tokens, rewards and logprobs
+ */
+export async function readEpisodesAndCompare(client, runId, episodes) {
+  const ids = episodes.map(([{ episodeId }]) => episodeId);
+  let columns;
+  try {
+    columns = await new TrajectoryReader(client).readEpisodes(runId, ids);
+  } catch (error) {
+    if (error.code !== 'NOT_YET_VISIBLE') throw error;
+    return error.message;
+  }
+  for (const [i, events] of episodes.entries()) {
+    const steps = events.filter(({ kind }) => kind === 'StepRecorded').map(({ payload }) => payload);
+    const [first, end] = [columns.stepOffsets[i], columns.stepOffsets[i + 1]];
+    if (end - first !== steps.length)
+      return `episode ${ids[i]} has ${steps.length} steps and is read with ${end - first}`;
+    for (const [n, step] of steps.entries()) {
+      const [from, to] = [columns.tokenOffsets[first + n], columns.tokenOffsets[first + n + 1]];
+      const isSame =
+        columns.steps[first + n] === step.step &&
+        columns.rewards[first + n] === step.reward &&
+        isDeepStrictEqual(columns.tokenIds.slice(from, to), step.tokenIds) &&
+        isDeepStrictEqual(columns.tokenLogprobs.slice(from, to), step.tokenLogprobs);
+      if (!isSame) return `step ${n} of episode ${ids[i]} is read otherwise than it was appended`;
+    }
+  }
+  return null;
+}
+
+/**
+ * The view `steps` of all episodes of the run, as the audit reads it, against how many steps each has.
+ *
+ * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
+ * @param {string} runId
+ * @param {readonly (readonly import('@retrace/trajectory').AnyEvent[])[]} episodes All visible; the run may have more.
+ */
+export async function countStepsAndCompare(client, runId, episodes) {
+  const rows = await client.queryRows(
+    'SELECT episode_id AS id, count() AS n FROM steps WHERE run_id = {runId:String} GROUP BY id',
+    { params: { runId } },
+  );
+  const counts = new Map(rows.map(({ id, n }) => [id, n]));
+  const wrong = episodes.find((events) => counts.get(events[0].episodeId) !== events.length - 2);
+  return wrong === undefined
+    ? null
+    : `episode ${wrong[0].episodeId} has ${wrong.length - 2} steps; the view shows ${counts.get(wrong[0].episodeId)}`;
+}
+
+/**
+ * Once more in each way, and where the rows are.
+ *
+ * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
+ * @param {(client: import('@retrace/trajectory/clickhouse').StoreClient) => Promise<string | null>} look
+ */
+export async function explainFault(client, look) {
+  const found = [];
+  for (const [way, settings] of Object.entries(WAYS_OF_READING)) {
+    found.push(`${way}: ${(await look(withSettings(client, settings))) ?? 'nothing is missing'}`);
+  }
+  const parts = await client.queryRows(
+    "SELECT name, rows, level FROM system.parts WHERE table = 'events' AND active ORDER BY min_block_number",
+  );
+  const listed = parts.map(({ name, rows, level }) => `${name} (${rows} rows, level ${level})`);
+  return `${found.join('\n')}\nactive parts: ${listed.join(', ')}`;
+}
