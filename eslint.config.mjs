@@ -1,5 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
+
+/** What may be imported anywhere: the tools that the tests of all workspaces share. */
+const sharedTools = ['vitest', 'vite', 'fast-check'];
+
+const workspaces = ['libs', 'apps'].flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder))
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => existsSync(join(import.meta.dirname, path, 'package.json'))),
+);
+
+/** Each workspace imports only what its own package.json declares: packages and other workspaces alike. */
+const declaredImports = workspaces.map((path) => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, path, 'package.json'), 'utf8'));
+  const declared = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].flatMap(
+    (kind) => Object.keys(manifest[kind] ?? {}),
+  );
+  const names = [...declared, manifest.name, ...sharedTools].map((name) => name.replaceAll('/', '\\/'));
+  const undeclared = `/^(?!\\.|\\/|node:|(?:${names.join('|')})(?:\\/|$))[@\\w]/`;
+  const imports = [
+    'ImportDeclaration',
+    'ExportNamedDeclaration',
+    'ExportAllDeclaration',
+    'ImportExpression',
+    'TSImportType',
+  ];
+  return {
+    files: [`${path}/**/*.{ts,tsx,mts,mjs,js}`],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `:matches(${imports.join(', ')})[source.value=${undeclared}]`,
+          message: `Declare what is imported in ${path}/package.json.`,
+        },
+      ],
+    },
+  };
+});
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', '.retrace/**'] },
@@ -28,6 +68,7 @@ export default tseslint.config(
       'max-lines': ['warn', { max: 320, skipBlankLines: true, skipComments: true }],
     },
   },
+  ...declaredImports,
   {
     files: ['**/*.spec.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', 'max-lines': 'off' },

@@ -75,7 +75,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
       '--policy',
       'random',
       '--episodes',
-      '4000',
+      '2000',
       ...data,
     ]);
     const session = startRetrace(['score', '--recipe', 'frozen-lake-grpo', '--name', 'killed', ...data]);
@@ -84,7 +84,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     const killed = await json<Report>('score', '--recipe', 'frozen-lake-grpo', '--name', 'killed');
     expect(killed.numKept).toBeGreaterThan(0);
     expect(killed.numScored).toBeGreaterThan(0);
-    expect(killed.numScored + killed.numKept).toBe(4000);
+    expect(killed.numScored + killed.numKept).toBe(2000);
     // The recipe scores by the environment alone, so the return that the collector sealed is an independent oracle.
     const [found] = await json<object[]>(
       'sql',
@@ -92,7 +92,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
        FROM scores AS s INNER JOIN episodes AS e ON s.run_id = e.run_id AND s.episode_id = e.episode_id
        WHERE s.run_id = (SELECT max(run_id) FROM runs)`,
     );
-    expect(found).toEqual({ num: 4000, unique: 4000, wrong: 0 });
+    expect(found).toEqual({ num: 2000, unique: 2000, wrong: 0 });
   });
 
   it('compares two versions', async () => {

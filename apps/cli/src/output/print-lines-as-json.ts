@@ -1,12 +1,17 @@
 import { createLogStream, parseLogLine, type LogLevel } from '../supervisor/log-stream.js';
 
+type Stream = Pick<NodeJS.WriteStream, 'write'>;
+
 /** From now on each line that this process prints is a JSON object, the one that `up --json` prints for the line of a role. */
-export function printLinesAsJson(role: string): void {
-  printAsJson(process.stdout, role, 'info');
-  printAsJson(process.stderr, role, 'warn');
+export function printLinesAsJson(
+  role: string,
+  { stdout, stderr }: { readonly stdout: Stream; readonly stderr: Stream } = process,
+): void {
+  printAsJson(stdout, role, 'info');
+  printAsJson(stderr, role, 'warn');
 }
 
-function printAsJson(stream: NodeJS.WriteStream, role: string, fallback: LogLevel): void {
+function printAsJson(stream: Stream, role: string, fallback: LogLevel): void {
   const write = stream.write.bind(stream);
   const log = createLogStream({
     json: true,
