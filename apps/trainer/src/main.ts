@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openBackend, openPolicyText, visibleGpus } from '@retrace/policy';
-import { RewardScorer, StateVisits, VerdictStore } from '@retrace/scoring';
+import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
 import { PatientLog } from '@retrace/trajectory';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
 import { ControlTail } from '@retrace/trajectory/control-tail';
@@ -56,6 +56,7 @@ async function main(): Promise<void> {
     recipe,
     rewards: await RewardScorer.load(recipe.reward, {
       verdicts: new VerdictStore({ log, reader, runId }),
+      judge: { archive: new VerdictArchive(client) },
       visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
     }),
     startWorkers: (policy) =>

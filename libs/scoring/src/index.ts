@@ -15,5 +15,6 @@ export { findVersion, readScores, type NamedVersion, type StoredScore } from './
 export { StateVisits, type StateVisitsOptions, type VisitCount } from './state-visits.js';
 export { rewardEpisode, type StoredEpisodes } from './reward-episode.js';
 export { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
+export { VerdictArchive, type VerdictSource } from './judge/verdict-archive.js';
 export type { JudgeVerdict } from './judge/verdict.js';
 export { VerdictStore, type AssignedRewardSource, type VerdictStoreOptions } from './judge/verdict-store.js';

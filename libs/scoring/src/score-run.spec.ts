@@ -8,6 +8,7 @@ import {
 } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startJudgeServer } from './judge/judge-server.fixture.js';
+import { VerdictArchive } from './judge/verdict-archive.js';
 import { VerdictStore } from './judge/verdict-store.js';
 import { rewardEpisode } from './reward-episode.js';
 import { RewardScorer, type RewardDefinition } from './reward-scorer.js';
@@ -263,5 +264,41 @@ describe('scoring stored episodes', () => {
       numUnanswered: 1,
       promptTokens: 0,
     });
+  });
+
+  it('asks no question twice, also about episodes of another run, and logs each answer with its episode', async () => {
+    const [first, second] = [newRunId(), newRunId()];
+    await play(first, [0, 1], (ordinal) => ({ action: `try ${String(ordinal)}` }));
+    const ids = await play(second, [0, 1, 2], (ordinal) => ({ action: `try ${String(ordinal)}` }));
+    const server = await startJudgeServer((_, question) => ({
+      content: JSON.stringify({ rationale: 'seen', score: question.includes('try 1') ? 1 : 0.25 }),
+    }));
+    const { endpoint } = server;
+    const scoreJudged = async (runId: string) => {
+      const scorer = new RewardScorer(
+        { ...SPREAD, components: [{ reward: 'judge', options: { model: 'grader', endpoint } }] },
+        {
+          verdicts: new VerdictStore({ log: store.log, reader: new TrajectoryReader(store.client), runId }),
+          judge: { archive: new VerdictArchive(store.client) },
+        },
+      );
+      await scoreRun({ client: store.client, runId, scorer, name: 'judged' });
+      for (let partition = 0; partition < 2; partition++) {
+        const end = await store.log.endOffset('trajectories', partition);
+        if (end > 0) await sink.caughtUpTo('trajectories', partition, end - 1);
+      }
+      return scorer.judgeUsage;
+    };
+    expect(await scoreJudged(first)).toMatchObject({ numRequests: 2, numReused: 0 });
+    expect(await scoreJudged(second)).toMatchObject({ numRequests: 1, numReused: 2, promptTokens: 100 });
+    await server.close();
+    expect((await rowsOf(second)).map((row) => row.total)).toEqual([0.25, 1, 0.25]);
+    const assigned = await new TrajectoryReader(store.client).readAssignedRewards(second, ids);
+    const tokensOf = (rationale: string) => (JSON.parse(rationale) as { promptTokens: number }).promptTokens;
+    expect(assigned.map(({ value, rationale }) => [value, tokensOf(rationale)])).toEqual([
+      [0.25, 0],
+      [1, 0],
+      [0.25, 100],
+    ]);
   });
 });

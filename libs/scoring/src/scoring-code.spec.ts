@@ -82,6 +82,7 @@ describe('the code behind a reward version', () => {
     'scoring/src/diff/diff-scores.ts',
     'scoring/src/judge/judge-client.ts',
     'scoring/src/judge/verdict-store.ts',
+    'scoring/src/judge/verdict-archive.ts',
     'rewards/src/components/answer-rewards.ts',
     'rewards/src/judge.ts',
   ])('is not in %s, which decides none of them', (file) => {

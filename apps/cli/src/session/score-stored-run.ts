@@ -4,6 +4,7 @@ import {
   RewardScorer,
   scoreRun,
   StateVisits,
+  VerdictArchive,
   VerdictStore,
   type ScoreDiff,
   type ScoreDiffOptions,
@@ -44,6 +45,7 @@ export async function scoreStoredRun(
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
+    judge: { archive: new VerdictArchive(client) },
     visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
   });
   const stop = new AbortController();

@@ -135,6 +135,30 @@ describe('JudgeClient', () => {
     expect(client.usage.numVerdicts).toBe(0);
   });
 
+  it('takes the verdict of the archive before it asks, and counts what was paid for once', async () => {
+    const { newVerdict, client, server } = await askOf(() => ({}));
+    expect(newVerdict).toMatchObject({ promptTokens: 100, completionTokens: 20 });
+    const request = requestTo(server.endpoint);
+    const again = await client.ask(request, []);
+    expect(again.newVerdict).toEqual({ ...newVerdict, promptTokens: 0, completionTokens: 0 });
+
+    const asked: string[] = [];
+    const find = (hash: string) => {
+      asked.push(hash);
+      return Promise.resolve(hash === newVerdict?.promptHash ? newVerdict : null);
+    };
+    const other = new JudgeClient({ archive: { find } });
+    expect((await other.ask(request, [])).newVerdict).toEqual(again.newVerdict);
+    expect(server.requests).toHaveLength(1);
+    expect(other.usage).toMatchObject({ numRequests: 0, numReused: 1, numVerdicts: 0, promptTokens: 0 });
+    await other.ask(requestTo(server.endpoint, { user: 'another episode' }), []);
+    expect(server.requests).toHaveLength(2);
+    // Neither where the log has a verdict nor where only what is logged counts.
+    await other.ask(request, newVerdict === null ? [] : [newVerdict]);
+    await other.ask(requestTo(server.endpoint, { user: 'a third' }), [], { onlyKnown: true });
+    expect(asked).toHaveLength(2);
+  });
+
   it('answers from the log, from what it asked before and from what is under way, without asking again', async () => {
     const { newVerdict, client, server } = await askOf(() => ({ delayMs: 20 }));
     const request = requestTo(server.endpoint);

@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from './circuit-breaker.js';
+import type { VerdictSource } from './verdict-archive.js';
 import {
   answerOf,
   firstOn,
@@ -17,6 +18,8 @@ import {
 export interface JudgeClientOptions {
   /** Verdicts kept for the same question (default 10,000). */
   readonly cacheSize?: number;
+  /** Asked for verdicts on the same question before a judge is; left out: only this client's own are known. */
+  readonly archive?: VerdictSource;
   /** Where API keys are looked up (default: this process's environment). */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** First pause before asking again; doubles each time, up to 30 s (default 500). */
@@ -31,7 +34,7 @@ export interface JudgeUsage {
   /** HTTP requests, with those that were made again. */
   numRequests: number;
   numRetries: number;
-  /** Answered from what was asked before, here or in the log. */
+  /** Answered from what was asked before: here, in the log or in another run. */
   numReused: number;
   numVerdicts: number;
   numRefused: number;
@@ -43,10 +46,17 @@ export interface JudgeUsage {
   cost: number;
 }
 
-/** A judge's answer, and the verdict behind it where it is new. */
+/** A judge's answer, and the verdict behind it where it is new to the episode. */
 export interface AskedJudge {
   readonly answer: JudgeAnswer;
+  /** Of no tokens where it was given for another episode: it was paid for there. */
   readonly newVerdict: JudgeVerdict | null;
+}
+
+interface FoundVerdict {
+  readonly verdict: JudgeVerdict;
+  /** Given now; else it was in the archive. */
+  readonly isNew: boolean;
 }
 
 /** The service said that it cannot answer this request, now or ever. */
@@ -79,8 +89,9 @@ export class JudgeClient {
     completionTokens: 0,
     cost: 0,
   };
-  readonly #cache: LRUCache<string, Promise<JudgeVerdict>>;
+  readonly #cache: LRUCache<string, Promise<FoundVerdict>>;
   readonly #limits = new Map<string, ReturnType<typeof pLimit>>();
+  readonly #archive: VerdictSource | null;
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #firstRetryMs: number;
   readonly #breakers = new Map<string, CircuitBreaker>();
@@ -89,6 +100,7 @@ export class JudgeClient {
 
   constructor(options: JudgeClientOptions = {}) {
     this.#cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
+    this.#archive = options.archive ?? null;
     this.#environment = options.environment ?? process.env;
     this.#firstRetryMs = options.firstRetryMs ?? 500;
     this.#maxFailuresInARow = options.maxFailuresInARow ?? 8;
@@ -111,17 +123,25 @@ export class JudgeClient {
       return { answer: { kind: 'none', reason: 'judge: no verdict in the log' }, newVerdict: null };
     }
     const cached = this.#cache.get(hash);
-    const asking = cached ?? this.#askService(request);
+    const asking = cached ?? this.#findOrAsk(hash, request);
     if (cached === undefined) this.#cache.set(hash, asking);
-    else this.usage.numReused++;
     try {
-      const verdict = await asking;
-      return { answer: answerOf(verdict), newVerdict: verdict };
+      const { verdict, isNew } = await asking;
+      const isPaidFor = cached !== undefined || !isNew;
+      if (isPaidFor) this.usage.numReused++;
+      const newVerdict = isPaidFor ? { ...verdict, promptTokens: 0, completionTokens: 0 } : verdict;
+      return { answer: answerOf(verdict), newVerdict };
     } catch (error) {
       this.#cache.delete(hash);
       this.usage.numUnanswered++;
       return { answer: { kind: 'none', reason: `judge: ${reasonOf(error)}` }, newVerdict: null };
     }
+  }
+
+  async #findOrAsk(hash: string, request: JudgeRequest): Promise<FoundVerdict> {
+    const archived = (await this.#archive?.find(hash)) ?? null;
+    if (archived !== null) return { verdict: archived, isNew: false };
+    return { verdict: await this.#askService(request), isNew: true };
   }
 
   #askService(request: JudgeRequest): Promise<JudgeVerdict> {
