@@ -149,13 +149,19 @@ describe('an update on fresh episodes', () => {
   });
 
   it('is refused on data whose logprobs are not those of the policy that is named', async () => {
-    const { loop, columns } = await firstUpdate('frozen-lake-ppo');
-    const shifted = {
+    const recipe = resolveRecipe('frozen-lake-ppo', { numUpdates: 1, assignments: small });
+    const loop = new InMemoryLoop(recipe);
+    const { groupSize, groupsPerRound } = recipe.collection;
+    const { columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: 0 });
+    const shiftedBy = (nats: number) => ({
       ...columns,
-      tokenLogprobs: columns.tokenLogprobs.map((logprob: number) => logprob * 1.01),
-    };
-    loop.version = 0;
-    await expect(loop.update(shifted, 2)).rejects.toMatchObject({ code: 'NOT_ON_POLICY' });
+      tokenLogprobs: columns.tokenLogprobs.map((logprob: number, n: number) =>
+        columns.actionMask[n] === 1 ? logprob - nats : logprob,
+      ),
+    });
+    // A ratio of e^0.0002 = 1.0002 is one too many; what float32 may round is far below half of the bound.
+    await expect(loop.update(shiftedBy(2e-4), 1)).rejects.toMatchObject({ code: 'NOT_ON_POLICY' });
+    await expect(loop.update(shiftedBy(5e-5), 1)).resolves.toBeDefined();
   });
 });
 
