@@ -1,20 +1,34 @@
-import { numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
+import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
 import { dataSourceOf } from '@retrace/rewards';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
 import { TrainerError } from './trainer-error.js';
 
-/** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+export interface NumberedAnchors {
+  /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+  readonly anchors: Int32Array;
+  readonly warnings: readonly string[];
+}
+
 export function numberedAnchors(
   { anchors, groupIds, stepOffsets }: EpisodeColumns,
   similarity: number | undefined,
-): Int32Array {
-  if (similarity === undefined) return numberAnchors(anchors);
+): NumberedAnchors {
+  if (similarity === undefined) return { anchors: numberAnchors(anchors), warnings: [] };
   const groupOfStep = new Int32Array(anchors.length);
   numberGroups(groupIds).groupIds.forEach((group, e) =>
     groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
   );
-  return numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
+  const numbered = numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
+  const { numUncomparedGroups } = numbered;
+  const warnings =
+    numUncomparedGroups === 0
+      ? []
+      : [
+          `${numUncomparedGroups} groups have states of more than ${MOST_COMPARED_UNITS} characters in all, too many to look for ` +
+            `similar ones: in them equal states alone count as one`,
+        ];
+  return { anchors: numbered.anchors, warnings };
 }
 
 /** [E] 1 for the episodes that were played greedily to be compared with: nobody trains on them. */

@@ -124,6 +124,7 @@ export async function preparePolicyUpdate(
   const truncated = columns.endReasons.map((reason) => Number(reason === 1));
   const values = scored.values && atActions(scored.values);
   const roles = rolesFor(options, roleBaselines);
+  const numbered = numberedAnchors(columns, recipe.advantage.anchorSimilarity);
   const given: Required<Pick<AdvantageBatch, TrainerInput>> = {
     values,
     truncated,
@@ -134,7 +135,7 @@ export async function preparePolicyUpdate(
     rolloutWeights: correction?.weights ? atActions(correction.weights) : null,
     episodeSteps: columns.stepOffsets,
     stepOffsets: scoredRewards.stepOffsets,
-    anchors: numberedAnchors(columns, recipe.advantage.anchorSimilarity),
+    anchors: numbered.anchors,
     greedyReturns: greedy?.returns ?? null,
     rewardComponents: scoredRewards.components,
     componentWeights: scoredRewards.componentWeights,
@@ -179,7 +180,7 @@ export async function preparePolicyUpdate(
     numMissingRewards: scoredRewards.numMissing,
     rewardKl: penalised?.meanKl ?? null,
     roleBaselines: roles && result.roleBaselines ? named(roles, result.roleBaselines) : null,
-    warnings: [...(result.warnings ?? []), ...(correction?.warnings ?? [])],
+    warnings: [...numbered.warnings, ...(result.warnings ?? []), ...(correction?.warnings ?? [])],
     metrics: [
       ['train/ratioMaxDeviation', ratio.maxDeviation],
       ['train/stalenessMax', maxStaleness(batch, plan.policyVersionIn)],

@@ -38,9 +38,11 @@ export {
   type OpoInput,
 } from './advantages/group-baselines.js';
 export {
+  MOST_COMPARED_UNITS,
   numberAnchors,
   numberSimilarAnchors,
   textSimilarity,
+  type SimilarAnchors,
   type SimilarAnchorsInput,
 } from './advantages/anchors.js';
 export { biLevelGae, type BiLevelGaeInput } from './advantages/bi-level-gae.js';

@@ -17,6 +17,23 @@ describe('textSimilarity', () => {
     expect(textSimilarity('abc', '')).toBe(0);
   });
 
+  it('is that of the usual table, also for texts of several words of bits', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é'), maxLength: 90, size: 'max' });
+    fc.assert(
+      fc.property(letters, letters, (a, b) => {
+        let above = new Array<number>(b.length + 1).fill(0);
+        for (const letter of a) {
+          const row = [0];
+          for (let j = 1; j <= b.length; j++)
+            row[j] = letter === b[j - 1] ? above[j - 1] + 1 : Math.max(above[j], row[j - 1]);
+          above = row;
+        }
+        const total = a.length + b.length;
+        expect(textSimilarity(a, b)).toBeCloseTo(total === 0 ? 1 : (2 * above[b.length]) / total, 12);
+      }),
+    );
+  });
+
   it('is symmetric, and 1 only for equal texts', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
@@ -37,7 +54,7 @@ describe('numberSimilarAnchors', () => {
       anchors,
       groupOfStep: Int32Array.from(groups ?? anchors.map(() => 0)),
       threshold,
-    }),
+    }).anchors,
   ];
 
   it('joins states through others that are similar to both', () => {
@@ -69,6 +86,25 @@ describe('numberSimilarAnchors', () => {
         });
       }),
     );
+  });
+
+  it('leaves groups with too much text at equal states, and says how many, in bounded time', () => {
+    const state = (k: number) => `${'ab'.repeat(200)}${String(k).padStart(4, '0')}`;
+    const large = Array.from({ length: 400 }, (_, k) => state(k));
+    const anchors = [...large, large[0], 'abcdefghij', 'abcdefghiX'];
+    const groupOfStep = Int32Array.from(anchors, (_, k) => Number(k > 400));
+    const numbered = numberSimilarAnchors({ anchors, groupOfStep, threshold: 0.9 });
+    expect(numbered.numUncomparedGroups).toBe(1);
+    expect(new Set(numbered.anchors.slice(0, 400)).size).toBe(400);
+    expect(numbered.anchors[400]).toBe(numbered.anchors[0]);
+    // The other group is compared as ever.
+    expect(numbered.anchors[402]).toBe(numbered.anchors[401]);
+    const few = numberSimilarAnchors({
+      anchors: large.slice(0, 9),
+      groupOfStep: new Int32Array(9),
+      threshold: 0.9,
+    });
+    expect(few).toEqual({ anchors: new Int32Array(9), numUncomparedGroups: 0 });
   });
 
   it('refuses a threshold over 1', () => {

@@ -23,23 +23,45 @@ export interface SimilarAnchorsInput {
 }
 
 /**
+ * Code units (UTF-16) that the different states of a group may have in all to be compared with one another. It bounds the work of a
+ * group at their square over 64, 3·10⁸ operations on words: about a second.
+ */
+export const MOST_COMPARED_UNITS = 131_072;
+
+export interface SimilarAnchors {
+  /** Number of each step's state, −1 where there is none `[K]`. */
+  readonly anchors: Int32Array;
+  /** Groups with more than `MOST_COMPARED_UNITS` of text: in them equal states alone have one number. */
+  readonly numUncomparedGroups: number;
+}
+
+/**
  * Numbers states so that similar ones are the same: the connected components of the graph that joins two states of a
  * group when their `textSimilarity` reaches the threshold. So the numbers do not depend on the order of the steps beyond
- * which comes first, as they would if each state joined the first cluster that fits. `[K]`, −1 where there is none.
+ * which comes first, as they would if each state joined the first cluster that fits.
  *
- * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters alone.
+ * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters alone. Groups with too much text
+ * for that are left at equal states, whole, so that this does not depend on the order either.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, a threshold outside [0, 1]
  */
-export function numberSimilarAnchors({ anchors, groupOfStep, threshold }: SimilarAnchorsInput): Int32Array {
+export function numberSimilarAnchors({
+  anchors,
+  groupOfStep,
+  threshold,
+}: SimilarAnchorsInput): SimilarAnchors {
   checkLength('groupOfStep', groupOfStep, anchors.length);
   checkUnitInterval('threshold', threshold);
   const exact = numberAnchors(anchors.map((anchor, k) => anchor && `${String(groupOfStep[k])} ${anchor}`));
   const texts: string[] = [];
-  const groups: number[] = [];
+  const statesOfGroup = new Map<number, number[]>();
   exact.forEach((number, k) => {
     const anchor = anchors[k];
-    if (anchor === null) return;
+    if (anchor === null || number < texts.length) return;
     texts[number] = anchor;
-    groups[number] = groupOfStep[k];
+    const states = statesOfGroup.get(groupOfStep[k]) ?? [];
+    states.push(number);
+    statesOfGroup.set(groupOfStep[k], states);
   });
 
   const roots = texts.map((_, number) => number);
@@ -48,14 +70,20 @@ export function numberSimilarAnchors({ anchors, groupOfStep, threshold }: Simila
     while (roots[root] !== root) root = roots[root];
     return root;
   };
-  for (let a = 0; a < texts.length; a++) {
-    for (let b = a + 1; b < texts.length; b++) {
-      if (groups[a] === groups[b] && rootOf(a) !== rootOf(b) && isSimilar(texts[a], texts[b], threshold)) {
+  let numUncomparedGroups = 0;
+  for (const states of statesOfGroup.values()) {
+    if (states.reduce((sum, state) => sum + texts[state].length, 0) > MOST_COMPARED_UNITS) {
+      numUncomparedGroups += 1;
+      continue;
+    }
+    states.forEach((a, i) => {
+      for (const b of states.slice(i + 1)) {
+        if (rootOf(a) === rootOf(b) || !isSimilar(texts[a], texts[b], threshold)) continue;
         roots[Math.max(rootOf(a), rootOf(b))] = Math.min(rootOf(a), rootOf(b));
       }
-    }
+    });
   }
-  return exact.map((number) => (number === -1 ? -1 : rootOf(number)));
+  return { anchors: exact.map((number) => (number === -1 ? -1 : rootOf(number))), numUncomparedGroups };
 }
 
 /**
@@ -87,14 +115,33 @@ function numSharedUnits(a: string, b: string): number {
   return numShared;
 }
 
+/**
+ * Length of the longest common subsequence, 32 places of `a` at a time (Hyyrö, "Bit-parallel LCS-length computation revisited",
+ * 2004): bit i of V is 0 where the row of the usual table grows at place i, and V ← (V + (V & M)) | (V & ~M) takes it one code unit
+ * of `b` further, M marking where that unit stands in `a`.
+ */
 function longestCommonSubsequence(a: string, b: string): number {
-  let above = new Int32Array(b.length + 1);
-  let row = new Int32Array(b.length + 1);
-  for (let i = 1; i <= a.length; i++) {
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = a[i - 1] === b[j - 1] ? above[j - 1] + 1 : Math.max(above[j], row[j - 1]);
-    }
-    [above, row] = [row, above];
+  const numWords = Math.ceil(a.length / 32);
+  const places = new Map<number, Int32Array>();
+  for (let i = 0; i < a.length; i++) {
+    const unit = a.charCodeAt(i);
+    const marks = places.get(unit) ?? new Int32Array(numWords);
+    marks[i >> 5] |= 1 << (i & 31);
+    places.set(unit, marks);
   }
-  return above[b.length];
+  const row = new Int32Array(numWords).fill(-1);
+  for (let j = 0; j < b.length; j++) {
+    const marks = places.get(b.charCodeAt(j));
+    if (!marks) continue;
+    let carry = 0;
+    for (let word = 0; word < numWords; word++) {
+      const bits = row[word];
+      const sum = (bits >>> 0) + ((bits & marks[word]) >>> 0) + carry;
+      carry = Number(sum > 0xffffffff);
+      row[word] = sum | 0 | (bits & ~marks[word]);
+    }
+  }
+  let length = 0;
+  for (let i = 0; i < a.length; i++) length += Number(((row[i >> 5] >>> (i & 31)) & 1) === 0);
+  return length;
 }

@@ -53,6 +53,34 @@ describe('gigpo', () => {
     );
   });
 
+  it.each([
+    ['mean', [1.666667, 1.166667, 0.666667, 0.166667, -0.833333, -2.833333, 0.5]],
+    ['meanStd', [2.328351, 2.230705, 0.816495, 0.34768, -1.822457, -3.900774, 0.5]],
+  ] as const)(
+    "gives verl-agent's numbers with stepRows and %s, on a case worked out by hand",
+    (normalization, expected) => {
+      /*
+       * The group above, and a second one of a single episode with a single step. What verl-agent (gigpo/core_gigpo.py,
+       * compute_gigpo_outcome_advantage with modes mean_norm and mean_std_norm, step_advantage_w 2, torch 2.13) gives:
+       *   rows of group 0: R = 1 1 1 0 0 −1, mean ⅓, variance (3·(⅔)² + 2·(⅓)² + (4/3)²)/5 = ⅔
+       *   state 0: G = ¼ 0 −1, mean −¼, variance .4375; state 1: ½ 0, mean ¼, variance ⅛; state 2 alone: 0
+       *   group 1: one row keeps its return ½, and its step is alone: 0
+       * row 0: mean ⅔ + 2·½ = 1.666667; meanStd ⅔/√⅔ + 2·½/√.4375 = .816497 + 1.511858 = 2.328355, less for the 1e-6 under both
+       */
+      const { advantages } = gigpo(
+        {
+          episodeSteps: Int32Array.of(0, 3, 5, 6, 7),
+          stepOffsets: Int32Array.of(0, 1, 2, 3, 4, 5, 6, 7),
+          rewards: Float32Array.of(0, 0, 1, 0, 0, -1, 0.5),
+          groupIds: Int32Array.of(0, 0, 0, 1),
+          anchors: Int32Array.of(0, 1, 2, 0, 1, 0, 0),
+        },
+        { normalization, stepGamma: 0.5, stepWeight: 2, weighting: 'stepRows' },
+      );
+      expectClose(advantages, expected, 1e-6);
+    },
+  );
+
   it('keeps the states of different groups apart', () => {
     const apart = { ...GROUP, groupIds: Int32Array.of(0, 1, 2) };
     const { advantages, sharedAnchorFraction } = gigpo(apart);
