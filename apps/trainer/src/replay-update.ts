@@ -188,7 +188,7 @@ async function replayableUpdates(
 }
 
 /** Ascending whole numbers as `1, 51, 59–60`. */
-export function describeNumbers(numbers: readonly number[]): string {
+function describeNumbers(numbers: readonly number[]): string {
   const stretches: [number, number][] = [];
   for (const n of numbers) {
     const last = stretches.at(-1);

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 
-export const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
+const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export class RunSummary {

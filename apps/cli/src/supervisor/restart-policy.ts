@@ -19,7 +19,7 @@ export interface RestartLimits {
   readonly maxFailures: number;
 }
 
-export const defaultRestartLimits: RestartLimits = {
+const defaultRestartLimits: RestartLimits = {
   firstDelayMs: 250,
   maxDelayMs: 30_000,
   healthyAfterMs: 60_000,

@@ -9,7 +9,7 @@ export interface ChartColors {
   readonly surface: string;
 }
 
-export const NUM_SERIES_COLORS = 6;
+const NUM_SERIES_COLORS = 6;
 
 /** CSS colour of the i-th series, for legends. */
 export function seriesColorVariable(index: number): string {

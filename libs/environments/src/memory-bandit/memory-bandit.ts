@@ -12,7 +12,7 @@ export type PullArm = (typeof PULL_ARMS)[number];
 export const NUM_PULLS = 8;
 
 /** Chance that a pull of the better arm pays; the other arm pays with the rest of the chance. */
-export const BETTER_ARM_PROBABILITY = 0.9;
+const BETTER_ARM_PROBABILITY = 0.9;
 
 export const MEMORY_BANDIT_WORDS: readonly string[] = [...PULL_ARMS, 'start', 'paid', 'empty', 'invalid'];
 

@@ -86,7 +86,7 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
  * `projectQkv` of the first layer, whose input depends on the token alone: where there are more tokens than words in
  * the vocabulary, the vocabulary is projected, and tokens look their projection up.
  */
-export function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
+function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
   if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
   return lookup(tokenIds, projectQkv(model, 0, model.matrix(embeddingKey)));
 }
@@ -101,7 +101,7 @@ export function finalNorm(model: TrunkWeights, x_NH: tf.Tensor): tf.Tensor {
 }
 
 /** Joined query, key and value projections of the normed input, [N, W], heads normed where the model does, before rotation. */
-export function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Tensor {
+function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Tensor {
   const { config } = model;
   const keys = layerKeys(layer);
   const bias = config.attentionBias ? model.vector(keys.qkvBias) : null;
@@ -132,7 +132,7 @@ export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: t
 }
 
 /** Output projection and feed-forward of a layer, both added to the residual stream. */
-export function finishLayer(
+function finishLayer(
   model: TrunkWeights,
   layer: number,
   x_NH: tf.Tensor,

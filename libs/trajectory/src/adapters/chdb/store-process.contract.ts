@@ -9,7 +9,7 @@ export const FULL_USER = { username: 'retrace', password: 'p&ss:wörd' };
 export const READONLY_USER = { username: 'retrace_readonly', password: 'read only' };
 
 /** What a store process says before it ends by itself. */
-export class StoreProcessEnded extends Error {
+class StoreProcessEnded extends Error {
   constructor(
     readonly exitCode: number | null,
     readonly stderr: string,

@@ -16,7 +16,7 @@ export const ROLE_HEADER = 'retrace';
 
 /** Room that a batch takes beside its messages; and a message beside its value, with our header. */
 export const BATCH_OVERHEAD_BYTES = 1024;
-export const MESSAGE_OVERHEAD_BYTES = 48;
+const MESSAGE_OVERHEAD_BYTES = 48;
 
 /** kafkajs spreads a batch over the arguments of one call when it reads it, and the stack has an end. */
 export const MAX_BATCH_RECORDS = 20_000;
