@@ -1,7 +1,13 @@
 import { computeAdvantages } from '@retrace/algorithms';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
-import { episodesToTrain, greedyBaselines, greedyReturns, rolesOf } from './advantage-inputs.js';
+import {
+  episodesToTrain,
+  greedyBaselines,
+  greedyReturns,
+  numberedAnchors,
+  rolesOf,
+} from './advantage-inputs.js';
 
 /** Episodes of one step each. */
 function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): EpisodeColumns {
@@ -12,6 +18,31 @@ function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): Epi
     greedy: Uint8Array.from(episodes, ({ greedy }) => Number(greedy)),
   } as unknown as EpisodeColumns;
 }
+
+describe('numbered anchors', () => {
+  const columns = {
+    ...columnsOf([
+      { group: 'a', greedy: false },
+      { group: 'a', greedy: false },
+      { group: 'b', greedy: false },
+    ]),
+    anchors: ['abcdefghij', 'abcdefghiX', 'abcdefghij'],
+  };
+
+  it('are equal for equal states, and with a threshold for similar ones of a group', () => {
+    expect(numberedAnchors(columns, undefined)).toEqual({ anchors: Int32Array.of(0, 1, 0), warnings: [] });
+    expect(numberedAnchors(columns, 0.9)).toEqual({ anchors: Int32Array.of(0, 0, 2), warnings: [] });
+  });
+
+  it('say so where a group has too much text to look for similar states', () => {
+    const long = columns.anchors.map((anchor) => anchor + 'z'.repeat(100_000));
+    const { anchors, warnings } = numberedAnchors({ ...columns, anchors: long }, 0.9);
+    expect([...anchors]).toEqual([0, 1, 2]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/more than 131072 characters .* similar ones: 1; in them equal states alone/),
+    ]);
+  });
+});
 
 describe('greedy baselines', () => {
   const columns = columnsOf([

@@ -25,8 +25,8 @@ export function numberedAnchors(
     numUncomparedGroups === 0
       ? []
       : [
-          `${numUncomparedGroups} groups have states of more than ${MOST_COMPARED_UNITS} characters in all, too many to look for ` +
-            `similar ones: in them equal states alone count as one`,
+          `groups whose different states have more than ${MOST_COMPARED_UNITS} characters in all, too many to look for similar ` +
+            `ones: ${numUncomparedGroups}; in them equal states alone count as one`,
         ];
   return { anchors: numbered.anchors, warnings };
 }
