@@ -37,18 +37,22 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
   const meanReturn = async (version: number) => {
     const [{ mean }] = await json<{ mean: number }[]>(
       'sql',
-      `SELECT avg(return) AS mean FROM episodes WHERE split = 'train' AND policy_version_max = ${String(version)}`,
+      `SELECT avg(return) AS mean FROM episodes
+       WHERE run_id = (SELECT max(run_id) FROM runs) AND split = 'train' AND policy_version_max = ${String(version)}`,
     );
     return mean;
   };
 
   beforeAll(async () => {
-    const { code } = await runRetrace([
-      'train',
-      ...['--recipe', 'bandit-ppo', '--updates', '3', '--set', 'evaluation.numTestEpisodes=0'],
-      ...['--set', 'evaluation.everyUpdates=0', '--set', 'optimizer.learningRate=0.003', ...data],
-    ]);
-    expect(code).toBe(0);
+    const train = async (...options: readonly string[]) => {
+      const { code } = await runRetrace([
+        ...['train', '--recipe', 'bandit-ppo', ...options, '--set', 'evaluation.numTestEpisodes=0'],
+        ...['--set', 'evaluation.everyUpdates=0', '--set', 'optimizer.learningRate=0.003', ...data],
+      ]);
+      expect(code).toBe(0);
+    };
+    await train('--updates', '1', '--seed', '9');
+    await train('--updates', '3');
     // One store for all commands: it is what takes the time.
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);
@@ -98,7 +102,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(report.numFitted).toBe(0);
     const [{ fed }] = await json<{ fed: number }[]>(
       'sql',
-      'SELECT sum(length(episode_ids)) AS fed FROM updates WHERE update_number = 1',
+      'SELECT sum(length(episode_ids)) AS fed FROM updates WHERE run_id = (SELECT max(run_id) FROM runs) AND update_number = 1',
     );
     const later = await evaluate('--policy', '1', '--estimators', 'perDecision');
     expect(later.numFitted).toBe(fed);
@@ -146,23 +150,11 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
 
   it('evaluates a policy of another run of the same kind, and refuses one that reads other tokens', async () => {
     const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
-    const [{ runId }] = await runs();
-    const settings = [
-      'evaluation.everyUpdates=0',
-      'evaluation.numTestEpisodes=0',
-      'collection.groupsPerRound=16',
-    ];
-    const { code } = await runRetrace([
-      ...['train', '--recipe', 'frozen-lake-ppo', '--updates', '1', '--seed', '9'],
-      ...settings.flatMap((setting) => ['--set', setting]),
-      ...data,
-    ]);
-    expect(code).toBe(0);
-    const other = (await runs())[1].runId;
+    const [{ runId: other }, { runId }] = await runs();
     const only = ['--estimators', 'perDecision', '--behavior-version', '0'];
     const report = await evaluate('--run', runId, '--policy', `${other}/0`, ...only);
     expect(report).toMatchObject({ runId, policyRunId: other, policyVersion: 0, numFitted: 0 });
-    // Its own episodes fed updates of the other run alone, so all of version 0 count.
+    // They fed updates of their own run alone, so all of version 0 count.
     expect(report.diagnostics.numEpisodes).toBe(256);
     const [{ truth }] = await json<{ truth: number }[]>(
       'sql',
@@ -172,13 +164,20 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(low - 0.1).toBeLessThan(truth);
     expect(high + 0.1).toBeGreaterThan(truth);
 
-    const bandit = ['--environment', 'bandit', '--policy', 'random', '--episodes', '2'];
-    expect((await runRetrace(['collect', ...bandit, ...data])).code).toBe(0);
+    const lake = ['--environment', 'frozen-lake', '--policy', 'random', '--episodes', '2'];
+    expect((await runRetrace(['collect', ...lake, ...data])).code).toBe(0);
     const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
       /^retrace: policies of run \S+ read tokens of tokenizer \w{12}, the episodes of run \S+ hold those of \w{12}/,
     );
+    // What was collected outside training has no rewards of its own: those of the policy's run count.
+    const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];
+    expect((await runRetrace(['collect', ...own, ...data])).code).toBe(0);
+    const collected = await evaluate('--policy', `${runId}/latest`, '--estimators', 'perDecision');
+    expect(collected.diagnostics.numEpisodes).toBe(64);
+    expect(collected.estimates?.[0].value).toBeCloseTo(collected.behaviorReturn, 4);
+
     const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
     expect(unknown.stderr).toMatch(/^retrace: run none: is not in this log/);
   });

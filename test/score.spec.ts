@@ -103,6 +103,11 @@ describe('retrace score', { timeout: 120_000 }, () => {
     expect(diff.values.map(({ name }) => name)).toEqual(['total', 'brief', 'environment']);
     const { stdout } = await runRetrace(['score', 'diff', 'killed', 'brief too', ...data]);
     expect(stdout).toContain('Kendall');
+    // A random agent collects training episodes alone.
+    const ofSplit = (split: string) =>
+      runRetrace(['score', 'diff', 'killed', 'brief too', '--split', split, ...data]);
+    expect((await ofSplit('train')).stdout).toBe(stdout);
+    expect((await ofSplit('test')).stderr).toMatch(/no episode of split 'test' has a score of killed/);
   });
 
   it('refuses what it does not know, in one sentence', async () => {

@@ -60,9 +60,9 @@ export async function evaluateStoredPolicy(
 ): Promise<EvaluationReport> {
   const run = await findRun(log, request.run);
   const { runId } = run;
-  const recipe = parseRecipe(run.started.recipe);
   const { run: policyRun, policy } = await findPolicy(log, run, request.policy);
   if (policyRun.runId !== runId) await checkSameTokens(client, runId, policyRun);
+  const recipe = parseRecipe((wasCollected(run) ? policyRun : run).started.recipe);
   const reader = new TrajectoryReader(client);
   const { episodeIds, numFitted } = await findEligibleEpisodes(client, {
     runId,
@@ -125,6 +125,11 @@ export async function evaluateStoredPolicy(
     );
     return { rewardVersion: scorer.version, stepRewards: found };
   }
+}
+
+/** Outside any training run: there is no recipe then, and that of the policy counts. */
+function wasCollected({ started: { recipe } }: RunState): boolean {
+  return typeof recipe === 'object' && recipe !== null && 'fromRun' in recipe;
 }
 
 /** A policy can speak about recorded tokens only where they are those that it reads and writes. */

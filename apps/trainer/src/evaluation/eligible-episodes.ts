@@ -20,7 +20,6 @@ export interface EligibleEpisodes {
 
 const PLAYED = `
   run_id = {runId:String} AND sealed AND agent = 'policy' AND end_reason != 'abandoned' AND num_steps > 0
-  AND policy_version_min >= 0
   AND ({behaviorVersion:Int64} < 0
     OR (policy_version_min = {behaviorVersion:Int64} AND policy_version_max = {behaviorVersion:Int64}))`;
 /** A greedy choice is no sample, and one by top-k or top-p none of the policy's; the first step tells, as an episode is sampled in one way. */
@@ -32,7 +31,7 @@ const FITTED = `
   SELECT arrayJoin(episode_ids) FROM updates
   WHERE run_id = {policyRunId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;
 
-/** Episodes that a policy of the run acted out by sampling and that fed no update on the way to the candidate. */
+/** Episodes that a policy acted out by sampling, be it one of another run, and that fed no update on the way to the candidate. */
 export async function findEligibleEpisodes(
   client: StoreClient,
   query: EligibleQuery,
