@@ -1,5 +1,11 @@
-import { newRunId, partitionOf, type AnyEvent, type RetraceEvent } from '@retrace/trajectory';
-import { catchUp, verifyStore } from '@retrace/trajectory/clickhouse';
+import {
+  newEpisodeEvent,
+  newRunId,
+  partitionOf,
+  type AnyEvent,
+  type RetraceEvent,
+} from '@retrace/trajectory';
+import { catchUp, retryDeadLetters, verifyStore } from '@retrace/trajectory/clickhouse';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/trajectory/control-tail';
 import {
@@ -92,9 +98,9 @@ describe('bad events', () => {
   let numEpisodes = 0;
 
   beforeAll(async () => {
-    store = await openStoreFixture({ numTrajectoryPartitions: 1 });
+    store = await openStoreFixture({ numTrajectoryPartitions: 1, maxEventBytes: MAX_EVENT_BYTES });
     await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
-    writer = await TrajectoryWriter.open(store.log, { maxEventBytes: MAX_EVENT_BYTES });
+    writer = await TrajectoryWriter.open(store.log);
   });
   afterAll(async () => {
     await writer.close();
@@ -145,6 +151,23 @@ describe('bad events', () => {
     );
     return rows.at(0) ?? null;
   };
+  /** Places behind an offset, and codes. */
+  const deadLettersFrom = async (offset: number) => {
+    const rows = await store.client.queryRows<{ at: number; code: string }>(
+      `SELECT log_offset - ${offset} AS at, code FROM dead_letters WHERE log_stream = 'trajectories' AND log_offset >= ${offset}`,
+    );
+    return rows.map(({ at, code }) => [Number(at), code]);
+  };
+  const rewardOf = ([{ runId: ofRun, episodeId }]: readonly AnyEvent[]) =>
+    newEpisodeEvent({
+      kind: 'RewardAssigned',
+      logId: store.log.logId,
+      runId: ofRun,
+      episodeId,
+      seq: 0,
+      occurredAtUs: 1,
+      payload: { step: null, name: 'judge', value: 1, source: 'test', rationale: '' },
+    }) as AnyEvent;
   const episodeOf = async ([{ episodeId }]: readonly AnyEvent[]) => {
     const [row] = await store.client.queryRows<{ sealed: boolean; actions: string[] }>(
       `SELECT sealed, (SELECT groupArray(action) FROM steps WHERE episode_id = '${episodeId}') AS actions
@@ -238,6 +261,24 @@ describe('bad events', () => {
     await expect(store.log.append('trajectories', 0, [record])).rejects.toMatchObject({
       code: 'LOG_RECORD_TOO_LARGE',
     });
+    const events = newEpisode();
+    const tooLarge = withFields(stepOf(events, 0), { observation: 'x'.repeat(MAX_EVENT_BYTES) });
+    const offset = await bring(events[0], tooLarge, ...events.slice(1));
+    expect(await deadLetterAt(offset + 1)).toEqual({
+      code: 'TOO_LARGE',
+      reason: expect.stringMatching(
+        /^StepRecorded of episode \S+, seq 1, has 20\d{3} bytes; must have at most 20000 \(RETRACE_MAX_EVENT_BYTES\)$/,
+      ) as string,
+    });
+    expect(await episodeOf(events)).toMatchObject(whole);
+    // Under a higher limit it counts, as the first of its place.
+    const retried = await retryDeadLetters({
+      client: store.client,
+      runId,
+      code: 'TOO_LARGE',
+      maxEventBytes: 1e6,
+    });
+    expect(retried).toMatchObject({ numDeadLetters: 1, numDecoded: 1 });
   });
 
   it('out of order are refused at the source; through the log they fold to the same episode', async () => {
@@ -259,7 +300,7 @@ describe('bad events', () => {
     expect(await faultsOf(events)).toEqual([]);
   });
 
-  it('in conflict are refused at the source; through the log the first counts, and the other is in `conflicts`', async () => {
+  it('in conflict are refused at the source; through the log the first counts, and the other is a dead letter', async () => {
     const events = newEpisode();
     const other = withFields(stepOf(events, 1), { action: 'left' });
     const order = new EpisodeOrder();
@@ -267,28 +308,69 @@ describe('bad events', () => {
     expect(() => {
       order.check(other);
     }).toThrow(/^StepRecorded\.seq is 2 of episode \S+; must be 3/);
-    const offset = await bring(...events.slice(0, 3), other, ...events.slice(3));
+    const offset = await bring(...events.slice(0, 3), other, ...events.slice(3), events[2], other);
     expect(await episodeOf(events)).toMatchObject(whole);
-    const conflicts = await store.client.queryRows<{ seq: unknown; at: unknown }>(
-      `SELECT seq, log_offset - ${offset} AS at FROM conflicts WHERE episode_id = '${events[0].episodeId}'`,
-    );
-    expect(conflicts.map(({ seq, at }) => [Number(seq), Number(at)])).toEqual([[2, 3]]);
+    const conflict = {
+      code: 'CONFLICT',
+      reason: `StepRecorded.seq is 2 of episode ${events[0].episodeId}; must have the content of the first record there, which is another`,
+    };
+    expect(await deadLetterAt(offset + 3)).toEqual(conflict);
+    // The event itself again is no conflict, the other one is, wherever it comes.
+    expect(await deadLetterAt(offset + 6)).toBeNull();
+    expect(await deadLetterAt(offset + 7)).toEqual(conflict);
+    expect(await faultsOf(events)).toEqual([]);
   });
 
-  it('of two writers of one episode count as the first of each: what they agree on once, what not as a conflict', async () => {
+  it('of two writers of one episode count as the first of each: what they agree on once, what not as a dead letter', async () => {
     const events = newEpisode();
     const others = events.map((event, seq) =>
       seq === 2 ? withFields(event as Step, { action: 'left' }) : event,
     );
-    await bring(...events.flatMap((event, seq) => [event, others[seq]]));
+    const offset = await bring(...events.flatMap((event, seq) => [event, others[seq]]));
     expect(await episodeOf(events)).toMatchObject(whole);
     expect(await faultsOf(events)).toEqual([]);
+    expect(await deadLettersFrom(offset)).toEqual([[5, 'CONFLICT']]);
   });
 
-  it('after the end are refused at the source; through the log they leave the episode’s end as it is, and `verify` names them', async () => {
+  it('after the end are refused at the source; through the log they are dead letters, and rewards may still come', async () => {
     const events = newEpisode();
     const order = new EpisodeOrder();
     for (const event of events) order.check(event);
+    const longer = episodeEvents({
+      logId: store.log.logId,
+      runId,
+      ordinal: numEpisodes - 1,
+      numSteps: NUM_STEPS + 2,
+      numTokens: NUM_TOKENS,
+    });
+    const late = longer[NUM_STEPS + 2];
+    expect(() => {
+      order.check(late);
+    }).toThrow(/must be RewardAssigned once the episode has ended/);
+    const offset = await bring(...events, late, ...longer.slice(-1), rewardOf(events));
+    expect(await episodeOf(events)).toMatchObject(whole);
+    expect(await faultsOf(events)).toEqual([]);
+    expect(await deadLettersFrom(offset)).toEqual([
+      [NUM_STEPS + 2, 'AFTER_END'],
+      [NUM_STEPS + 3, 'CONFLICT'],
+    ]);
+    const { episodeId } = events[0];
+    expect(await deadLetterAt(offset + NUM_STEPS + 2)).toMatchObject({
+      reason: `StepRecorded.payload.step is 4; must be below 3, the number of steps that episode ${episodeId} ended with`,
+    });
+    expect(await deadLetterAt(offset + NUM_STEPS + 3)).toMatchObject({
+      reason: `EpisodeEnded.payload.numSteps is 5; must be 3, with which episode ${episodeId} ended before`,
+    });
+    const assigned = await store.client.queryRows(
+      `SELECT step FROM reward_assignments WHERE episode_id = '${episodeId}'`,
+    );
+    expect(assigned).toHaveLength(1);
+  });
+
+  it('that no longer know their episode, because it ended long ago, are judged by what the store has of it', async () => {
+    const events = newEpisode();
+    await bring(...events);
+    const conflict = withFields(stepOf(events, 0), { action: 'left' });
     const late = episodeEvents({
       logId: store.log.logId,
       runId,
@@ -296,12 +378,32 @@ describe('bad events', () => {
       numSteps: NUM_STEPS + 2,
       numTokens: NUM_TOKENS,
     })[NUM_STEPS + 2];
-    expect(() => {
-      order.check(late);
-    }).toThrow(/must be RewardAssigned once the episode has ended/);
-    await bring(...events, late);
-    expect(await episodeOf(events)).toMatchObject({ sealed: true });
-    expect(await faultsOf(events)).toContain('1 steps lie after the end, which says 3 steps');
+    // Each `bring` is a sink of its own, which remembers nothing.
+    const offset = await bring(...newEpisode(), conflict, events[1], late);
+    expect(await deadLettersFrom(offset)).toEqual([
+      [NUM_STEPS + 2, 'CONFLICT'],
+      [NUM_STEPS + 4, 'AFTER_END'],
+    ]);
+    expect(await episodeOf(events)).toMatchObject(whole);
+  });
+
+  it('of control that name a run which has not started are dead letters', async () => {
+    const unknown = newRunId();
+    const event = controlEvent({ logId: store.log.logId, runId: unknown }, 'MetricsLogged');
+    const started = controlEvent({ logId: store.log.logId, runId: unknown }, 'RunStarted');
+    const { firstOffset } = await store.log.append('control', 0, [event, started, event].map(encodeEvent));
+    await catchUp(store.log, store.client);
+    const rows = await store.client.queryRows<{ at: number; code: string; reason: string }>(
+      `SELECT log_offset - ${firstOffset} AS at, code, reason FROM dead_letters
+       WHERE log_stream = 'control' AND log_offset >= ${firstOffset}`,
+    );
+    expect(rows.map((row) => ({ ...row, at: Number(row.at) }))).toEqual([
+      {
+        at: 0,
+        code: 'UNKNOWN_RUN',
+        reason: `MetricsLogged.runId is ${unknown}; must be a run that has started: no RunStarted of it comes before in stream control`,
+      },
+    ]);
   });
 
   it('of an unknown run are refused at the source; through the log no group takes them, so nothing trains on them', async () => {

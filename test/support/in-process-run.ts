@@ -145,6 +145,7 @@ export class InProcessRun {
       return events;
     };
     return {
+      findLost: () => Promise.resolve([]),
       readEpisodes: async (_runId, episodeIds) => columnsFromEvents(episodeIds, await byEpisode()),
       readEpisodeTexts: async (_runId, episodeIds) => {
         const events = await byEpisode();

@@ -17,7 +17,12 @@ const log =
     : await openKafkaLog({ createdBy: 'fault matrix', ...job.log.options });
 const client = createStoreClient({ requestTimeoutMs: 10_000, ...job.store });
 const parts = mutate({ log, client }, job.mutation);
-const running = new Sink(job.options).run({ ...parts, signal: stop.signal, share: job.share });
+const running = new Sink(job.options).run({
+  ...parts,
+  signal: stop.signal,
+  share: job.share,
+  onNotice: (line) => console.error(line),
+});
 process.send?.('running');
 try {
   await running;

@@ -43,7 +43,6 @@ async function main(): Promise<void> {
   const writer = await TrajectoryWriter.open(log, {
     signal,
     onNotice,
-    maxEventBytes: config.maxEventBytes,
     spool: config.spoolDirectory
       ? {
           directory: spoolDirectoryOf(config.spoolDirectory, config.runId, share),

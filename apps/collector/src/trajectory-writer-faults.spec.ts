@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent, type EventLog } from '@retrace/trajectory';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { faultyLog, type Fault } from '@retrace/trajectory/testing';
+import { faultyLog, overriding, type Fault } from '@retrace/trajectory/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TrajectoryWriter, type TrajectoryWriterOptions } from './trajectory-writer.js';
@@ -211,7 +211,8 @@ describe('TrajectoryWriter on a log that fails', () => {
   });
 
   it('refuses an event that is too large, names both sizes, and goes on', async () => {
-    const writer = await open({ maxEventBytes: 1_000 });
+    const small = overriding(log, { maxEventBytes: 1_000 });
+    const writer = await TrajectoryWriter.open(small);
     expect(() => {
       writer.write(eventOf(0, 0, 2_000));
     }).toThrow(/RewardAssigned of episode .*, seq 0, has \d{4} bytes; must have at most 1000/);

@@ -34,6 +34,7 @@ function gatedLog() {
   const log = {
     logId: runId,
     maxRecordBytes: 1e6,
+    maxEventBytes: 1e6,
     numPartitions: () => 2,
     append: (_stream: string, partition: number, records: readonly Uint8Array[]) =>
       new Promise((resolve, reject) => {

@@ -12,8 +12,6 @@ export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
   readonly lingerMs?: number;
   /** Turns wait while more than this many bytes in memory are not acknowledged: back-pressure on the rollouts (default 32 MiB). */
   readonly maxMemoryBytes?: number;
-  /** Largest event that is taken (default 8 MiB, and never more than the log takes). */
-  readonly maxEventBytes?: number;
   /** Where records wait while the log is away; without it they wait in memory alone. */
   readonly spool?: SpoolOptions;
   /** When it aborts, nothing waits for the log for longer than `drainMs` more. */
@@ -91,9 +89,9 @@ export class TrajectoryWriter {
    * @throws TrajectoryError `INVALID_EVENT`; LogError `LOG_RECORD_TOO_LARGE`; nothing of the event is written then
    */
   write(event: AnyEvent): void {
-    const { maxBatchBytes = 256 * 1024, maxEventBytes = 8 * 1024 * 1024 } = this.options;
+    const { maxBatchBytes = 256 * 1024 } = this.options;
     const bytes = encodeEvent(event);
-    const mostBytes = Math.min(maxEventBytes, this.log.maxRecordBytes);
+    const mostBytes = Math.min(this.log.maxEventBytes, this.log.maxRecordBytes);
     if (bytes.length > mostBytes) {
       const what = `${event.kind} of episode ${event.episodeId}, seq ${event.seq}, has ${bytes.length} bytes`;
       throw new LogError('LOG_RECORD_TOO_LARGE', `${what}; must have at most ${mostBytes} (maxEventBytes)`);

@@ -8,13 +8,14 @@ import {
   type FileRef,
   type RunState,
 } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import type { EpisodeTexts, LostEpisode } from '@retrace/trajectory/clickhouse';
 import type { ControlTail } from '@retrace/trajectory/control-tail';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointRetention } from './checkpoint-retention.js';
 import { commitUpdate } from './commit-update.js';
 import { computeUpdate, readsTexts } from './compute-update.js';
-import { nextPlan } from './next-plan.js';
+import { nextPlan, type NextPlan } from './next-plan.js';
+import { leaveOutLost } from './lost-episodes.js';
 import { PolicyState, type PolicyStateOptions } from './policy-state.js';
 import { referenceVersion } from './reference-policy.js';
 import { TrainerError } from './trainer-error.js';
@@ -24,6 +25,8 @@ export interface EpisodeSource {
   /** Rejects with a retriable error while an episode is not visible yet. */
   readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
   readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
+  /** Those that won't ever be whole. */
+  findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
 }
 
 export interface TrainerOptions extends PolicyStateOptions {
@@ -91,10 +94,16 @@ export class Trainer {
         continue;
       }
       this.requireRewardVersion(next.plan);
+      const readStarted = performance.now();
+      const waitSeconds = secondsSince(this.waitedSince);
+      const batch = await this.readWhenStored(next);
+      if (batch === null) continue;
       const planned = next.isNew
-        ? control.append(runId, { kind: 'BatchPlanned', payload: next.plan })
+        ? control.append(runId, { kind: 'BatchPlanned', payload: batch.plan })
         : Promise.resolve();
-      await this.perform(next.plan, planned);
+      // Whoever awaits it below hears of a failure, also when the update fails first.
+      planned.catch(() => undefined);
+      await this.perform(batch, { planned, waitSeconds, readSeconds: secondsSince(readStarted) });
     }
   }
 
@@ -146,15 +155,12 @@ export class Trainer {
     });
   }
 
-  /** Makes the planned update, once its plan is acknowledged too, and commits it. */
-  private async perform(plan: BatchPlanned, planned: Promise<void>): Promise<void> {
-    const { runId, control, recipe, reader, rewards, onProgress } = this.options;
-    const waitSeconds = secondsSince(this.waitedSince);
-    const readStarted = performance.now();
-    const [columns] = await Promise.all([this.readWhenStored(plan), planned]);
-    if (!columns) return;
-    const texts = readsTexts(recipe, rewards) ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
-    const readSeconds = secondsSince(readStarted);
+  /** Makes the planned update, and commits it once its plan is acknowledged too. */
+  private async perform(
+    { plan, columns, texts }: ReadBatch,
+    { planned, waitSeconds, readSeconds }: PerformedWith,
+  ): Promise<void> {
+    const { runId, control, recipe, rewards, onProgress } = this.options;
     const updateStarted = performance.now();
     const { metrics, outcome, episodeRewards, warnings, trainerState } = await computeUpdate({
       plan,
@@ -168,6 +174,7 @@ export class Trainer {
       trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
     });
     const updateSeconds = secondsSince(updateStarted);
+    await planned;
     await commitUpdate({
       runId,
       control,
@@ -203,20 +210,50 @@ export class Trainer {
     return this.view.policies.get(referenceVersion(recipe))?.weights ?? null;
   }
 
-  /** The plan's episodes, once the sink has carried them into the store; null when the signal aborts first. */
-  private async readWhenStored(plan: BatchPlanned): Promise<EpisodeColumns | null> {
-    const { log, reader, runId, signal } = this.options;
+  /**
+   * The plan's episodes, once the sink has carried them into the store; null when the signal aborts first. Of a new plan, groups
+   * are left out that lack an event which won't come.
+   *
+   * @throws TrainerError `EPISODES_LOST` where that is not possible
+   */
+  private async readWhenStored({
+    plan: asked,
+    isNew,
+  }: Extract<NextPlan, { kind: 'plan' }>): Promise<ReadBatch | null> {
+    const { log, reader, recipe, rewards, runId, signal, onProgress } = this.options;
+    let plan = asked;
     while (!signal.aborted) {
-      await trajectoriesStored(log, { timeoutMs: longestTrustMs, signal });
+      const isStored = await trajectoriesStored(log, { timeoutMs: longestTrustMs, signal });
       try {
-        return await reader.readEpisodes(runId, plan.episodeIds);
+        const columns = await reader.readEpisodes(runId, plan.episodeIds);
+        const texts = readsTexts(recipe, rewards)
+          ? await reader.readEpisodeTexts(runId, plan.episodeIds)
+          : null;
+        return { plan, columns, texts };
       } catch (error) {
         if (!isRetriable(error)) throw error;
-        await sleep(retryMs);
+        const lost = isStored ? await reader.findLost(log, runId, plan.episodeIds) : [];
+        if (lost.length === 0) await sleep(retryMs);
+        else plan = leaveOutLost(plan, { lost, isNew, groups: this.view.groups, onProgress });
       }
     }
     return null;
   }
+}
+
+/** What an update is made of. */
+interface ReadBatch {
+  readonly plan: BatchPlanned;
+  readonly columns: EpisodeColumns;
+  /** Null where no reward reads them. */
+  readonly texts: EpisodeTexts[] | null;
+}
+
+interface PerformedWith {
+  /** Resolves once the plan is acknowledged. */
+  readonly planned: Promise<void>;
+  readonly waitSeconds: number;
+  readonly readSeconds: number;
 }
 
 /** Since the trainer started. */

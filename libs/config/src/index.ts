@@ -1,6 +1,6 @@
 export { ConfigError, type ConfigErrorCode } from './config-error.js';
 export { DataDirectory, type Credentials, type ServerAddress } from './data-directory.js';
-export { namesKafka, readLogConfig, type LogConfig } from './log-config.js';
+export { logInDirectory, namesKafka, readLogConfig, type LogConfig } from './log-config.js';
 export {
   AdvantageRecipe,
   CheckpointRecipe,

@@ -40,6 +40,8 @@ class LogEnvironment {
   @Matches(/^[a-zA-Z0-9._-]{0,200}$/, { message: 'must be letters, digits, dots, dashes or underscores' })
   RETRACE_KAFKA_PREFIX?: string;
 
+  @IsOptional() @toNumber @IsInt() @Min(1) RETRACE_MAX_EVENT_BYTES?: number;
+
   @IsOptional() @toNumber @IsInt() @Min(1) RETRACE_KAFKA_PARTITIONS?: number;
   @IsOptional() @toNumber @IsInt() @Min(1) RETRACE_KAFKA_REPLICATION_FACTOR?: number;
   @IsOptional() @toNumber @IsInt() @Min(1) RETRACE_KAFKA_MIN_INSYNC_REPLICAS?: number;
@@ -67,7 +69,7 @@ class LogEnvironment {
 
 /** Where the event log is, as `openLog` of `@retrace/trajectory/log` takes it. */
 export type LogConfig =
-  | { readonly kind: 'lmdb'; readonly path: string }
+  | { readonly kind: 'lmdb'; readonly path: string; readonly maxEventBytes?: number }
   | {
       readonly kind: 'kafka';
       readonly brokers: readonly string[];
@@ -78,6 +80,7 @@ export type LogConfig =
       readonly trajectoryRetentionMs?: number;
       readonly maxBatchBytes?: number;
       readonly deliveryTimeoutMs?: number;
+      readonly maxEventBytes?: number;
       readonly compression?: (typeof compressions)[number];
       readonly sasl?: {
         readonly mechanism: (typeof mechanisms)[number];
@@ -86,6 +89,17 @@ export type LogConfig =
       };
       readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
     };
+
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(['RETRACE_LOG_DIRECTORY', 'RETRACE_MAX_EVENT_BYTES']);
+
+/** The log in a directory of this machine that is known already; what else the environment says of logs counts. */
+export function logInDirectory(
+  path: string,
+  { RETRACE_MAX_EVENT_BYTES }: NodeJS.ProcessEnv,
+): Extract<LogConfig, { kind: 'lmdb' }> {
+  const config = readLogConfig({ RETRACE_LOG_DIRECTORY: path, RETRACE_MAX_EVENT_BYTES });
+  return config as Extract<LogConfig, { kind: 'lmdb' }>;
+}
 
 /** Whether the environment names a log on Kafka. */
 export function namesKafka(environment: NodeJS.ProcessEnv): boolean {
@@ -100,7 +114,7 @@ export function namesKafka(environment: NodeJS.ProcessEnv): boolean {
 export function readLogConfig(environment: NodeJS.ProcessEnv): LogConfig {
   const known = Object.entries(environment).filter(
     ([name, value]) =>
-      value !== '' && (name.startsWith('RETRACE_KAFKA_') || name === 'RETRACE_LOG_DIRECTORY'),
+      value !== undefined && value !== '' && (name.startsWith('RETRACE_KAFKA_') || OTHER_VARIABLES.has(name)),
   );
   const variables = plainToInstance(LogEnvironment, Object.fromEntries(known));
   const problems = validateSync(variables, { whitelist: true, forbidNonWhitelisted: true }).flatMap(
@@ -111,8 +125,9 @@ export function readLogConfig(environment: NodeJS.ProcessEnv): LogConfig {
     },
   );
   if (problems.length > 0) throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
-  const { RETRACE_KAFKA_BROKERS: brokers } = variables;
-  if (brokers === undefined) return { kind: 'lmdb', path: variables.RETRACE_LOG_DIRECTORY };
+  const { RETRACE_KAFKA_BROKERS: brokers, RETRACE_MAX_EVENT_BYTES: maxEventBytes } = variables;
+  if (brokers === undefined)
+    return withoutUndefined({ kind: 'lmdb', path: variables.RETRACE_LOG_DIRECTORY, maxEventBytes });
   return withoutUndefined({
     kind: 'kafka' as const,
     brokers: brokers.split(','),
@@ -123,6 +138,7 @@ export function readLogConfig(environment: NodeJS.ProcessEnv): LogConfig {
     trajectoryRetentionMs: variables.RETRACE_KAFKA_RETENTION_MS,
     maxBatchBytes: variables.RETRACE_KAFKA_MAX_BATCH_BYTES,
     deliveryTimeoutMs: variables.RETRACE_KAFKA_DELIVERY_TIMEOUT_MS,
+    maxEventBytes,
     compression: variables.RETRACE_KAFKA_COMPRESSION,
     sasl: saslOf(variables),
     tls: tlsOf(variables),

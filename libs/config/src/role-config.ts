@@ -48,8 +48,6 @@ export class RoleConfig {
   @IsOptional() @IsString() @IsNotEmpty() readonly spoolDirectory?: string;
   /** Most bytes that one collector keeps there (default 1 GiB). */
   @IsOptional() @IsInt() @Min(0) readonly spoolMaxBytes?: number;
-  /** Largest event that a collector takes (default 8 MiB). */
-  @IsOptional() @IsInt() @Min(1) readonly maxEventBytes?: number;
 }
 
 type RoleVariable = Exclude<keyof RoleConfig, 'log'>;
@@ -66,14 +64,9 @@ const variables: Readonly<Record<RoleVariable, string>> = {
   supervisorPid: 'RETRACE_SUPERVISOR_PID',
   spoolDirectory: 'RETRACE_SPOOL_DIRECTORY',
   spoolMaxBytes: 'RETRACE_SPOOL_MAX_BYTES',
-  maxEventBytes: 'RETRACE_MAX_EVENT_BYTES',
 };
 
-const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>([
-  'supervisorPid',
-  'spoolMaxBytes',
-  'maxEventBytes',
-]);
+const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>(['supervisorPid', 'spoolMaxBytes']);
 
 /**
  * Parses the environment once, in main.
@@ -116,6 +109,9 @@ export type SupervisedRoleConfig = RoleConfig & { readonly log: Extract<LogConfi
 export function roleEnvironment(config: SupervisedRoleConfig): Record<string, string> {
   const result: Record<string, string> = {
     RETRACE_LOG_DIRECTORY: config.log.path,
+    ...(config.log.maxEventBytes !== undefined && {
+      RETRACE_MAX_EVENT_BYTES: String(config.log.maxEventBytes),
+    }),
     RETRACE_KAFKA_BROKERS: '',
   };
   for (const key of Object.keys(variables) as RoleVariable[]) {

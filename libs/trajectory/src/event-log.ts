@@ -25,6 +25,9 @@ export interface FollowOptions extends ReadOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What `maxEventBytes` of a log is by default: 8 MiB. */
+export const DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
 /**
  * The event log port.
  *
@@ -46,6 +49,8 @@ export interface EventLog {
   readonly logId: string;
   /** Largest record that `append` takes; a larger one rejects with `LOG_RECORD_TOO_LARGE` and nothing of its call lands. */
   readonly maxRecordBytes: number;
+  /** Largest episode event that counts: collectors refuse a larger one, and where one lies in the log all the same it is a dead letter. */
+  readonly maxEventBytes: number;
   numPartitions(stream: Stream): number;
   /** @param records at least one */
   append(

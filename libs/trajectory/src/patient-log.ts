@@ -37,6 +37,10 @@ export class PatientLog implements EventLog {
     return this.log.maxRecordBytes;
   }
 
+  get maxEventBytes(): number {
+    return this.log.maxEventBytes;
+  }
+
   numPartitions(stream: Stream): number {
     return this.log.numPartitions(stream);
   }

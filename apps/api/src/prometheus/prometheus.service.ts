@@ -55,6 +55,20 @@ export class PrometheusService {
         }
       },
     });
+    new Gauge({
+      name: 'retrace_sink_partition_failed',
+      help: '1 while a partition has failed or backs off; others go on',
+      labelNames: PARTITION_LABELS,
+      registers,
+      collect() {
+        for (const { stream, partition, state } of sink.state.partitions) {
+          this.set(
+            { stream, partition: String(partition) },
+            state === 'failed' || state === 'backingOff' ? 1 : 0,
+          );
+        }
+      },
+    });
     this.countPerPartition(
       'retrace_sink_rows_total',
       'Records carried into the store',

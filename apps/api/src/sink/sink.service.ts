@@ -53,7 +53,9 @@ export class SinkService implements OnModuleDestroy {
     if (!this.config.runsSink) return { phase: 'off', detail: 'the sink is another process', partitions };
     if (!this.isStarted) return { phase: 'waiting', detail: 'waiting for the store', partitions };
     if (this.failure !== null) return { phase: 'failed', detail: this.failure, partitions };
-    const stuck = partitions.find(({ state }) => state === 'backingOff');
+    const stuck =
+      partitions.find(({ state }) => state === 'failed') ??
+      partitions.find(({ state }) => state === 'backingOff');
     if (stuck) return { phase: 'backingOff', detail: stuck.lastFailure?.message ?? '', partitions };
     return { phase: 'running', detail: '', partitions };
   }
@@ -84,7 +86,14 @@ export class SinkService implements OnModuleDestroy {
     while (!signal.aborted) {
       try {
         this.failure = null;
-        await this.sink.run({ log: this.log, client, signal });
+        await this.sink.run({
+          log: this.log,
+          client,
+          signal,
+          onNotice: (line) => {
+            this.logger.error(line);
+          },
+        });
       } catch (error) {
         this.failure = error instanceof Error ? error.message : String(error);
         this.logger.error(`stopped, trying again in ${RESTART_MS / 1000} s: ${this.failure}`);

@@ -29,7 +29,6 @@ const TABLES = [
   'reward_assignments',
   'reward_versions',
   'scores',
-  'conflicts',
   'dead_letters',
   'events',
 ];

@@ -55,8 +55,8 @@ const retryCommand = () =>
         import('@retrace/trajectory/clickhouse'),
       ]);
       const dryRun = options.dryRun === true;
-      const report = await withStore(options, ({ client }) =>
-        retryDeadLetters({ client, dryRun, ...filterOf(options) }),
+      const report = await withStore(options, ({ client, log: { maxEventBytes } }) =>
+        retryDeadLetters({ client, maxEventBytes, dryRun, ...filterOf(options) }),
       );
       if (options.json) {
         console.log(JSON.stringify({ ...report, dryRun }, null, 2));

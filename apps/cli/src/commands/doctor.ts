@@ -29,6 +29,9 @@ export const doctorCommand = () =>
         await machine.checkPort(loopback, port, server?.apiUrl || null),
         await checkBackend(),
         ...(await checkData(dataDir)),
+        ...(server?.apiUrl
+          ? [await (await import('../doctor/server-checks.js')).checkServer(server.apiUrl)]
+          : []),
         ...(recipe === undefined ? [] : [await checkRecipe(recipe, set)]),
       ];
       if (json) {

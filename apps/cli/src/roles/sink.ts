@@ -18,7 +18,15 @@ await runRole(async () => {
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
   process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
-  await new Sink().run({ log, client, signal, share: readShare(process.env, 'RETRACE_SINK_SHARE') });
+  await new Sink().run({
+    log,
+    client,
+    signal,
+    share: readShare(process.env, 'RETRACE_SINK_SHARE'),
+    onNotice: (line) => {
+      process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
+    },
+  });
   // In a data directory nobody else will; on Kafka the log goes on without this sink.
   if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();

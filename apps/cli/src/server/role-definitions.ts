@@ -4,6 +4,7 @@ import {
   type RoleConfig,
   type Share,
   type SupervisedRoleConfig,
+  logInDirectory,
 } from '@retrace/config';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
@@ -111,9 +112,8 @@ export function collectorRole({
 }: RunRoleOptions & { readonly share: Share }): RoleDefinition {
   const number = share.index + 1;
   const name = number === 1 ? 'collector' : `collector-${number}`;
-  return runRole(name, installation.scripts.collector, options, {
-    RETRACE_COLLECTOR_SHARE: `${number}/${share.count}`,
-  });
+  const variables = { RETRACE_COLLECTOR_SHARE: `${number}/${share.count}` };
+  return { ...runRole(name, installation.scripts.collector, options, variables), group: 'collectors' };
 }
 
 /** Compute roles: a first step may take long, so they get more time before silence counts as death. */
@@ -142,7 +142,7 @@ function runRole(
 function roleConfig(directory: DataDirectory, storeUrl: string): SupervisedRoleConfig {
   const { user, password } = directory.credentials();
   return {
-    log: { kind: 'lmdb', path: directory.log },
+    log: logInDirectory(directory.log, process.env),
     storeUrl,
     storeUser: user,
     storePassword: password,

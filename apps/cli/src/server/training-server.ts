@@ -1,4 +1,4 @@
-import type { DataDirectory, Recipe } from '@retrace/config';
+import { logInDirectory, type DataDirectory, type Recipe } from '@retrace/config';
 import { ControlFold, type EventLog, type RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
@@ -182,8 +182,8 @@ function runOf(state: ControlFold, runId: string): RunState {
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
-  const { openLmdbLog } = await import('@retrace/trajectory/lmdb');
-  return openLmdbLog({ path: directory.log, createdBy });
+  const { openLog: openLogAt } = await import('@retrace/trajectory/log');
+  return openLogAt(logInDirectory(directory.log, process.env), createdBy);
 }
 
 async function startServing(

@@ -1,3 +1,4 @@
+import { logInDirectory } from '@retrace/config';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { storeRole } from '../server/role-definitions.js';
@@ -28,7 +29,7 @@ export async function withOwnStore<T>(
     return await withConnection(
       directory,
       { storeUrl },
-      { kind: 'lmdb', path: directory.log },
+      logInDirectory(directory.log, process.env),
       async ({ client, log }) => {
         const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');
         await migrate(client, { directory: installation.migrations });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/config';
+import { DataDirectory, logInDirectory } from '@retrace/config';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -40,7 +40,7 @@ export async function withStore<T>(
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
   return withLiveStore(
-    { directory, storeUrl, storeCluster: null, log: { kind: 'lmdb', path: directory.log } },
+    { directory, storeUrl, storeCluster: null, log: logInDirectory(directory.log, process.env) },
     work,
   );
 }

@@ -35,6 +35,14 @@ export class RestartPolicy {
 
   constructor(private readonly limits: RestartLimits = defaultRestartLimits) {}
 
+  get longestDelayMs(): number {
+    return this.limits.maxDelayMs;
+  }
+
+  get healthyAfterMs(): number {
+    return this.limits.healthyAfterMs;
+  }
+
   /** Milliseconds to wait before the next start, or null to give up. */
   delayAfter(failure: Failure): number | null {
     if (failure.healthyMs >= this.limits.healthyAfterMs) {

@@ -24,6 +24,8 @@ export interface RoleDefinition {
   /** Whether exit code 0 means that the role's work is done. Asked when it exits so. */
   readonly mayFinish?: () => boolean;
   readonly restart?: RestartLimits;
+  /** Roles of one group share a work: while one of them goes on, those that fail again and again are tried again for ever. */
+  readonly group?: string;
 }
 
 export interface RoleOptions {
@@ -31,6 +33,8 @@ export interface RoleOptions {
   readonly lockFileDescriptor: number | null;
   /** Called once, when the role has failed more often than its limits allow. */
   readonly onFailed: (error: CliError) => void;
+  /** Whether others go on with what this role is a part of, so that it must not give up (default false). */
+  readonly othersGoOn?: () => boolean;
 }
 
 type State = 'starting' | 'ready' | 'waiting' | 'stopping' | 'stopped' | 'finished' | 'failed';
@@ -50,6 +54,7 @@ export class Role {
   private watchdog: NodeJS.Timeout | null = null;
   private numFailedHealthChecks = 0;
   private endedBySupervisor = '';
+  private isExhausted = false;
   private readonly restartDelay = new AbortController();
   private readonly policy: RestartPolicy;
   private readonly ended: Promise<void>;
@@ -65,6 +70,17 @@ export class Role {
     this.ended = new Promise((resolve) => {
       this.settleEnded = resolve;
     });
+  }
+
+  get group(): string | undefined {
+    return this.definition.group;
+  }
+
+  /** Whether it works, or may soon: it has not failed more often than its limits allow, or its present life is long enough. */
+  get goesOn(): boolean {
+    if (this.hasEnded()) return false;
+    if (!this.isExhausted) return true;
+    return this.state === 'ready' && Date.now() - this.readyAt >= this.policy.healthyAfterMs;
   }
 
   get pid(): number | undefined {
@@ -186,11 +202,13 @@ export class Role {
       return;
     }
     const sentence = this.endedBySupervisor || exit.lastSentence || describeExit(exit);
-    const delayMs = this.policy.delayAfter({
+    const limitedMs = this.policy.delayAfter({
       sentence,
       killed: exit.signal !== null && this.endedBySupervisor === '',
       healthyMs: this.readyAt === 0 ? 0 : Date.now() - this.readyAt,
     });
+    this.isExhausted = limitedMs === null;
+    const delayMs = limitedMs ?? (options.othersGoOn?.() === true ? this.policy.longestDelayMs : null);
     if (delayMs === null) {
       const error = new CliError('ROLE_FAILED', `${this.name} failed: ${sentence}`);
       this.settleReady.reject(error);
@@ -201,7 +219,10 @@ export class Role {
     options.log.write({
       role: this.name,
       level: 'warn',
-      message: `${exit.lastSentence === '' ? sentence : describeExit(exit)}; starts again in ${seconds(delayMs)}`,
+      message:
+        limitedMs === null
+          ? `fails again and again (${sentence}); starts again in ${seconds(delayMs)}, the others go on`
+          : `${exit.lastSentence === '' ? sentence : describeExit(exit)}; starts again in ${seconds(delayMs)}`,
     });
     this.state = 'waiting';
     await sleep(delayMs, undefined, { signal: this.restartDelay.signal }).catch(() => undefined);

@@ -55,7 +55,7 @@ describe('Supervisor', () => {
   const readNotes = () => readFileSync(notes, 'utf8').trim().split('\n');
   const numStarts = () => readNotes().filter((note) => note.startsWith('start')).length;
   const until = async (condition: () => boolean) => {
-    for (let i = 0; i < 200 && !condition(); i++) await sleep(25);
+    for (let i = 0; i < 800 && !condition(); i++) await sleep(25);
     expect(condition()).toBe(true);
   };
 
@@ -91,6 +91,28 @@ describe('Supervisor', () => {
     });
     expect(numStarts()).toBe(3);
     expect((await supervisor.failure).message).toContain('the disk at /data is full');
+  });
+
+  it('starts a role of a group again for as long as another one of the group goes on', async () => {
+    await supervisor.start(role('collector', 'work', { group: 'collectors' }));
+    const second = supervisor.start(role('collector-2', 'fail', { group: 'collectors' }));
+    second.catch(() => undefined);
+    await until(() => numStarts() >= 5);
+    expect(entries.map(({ message }) => message)).toContain(
+      'fails again and again (Error: the disk at /data is full); starts again in 0.05 s, the others go on',
+    );
+    const failed = supervisor.failure.then(({ message }) => message);
+    expect(await Promise.race([failed, Promise.resolve('goes on')])).toBe('goes on');
+    expect(supervisor.pids().collector).toBeDefined();
+  });
+
+  it('gives up on a group once none of it goes on', async () => {
+    const starts = ['collector', 'collector-2'].map((name) =>
+      supervisor.start(role(name, 'fail', { group: 'collectors' })).catch(() => undefined),
+    );
+    expect((await supervisor.failure).message).toContain('the disk at /data is full');
+    supervisor.killAll();
+    await Promise.all(starts);
   });
 
   it('lets a role finish only when its work is done', async () => {

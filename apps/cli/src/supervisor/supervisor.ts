@@ -25,8 +25,11 @@ export class Supervisor {
 
   /** Starts a role and waits until it is ready. @throws CliError `ROLE_FAILED`. */
   start(definition: RoleDefinition): Promise<ReadyMessage> {
-    const role = new Role(definition, {
+    const role: Role = new Role(definition, {
       ...this.options,
+      othersGoOn: () =>
+        definition.group !== undefined &&
+        this.roles.some((other) => other !== role && other.group === definition.group && other.goesOn),
       onFailed: (error) => {
         this.settleFailure(error);
       },

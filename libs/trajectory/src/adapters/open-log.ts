@@ -3,7 +3,7 @@ import type { ExclusiveRole, HoldOptions, KafkaLogOptions, LogTopics } from './k
 
 /** Where an event log is: in a directory of this machine, or on a Kafka cluster. */
 export type LogLocation =
-  | { readonly kind: 'lmdb'; readonly path: string }
+  | { readonly kind: 'lmdb'; readonly path: string; readonly maxEventBytes?: number }
   | ({ readonly kind: 'kafka' } & Omit<KafkaLogOptions, 'createdBy'>);
 
 /**
@@ -15,7 +15,8 @@ export type LogLocation =
 export async function openLog(location: LogLocation, createdBy: string): Promise<EventLog> {
   if (location.kind === 'lmdb') {
     const { openLmdbLog } = await import('./lmdb/index.js');
-    return openLmdbLog({ path: location.path, createdBy });
+    const { path, maxEventBytes } = location;
+    return openLmdbLog({ path, createdBy, ...(maxEventBytes !== undefined && { maxEventBytes }) });
   }
   const { openKafkaLog } = await import('./kafka/index.js');
   return openKafkaLog({ ...location, createdBy });

@@ -2,6 +2,7 @@ import { Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct, type Data 
 import { peekEnvelope, type PeekedEnvelope, type StepRecord } from '../../codec/index.js';
 import { contentChecksum } from '../../content-checksum.js';
 import type { AnyEvent, EventKind, Stream } from '../../events.js';
+import type { EpisodePlaces } from '../../fold/episode-places.js';
 import { newData, type ColumnBuilder } from './column-builder.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
@@ -9,7 +10,7 @@ import { newEventColumns, type EventColumns } from './event-columns.js';
 import type { PayloadFields } from './event-fields.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { uuidFromBytes } from '../../uuid.js';
-import { writeStepRecord } from './step-row.js';
+import { writeStepRecord, type StepOutcome } from './step-row.js';
 
 /** Kind of the row that stands for a record which is no valid event. */
 export const DEAD_LETTER_KIND = '_dead_letter';
@@ -75,11 +76,11 @@ export class EventRowsEncoder {
     else writeWatermark(columns, at);
   }
 
-  /** The row of a step that was read where it lies; false, and nothing is appended, where it breaks a rule. */
-  appendStep(offset: number, step: StepRecord): boolean {
-    if (!writeStepRecord(this.columns, this.numAppended, step)) return false;
-    this.appendPlace(offset);
-    return true;
+  /** The row of a step that was read where it lies; where it breaks a rule, or has no place in its episode, nothing is appended. */
+  appendStep(offset: number, step: StepRecord, episode: EpisodePlaces): StepOutcome {
+    const outcome = writeStepRecord(this.columns, this.numAppended, step, episode);
+    if (outcome === 'written') this.appendPlace(offset);
+    return outcome;
   }
 
   /** Ends the encoder, to which no row may be appended any more. */

@@ -2,6 +2,7 @@ import type { FieldPlace, StepField, StepRecord } from '../../codec/step-record.
 import { hasElementsOf, unpackInto, type Column } from '../../codec/packed-column.js';
 import { ContentBytes } from '../../content-bytes.js';
 import { stableFields, type StableField } from '../../content-checksum.js';
+import { fingerprintOf, type EpisodePlaces, type PlaceFault } from '../../fold/episode-places.js';
 import { checkStepRecorded, type CheckedStep } from '../../validation/episode-events.js';
 import type { EventColumns } from './event-columns.js';
 import type { BytesColumn, ListColumn } from './ragged-columns.js';
@@ -26,22 +27,32 @@ const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly 
 /** One for all, emptied before each use. */
 const content = new ContentBytes();
 
+/** `invalid`: the elements of its columns break a rule. */
+export type StepOutcome = 'written' | 'invalid' | PlaceFault;
+
 /**
- * Writes the row of a step straight from its record, as `eventRow` of its event would be written.
- *
- * @returns false, and no column has changed, where the elements of its columns break a rule
+ * Writes the row of a step straight from its record, as `eventRow` of its event would be written, if it has a place in its episode.
+ * Where it is not written, no column has changed.
  */
-export function writeStepRecord(columns: EventColumns, row: number, step: StepRecord): boolean {
+export function writeStepRecord(
+  columns: EventColumns,
+  row: number,
+  step: StepRecord,
+  episode: EpisodePlaces,
+): StepOutcome {
   const lists = unpackLists(columns, step);
-  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return false;
+  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return 'invalid';
+  const checksum = checksumOf(step, lists);
+  const fault = episode.take(KIND, step.seq, fingerprintOf(checksum));
+  if (fault !== null) return fault;
   writeEnvelope(columns, row, step);
-  columns.content_checksum.setBytes(row, checksumOf(step, lists), 0);
+  columns.content_checksum.setBytes(row, checksum, 0);
   for (const field of LIST_FIELDS) columns[LISTS[field]].keep(row, lists[field]?.length ?? 0);
   columns.has_raw_logprobs.set(row, Number(lists.tokenRawLogprobs !== null));
   columns.has_entropies.set(row, Number(lists.tokenEntropies !== null));
   writeScalars(columns, row, step);
   writeTexts(columns, row, step);
-  return true;
+  return 'written';
 }
 
 /** The columns of the step, unpacked behind the rows that are there; null where one is of another type than its field. */
@@ -118,7 +129,7 @@ function copyText(column: BytesColumn, row: number, body: Buffer, { isNull, star
 }
 
 /** As `contentChecksum` of the event; 32 bytes, of which the first 16 count. */
-function checksumOf(step: StepRecord, lists: CheckedStep): Uint8Array {
+function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
   content.clear();
   content.text(KIND);
   content.text(step.runId);

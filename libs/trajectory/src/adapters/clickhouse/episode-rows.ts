@@ -118,19 +118,32 @@ export class EpisodeRows {
     };
   }
 
+  /** What of an episode is not there, the end of a sentence; null when it is whole. */
+  missingOf(episodeId: string): string | null {
+    const place = this.find(episodeId);
+    return typeof place === 'string' ? place : null;
+  }
+
   private locate(episodeId: string): EpisodePlace {
+    const place = this.find(episodeId);
+    if (typeof place !== 'string') return place;
+    const message = `Episode ${episodeId} is not whole in the store: ${place}; the sink has yet to bring it`;
+    throw new StoreError('NOT_YET_VISIBLE', message, { retriable: true });
+  }
+
+  /** Where an episode lies, or what of it is missing. */
+  private find(episodeId: string): EpisodePlace | string {
     const range = this.ranges.get(episodeId);
-    if (range === undefined) throw notYetVisible(episodeId, 'no event of it is there');
+    if (range === undefined) return 'no event of it is there';
     const { first } = range;
-    if (this.kinds[first] !== STARTED) throw notYetVisible(episodeId, 'its start is missing');
+    if (this.kinds[first] !== STARTED) return 'its start is missing';
     const ended = this.firstEnd(range);
-    if (ended === null) throw notYetVisible(episodeId, 'its end is missing');
+    if (ended === null) return 'its end is missing';
     const numSteps = this.numSteps[ended];
     for (let step = 0; step < numSteps; step++) {
       const row = first + 1 + step;
-      if (row >= range.end || this.seqs[row] !== step + 1 || this.kinds[row] !== STEP) {
-        throw notYetVisible(episodeId, `step ${step} of ${numSteps} is missing`);
-      }
+      if (row >= range.end || this.seqs[row] !== step + 1 || this.kinds[row] !== STEP)
+        return `step ${step} of ${numSteps} is missing`;
     }
     return { started: first, firstStep: first + 1, numSteps, ended };
   }
@@ -144,11 +157,6 @@ export class EpisodeRows {
     }
     return firstEnd;
   }
-}
-
-function notYetVisible(episodeId: string, what: string): StoreError {
-  const message = `Episode ${episodeId} is not whole in the store: ${what}; the sink has yet to bring it`;
-  return new StoreError('NOT_YET_VISIBLE', message, { retriable: true });
 }
 
 function offsetsOf(lengths: readonly number[]): Int32Array {

@@ -28,7 +28,12 @@ export { untilVisible } from './sink/until-visible.js';
 export { Sink, type SinkRun, type SinkShare } from './sink/sink.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
-export { TrajectoryReader, type AssignedReward, type TrajectoryReaderOptions } from './trajectory-reader.js';
+export {
+  TrajectoryReader,
+  type AssignedReward,
+  type LostEpisode,
+  type TrajectoryReaderOptions,
+} from './trajectory-reader.js';
 export { verifyStore, type VerifyOptions, type VerifyReport } from './verify/verify-store.js';
 export type { Fault, FaultCode } from './verify/fault-list.js';
 export type { EpisodeTexts, StepTexts } from './episode-texts.js';

@@ -8,7 +8,6 @@ import { splitStatements } from './migration-files.js';
 import { createStoreClient, type StoreClient } from './store-client.js';
 
 const VIEWS = [
-  'conflicts',
   'dead_letters',
   'episodes',
   'groups',
@@ -76,6 +75,7 @@ describe('migrate', () => {
         '0003_fewer_merges.sql',
         '0004_dead_letter_origin.sql',
         '0005_reward_scores.sql',
+        '0006_admission.sql',
       ],
     });
     expect(await tables()).toEqual(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStoreServer } from '../chdb/index.js';
 import { openLmdbLog } from '../lmdb/index.js';
-import type { EventLog } from '../../event-log.js';
+import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../../event-log.js';
 import { createStoreClient, type StoreClient } from './store-client.js';
 import { placeMigratedStore } from './store-template.fixture.js';
 
@@ -18,7 +18,10 @@ export interface StoreFixture {
   close(): Promise<void>;
 }
 
-export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Promise<StoreFixture> {
+export async function openStoreFixture({
+  numTrajectoryPartitions = 2,
+  maxEventBytes = DEFAULT_MAX_EVENT_BYTES,
+} = {}): Promise<StoreFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'retrace-store-'));
   const password = 'fixture';
   const dataDirectory = join(directory, 'store');
@@ -33,7 +36,8 @@ export async function openStoreFixture({ numTrajectoryPartitions = 2 } = {}): Pr
     ],
   });
   const client = createStoreClient({ url: server.url, username: 'retrace', password });
-  const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions });
+  const path = join(directory, 'log');
+  const log = await openLmdbLog({ path, createdBy: 'test', numTrajectoryPartitions, maxEventBytes });
   return {
     client,
     log,

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildTokenBatch } from '../../batch/token-batch.js';
+import { encodeEvent } from '../../codec/index.js';
 import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events.js';
 import { episodeIdFor, newRunId } from '../../ids.js';
 import { newEpisodeEvent } from '../../new-event.js';
 import { eventRow, EventRowsEncoder } from '../arrow/index.js';
-import { appendEvents, episodeEvents } from './episodes.fixture.js';
+import { appendEvents, controlEvent, episodeEvents } from './episodes.fixture.js';
 import { Sink } from './sink/sink.js';
-import { openStoreFixture, type StoreFixture } from './store.fixture.js';
+import { openStoreFixture, overriding, type StoreFixture } from './store.fixture.js';
 import { TrajectoryReader } from './trajectory-reader.js';
 
 describe('TrajectoryReader', () => {
@@ -19,6 +20,7 @@ describe('TrajectoryReader', () => {
 
   beforeAll(async () => {
     store = await openStoreFixture();
+    await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
     reader = new TrajectoryReader(store.client);
     sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
     running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
@@ -178,6 +180,34 @@ describe('TrajectoryReader', () => {
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 300 });
     await bring(events.filter(({ seq }) => seq !== 2));
     await expect(reader.readEpisodes(runId, [events[0].episodeId])).rejects.toThrow('step 1 of 3 is missing');
+  });
+
+  it('tells the episodes that lost an event from those that are on their way, and says what became of it', async () => {
+    const { log } = store;
+    const spec = { logId: log.logId, runId, ordinal: 70 };
+    const events = episodeEvents(spec);
+    const { partition } = await appendEvents(log, events.slice(0, 2));
+    const { episodeId } = events[0];
+    const damaged = encodeEvent(events[2]).slice();
+    damaged[damaged.length - 1] ^= 1;
+    const { firstOffset } = await log.append('trajectories', partition, [damaged]);
+    const tooLong = { ...events[1], payload: { ...(events[1].payload as StepRecorded), action: 'left' } };
+    await bring([tooLong as AnyEvent, ...events.slice(3)]);
+    const whole = episodeEvents({ ...spec, ordinal: 71 });
+    await bring(whole);
+    await expect(reader.readEpisodes(runId, [episodeId])).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE' });
+    const conflict = `trajectories/${partition} offset ${firstOffset + 1}: CONFLICT, StepRecorded.seq is 1`;
+    expect(await reader.findLost(log, runId, [whole[0].episodeId, episodeId])).toEqual([
+      {
+        episodeId,
+        missing: expect.stringContaining(`step 1 of 3 is missing (dead letters ${conflict}`) as string,
+      },
+    ]);
+    const behind = overriding(log, {
+      endOffset: async (...at) => (await log.endOffset(...at)) + 1,
+      read: () => Promise.resolve([{ offset: firstOffset, bytes: damaged }]),
+    });
+    expect(await reader.findLost(behind, runId, [episodeId])).toEqual([]);
   });
 
   it('reads the first record in log order, whatever came later under its number', async () => {

@@ -1,11 +1,13 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { EpisodeColumns } from '../../batch/episode-columns.js';
 import { TrajectoryError } from '../../errors.js';
+import type { EventLog } from '../../event-log.js';
 import { isUuid } from '../../uuid.js';
 import { ArrowColumns } from '../arrow/index.js';
 import { concatEpisodeColumns } from './concat-episode-columns.js';
 import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
 import { queryEpisodeTexts, type EpisodeTexts } from './episode-texts.js';
+import { isUpToDate } from './sink/until-visible.js';
 import type { StoreClient } from './store-client.js';
 
 /** A reward that was given to a step or an episode after the fact. */
@@ -20,6 +22,13 @@ export interface AssignedReward {
   readonly value: number | null;
   readonly source: string;
   readonly rationale: string;
+}
+
+/** An episode that lacks an event which won't come. */
+export interface LostEpisode {
+  readonly episodeId: string;
+  /** What, and which dead letters name the episode: the end of a sentence. */
+  readonly missing: string;
 }
 
 export interface TrajectoryReaderOptions {
@@ -95,6 +104,37 @@ export class TrajectoryReader {
     } finally {
       abort.abort();
     }
+  }
+
+  /**
+   * Those of these episodes that won't ever be whole: the store has all that the log holds, and lacks an event of them, which became
+   * a dead letter or never came. None where the store is behind.
+   */
+  async findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<LostEpisode[]> {
+    requireUuids(episodeIds);
+    if (!(await isUpToDate(log, this.client))) return [];
+    const lost: LostEpisode[] = [];
+    for (let from = 0; from < episodeIds.length; from += this.maxEpisodesPerQuery) {
+      const slice = episodeIds.slice(from, from + this.maxEpisodesPerQuery);
+      const bytes = await this.client.queryArrow(selectEpisodeRows(slice), { params: { runId } });
+      const rows = new EpisodeRows(ArrowColumns.read(bytes));
+      for (const episodeId of slice) {
+        const missing = rows.missingOf(episodeId);
+        if (missing !== null)
+          lost.push({ episodeId, missing: missing + (await this.deadLettersOf(episodeId)) });
+      }
+    }
+    return lost;
+  }
+
+  private async deadLettersOf(episodeId: string): Promise<string> {
+    const rows = await this.client.queryRows<{ text: string }>(
+      `SELECT concat(log_stream, '/', toString(log_partition), ' offset ', toString(log_offset), ': ', code, ', ', reason) AS text
+       FROM dead_letters WHERE episode_id = {episodeId:String}
+       ORDER BY log_partition, log_offset LIMIT 3`,
+      { params: { episodeId } },
+    );
+    return rows.length === 0 ? '' : ` (dead letters ${rows.map(({ text }) => text).join('; ')})`;
   }
 
   /** Texts, tasks and named reward parts of whole episodes, in the order asked for: what rewards beside the environment's read. */

@@ -33,6 +33,7 @@ interface Partition {
 export class KafkaLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes: number;
+  readonly maxEventBytes: number;
   readonly #connection: KafkaConnection;
   readonly #options: ResolvedKafkaOptions;
   readonly #cursors: GroupCursors;
@@ -43,6 +44,7 @@ export class KafkaLog implements EventLog {
   constructor({ connection, options, logId, numTrajectoryPartitions }: KafkaLogParts) {
     this.logId = logId;
     this.maxRecordBytes = options.maxRecordBytes;
+    this.maxEventBytes = options.maxEventBytes;
     this.#connection = connection;
     this.#options = options;
     this.#cursors = new GroupCursors(connection, options.prefix);

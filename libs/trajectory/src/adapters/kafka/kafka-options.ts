@@ -1,4 +1,5 @@
 import { TrajectoryError } from '../../errors.js';
+import { DEFAULT_MAX_EVENT_BYTES } from '../../event-log.js';
 
 export type KafkaCompression = 'none' | 'gzip' | 'zstd';
 
@@ -37,6 +38,8 @@ export interface KafkaLogOptions {
   readonly trajectoryRetentionMs?: number;
   /** Largest record that `append` takes (default 64 MiB). */
   readonly maxRecordBytes?: number;
+  /** Largest episode event that counts (default 8 MiB). */
+  readonly maxEventBytes?: number;
   /** Most bytes of one produce request (default 4 MiB); a record that is larger goes in several. */
   readonly maxBatchBytes?: number;
   /** How long an append is tried (default 120,000). */
@@ -75,6 +78,7 @@ export function resolveKafkaOptions(options: KafkaLogOptions): ResolvedKafkaOpti
     compression: 'none',
     trajectoryRetentionMs: -1,
     maxRecordBytes: 64 * MIB,
+    maxEventBytes: DEFAULT_MAX_EVENT_BYTES,
     maxBatchBytes: 4 * MIB,
     deliveryTimeoutMs: 120_000,
     requestDeadlineMs: 30_000,
@@ -91,6 +95,7 @@ export function resolveKafkaOptions(options: KafkaLogOptions): ResolvedKafkaOpti
   requireInteger('minInsyncReplicas', options.minInsyncReplicas, 1, 100);
   requireInteger('maxBatchBytes', resolved.maxBatchBytes, 16 * KIB, 64 * MIB);
   requireInteger('maxRecordBytes', resolved.maxRecordBytes, 1, 64 * MIB);
+  requireInteger('maxEventBytes', resolved.maxEventBytes, 1, Number.MAX_SAFE_INTEGER);
   requireInteger('trajectoryRetentionMs', resolved.trajectoryRetentionMs, -1, Number.MAX_SAFE_INTEGER);
   for (const name of ['deliveryTimeoutMs', 'requestDeadlineMs', 'stallTimeoutMs', 'fetchWaitMs'] as const) {
     requireInteger(name, resolved[name], 1, 3_600_000);

@@ -25,6 +25,7 @@ interface Append {
 export interface LmdbLogParts {
   readonly path: string;
   readonly logId: string;
+  readonly maxEventBytes: number;
   readonly environment: Environment;
   /** Group cursors, by group, stream and partition. */
   readonly cursors: Database<number, string>;
@@ -35,6 +36,7 @@ export interface LmdbLogParts {
 export class LmdbLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes = MAX_RECORD_BYTES;
+  readonly maxEventBytes: number;
   readonly #parts: LmdbLogParts;
   readonly #appends: GroupCommit<Append, number>;
   readonly #doorbell: Doorbell;
@@ -42,6 +44,7 @@ export class LmdbLog implements EventLog {
 
   constructor(parts: LmdbLogParts) {
     this.logId = parts.logId;
+    this.maxEventBytes = parts.maxEventBytes;
     this.#parts = parts;
     this.#doorbell = new Doorbell(parts.path);
     this.#appends = new GroupCommit((group) => this.#commit(group));

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
 import { decodeEvent, encodeEvent } from '../../codec/index.js';
 import { LogError, TrajectoryError } from '../../errors.js';
-import type { EventLog } from '../../event-log.js';
+import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../../event-log.js';
 import type { RetraceEvent } from '../../events.js';
 import { newControlEventId } from '../../ids.js';
 import { newControlEvent } from '../../new-event.js';
@@ -27,6 +27,8 @@ export interface LmdbLogOptions {
   readonly createdBy: string;
   /** Partitions of stream `trajectories`, fixed when the log is made (default 1: one insert a batch; more only spread it). */
   readonly numTrajectoryPartitions?: number;
+  /** Largest episode event that counts (default 8 MiB). */
+  readonly maxEventBytes?: number;
 }
 
 /**
@@ -79,7 +81,8 @@ function openLog(environment: Environment, options: LmdbLogOptions): EventLog {
   );
   const cursors = environment.openDB<number, string>('cursors', { encoding: 'msgpack' });
   const partitions = { trajectories, control: [control] };
-  return new LmdbLog({ path: options.path, logId: opened.logId, environment, cursors, partitions });
+  const { path, maxEventBytes = DEFAULT_MAX_EVENT_BYTES } = options;
+  return new LmdbLog({ path, logId: opened.logId, maxEventBytes, environment, cursors, partitions });
 }
 
 /** In one write transaction, which only one process can be in: so there is exactly one `LogOpened`. */

@@ -1,19 +1,22 @@
-import { decodeEvent } from '../../../codec/index.js';
 import {
   ArrowColumns,
   DEAD_LETTER_KIND,
-  eventRow,
   type EventRow,
   EventRowReader,
   EventRowsEncoder,
 } from '../../arrow/index.js';
+import { judgeRecord } from '../admission/judge-record.js';
 import { insertBatch } from '../sink/insert-batch.js';
+import { DEFAULT_MAX_EVENT_BYTES, type LogRecord } from '../../../event-log.js';
 import type { StoreClient } from '../store-client.js';
 import type { StoreLayout } from '../store-layout.js';
+import { AdmissionInPast } from './admission-in-past.js';
 import { listDeadLetters, type DeadLetterEntry, type DeadLetterFilter } from './dead-letters.js';
 
 export interface RetryDeadLetters extends DeadLetterFilter {
   readonly client: StoreClient;
+  /** Largest episode event that counts: `maxEventBytes` of the log (default: that of a log by default). */
+  readonly maxEventBytes?: number;
   /** Looks, and changes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
@@ -22,7 +25,7 @@ export interface RetryDeadLetters extends DeadLetterFilter {
 export interface RetryReport {
   /** Dead letters that the filter chose. */
   readonly numDeadLetters: number;
-  /** Those that this code can decode: rows now, or with `dryRun` rows that they would become. */
+  /** Those that are events which count, to this code: rows now, or with `dryRun` rows that they would become. */
   readonly numDecoded: number;
   /** The others by what is wrong with them today. */
   readonly remaining: Readonly<Record<string, number>>;
@@ -45,7 +48,7 @@ const remove = ({ localEvents, onCluster }: StoreLayout): string => `
     AND log_offset IN {offsets:Array(UInt64)}`;
 
 /**
- * Decodes dead letters anew and makes those that are events now ordinary rows, at the places that their records have in the log.
+ * Judges dead letters anew and makes those that are events which count ordinary rows, at the places that their records have in the log.
  *
  * The row first, the removal of the dead letter after it: so the offset is accounted for at every moment, and the position
  * that a sink reads (the highest offset) can't move back. A retry that was cut short between the two is made again whole: the
@@ -56,6 +59,7 @@ const remove = ({ localEvents, onCluster }: StoreLayout): string => `
  */
 export async function retryDeadLetters({
   client,
+  maxEventBytes = DEFAULT_MAX_EVENT_BYTES,
   dryRun = false,
   signal,
   ...filter
@@ -66,9 +70,12 @@ export async function retryDeadLetters({
   let after: DeadLetterEntry | undefined;
   for (;;) {
     const page = await listDeadLetters(client, { ...filter, ...(after && { after }), limit: PAGE_ENTRIES });
-    for (const slice of slicesOf(page)) {
+    // Events of a run that has not started are rows as they are, and count as soon as it has.
+    for (const { code } of page.filter(({ sizeBytes }) => sizeBytes === 0))
+      remaining[code] = (remaining[code] ?? 0) + 1;
+    for (const slice of slicesOf(page.filter(({ sizeBytes }) => sizeBytes > 0))) {
       signal?.throwIfAborted();
-      const { codes, decoded } = await retrySlice(client, slice, dryRun);
+      const { codes, decoded } = await retrySlice({ client, maxEventBytes, dryRun }, slice);
       numDecoded += decoded;
       for (const code of codes) remaining[code] = (remaining[code] ?? 0) + 1;
     }
@@ -100,9 +107,8 @@ function isSamePartition(a: DeadLetterEntry, b: DeadLetterEntry): boolean {
 }
 
 async function retrySlice(
-  client: StoreClient,
+  { client, maxEventBytes, dryRun }: Required<Pick<RetryDeadLetters, 'client' | 'maxEventBytes' | 'dryRun'>>,
   slice: readonly DeadLetterEntry[],
-  dryRun: boolean,
 ): Promise<{ readonly decoded: number; readonly codes: readonly string[] }> {
   const [{ logId, stream, partition }] = slice;
   const position = { logId, stream, partition };
@@ -110,10 +116,16 @@ async function retrySlice(
   const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(RAW, { params })));
   const events: EventRow[] = [];
   const codes = [];
-  for (rows.row = 0; rows.row < rows.numRows; rows.row++) {
-    const decoded = decodeEvent(rows.bytes('raw'));
-    if (decoded.ok) events.push(eventRow(rows.number('log_offset'), decoded.event));
-    else codes.push(decoded.code);
+  const records: LogRecord[] = [];
+  for (rows.row = 0; rows.row < rows.numRows; rows.row++)
+    records.push({ offset: rows.number('log_offset'), bytes: rows.bytes('raw') });
+  const admission = new AdmissionInPast({ client, position, maxEventBytes });
+  await admission.learn(records);
+  for (const record of records) {
+    admission.goTo(record.offset);
+    const judgement = judgeRecord(record, admission);
+    if (judgement?.ok) events.push(judgement.row);
+    else if (judgement !== null) codes.push(judgement.code);
   }
   if (events.length > 0 && !dryRun) {
     const encoder = new EventRowsEncoder(position);

@@ -2,6 +2,7 @@ import { peekEnvelope } from '../../../codec/index.js';
 import type { EventLog } from '../../../event-log.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import type { StreamPartition } from '../../arrow/index.js';
+import { PartitionAdmission } from '../admission/partition-admission.js';
 import { isDeleted } from '../retention/deletion-watch.js';
 import { insertBatch } from '../sink/insert-batch.js';
 import { PendingBatch } from '../sink/pending-batch.js';
@@ -31,6 +32,7 @@ const SLICE = { maxRecords: 20_000, maxBytes: 16 * 1024 * 1024 };
 export async function projectRecords(job: ProjectRecords): Promise<number> {
   const { log, client, position, endOffset, deletedRuns, runId, signal } = job;
   const { stream, partition } = position;
+  const admission = new PartitionAdmission({ client, position, maxEventBytes: log.maxEventBytes });
   let numRows = 0;
   let next = job.fromOffset;
   while (next < endOffset) {
@@ -45,13 +47,14 @@ export async function projectRecords(job: ProjectRecords): Promise<number> {
         !isDeleted(record, position, deletedRuns),
     );
     if (records.length === 0) continue;
-    const batch = new PendingBatch(position);
+    const batch = new PendingBatch(position, admission);
     const slice = new TimeSlice();
-    for (const record of records) {
-      batch.append(record);
+    for (const [i, record] of records.entries()) {
+      while (!batch.append(record)) await admission.learn(records.slice(i));
       if (slice.isOver) await slice.next();
     }
     await insertBatch(client, batch.finish({ withWatermark: false }));
+    admission.stored(next);
     numRows += records.length;
   }
   return numRows;

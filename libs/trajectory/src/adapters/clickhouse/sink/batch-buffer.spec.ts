@@ -35,7 +35,9 @@ function newBuffer(limits: { readonly maxRecords?: number; readonly maxBytes?: n
     append: (batch, { offset, bytes }) => {
       batch.offsets.push(offset);
       batch.sizeBytes += bytes.length;
+      return true;
     },
+    learn: () => Promise.reject(new Error('nothing is to be learned')),
   });
 }
 
@@ -184,5 +186,42 @@ describe('BatchBuffer', () => {
     buffer.discard();
     await filled;
     expect(await buffer.take(NOW)).toBeNull();
+  });
+
+  it('learns what a record needs before it is appended, and gives no empty batch meanwhile', async () => {
+    const learned: number[][] = [];
+    let known = -1;
+    let finishLearning: () => void = () => undefined;
+    const buffer = new BatchBuffer({
+      maxRecords: 100,
+      maxBytes: 1_000,
+      newBatch: () => new Offsets(),
+      append: (batch: Offsets, { offset }) => {
+        if (offset > known) return false;
+        batch.offsets.push(offset);
+        return true;
+      },
+      learn: (lacking) =>
+        new Promise<void>((resolve) => {
+          learned.push(lacking.map(({ offset }) => offset));
+          finishLearning = () => {
+            known = lacking[0].offset + 1;
+            resolve();
+          };
+        }),
+    });
+    const source = new Source();
+    const filled = buffer.fill(source);
+    source.give(records(0, 3));
+    const taken = buffer.take(NOW);
+    await setImmediate();
+    finishLearning();
+    expect((await taken)?.offsets).toEqual([0, 1]);
+    await setImmediate();
+    finishLearning();
+    source.end();
+    await filled;
+    expect((await buffer.take(NOW))?.offsets).toEqual([2]);
+    expect(learned).toEqual([[0, 1, 2], [2]]);
   });
 });

@@ -14,7 +14,10 @@ export interface BatchBufferOptions<B extends BufferedBatch> {
   readonly maxRecords: number;
   readonly maxBytes: number;
   readonly newBatch: () => B;
-  readonly append: (batch: B, record: LogRecord) => void;
+  /** False, and nothing is appended, where `learn` must come first. */
+  readonly append: (batch: B, record: LogRecord) => boolean;
+  /** Reads what `append` lacks for these records: the one it did not take, and those behind it that are there. */
+  readonly learn: (records: readonly LogRecord[]) => Promise<void>;
 }
 
 export interface TakeOptions {
@@ -86,17 +89,27 @@ export class BatchBuffer<B extends BufferedBatch> {
 
   private async append(records: readonly LogRecord[]): Promise<void> {
     const slice = new TimeSlice();
-    for (const record of records) {
+    for (const [i, record] of records.entries()) {
+      while (!this.isDiscarding && !this.appendOne(record)) {
+        this.changed();
+        await this.options.learn(records.slice(i));
+      }
       if (this.isDiscarding) return;
-      const batch = this.openBatch();
-      const before = batch.sizeBytes;
-      this.options.append(batch, record);
-      this.sizeBytes += batch.sizeBytes - before;
       if (!slice.isOver) continue;
       this.changed();
       await slice.next();
     }
     this.changed();
+  }
+
+  private appendOne(record: LogRecord): boolean {
+    const batch = this.openBatch();
+    const before = batch.sizeBytes;
+    const isAppended = this.options.append(batch, record);
+    // Nobody may take an empty batch while `learn` is under way.
+    if (!isAppended && batch.numRecords === 0) this.batches.pop();
+    this.sizeBytes += batch.sizeBytes - before;
+    return isAppended;
   }
 
   private openBatch(): B {

@@ -8,7 +8,7 @@ import type { EventLog } from '../../../event-log.js';
 import { newRunId } from '../../../ids.js';
 import { createStoreBench, FULL_USER, StoreProcess } from '../../chdb/store-process.contract.js';
 import { openLmdbLog } from '../../lmdb/index.js';
-import { appendEvents, episodeEvents } from '../episodes.fixture.js';
+import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.js';
 import { migrate } from '../migrate.js';
 import { createStoreClient, type StoreClient } from '../store-client.js';
 import { verifyStore } from '../verify/verify-store.js';
@@ -60,6 +60,7 @@ describe('when a process is killed', () => {
   /** Appends for as long as the test goes on breaking things, slowly enough to be in the middle of it. */
   async function appendEpisodes(): Promise<void> {
     const runId = newRunId();
+    await appendEvents(log, [controlEvent({ logId: log.logId, runId }, 'RunStarted')]);
     for (let ordinal = 0; ordinal < NUM_EPISODES; ordinal++) {
       const events = episodeEvents({ logId: log.logId, runId, ordinal, numSteps: EVENTS_PER_EPISODE - 2 });
       await appendEvents(log, events);
@@ -80,7 +81,7 @@ describe('when a process is killed', () => {
   }
 
   async function expectEveryEventOnce(): Promise<void> {
-    const numEvents = NUM_EPISODES * EVENTS_PER_EPISODE + 1;
+    const numEvents = NUM_EPISODES * EVENTS_PER_EPISODE + 2;
     expect(await verifyStore({ log, client })).toMatchObject({
       ok: true,
       faults: [],

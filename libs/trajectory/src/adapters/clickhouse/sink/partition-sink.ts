@@ -3,6 +3,7 @@ import { TrajectoryError } from '../../../errors.js';
 import type { EventLog, LogRecord } from '../../../event-log.js';
 import { SINK_GROUP } from '../../../stored-position.js';
 import { EventRowsEncoder, type StreamPartition } from '../../arrow/index.js';
+import { PartitionAdmission } from '../admission/partition-admission.js';
 import { isDeleted, type DeletionWatch } from '../retention/deletion-watch.js';
 import { deleteLateRows, findLateRows, type LateRange } from '../retention/late-rows.js';
 import type { StoreClient } from '../store-client.js';
@@ -112,14 +113,18 @@ export class PartitionSink {
     );
     const { runs: deletedRuns } = await this.parts.watchDeletions();
     const stop = new AbortController();
+    const admission = new PartitionAdmission({
+      client: this.parts.client,
+      position: this.position,
+      maxEventBytes: log.maxEventBytes,
+    });
     const buffer = new BatchBuffer({
       maxRecords: maxBatchRecords,
       maxBytes: maxBatchBytes,
-      newBatch: () => new PendingBatch(this.position),
-      append: (batch, record) => {
-        if (isDeleted(record, this.position, deletedRuns)) batch.passOver(record);
-        else batch.append(record);
-      },
+      newBatch: () => new PendingBatch(this.position, admission),
+      append: (batch, record) =>
+        isDeleted(record, this.position, deletedRuns) ? batch.passOver(record) : batch.append(record),
+      learn: (records) => admission.learn(records),
     });
     const source = log.follow(tracker.stream, tracker.partition, fromOffset, {
       signal: AbortSignal.any([signal, stop.signal]),
@@ -135,6 +140,7 @@ export class PartitionSink {
         if (batch === null) break;
         pace.started(performance.now());
         nextOffset = await this.insert(batch, nextOffset);
+        admission.stored(nextOffset);
       }
     } finally {
       stop.abort();

@@ -9,17 +9,27 @@ import { EVENT_KINDS } from '../../../event-kinds.js';
 import type { AnyEvent } from '../../../events.js';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '../../../sample-events.js';
 import { uuidToBytes } from '../../../uuid.js';
+import { EpisodePlaces } from '../../../fold/episode-places.js';
+import type { Admission } from '../admission/admission.js';
 import { eventRow, EventRowsEncoder, type EncodedRows } from '../../arrow/index.js';
 import { PendingBatch } from './pending-batch.js';
 
 const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;
+
+/** Every valid event counts, whatever stands beside it. */
+const ALL_COUNT: Admission = {
+  maxEventBytes: Infinity,
+  episodeOf: () => new EpisodePlaces(),
+  admitControl: () => 'yes',
+  learn: () => Promise.resolve(),
+};
 
 interface Outcome extends EncodedRows {
   readonly numDeadLetters: number;
 }
 
 function throughBatch(records: readonly Uint8Array[]): Outcome {
-  const batch = new PendingBatch(POSITION);
+  const batch = new PendingBatch(POSITION, ALL_COUNT);
   records.forEach((bytes, offset) => batch.append({ offset, bytes }));
   return { ...batch.finish({ withWatermark: false }), numDeadLetters: batch.numDeadLetters };
 }
@@ -246,7 +256,7 @@ describe('a step', () => {
     fc.assert(
       fc.property(anyEvent('StepRecorded'), (event) => {
         expect(step.read(encodeEvent(event))).toBe(true);
-        expect(new EventRowsEncoder(POSITION).appendStep(0, step)).toBe(true);
+        expect(new EventRowsEncoder(POSITION).appendStep(0, step, new EpisodePlaces())).toBe('written');
       }),
       { numRuns: 30 },
     );

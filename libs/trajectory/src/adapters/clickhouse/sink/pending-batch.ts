@@ -1,13 +1,16 @@
-import { decodeEvent, peekEnvelope, StepRecord } from '../../../codec/index.js';
+import { peekEnvelope, StepRecord } from '../../../codec/index.js';
 import type { LogRecord } from '../../../event-log.js';
-import { eventRow, EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
+import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../../arrow/index.js';
+import { describePlaceFault } from '../admission/admission-fault.js';
+import type { Admission } from '../admission/admission.js';
+import { findTooLarge, judgeRecord, type RecordFault } from '../admission/judge-record.js';
 
 /** One for all: nothing waits between its reading and its row. */
 const step = new StepRecord();
 
 /**
  * Records of one stream partition on their way into one insert. Each is decoded and encoded when it is appended, so that an
- * insert that is due has little left to do; one that holds no valid event becomes a dead letter.
+ * insert that is due has little left to do; one that holds no valid event, or none that counts beside the others, becomes a dead letter.
  */
 export class PendingBatch {
   /** Of all records appended or passed over; -1 before the first. */
@@ -23,7 +26,10 @@ export class PendingBatch {
   readonly firstOffsets = new Map<string, number>();
   private readonly encoder: EventRowsEncoder;
 
-  constructor(position: StreamPartition) {
+  constructor(
+    position: StreamPartition,
+    private readonly admission: Admission,
+  ) {
     this.encoder = new EventRowsEncoder(position);
   }
 
@@ -32,19 +38,15 @@ export class PendingBatch {
     return this.encoder.numRows;
   }
 
-  /** In the order of offsets. */
-  append(record: LogRecord): void {
-    const { offset, bytes } = record;
-    if (step.read(bytes) && this.encoder.appendStep(offset, step)) {
-      this.noteRun(step.runId, offset);
-      this.occurredAtMs.push(step.occurredAtUs / 1000);
-      this.count(record);
-    } else this.appendDecoded(record);
+  /** In the order of offsets. False, and nothing is appended, where the batch's admission has to learn about the record first. */
+  append(record: LogRecord): boolean {
+    return step.read(record.bytes) ? this.appendStep(record) : this.appendDecoded(record);
   }
 
   /** A record that gets no row, because its run is deleted. */
-  passOver(record: LogRecord): void {
+  passOver(record: LogRecord): true {
     this.count(record);
+    return true;
   }
 
   /**
@@ -55,20 +57,47 @@ export class PendingBatch {
     return this.encoder.finish();
   }
 
-  private appendDecoded(record: LogRecord): void {
+  private appendStep(record: LogRecord): boolean {
+    const tooLarge = findTooLarge(record, this.admission);
+    if (tooLarge !== null) return this.appendDeadLetter(record, tooLarge);
+    const episode = this.admission.episodeOf(step.runId, step.episodeId);
+    if (episode === null) return false;
+    const outcome = this.encoder.appendStep(record.offset, step, episode);
+    if (outcome === 'invalid') return this.appendDecoded(record);
+    episode.lastOffset = record.offset;
+    if (outcome === 'written') return this.noteEvent(record, step);
+    const { episodeId, seq } = step;
+    return this.appendDeadLetter(
+      record,
+      describePlaceFault(outcome, { kind: 'StepRecorded', episodeId, seq }, episode),
+    );
+  }
+
+  private appendDecoded(record: LogRecord): boolean {
+    const judgement = judgeRecord(record, this.admission);
+    if (judgement === null) return false;
+    if (!judgement.ok) return this.appendDeadLetter(record, judgement);
+    this.encoder.append(judgement.row);
+    return this.noteEvent(record, judgement.event);
+  }
+
+  private appendDeadLetter(record: LogRecord, { code, reason }: RecordFault): true {
     const { offset, bytes } = record;
-    const decoded = decodeEvent(bytes);
-    if (decoded.ok) {
-      this.encoder.append(eventRow(offset, decoded.event));
-      this.noteRun(decoded.event.runId, offset);
-      this.occurredAtMs.push(decoded.event.occurredAtUs / 1000);
-    } else {
-      const { code, reason } = decoded;
-      this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
-      this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
-      this.numDeadLetters++;
-    }
+    this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
+    this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
+    this.numDeadLetters++;
     this.count(record);
+    return true;
+  }
+
+  private noteEvent(
+    record: LogRecord,
+    { runId, occurredAtUs }: { readonly runId: string; readonly occurredAtUs: number },
+  ): true {
+    this.noteRun(runId, record.offset);
+    this.occurredAtMs.push(occurredAtUs / 1000);
+    this.count(record);
+    return true;
   }
 
   private noteRun(runId: string, offset: number): void {

@@ -22,6 +22,8 @@ export interface SinkOptions {
   /** First and longest pause after a failure (defaults 100 and 5,000; doubles in between). */
   readonly minBackoffMs?: number;
   readonly maxBackoffMs?: number;
+  /** How long a partition that failed for a reason that no retry mends waits before it is tried again (default 10,000). */
+  readonly failedRetryMs?: number;
 }
 
 export type ResolvedSinkOptions = Required<SinkOptions>;
@@ -37,6 +39,7 @@ export function resolveSinkOptions(options: SinkOptions): ResolvedSinkOptions {
     watermarkInterval: 50_000,
     minBackoffMs: 100,
     maxBackoffMs: 5_000,
+    failedRetryMs: 10_000,
     ...options,
   };
 }

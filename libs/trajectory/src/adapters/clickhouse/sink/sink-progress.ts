@@ -4,7 +4,8 @@ import type { Stream } from '../../../events.js';
 export interface PartitionProgress {
   readonly stream: Stream;
   readonly partition: number;
-  readonly state: 'assigning' | 'running' | 'backingOff';
+  /** `failed`: for a reason that waiting may not mend; it is tried again, slowly, while the other partitions go on. */
+  readonly state: 'assigning' | 'running' | 'backingOff' | 'failed';
   /** Every record before it is in the store; null until that is known. */
   readonly nextOffset: number | null;
   /** Records that the log held and the store did not when they were last compared; null until then. */
@@ -48,6 +49,7 @@ export class PartitionTracker {
   private numBytes = 0;
   private numMissingOffsets = 0;
   private lastFailure: PartitionProgress['lastFailure'] = null;
+  private error: Error | null = null;
   private readonly latenciesMs = new Float64Array(NUM_LATENCIES);
   private numLatencies = 0;
   private readonly waiters = new Set<Waiter>();
@@ -95,9 +97,23 @@ export class PartitionTracker {
     this.lastFailure = { message: error instanceof Error ? error.message : String(error), atMs: Date.now() };
   }
 
+  /** What it failed with, while it waits to be tried again; null otherwise. */
+  get failure(): Error | null {
+    return this.state === 'failed' ? this.error : null;
+  }
+
+  /** Nothing will come until it is tried again: whoever waits hears why. */
+  failedFor(error: Error): void {
+    this.failed(error);
+    this.state = 'failed';
+    this.error = error;
+    this.ended(error);
+  }
+
   /** Resolves when the record at `offset` is in the store. */
   reached(offset: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.next !== null && this.next > offset) return Promise.resolve();
+    if (this.failure !== null) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => () => {
         this.waiters.delete(waiter);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../ids.js';
+import { encodeEvent } from '../../../codec/index.js';
 import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.js';
 import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
 import { StoreError } from '../store-error.js';
@@ -76,13 +77,14 @@ describe('Sink', () => {
   it('turns a record that holds no event into a dead letter, and brings its neighbours', async () => {
     const runId = newRunId();
     const [first, second] = episodeEvents({ logId: store.log.logId, runId, ordinal: 0 });
+    await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
     const sink = startSink();
     const { partition } = await appendEvents(store.log, [first]);
     await store.log.append('trajectories', partition, [Uint8Array.of(1, 2, 255)]);
     await appendEvents(store.log, [second]);
     await catchUp(sink);
 
-    expect(await count('count()')).toBe(3);
+    expect(await count('count()')).toBe(4);
     const letters = await store.client.queryRows(
       'SELECT log_stream, log_partition, log_offset, code, reason, size_bytes, hex(raw) AS bytes FROM dead_letters',
     );
@@ -137,7 +139,7 @@ describe('Sink', () => {
     expect(Math.max(...inserts)).toBe(1);
   });
 
-  it('refuses to go on when the store makes several parts of one insert', async () => {
+  it('stops a partition whose insert became several parts, and says so', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     await store.client.command('SYSTEM STOP MERGES');
@@ -152,8 +154,8 @@ describe('Sink', () => {
         await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset >= 20`);
       },
     });
-    const run = new Sink(FAST).run({ log: store.log, client: splitting, signal: stop.signal });
-    await expect(run).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
+    const sink = startSink(FAST, { client: splitting });
+    await expect(catchUp(sink)).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
   });
 
   it('announces a log that starts beside the records of another', async () => {
@@ -165,22 +167,38 @@ describe('Sink', () => {
     expect(sink.progress().partitions[0].otherLogIds).toEqual(['before']);
   });
 
-  it('refuses to go on when the store is ahead of the log', async () => {
+  it('stops a partition where the store is ahead of the log, carries the others on, and goes on once that is mended', async () => {
     const { logId } = store.log;
     await store.client.command(
       "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ({logId:String}, 'trajectories', 1, 41, '_watermark')",
       { params: { logId } },
     );
-    await expect(
-      new Sink(FAST).run({ log: store.log, client: store.client, signal: stop.signal }),
-    ).rejects.toMatchObject({
-      code: 'LOG_BEHIND_STORE',
-      retriable: false,
-      message: expect.stringContaining('partition 1 of stream trajectories') as string,
+    const notices: string[] = [];
+    const sink = startSink({ ...FAST, failedRetryMs: 50 }, { onNotice: (line) => notices.push(line) });
+    const runId = newRunId();
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
+    const records = (ordinal: number) => episodeEvents({ logId, runId, ordinal }).map(encodeEvent);
+    await store.log.append('trajectories', 0, records(0));
+    await store.log.append('trajectories', 1, records(1));
+    await sink.caughtUpTo('trajectories', 0, 4);
+    await sink.caughtUpTo('control', 0, 1);
+    await expect.poll(() => notices.length).toBeGreaterThan(0);
+    expect(notices[0]).toMatch(
+      /^partition 1 of stream trajectories failed \(LOG_BEHIND_STORE\), it is tried again in 0\.05 s, the others go on: In partition 1 of stream trajectories the log ends at \d+, the store holds records up to 42/,
+    );
+    expect(sink.progressOf('trajectories', 1)).toMatchObject({
+      state: 'failed',
+      lastFailure: { message: expect.stringContaining('the log lost some') as string },
     });
+    await expect(sink.caughtUpTo('trajectories', 1, 4)).rejects.toMatchObject({ code: 'LOG_BEHIND_STORE' });
+    await store.client.command("DELETE FROM events WHERE log_partition = 1 AND kind = '_watermark'", {
+      settings: { lightweight_deletes_sync: '2' },
+    });
+    await expect.poll(() => sink.progressOf('trajectories', 1).nextOffset, { timeout: 10_000 }).toBe(5);
+    expect(sink.progressOf('trajectories', 1).state).toBe('running');
   });
 
-  it('refuses to go on when the log has dropped what the store lacks', async () => {
+  it('ends when no partition can go on, as where the log has dropped what the store lacks', async () => {
     const truncated = overriding(store.log, { startOffset: () => Promise.resolve(3) });
     await expect(
       new Sink(FAST).run({ log: truncated, client: store.client, signal: stop.signal }),
@@ -216,19 +234,20 @@ describe('Sink', () => {
   it('does no harm beside another sink on the same partitions', async () => {
     const runId = newRunId();
     const { logId } = store.log;
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
     const sinks = [startSink({ ...FAST, maxBatchRecords: 7 }), startSink({ ...FAST, maxBatchRecords: 5 })];
     for (let ordinal = 0; ordinal < 20; ordinal++) {
       await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
     }
     await Promise.all(sinks.map(catchUp));
-    expect(await count('uniqExact(event_id)')).toBe(101);
+    expect(await count('uniqExact(event_id)')).toBe(102);
     const [{ steps }] = await store.client.queryRows<{ steps: number }>('SELECT count() AS steps FROM steps');
     const [{ episodes }] = await store.client.queryRows<{ episodes: number }>(
       'SELECT count() AS episodes FROM episodes',
     );
     expect({ steps, episodes }).toEqual({ steps: 60, episodes: 20 });
     await store.client.command('OPTIMIZE TABLE events FINAL');
-    expect(await count('count()')).toBe(101);
+    expect(await count('count()')).toBe(102);
   });
 
   it('tells who waits when it stops, and who waited too long', async () => {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TrajectoryError } from '../../../errors.js';
 import type { EventLog } from '../../../event-log.js';
 import type { Stream } from '../../../events.js';
 import { DeletionWatch } from '../retention/deletion-watch.js';
@@ -22,6 +24,8 @@ export interface SinkRun {
   readonly share?: SinkShare;
   /** Called after every insert and every failure; cheap, because it may come often. */
   readonly onProgress?: (progress: SinkProgress) => void;
+  /** Receives one line when a partition fails for a reason that no retry may mend. */
+  readonly onNotice?: (line: string) => void;
 }
 
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
@@ -42,12 +46,14 @@ export class Sink {
   }
 
   /**
-   * Resolves when `signal` aborts; waits out a store that is away.
+   * Resolves when `signal` aborts; waits out a store that is away. A partition that fails for a reason that no retry may mend is tried
+   * again after a while, and the others go on.
    *
    * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
-   *   `STORE_EXCEPTION` that no retry can mend; or LogError. All partitions have stopped then.
+   *   `STORE_EXCEPTION` that no retry can mend, or LogError, once no partition goes on. All have stopped then.
    */
-  async run({ log, client, signal, share = { index: 0, count: 1 }, onProgress }: SinkRun): Promise<void> {
+  async run(run: SinkRun): Promise<void> {
+    const { log, client, signal, share = { index: 0, count: 1 }, onProgress } = run;
     this.trackers = STREAMS.flatMap((stream) =>
       Array.from(
         { length: log.numPartitions(stream) },
@@ -82,7 +88,7 @@ export class Sink {
     }
     const runs = sinks.map(async ({ tracker, sink }) => {
       try {
-        await sink.run(stop);
+        await this.keepRunning(sink, tracker, { ...run, signal: stop });
       } catch (error) {
         failed.abort();
         throw error;
@@ -92,6 +98,34 @@ export class Sink {
     });
     await Promise.allSettled(runs);
     await Promise.all(runs);
+  }
+
+  /**
+   * Runs one partition until the signal aborts, through failures.
+   *
+   * @throws what it failed with, when all others have failed too
+   */
+  private async keepRunning(
+    sink: PartitionSink,
+    tracker: PartitionTracker,
+    { signal, onProgress, onNotice }: SinkRun,
+  ): Promise<void> {
+    const { failedRetryMs } = this.options;
+    while (!signal.aborted) {
+      try {
+        await sink.run(signal);
+      } catch (error) {
+        if (!(error instanceof TrajectoryError)) throw error;
+        tracker.failedFor(error);
+        onProgress?.(this.progress());
+        if (this.trackers.every(({ failure }) => failure !== null)) throw error;
+        const again = `it is tried again in ${failedRetryMs / 1000} s, the others go on`;
+        onNotice?.(
+          `partition ${tracker.partition} of stream ${tracker.stream} failed (${error.code}), ${again}: ${error.message}`,
+        );
+        await sleep(failedRetryMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
   }
 
   /** Where every partition is; empty before `run`. */

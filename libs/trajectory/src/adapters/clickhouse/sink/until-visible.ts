@@ -11,6 +11,17 @@ const POLL_MS = 50;
 /** Where nothing came for so long, see whether anything is left that could come. */
 const LOOK_MS = 500;
 
+/** Whether the store has all trajectory records that the log holds at the time of the call. */
+export async function isUpToDate(log: EventLog, client: StoreClient): Promise<boolean> {
+  const stream = 'trajectories';
+  for (let partition = 0; partition < log.numPartitions(stream); partition++) {
+    const end = await log.endOffset(stream, partition);
+    const from = await readNextOffset(client, { logId: log.logId, stream, partition });
+    if (await hasRecordIn(log, { stream, partition, from, end })) return false;
+  }
+  return true;
+}
+
 /**
  * Resolves when a sink elsewhere has brought into the store what the log holds now. Where nothing comes for `stallMs` no sink runs,
  * and the rest is brought here.

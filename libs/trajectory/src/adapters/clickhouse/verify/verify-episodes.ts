@@ -7,8 +7,6 @@ import type { FaultList } from './fault-list.js';
 export interface EpisodeCounts {
   numEpisodes: number;
   numSealedEpisodes: number;
-  /** Records under a place that an earlier one holds, with other content: the first counts. */
-  numConflicts: number;
 }
 
 export interface EpisodesToVerify {
@@ -21,8 +19,12 @@ export interface EpisodesToVerify {
 /** Rows a slice aims at; it ends with a whole episode. */
 const ROWS_PER_SLICE = 2_000;
 
-const RUN_IDS =
-  "SELECT DISTINCT run_id FROM events WHERE episode_id != '' AND kind = 'EpisodeStarted' ORDER BY run_id";
+/** Episodes of a run that has not started are dead letters, and in no view. */
+const RUN_IDS = `
+  SELECT DISTINCT run_id FROM events
+  WHERE episode_id != '' AND kind = 'EpisodeStarted'
+    AND run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
+  ORDER BY run_id`;
 
 const SLICE_END = `
   SELECT max(episode_id) AS last
@@ -88,7 +90,6 @@ async function verifySlice(
   const viewRows = new Map(view.map((row) => [row.episode_id, row]));
   for (const state of states) {
     counts.numEpisodes++;
-    counts.numConflicts += state.conflicts.length;
     if (state.sealed) counts.numSealedEpisodes++;
     const where = `run ${state.runId} episode ${state.episodeId}`;
     for (const problem of findProblems(state)) faults.add('EPISODE_INCONSISTENT', where, problem);

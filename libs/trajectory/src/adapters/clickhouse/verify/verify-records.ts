@@ -1,10 +1,11 @@
 import { decodeEvent, peekEnvelope } from '../../../codec/index.js';
-import { contentChecksum } from '../../../content-checksum.js';
 import type { EventLog, LogRecord } from '../../../event-log.js';
 import type { AnyEvent, Stream } from '../../../events.js';
 import type { DeletedRuns } from '../../../fold/deleted-runs.js';
 import { uuidToBytes } from '../../../uuid.js';
 import { ArrowColumns, DEAD_LETTER_KIND, EventRowReader, WATERMARK_EPISODE_ID } from '../../arrow/index.js';
+import { judgeRecord, type Judgement } from '../admission/judge-record.js';
+import { PartitionAdmission } from '../admission/partition-admission.js';
 import { hasRecordIn } from '../sink/record-ahead.js';
 import { readNextOffset } from '../sink/store-position.js';
 import type { StoreClient } from '../store-client.js';
@@ -13,6 +14,8 @@ import type { FaultList } from './fault-list.js';
 export interface RecordCounts {
   numRecords: number;
   numDeadLetters: number;
+  /** Dead letters whose place in an episode an earlier record holds, with other content. */
+  numConflicts: number;
   /** Rows that the store holds beyond one a record: harmless, reads hide them. */
   numRepeatedRows: number;
   /** Records of deleted runs that the log still has. */
@@ -61,6 +64,7 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     faults.add('LOG_TRUNCATED', `${stream}/${partition}`, message);
   }
   const visibleEnd = Math.min(endOffset, storedEnd);
+  const admission = new PartitionAdmission({ client, position, maxEventBytes: log.maxEventBytes });
   let next = startOffset;
   while (next < visibleEnd) {
     signal?.throwIfAborted();
@@ -69,13 +73,12 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     const last =
       records.length === read.length && read.length > 0 ? read[read.length - 1].offset : visibleEnd - 1;
     const params = { ...position, first: next, last };
-    compare(
-      job,
-      records,
-      new EventRowReader(ArrowColumns.read(await client.queryArrow(ROWS_OF_RANGE, { params }))),
-    );
+    const expected = await expectRows(job, records, admission);
+    const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(ROWS_OF_RANGE, { params })));
+    compare(job, expected, rows);
     counts.numRecords += records.length;
     next = last + 1;
+    admission.stored(next);
   }
   const from = Math.max(visibleEnd, startOffset);
   if (await hasRecordIn(log, { stream, partition, from, end: endOffset }))
@@ -83,7 +86,7 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
 }
 
 /** Walks records and rows side by side, both by offset. */
-function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: EventRowReader): void {
+function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], rows: EventRowReader): void {
   const { faults, stream, partition, counts } = job;
   const where = (offset: number): string => `${stream}/${partition} offset ${offset}`;
   const passUnknownRowsBefore = (offset: number): void => {
@@ -95,26 +98,25 @@ function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: Even
       );
     }
   };
-  for (const record of records) {
-    passUnknownRowsBefore(record.offset);
-    const expected = expectedRow(job, record);
-    const isDeleted = job.deletedRuns.cover(expected, stream, partition, record.offset);
+  for (const expected of expectedRows) {
+    const { offset, isDeleted } = expected;
+    passUnknownRowsBefore(offset);
     if (isDeleted) counts.numDeletedRecords++;
     let numRows = 0;
-    for (; rows.row < rows.numRows && rows.number('log_offset') === record.offset; rows.row++) {
+    for (; rows.row < rows.numRows && rows.number('log_offset') === offset; rows.row++) {
       const difference = isDeleted ? null : compareRow(expected, rows);
-      if (difference !== null) faults.add('ROW_DIFFERS', where(record.offset), difference);
+      if (difference !== null) faults.add('ROW_DIFFERS', where(offset), difference);
       if (isDeleted) {
         faults.add(
           'ROW_OF_DELETED_RUN',
-          where(record.offset),
+          where(offset),
           `run ${expected.runId} was deleted; the store has a row of it`,
         );
       }
       numRows++;
     }
     if (isDeleted) continue;
-    if (numRows === 0) faults.add('ROW_MISSING', where(record.offset), 'the store has no row of this record');
+    if (numRows === 0) faults.add('ROW_MISSING', where(offset), 'the store has no row of this record');
     else counts.numRepeatedRows += numRows - 1;
   }
   passUnknownRowsBefore(Infinity);
@@ -122,6 +124,8 @@ function compare(job: RecordsToVerify, records: readonly LogRecord[], rows: Even
 
 /** What every row at the offset of a record must hold. */
 interface ExpectedRow {
+  readonly offset: number;
+  readonly isDeleted: boolean;
   readonly kind: string;
   /** Of a dead letter: what its envelope says. */
   readonly runId: string;
@@ -134,29 +138,61 @@ interface ExpectedRow {
 
 const NO_ID = '0'.repeat(32);
 
-function expectedRow({ counts, onRecord }: RecordsToVerify, { offset, bytes }: LogRecord): ExpectedRow {
-  const decoded = decodeEvent(bytes);
-  onRecord(offset, decoded.ok ? decoded.event : null);
-  if (!decoded.ok) {
-    counts.numDeadLetters++;
-    const runId = peekEnvelope(bytes)?.runId ?? '';
-    return {
-      kind: DEAD_LETTER_KIND,
-      runId,
-      eventIdHex: NO_ID,
-      checksumHex: NO_ID,
-      occurredAtUs: 0,
-      raw: bytes,
-    };
+/** What the rows of a slice must hold: each record judged beside those before it, as the sink does. */
+async function expectRows(
+  job: RecordsToVerify,
+  records: readonly LogRecord[],
+  admission: PartitionAdmission,
+): Promise<ExpectedRow[]> {
+  const { stream, partition, deletedRuns, counts, onRecord } = job;
+  const expected: ExpectedRow[] = [];
+  for (const [i, record] of records.entries()) {
+    const { offset } = record;
+    const owner = deletedRuns.reach(stream, partition, offset) ? peekEnvelope(record.bytes) : null;
+    if (owner !== null && deletedRuns.cover(owner, stream, partition, offset)) {
+      const decoded = decodeEvent(record.bytes);
+      onRecord(offset, decoded.ok ? decoded.event : null);
+      expected.push({ ...deadLetterOf(record), isDeleted: true });
+      continue;
+    }
+    let judgement = judgeRecord(record, admission);
+    while (judgement === null) {
+      await admission.learn(records.slice(i));
+      judgement = judgeRecord(record, admission);
+    }
+    onRecord(offset, judgement.ok ? judgement.event : null);
+    if (!judgement.ok) counts.numDeadLetters++;
+    if (!judgement.ok && judgement.code === 'CONFLICT') counts.numConflicts++;
+    expected.push(expectedRow(record, judgement));
   }
-  const { event } = decoded;
+  return expected;
+}
+
+function expectedRow(record: LogRecord, judgement: Judgement): ExpectedRow {
+  if (!judgement.ok) return deadLetterOf(record);
+  const { event, row } = judgement;
   return {
+    offset: record.offset,
+    isDeleted: false,
     kind: event.kind,
     runId: event.runId,
     eventIdHex: uuidToBytes(event.eventId).toString('hex'),
-    checksumHex: contentChecksum(event),
+    checksumHex: row.checksum,
     occurredAtUs: event.occurredAtUs,
     raw: new Uint8Array(0),
+  };
+}
+
+function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {
+  return {
+    offset,
+    isDeleted: false,
+    kind: DEAD_LETTER_KIND,
+    runId: peekEnvelope(bytes)?.runId ?? '',
+    eventIdHex: NO_ID,
+    checksumHex: NO_ID,
+    occurredAtUs: 0,
+    raw: bytes,
   };
 }
 
@@ -166,6 +202,8 @@ function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
   const eventIdHex = row.hex16('event_id');
   if (kind === DEAD_LETTER_KIND && expected.kind !== kind)
     return `the record is a ${expected.kind}; the row is a dead letter, which a retry makes good`;
+  if (expected.kind === DEAD_LETTER_KIND && kind !== expected.kind)
+    return `the record is a dead letter; the row is a ${kind}, which a rebuild mends`;
   if (kind !== expected.kind) return `the record is a ${expected.kind}; the row is a ${kind}`;
   if (eventIdHex !== expected.eventIdHex)
     return `the record is event ${expected.eventIdHex}; the row is event ${eventIdHex}`;

@@ -32,13 +32,17 @@ export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCo
 
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
+/** Ordinary rows that count as soon as their run has started, so that the record alone does not tell. */
+const OF_UNKNOWN_RUNS =
+  "SELECT count() AS numOfUnknownRuns FROM dead_letters WHERE code = 'UNKNOWN_RUN' AND log_stream = 'trajectories'";
+
 /**
  * Compares the store with the log.
  *
  * Three readings, each in slices of bounded size: (1) every record of the log against the rows at its offset: there, the
  * same event, the same checksum, no rows besides; (2) every episode folded from its rows, whose columns must give their
- * checksum again, against the views; (3) every run folded from its control events, against the views. Dead letters, repeated
- * rows and conflicts are counted: they are accounted for, not faults.
+ * checksum again, against the views; (3) every run folded from its control events, against the views. Dead letters (conflicts
+ * among them) and repeated rows are counted: they are accounted for, not faults.
  *
  * @throws StoreError or LogError when either can't be read; the reason of `signal` when it aborts
  */
@@ -52,12 +56,13 @@ export async function verifyStore({
   const records: RecordCounts = {
     numRecords: 0,
     numDeadLetters: 0,
+    numConflicts: 0,
     numRepeatedRows: 0,
     numDeletedRecords: 0,
     numPending: 0,
   };
   const deletedRuns = await readDeletedRuns(log);
-  const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0, numConflicts: 0 };
+  const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0 };
   const fold = new ControlFold();
   for (const stream of STREAMS) {
     for (let partition = 0; partition < log.numPartitions(stream); partition++) {
@@ -78,6 +83,8 @@ export async function verifyStore({
       });
     }
   }
+  const [{ numOfUnknownRuns }] = await client.queryRows<{ numOfUnknownRuns: number }>(OF_UNKNOWN_RUNS);
+  records.numDeadLetters += numOfUnknownRuns;
   await verifyEpisodes({ client, faults, counts: episodes, signal });
   const runFaults = new FaultList(maxFaults);
   await verifyRuns(client, fold, runFaults);
