@@ -74,15 +74,14 @@ async function main(): Promise<void> {
   }
   if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
   control.close();
-  if (numLeftBytes > 0) {
-    onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
-    // The log may still be trying what it will not get through.
-    await Promise.race([Promise.all([role.release(), log.close()]), sleep(1_000)]);
-    return;
-  }
-  await role.release();
-  await log.close();
+  if (numLeftBytes > 0) onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
+  // With the log away neither would end for minutes; a role that is not given back is free once the log misses its holder.
+  await Promise.race([role.release(), sleep(releaseMs)]);
+  await Promise.race([patientLog.close(), sleep(releaseMs)]);
 }
+
+/** How long a log that is away is waited for at the end. */
+const releaseMs = 5_000;
 
 /** Collectors of one run on one machine must not take each other's spool. */
 function spoolDirectoryOf(root: string, runId: string, { index }: Share): string {

@@ -7,6 +7,7 @@ import { peekEnvelope } from './codec/index.js';
 import { ControlTail } from './control-tail.js';
 import { LogError } from './errors.js';
 import type { EventLog } from './event-log.js';
+import { overriding } from './adapters/clickhouse/store.fixture.js';
 import { faultyLog, type Fault } from './faulty-log.fixture.js';
 import { newRunId } from './ids.js';
 import { PatientLog } from './patient-log.js';
@@ -90,5 +91,15 @@ describe('PatientLog', () => {
     stop.abort();
     await appending;
     expect(await log.read('control', 0, 1)).toHaveLength(1);
+  });
+
+  it('asked to stop, closes in time, though the log itself goes on with an append that it can not make', async () => {
+    const stop = new AbortController();
+    const busy = overriding(log, { close: () => new Promise<void>(() => undefined) });
+    const patient = new PatientLog(busy, { signal: stop.signal, drainMs: 50 });
+    stop.abort();
+    const started = performance.now();
+    await patient.close();
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -83,8 +83,16 @@ export class PatientLog implements EventLog {
     return this.outlast(() => this.log.cursorReached(group, stream, partition, nextOffset, signal));
   }
 
-  close(): Promise<void> {
-    return this.log.close();
+  /**
+   * Once the signal has aborted this takes no longer than `drainMs`, and lets go of a log that is away: it may go on for minutes with
+   * an append that nobody waits for any more.
+   */
+  async close(): Promise<void> {
+    try {
+      await this.unlessStopped(() => this.log.close());
+    } catch (error) {
+      if (!(this.options.signal.aborted && error instanceof LogError && error.retriable)) throw error;
+    }
   }
 
   /** @throws what the log threw, when no retry can mend it or the signal has aborted; LogError `LOG_UNREACHABLE` when the patience is over */

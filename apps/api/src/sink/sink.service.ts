@@ -16,6 +16,8 @@ export interface SinkState {
 const RESTART_MS = 10_000;
 /** How long a stop waits for the store to have what the log holds. */
 const DRAIN_MS = 5_000;
+/** How long the insert under way may take after that. */
+const STOP_MS = 15_000;
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /** Carries the log into the store, in this process, from the moment the store has its schema. */
@@ -45,7 +47,8 @@ export class SinkService implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     if (this.state.phase === 'running' || this.state.phase === 'backingOff') await this.drain();
     this.stopping.abort();
-    await this.running;
+    // An insert or a read of a log that is away may try for minutes; the next sink reads where the store is.
+    await Promise.race([this.running, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
   get state(): SinkState {

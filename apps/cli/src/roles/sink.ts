@@ -2,8 +2,13 @@
 import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/config';
 import { openLog } from '@retrace/trajectory/log';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createdBy } from '../installation.js';
 import { requireVariable } from './require-variable.js';
+
+/** How long the insert under way may take when asked to stop. */
+const stopMs = 20_000;
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();
@@ -18,7 +23,7 @@ await runRole(async () => {
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
   process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
-  await new Sink().run({
+  const running = new Sink().run({
     log,
     client,
     signal,
@@ -27,6 +32,9 @@ await runRole(async () => {
       process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
     },
   });
+  // What was on its way when log or store went away may try for minutes; the next sink reads where the store is.
+  const stopped = once(signal, 'abort').then(() => sleep(stopMs, false, { ref: false }));
+  if ((await Promise.race([running.then(() => true), stopped])) === false) return;
   // In a data directory nobody else will; on Kafka the log goes on without this sink.
   if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();
