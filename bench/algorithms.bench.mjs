@@ -26,7 +26,7 @@ import {
   rowLengths,
   rowSums,
 } from '@retrace/algorithms';
-import { uncheckedGae, uncheckedSurrogate } from './unchecked-algorithms.mjs';
+import { uncheckedGae } from './unchecked-algorithms.mjs';
 
 const NUM_SEQUENCES = 2048;
 const MAX_LENGTH = 512;
@@ -242,14 +242,6 @@ const shares = {
   gae: shareOfChecks(
     () => runs.gae({ ...batch, output }),
     () => uncheckedGae({ ...batch, gamma: GAMMA, lambda: LAMBDA, output }),
-  ),
-  ppo: shareOfChecks(
-    () => runs.ppo({ ...batch, output: lossOutput }),
-    () =>
-      uncheckedSurrogate(
-        { ...batch, weights, output: lossOutput },
-        { clip: { clipLow: 0.2, clipHigh: 0.2, dualClip: 3 } },
-      ),
   ),
 };
 for (const [name, { median, low, high }] of Object.entries(shares)) {
