@@ -71,6 +71,13 @@ export class Trainer {
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
     await control.catchUp();
+    // A collector that found every update made may have ended the run before this claim resumed it, and is gone: nobody else would
+    // end it again.
+    const { endBeforeClaim } = control.run(runId);
+    if (endBeforeClaim?.reason === 'finished') {
+      await control.append(runId, { kind: 'RunEnded', payload: endBeforeClaim });
+      await control.catchUp();
+    }
     const policy = await PolicyState.open(options);
     const isShared = (options.recipe.optimizer.dataParallel ?? 1) > 1;
     if (isShared && options.startWorkers) policy.shareWith(await options.startWorkers(policy));

@@ -242,8 +242,13 @@ describe('runs', () => {
     const log = new Log();
     log.append('RunEnded', { reason: 'stopped' });
     expect(log.run.ended).toMatchObject({ reason: 'stopped' });
+    expect(log.run.endBeforeClaim).toBeNull();
     log.append('TrainerClaimed', { epoch: 1 });
     expect(log.run.ended).toBeNull();
+    expect(log.run.endBeforeClaim).toMatchObject({ reason: 'stopped' });
+    // A trainer that died before it did anything leaves that as it was.
+    log.append('TrainerClaimed', { epoch: 2 });
+    expect(log.run.endBeforeClaim).toMatchObject({ reason: 'stopped' });
   });
 
   it('keeps the last value of every metric', () => {

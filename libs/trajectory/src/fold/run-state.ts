@@ -39,6 +39,7 @@ export class RunState {
   readonly #metrics = new Map<string, LatestMetric>();
   #ended: RunEnded | null = null;
   #endedAtUs: number | null = null;
+  #endBeforeClaim: RunEnded | null = null;
 
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
@@ -50,6 +51,11 @@ export class RunState {
   /** Null while the run goes on. A claim after the end resumes the run. */
   get ended(): RunEnded | null {
     return this.#ended;
+  }
+
+  /** The end that a claim resumed the run from, until something new is planned; null when there was none. */
+  get endBeforeClaim(): RunEnded | null {
+    return this.#endBeforeClaim;
   }
 
   get endedAtUs(): number | null {
@@ -132,13 +138,19 @@ export class RunState {
 
   #claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>, offset: number): Applied {
     const refusal = this.updates.acceptClaim({ ...payload, eventId, offset });
-    if (refusal === null) this.#end(null, null);
+    if (refusal === null) {
+      this.#endBeforeClaim = this.#ended ?? this.#endBeforeClaim;
+      this.#end(null, null);
+    }
     return outcome(refusal);
   }
 
   #plan({ payload, occurredAtUs }: RetraceEvent<'BatchPlanned'>, offset: number): Applied {
     const refusal = this.updates.acceptPlan({ plan: payload, offset, plannedAtUs: occurredAtUs });
-    if (refusal === null) this.groups.sample(payload.groupIds);
+    if (refusal === null) {
+      this.#endBeforeClaim = null;
+      this.groups.sample(payload.groupIds);
+    }
     return outcome(refusal);
   }
 
