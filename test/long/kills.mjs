@@ -1,11 +1,14 @@
 /**
  * Kill -9 at ten random moments of a run, of the whole tree and of each child, and start again: the run finishes, nothing is
- * lost or doubled, and the policy is that of a run that nobody disturbed. For bandit-ppo and a small frozen-lake-ppo.
+ * lost or doubled, and the policy is that of a run that nobody disturbed. For bandit-ppo and a small frozen-lake-ppo. Then with a
+ * collector that runs ahead of the trainer (`maxStaleness` 1), where bits depend on time: no update trains on anything staler, and
+ * every one of them, made again from its manifest, gives the recorded loss.
  *
  *   npm run test:long -- kills [-- --seed N]
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { auditAsynchronousRun } from '../support/asynchronous-audit.mjs';
 import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
 import { seededRandom, trainWithKills } from '../support/kill-drill.mjs';
 
@@ -25,6 +28,16 @@ const drills = [
     sink: 'api',
   },
 ];
+const asynchronous = {
+  recipe: 'memory-bandit-grpo',
+  numUpdates: 20,
+  settings: [
+    'collection.maxStaleness=1',
+    'collection.groupsPerRound=16',
+    'collection.concurrentEpisodes=16',
+    'checkpoint.keepEvery=1',
+  ],
+};
 
 /** Each target twice, in random order, at random moments after updates that are spread over the run. */
 function planKills(numUpdates, sink) {
@@ -42,11 +55,7 @@ function planKills(numUpdates, sink) {
 const figures = [];
 let hasFailed = false;
 for (const { recipe, numUpdates, settings, command, sink } of drills) {
-  const args = [
-    ...['--recipe', recipe, '--updates', String(numUpdates)],
-    ...settings.flatMap((setting) => ['--set', setting]),
-    ...['--set', 'evaluation.numTestEpisodes=200', '--set', 'evaluation.numValidationEpisodes=50'],
-  ];
+  const args = argumentsOf({ recipe, numUpdates, settings });
   const [undisturbedDirectory, killedDirectory] = [makeDataDirectory(), makeDataDirectory()];
   try {
     const undisturbed = await trainWithKills([...args, '--data-dir', undisturbedDirectory.path], [], {
@@ -78,8 +87,48 @@ for (const { recipe, numUpdates, settings, command, sink } of drills) {
     killedDirectory.remove();
   }
 }
+await drillAsynchronously();
 if (process.env.RETRACE_RESULT_FILE) {
   const title = `Kill -9 at ${numKills} random moments (seed ${values.seed})`;
   writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
 }
 process.exitCode = hasFailed ? 1 : 0;
+
+function argumentsOf({ recipe, numUpdates, settings }) {
+  return [
+    ...['--recipe', recipe, '--updates', String(numUpdates)],
+    ...settings.flatMap((setting) => ['--set', setting]),
+    ...['--set', 'evaluation.numTestEpisodes=200', '--set', 'evaluation.numValidationEpisodes=50'],
+  ];
+}
+
+async function drillAsynchronously() {
+  const name = `${asynchronous.recipe}, maxStaleness 1`;
+  const { numUpdates } = asynchronous;
+  const directory = makeDataDirectory();
+  try {
+    const killed = await trainWithKills(
+      [...argumentsOf(asynchronous), '--data-dir', directory.path],
+      planKills(numUpdates, 'sink'),
+      { withinMs, onKill: (description) => console.log(`${name}: kill -9 of ${description}`) },
+    );
+    const audit = await auditAsynchronousRun(directory.path, { numUpdates, maxStaleness: 1 });
+    hasFailed ||= audit.faults.length > 0 || killed.numUpdates !== numUpdates || audit.maxStaleness !== 1;
+    figures.push(
+      { name: `${name}: kills`, value: numKills },
+      { name: `${name}: updates`, value: killed.numUpdates },
+      { name: `${name}: oldest tokens trained on`, value: audit.maxStaleness, unit: 'versions' },
+      { name: `${name}: updates replayed to the recorded loss`, value: audit.numReplayed },
+      {
+        name: `${name}: largest difference of a replayed loss, relative`,
+        value: audit.largestLossDifference,
+      },
+      { name: `${name}: records verified`, value: audit.numRecords },
+      { name: `${name}: faults`, value: audit.faults.length },
+    );
+    console.log(`${name}: ${audit.numReplayed} updates replayed, ${audit.faults.length} faults`);
+    for (const fault of audit.faults) console.error(`${name}: ${fault}`);
+  } finally {
+    directory.remove();
+  }
+}
