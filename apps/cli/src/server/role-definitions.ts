@@ -19,6 +19,9 @@ export const loopback = '127.0.0.1';
  */
 const YOUNG_GENERATION = ['--max-semi-space-size=64'];
 
+/** Compute takes every core there is; log, store and API answer first. */
+const BEHIND_SERVERS = 5;
+
 export type BackendName = NonNullable<RoleConfig['backend']>;
 
 /** The chDB child: the embedded store behind ClickHouse's HTTP protocol. */
@@ -128,6 +131,7 @@ function runRole(
     name,
     script,
     nodeArguments: YOUNG_GENERATION,
+    niceness: BEHIND_SERVERS,
     environment: () => ({
       ...roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
       ...variables,

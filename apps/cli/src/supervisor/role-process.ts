@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { RoleMessage } from '@retrace/config';
 import { parseLogLine, type LogLevel, type LogStream } from './log-stream.js';
@@ -16,6 +17,7 @@ export interface RoleProcessOptions {
   readonly role: string;
   readonly script: string;
   readonly nodeArguments: readonly string[];
+  readonly niceness: number;
   readonly environment: Readonly<Record<string, string>>;
   /** Held open by the child: the data directory stays locked while it lives. */
   readonly lockFileDescriptor: number | null;
@@ -30,7 +32,7 @@ export class RoleProcess {
   private lastSentence = '';
 
   constructor(private readonly options: RoleProcessOptions) {
-    const { role, script, nodeArguments, environment, lockFileDescriptor } = options;
+    const { role, script, nodeArguments, environment, lockFileDescriptor, niceness } = options;
     // The role's name says in a list of processes which is which.
     this.child = spawn(process.execPath, [...nodeArguments, script, role], {
       env: { ...process.env, ...environment },
@@ -38,6 +40,7 @@ export class RoleProcess {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(lockFileDescriptor === null ? [] : [lockFileDescriptor])],
     });
+    if (niceness > 0) stepBack(this.child, niceness);
     this.forwardLines(this.child.stdout, 'info');
     this.forwardLines(this.child.stderr, 'warn');
     this.child.on('message', (message) => {
@@ -67,6 +70,16 @@ export class RoleProcess {
       if (stream === this.child.stderr && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
       this.options.log.write(entry);
     });
+  }
+}
+
+/** Before the process has threads: on Linux each has a priority of its own, which new ones take over. */
+function stepBack({ pid }: ChildProcess, niceness: number): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
+  } catch {
+    // It has ended already, or the system knows no priorities.
   }
 }
 

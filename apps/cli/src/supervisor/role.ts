@@ -10,6 +10,8 @@ export interface RoleDefinition {
   /** The program, started with Node. */
   readonly script: string;
   readonly nodeArguments?: readonly string[];
+  /** Steps of priority (0 … 19) that its process stands behind the supervisor's (default 0). */
+  readonly niceness?: number;
   /** Asked before each start, with what the first ready message said, so that a restarted server keeps its address. */
   readonly environment: (firstReady: ReadyMessage | null) => Readonly<Record<string, string>>;
   readonly readyTimeoutMs: number;
@@ -134,6 +136,7 @@ export class Role {
       role: definition.name,
       script: definition.script,
       nodeArguments: definition.nodeArguments ?? [],
+      niceness: definition.niceness ?? 0,
       environment: definition.environment(this.firstReady),
       lockFileDescriptor: options.lockFileDescriptor,
       log: options.log,

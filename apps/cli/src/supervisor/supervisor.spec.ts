@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -163,6 +163,17 @@ describe('Supervisor', () => {
     process.kill(supervisor.pids().store!, 'SIGKILL');
     await until(() => environments.length === 2);
     expect(environments).toEqual([undefined, 'http://127.0.0.1:4711']);
+  });
+
+  it('keeps a role behind others in priority, in every life', async () => {
+    await supervisor.start(role('trainer', 'work', { niceness: 5 }));
+    await supervisor.start(role('api', 'work'));
+    const behind = Math.min(getPriority() + 5, 19);
+    const { trainer, api } = supervisor.pids();
+    expect([getPriority(trainer), getPriority(api)]).toEqual([behind, getPriority()]);
+    process.kill(trainer!, 'SIGKILL');
+    await until(() => numStarts() === 3);
+    expect(getPriority(supervisor.pids().trainer)).toBe(behind);
   });
 
   it('passes the lines of its roles on, without their own prefix', async () => {
