@@ -18,6 +18,7 @@ export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBacke
       role: 'backend',
       script: installation.scripts.backend,
       nodeArguments: [],
+      niceness: 0,
       environment: {},
       lockFileDescriptor,
       log,
