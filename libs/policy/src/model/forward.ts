@@ -132,12 +132,7 @@ export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: t
 }
 
 /** Output projection and feed-forward of a layer, both added to the residual stream. */
-function finishLayer(
-  model: TrunkWeights,
-  layer: number,
-  x_NH: tf.Tensor,
-  context_NH: tf.Tensor,
-): tf.Tensor {
+function finishLayer(model: TrunkWeights, layer: number, x_NH: tf.Tensor, context_NH: tf.Tensor): tf.Tensor {
   const keys = layerKeys(layer);
   const attended = tf.add(x_NH, projectAdapted(model, keys.outputWeight, context_NH, null));
   const [gate, up] = gateAndUp(model, layer, attended);
