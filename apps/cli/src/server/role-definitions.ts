@@ -20,7 +20,7 @@ export const loopback = '127.0.0.1';
 const YOUNG_GENERATION = ['--max-semi-space-size=64'];
 
 /** Compute takes every core there is; log, store and API answer first. */
-const BEHIND_SERVERS = 5;
+const BEHIND_SERVERS = 10;
 
 export type BackendName = NonNullable<RoleConfig['backend']>;
 
