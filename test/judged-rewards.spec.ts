@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { resolveRecipe } from '@retrace/config';
 import { newRunId } from '@retrace/trajectory';
 import { catchUp } from '@retrace/trajectory/clickhouse';
-import { appendEvents, episodeEvents, openStoreFixture } from '@retrace/trajectory/testing';
+import { appendEvents, controlEvent, episodeEvents, openStoreFixture } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startJudgeServer, type JudgeServer } from '../libs/scoring/src/judge/judge-server.fixture.js';
 import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
@@ -20,6 +20,7 @@ describe('two processes that score one run at the same time', () => {
   beforeAll(async () => {
     store = await openStoreFixture();
     runId = newRunId();
+    await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
     for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
       const step = () => ({ action: `act ${String(ordinal)}` });
       await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal, step }));
