@@ -4,11 +4,12 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const KAFKA_SPECS = '**/*.kafka.spec.ts';
 
 /**
- * Specs of minutes, which run by commands of their own: `npm run test:faults`, `npm run test:long`. A broker that is killed, or silent until
- * deadlines pass, is most of a minute of waiting.
+ * Specs of minutes, which run by commands of their own: `npm run test:faults`, `npm run test:system`, `npm run test:long`.
+ * A broker that is killed, or silent until deadlines pass, is most of a minute of waiting.
  */
 const SLOW_SPECS = Object.entries({
   faults: ['test/faults/**', '**/kafka-faults.kafka.spec.ts'],
+  system: ['test/system/**'],
   long: ['test/long/**'],
 }).flatMap(([name, specs]) => (process.env.RETRACE_TESTS === name ? [] : specs));
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
 
 interface Estimate {
   readonly estimator: string;

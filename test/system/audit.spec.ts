@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
 
 /** What a person does with the data after the training: all of it through the command line, with and without a server. */
 describe('audit, rebuild, archive, delete', () => {

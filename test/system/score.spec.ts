@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDataDirectory, root, runRetrace, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 
 /** The example in docs/rewards.md, as a reader would save it. */
 const document = readFileSync(join(root, 'docs', 'rewards.md'), 'utf8');
