@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeCursor, encodeCursor } from '../http/cursor.js';
 import { pageOf, type Page } from '../http/page.js';
 import { StoreService } from '../store/store.service.js';
+import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
 import { batchCondition, filterConditions, filterParams, groupCondition } from './episode-filter.js';
 import { EPISODE_COLUMNS, toEpisodeSummary, type EpisodeRow } from './episode-row.js';
 import type { EpisodesQuery, EpisodeSummary } from './episodes.dto.js';
@@ -28,7 +29,31 @@ export class EpisodeListService {
     const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [order.start];
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
     if (filterConditions(query).length > 0) return this.search(runId, query, after);
-    return toPage(await this.readWindow(runId, query, { after, columns: EPISODE_COLUMNS }), query.limit);
+    return toPage(await this.readNext(runId, query, after), query.limit);
+  }
+
+  /** The next episodes, at most one more than asked for: read off the sorting key, without a look at the rest. */
+  private async readNext(runId: string, query: EpisodesQuery, after: string): Promise<EpisodeRow[]> {
+    const { direction, beyond } = orderOf(query);
+    const sql = `
+      SELECT ${EPISODE_END_COLUMNS}
+      FROM events
+      WHERE run_id = {runId:String} AND episode_id != '' AND episode_id ${beyond} {after:String}
+        AND kind IN ('EpisodeStarted', 'EpisodeEnded')
+        AND {runId:String} IN (
+          SELECT run_id FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'RunStarted'
+        )
+      ORDER BY run_id ${direction}, episode_id ${direction}
+      LIMIT {size:UInt32}`;
+    const wanted = query.limit + 1;
+    // Two records an episode; more only where some were delivered again. The last episode of a full answer may be cut.
+    for (let size = 2 * (wanted + 1); ; size *= 2) {
+      const records = await this.store.queryRows<EpisodeEndRow>(sql, { runId, after, size });
+      const isWhole = records.length < size;
+      const last = records.at(-1)?.episode_id;
+      const episodes = episodesOf(isWhole ? records : records.filter(({ episode_id: id }) => id !== last));
+      if (isWhole || episodes.length >= wanted) return episodes.slice(0, wanted);
+    }
   }
 
   /** Few episodes, named by a group or a batch. */
@@ -53,11 +78,7 @@ export class EpisodeListService {
     const found: string[] = [];
     let after = start;
     for (let numWindows = 0; numWindows < MAX_WINDOWS; numWindows++) {
-      const rows = await this.readWindow<{ episode_id: string }>(runId, query, {
-        after,
-        columns: 'episode_id',
-      });
-      found.push(...rows.map(({ episode_id: episodeId }) => episodeId));
+      found.push(...(await this.findInWindow(runId, query, after)));
       if (found.length > query.limit) return toPage(await this.readRows(runId, query, found), query.limit);
       const end = await this.endOfWindow(runId, query, after);
       if (end === null) return toPage(await this.readRows(runId, query, found), query.limit);
@@ -67,15 +88,12 @@ export class EpisodeListService {
     return { items: rows.map(toEpisodeSummary), nextCursor: encodeCursor([after]) };
   }
 
-  private readWindow<Row = EpisodeRow>(
-    runId: string,
-    query: EpisodesQuery,
-    { after, columns }: { readonly after: string; readonly columns: string },
-  ): Promise<Row[]> {
+  /** Ids of those that pass the filter, among the next `WINDOW_EPISODES`. */
+  private async findInWindow(runId: string, query: EpisodesQuery, after: string): Promise<string[]> {
     const { direction, beyond, notBeyond, last } = orderOf(query);
     const sql = `
       WITH (SELECT ${last}(episode_id) FROM (${windowOf(query)})) AS window_end
-      SELECT ${columns}
+      SELECT episode_id
       FROM episodes
       WHERE ${[
         'run_id = {runId:String}',
@@ -85,14 +103,15 @@ export class EpisodeListService {
       ].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
-    const params = { ...filterParams(query), runId, after, size: windowSize(query), limit: query.limit + 1 };
-    return this.store.queryRows<Row>(sql, params);
+    const params = { ...filterParams(query), runId, after, size: WINDOW_EPISODES, limit: query.limit + 1 };
+    const rows = await this.store.queryRows<{ episode_id: string }>(sql, params);
+    return rows.map(({ episode_id: episodeId }) => episodeId);
   }
 
   /** Last episode of the window after `after`; null when the window reaches the end of the list. */
   private async endOfWindow(runId: string, query: EpisodesQuery, after: string): Promise<string | null> {
     const sql = `SELECT ${orderOf(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${windowOf(query)})`;
-    const size = windowSize(query);
+    const size = WINDOW_EPISODES;
     const [row] = await this.store.queryRows<{ window_end: string; num_episodes: number }>(sql, {
       runId,
       after,
@@ -142,10 +161,6 @@ function windowOf(query: EpisodesQuery): string {
     WHERE run_id = {runId:String} AND episode_id != '' AND episode_id ${beyond} {after:String} AND kind = 'EpisodeStarted'
     ORDER BY run_id ${direction}, episode_id ${direction}
     LIMIT {size:UInt32}`;
-}
-
-function windowSize(query: EpisodesQuery): number {
-  return filterConditions(query).length === 0 ? query.limit + 1 : WINDOW_EPISODES;
 }
 
 function toPage(rows: readonly EpisodeRow[], limit: number): Page<EpisodeSummary> {
