@@ -1,4 +1,5 @@
-import { inject } from 'vitest';
+import type { Admin } from 'kafkajs';
+import { inject, vi } from 'vitest';
 import {
   startBroker,
   type BrokerAddresses,
@@ -37,6 +38,39 @@ let numPrefixes = 0;
 export function newPrefix(): string {
   numPrefixes += 1;
   return `t${process.pid}-${Date.now()}-${numPrefixes}.`;
+}
+
+const TOPIC = 2;
+/** Where Kafka says that a setting comes from when the topic has it itself. */
+const TOPIC_SOURCE = 1;
+
+/** Settings of a topic's own, beside those it has; resolves when the broker goes by them, a moment after the controller took them. */
+export async function setOnTopic(
+  admin: Admin,
+  topic: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const resource = { type: TOPIC, name: topic };
+  const describe = async () => {
+    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] });
+    return resources[0].configEntries;
+  };
+  // kafkajs's request replaces all that the topic has.
+  const own = (await describe())
+    .filter((entry) => (entry as { configSource?: number }).configSource === TOPIC_SOURCE)
+    .map(({ configName, configValue }) => [configName, configValue]);
+  const all = { ...(Object.fromEntries(own) as Record<string, string>), ...settings };
+  const configEntries = Object.entries(all).map(([name, value]) => ({ name, value }));
+  await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
+  await vi.waitUntil(
+    async () => {
+      const described = await describe();
+      return configEntries.every(({ name, value }) =>
+        described.some((entry) => entry.configName === name && entry.configValue === value),
+      );
+    },
+    { timeout: 10_000 },
+  );
 }
 
 /** Logs that one test opens, on the shared broker unless it says otherwise, and closes all at once. */

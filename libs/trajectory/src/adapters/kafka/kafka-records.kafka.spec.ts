@@ -4,10 +4,9 @@ import kafkajs, { type Admin } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readAll, textOf, texts } from '../../contract/records.contract.js';
 import type { EventLog, LogRecord } from '../../event-log.js';
-import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
+import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } from './broker.fixture.js';
 
 const { CompressionTypes, Kafka, logLevel } = kafkajs;
-const TOPIC = 2;
 const KIB = 1024;
 
 async function readRecords(log: EventLog, partition = 0): Promise<LogRecord[]> {
@@ -96,7 +95,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
   it('can be read when the broker compresses them with its own zstd', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix });
-    await recompress(`${prefix}trajectories`, 'zstd');
+    await setOnTopic(admin, `${prefix}trajectories`, { 'compression.type': 'zstd' });
     const records = [randomBytes(300 * KIB), Buffer.alloc(2_000 * KIB, 'xyz')];
     await log.append('trajectories', 0, records);
     const read = await readRecords(log);
@@ -167,15 +166,4 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     });
     expect(await log.endOffset('trajectories', 0)).toBe(0);
   });
-
-  async function recompress(topic: string, codec: string): Promise<void> {
-    const configEntries = [
-      { name: 'compression.type', value: codec },
-      { name: 'max.message.bytes', value: '5000000' },
-    ];
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: TOPIC, name: topic, configEntries }],
-    });
-  }
 });

@@ -1,11 +1,9 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { collect, readAll, texts } from '../../contract/records.contract.js';
-import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
+import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } from './broker.fixture.js';
 
 const TOPIC = 2;
-/** Where Kafka says that a setting comes from when the topic has it itself. */
-const TOPIC_SOURCE = 1;
 
 describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   const logs = new OpenLogs();
@@ -19,17 +17,6 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   afterEach(() => logs.close());
   afterAll(() => admin.disconnect());
 
-  /** One more setting of a topic's own; kafkajs's request replaces them all. */
-  const set = async (topic: string, name: string, value: string) => {
-    const resource = { type: TOPIC, name: topic };
-    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] });
-    const own = resources[0].configEntries
-      .filter((entry) => (entry as { configSource?: number }).configSource === TOPIC_SOURCE)
-      .map(({ configName, configValue }) => ({ name: configName, value: configValue }))
-      .filter((entry) => entry.name !== name);
-    const configEntries = [...own, { name, value }];
-    await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
-  };
   /** Brokers learn of a deletion a moment after it is done. */
   const remove = async (...topics: string[]) => {
     await admin.deleteTopics({ topics });
@@ -42,6 +29,15 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
         .createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true })
         .catch(() => false);
     }
+  };
+
+  /** The same of new partitions. */
+  const addPartitions = async (topic: string, count: number) => {
+    await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+    await vi.waitUntil(async () => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+      return topics[0].partitions.length === count;
+    });
   };
 
   it('are made with settings under which nothing acknowledged goes', async () => {
@@ -80,7 +76,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   ])('are refused when %s has %s %s', async (stream, setting, value, rule) => {
     const prefix = newPrefix();
     await (await logs.open({ prefix })).close();
-    await set(`${prefix}${stream}`, setting, value);
+    await setOnTopic(admin, `${prefix}${stream}`, { [setting]: value });
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_INCOMPATIBLE',
       retriable: false,
@@ -109,7 +105,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
       code: 'LOG_INCOMPATIBLE',
       message: expect.stringContaining('the number of partitions is 2; must be 3') as string,
     });
-    await admin.createPartitions({ topicPartitions: [{ topic: `${prefix}trajectories`, count: 5 }] });
+    await addPartitions(`${prefix}trajectories`, 5);
     await expect(logs.open({ prefix, numTrajectoryPartitions: undefined })).rejects.toMatchObject({
       code: 'LOG_INCOMPATIBLE',
       message: expect.stringContaining('the number of partitions is 5; must be 2') as string,
@@ -147,9 +143,11 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     await recreate(`${prefix}trajectories`, 2);
     await expect(log.append('trajectories', 0, texts('c'))).rejects.toMatchObject({ code: 'LOG_REPLACED' });
     await expect(log.read('control', 0, 0)).rejects.toMatchObject({ code: 'LOG_REPLACED' });
-    await set(`${prefix}trajectories`, 'max.message.bytes', '5000000');
-    await set(`${prefix}trajectories`, 'unclean.leader.election.enable', 'false');
-    await set(`${prefix}trajectories`, 'retention.ms', '-1');
+    await setOnTopic(admin, `${prefix}trajectories`, {
+      'max.message.bytes': '5000000',
+      'unclean.leader.election.enable': 'false',
+      'retention.ms': '-1',
+    });
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
       message: expect.stringMatching(/topic .*trajectories has id .*; must be .*it was made again/) as string,
