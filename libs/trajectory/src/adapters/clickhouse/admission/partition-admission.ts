@@ -1,4 +1,3 @@
-import { peekEnvelope } from '../../../codec/index.js';
 import type { LogRecord } from '../../../event-log.js';
 import type { AnyEvent } from '../../../events.js';
 import { EpisodePlaces, fingerprintOf } from '../../../fold/episode-places.js';
@@ -6,6 +5,7 @@ import { episodeOrdinal } from '../../../ids.js';
 import type { StreamPartition } from '../../arrow/index.js';
 import type { StoreClient } from '../store-client.js';
 import type { Admission, Admitted } from './admission.js';
+import { namedEpisodes } from './named-episodes.js';
 import { OrdinalWindow } from './ordinal-window.js';
 import { readNewestEpisode, readPlaces, readRunEdges } from './read-places.js';
 
@@ -62,17 +62,11 @@ export class PartitionAdmission implements Admission {
   async learn(records: readonly LogRecord[]): Promise<void> {
     const before = records[0].offset;
     if (this.parts.position.stream === 'control') return this.learnStartedRuns(before);
-    const wanted = new Map<string, Set<string>>();
-    for (const { bytes } of records) {
-      const envelope = peekEnvelope(bytes);
-      if (envelope === null || envelope.episodeId === '') continue;
-      const { runId, episodeId } = envelope;
+    for (const [runId, episodeIds] of namedEpisodes(records)) {
       if (!this.runs.has(runId)) await this.learnRun(runId);
-      if (this.episodeOf(runId, episodeId) !== null) continue;
-      const ofRun = wanted.get(runId) ?? new Set();
-      wanted.set(runId, ofRun.add(episodeId));
+      const unknown = [...episodeIds].filter((episodeId) => this.episodeOf(runId, episodeId) === null);
+      if (unknown.length > 0) await this.learnEpisodes(runId, unknown, before);
     }
-    for (const [runId, episodeIds] of wanted) await this.learnEpisodes(runId, [...episodeIds], before);
   }
 
   /** Forgets episodes, where there are many, of which the store has all rows. */

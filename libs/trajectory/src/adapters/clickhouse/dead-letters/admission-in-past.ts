@@ -1,8 +1,8 @@
-import { peekEnvelope } from '../../../codec/index.js';
 import type { LogRecord } from '../../../event-log.js';
 import type { AnyEvent } from '../../../events.js';
 import { EpisodePlaces, fingerprintOf } from '../../../fold/episode-places.js';
 import type { Admission, Admitted } from '../admission/admission.js';
+import { namedEpisodes } from '../admission/named-episodes.js';
 import { readPlaces, readRunEdges, type PlaceRow, type RunEdgeRow } from '../admission/read-places.js';
 import type { StreamPartition } from '../../arrow/index.js';
 import type { StoreClient } from '../store-client.js';
@@ -61,14 +61,7 @@ export class AdmissionInPast implements Admission {
       this.runEdges = await readRunEdges(client, position);
       return;
     }
-    const wanted = new Map<string, Set<string>>();
-    for (const { bytes } of records) {
-      const envelope = peekEnvelope(bytes);
-      if (envelope === null || envelope.episodeId === '') continue;
-      const { runId, episodeId } = envelope;
-      wanted.set(runId, (wanted.get(runId) ?? new Set<string>()).add(episodeId));
-    }
-    for (const [runId, episodeIds] of wanted) {
+    for (const [runId, episodeIds] of namedEpisodes(records)) {
       for (const episodeId of episodeIds)
         this.episodes.set(`${runId} ${episodeId}`, { places: new EpisodePlaces(), rows: [], next: 0 });
       for (const row of await readPlaces(client, position, { runId, episodeIds: [...episodeIds] }))
