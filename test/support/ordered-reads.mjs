@@ -12,7 +12,6 @@ import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
 export const WAYS_OF_READING = {
   'as they are': {},
   'no reading in order': { optimize_read_in_order: 0 },
-  'no cache of conditions': { use_query_condition_cache: 0 },
   'no skipping indexes': { use_skip_indexes: 0 },
 };
 

@@ -39,9 +39,6 @@ export interface TrajectoryReaderOptions {
 const READ_SETTINGS: ClickHouseSettings = {
   // A slice in few large blocks, which bounds it anyway: by default the engine cuts it into blocks of 1 MB, each with its own cost.
   preferred_block_size_bytes: '16000000',
-  // The ids are in the condition, so what is remembered of it serves nobody again; and 26.7 can remember wrongly
-  // that a granule has nothing (ClickHouse/ClickHouse#119823, #114827).
-  use_query_condition_cache: 0,
 };
 
 /** While one answer is on its way, the engine works on the next. */
