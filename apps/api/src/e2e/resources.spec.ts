@@ -246,6 +246,19 @@ describe('an episode', () => {
     expect(rest.steps.at(-1)?.step).toBe(longest.end.numSteps - 1);
   });
 
+  it('come into the list when their run has started', async () => {
+    const early = new RunRecorder(fixture.log, { name: 'early', startedAtUs: Date.UTC(2025, 0, 1) * 1000 });
+    const { episodeId } = await early.unfinishedEpisode();
+    const ids = async () => {
+      await fixture.storeHasCaughtUp();
+      const episodes = await allPages<EpisodeSummary>(`/api/runs/${early.runId}/episodes?limit=10`);
+      return episodes.map((listed) => listed.episodeId);
+    };
+    expect(await ids()).toEqual([]);
+    await early.start();
+    expect(await ids()).toEqual([episodeId]);
+  });
+
   it('shows the steps that an unfinished episode has so far', async () => {
     const episode = await fixture.getJson<EpisodeDetail>(`${runPath()}/episodes/${unfinished.episodeId}`);
     expect(episode).toMatchObject({ sealed: false, finalObservation: null, updateNumbers: [] });
