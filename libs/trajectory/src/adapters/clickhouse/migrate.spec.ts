@@ -76,6 +76,7 @@ describe('migrate', () => {
         '0004_dead_letter_origin.sql',
         '0005_reward_scores.sql',
         '0006_admission.sql',
+        '0007_merges_sooner.sql',
       ],
     });
     expect(await tables()).toEqual(
