@@ -1,7 +1,8 @@
 export interface SinkOptions {
   /**
-   * How long a record may wait for others to share its insert (default 150). Trajectories that a control event follows wait no
-   * longer: a trainer may be waiting for the round that it closes.
+   * How long a record may wait for others to share its insert (default 500). Trajectories that a control event follows wait no
+   * longer: a trainer may be waiting for the round that it closes, and an insert under way would hold up the one that ends it. At 150
+   * a round of 512 episodes took 2.7 inserts in place of one, and an update of frozen-lake-ppo a tenth longer.
    */
   readonly lingerMs?: number;
   /**
@@ -30,7 +31,7 @@ export type ResolvedSinkOptions = Required<SinkOptions>;
 
 export function resolveSinkOptions(options: SinkOptions): ResolvedSinkOptions {
   return {
-    lingerMs: 150,
+    lingerMs: 500,
     minInsertIntervalMs: 60,
     minControlInsertIntervalMs: 1000,
     insertBurst: 4,
