@@ -9,15 +9,13 @@
  * does not count, because watching costs the store queries.
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createStoreClient } from '@retrace/trajectory/clickhouse';
-import { findFreePort, Session } from '../test/support/cli.mjs';
+import { findFreePort, makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
+import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -26,8 +24,6 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
   },
 });
-const root = fileURLToPath(new URL('..', import.meta.url));
-const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 const { recipe, updates } = values;
 const lastTimed = Math.floor(0.75 * Number(updates));
 
@@ -71,14 +67,23 @@ function directorySizeBytes(path) {
 }
 
 async function runPipeline() {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'retrace-bench-'));
+  const directory = makeDataDirectory();
   const port = String(await findFreePort());
-  const args = ['up', '--recipe', recipe, '--updates', updates, '--port', port, '--data-dir', dataDirectory];
-  const session = new Session(process.execPath, [retrace, ...args]);
+  const session = startRetrace([
+    'up',
+    '--recipe',
+    recipe,
+    '--updates',
+    updates,
+    '--port',
+    port,
+    '--data-dir',
+    directory.path,
+  ]);
   try {
     await session.waitFor(/update 1 /, 300_000);
-    const { storeUrl } = JSON.parse(readFileSync(join(dataDirectory, 'server.json'), 'utf8'));
-    const { user, password } = JSON.parse(readFileSync(join(dataDirectory, 'credentials.json'), 'utf8'));
+    const { storeUrl } = JSON.parse(readFileSync(join(directory.path, 'server.json'), 'utf8'));
+    const { user, password } = JSON.parse(readFileSync(join(directory.path, 'credentials.json'), 'utf8'));
     const client = createStoreClient({ url: storeUrl, username: user, password });
     await session.waitFor(new RegExp(`update ${lastTimed} `), 1_200_000);
     const stop = new AbortController();
@@ -90,10 +95,10 @@ async function runPipeline() {
     const measured = await readFigures(client);
     await client.close();
     await session.stop('SIGINT');
-    return { ages, ...measured, storeBytes: directorySizeBytes(join(dataDirectory, 'store')) };
+    return { ages, ...measured, storeBytes: directorySizeBytes(join(directory.path, 'store')) };
   } finally {
     await session.killTree();
-    rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+    directory.remove();
   }
 }
 
@@ -154,42 +159,20 @@ const shares = {
   training: share('time/update'),
   checkpoint: share('time/checkpoint'),
 };
-const figures = [
-  { name: 'environment steps', value: stepsPerSecond, unit: '/s' },
-  {
-    name: 'generated tokens, while generating',
-    value: meanOf('rollout/generatedTokensPerSecond'),
-    unit: '/s',
-  },
-  { name: 'trained tokens, while training', value: meanOf('train/tokensPerSecond'), unit: '/s' },
-  { name: 'same loop without log and store, mean', value: mean(peers), unit: 'steps/s' },
-  { name: 'same loop without log and store, slowest', value: Math.min(...peers), unit: 'steps/s' },
-  { name: 'same loop without log and store, fastest', value: Math.max(...peers), unit: 'steps/s' },
-  { name: 'pipeline against the same loop (at least 0.7)', value: ratio, unit: '×' },
-  { name: 'the same, worst round', value: Math.min(...ratios), unit: '×' },
-  { name: 'the same, best round', value: Math.max(...ratios), unit: '×' },
-  {
-    name: 'store on disk',
-    value: sum((run) => run.storeBytes) / sum((run) => run.tokens),
-    unit: 'bytes/token',
-  },
-  { name: 'action to visible in SQL, p50', value: percentile(0.5), unit: 'ms' },
-  { name: 'action to visible in SQL, p99', value: percentile(0.99), unit: 'ms' },
-  ...Object.entries(shares).map(([name, value]) => ({
-    name: `wall time in ${name}`,
-    value: 100 * value,
-    unit: '%',
-  })),
-  {
-    name: 'wall time idle (waiting for another process)',
-    value: 100 * (1 - Object.values(shares).reduce((a, b) => a + b)),
-    unit: '%',
-  },
-];
-for (const { name, value, unit } of figures)
-  console.log(`${name.padEnd(52)} ${Number(value.toPrecision(4))} ${unit}`);
-if (process.env.RETRACE_RESULT_FILE) {
-  const title = `The main job: ${recipe}, ${runs.length} times ${updates} updates`;
-  writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
-}
-process.exitCode = ratio >= 0.7 ? 0 : 1;
+const figures = new FigureTable(`The main job: ${recipe}, ${runs.length} times ${updates} updates`);
+figures.add('environment steps', stepsPerSecond, '/s');
+figures.add('generated tokens, while generating', meanOf('rollout/generatedTokensPerSecond'), '/s');
+figures.add('trained tokens, while training', meanOf('train/tokensPerSecond'), '/s');
+figures.add('same loop without log and store, mean', mean(peers), 'steps/s');
+figures.add('same loop without log and store, slowest', Math.min(...peers), 'steps/s');
+figures.add('same loop without log and store, fastest', Math.max(...peers), 'steps/s');
+figures.add('pipeline against the same loop', ratio, '×', { least: 0.7 }, { required: true });
+figures.add('the same, worst round', Math.min(...ratios), '×');
+figures.add('the same, best round', Math.max(...ratios), '×');
+figures.add('store on disk', sum((run) => run.storeBytes) / sum((run) => run.tokens), 'bytes/token');
+figures.add('action to visible in SQL, p50', percentile(0.5), 'ms');
+figures.add('action to visible in SQL, p99', percentile(0.99), 'ms');
+for (const [name, value] of Object.entries(shares)) figures.add(`wall time in ${name}`, 100 * value, '%');
+const busy = Object.values(shares).reduce((a, b) => a + b);
+figures.add('wall time idle (waiting for another process)', 100 * (1 - busy), '%');
+figures.save();

@@ -4,6 +4,8 @@ import { collect, readAll, texts } from '../../contract/records.contract.js';
 import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } from './broker.fixture.js';
 
 const TOPIC = 2;
+/** What a loaded machine may need until its broker goes by a change. */
+const WITHIN = { timeout: 10_000 };
 
 describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   const logs = new OpenLogs();
@@ -20,7 +22,8 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   /** Brokers learn of a deletion a moment after it is done. */
   const remove = async (...topics: string[]) => {
     await admin.deleteTopics({ topics });
-    await vi.waitUntil(async () => !(await admin.listTopics()).some((topic) => topics.includes(topic)));
+    const isListed = (topic: string) => topics.includes(topic);
+    await vi.waitUntil(async () => !(await admin.listTopics()).some(isListed), WITHIN);
   };
   const recreate = async (topic: string, numPartitions: number) => {
     await remove(topic);
@@ -37,7 +40,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     await vi.waitUntil(async () => {
       const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
       return topics[0].partitions.length === count;
-    });
+    }, WITHIN);
   };
 
   it('are made with settings under which nothing acknowledged goes', async () => {
