@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
-import { longestContext, playsGreedyBaseline, resolveRecipe } from '@retrace/config';
+import { longestContext, matrixProducts, playsGreedyBaseline, resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, openBackend, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
@@ -142,7 +142,10 @@ async function main() {
     seed: values.seed && Number(values.seed),
     assignments: values.set,
   });
-  const backend = await openBackend(values.backend ? { prefer: [values.backend] } : {});
+  const backend = await openBackend({
+    ...matrixProducts(recipe),
+    prefer: values.backend && [values.backend],
+  });
   const print = values.json ? () => undefined : console.log;
   print(backend.reason);
   const loop = new InMemoryLoop(recipe);
@@ -163,10 +166,11 @@ async function main() {
     }
     generateMs += t1 - t0;
     numSteps += columns.steps.length;
-    if (u % 20 === 19 || u === recipe.numUpdates - 1) {
+    const { everyUpdates, numValidationEpisodes } = recipe.evaluation;
+    if (everyUpdates > 0 && (u + 1) % everyUpdates === 0) {
       const validation = await loop.play({
         split: 'validation',
-        numGroups: 200,
+        numGroups: numValidationEpisodes,
         groupSize: 1,
         round: -2,
         greedy: true,

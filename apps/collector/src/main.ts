@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  matrixProducts,
   parseRecipe,
   readRoleConfig,
   readShare,
@@ -22,7 +23,6 @@ async function main(): Promise<void> {
   if (config.runId === undefined) throw new Error('RETRACE_RUN_ID: missing; the collector works for one run');
   const share = readShare(process.env, 'RETRACE_COLLECTOR_SHARE');
   const supervised = superviseThisProcess();
-  const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
   const log = await openLog(config.log, 'collector');
   // A run has one collector, or one a share.
   const role = await holdRole(config.log, `collector-${config.runId}`, { share });
@@ -34,6 +34,10 @@ async function main(): Promise<void> {
   const control = new ControlTail(patientLog);
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
+  const backend = await openBackend({
+    ...matrixProducts(recipe),
+    prefer: config.backend && [config.backend],
+  });
   const text = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
     words: getEnvironment(recipe.environment).words,

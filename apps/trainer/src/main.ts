@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
+import { matrixProducts, parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openBackend, openPolicyText, visibleGpus } from '@retrace/policy';
 import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
@@ -36,7 +36,10 @@ async function main(): Promise<void> {
   const gpus = numShards > 1 ? visibleGpus() : [];
   // Before TensorFlow looks.
   Object.assign(process.env, deviceOf(0, gpus));
-  const backend = await openBackend(config.backend ? { prefer: [config.backend] } : {});
+  const backend = await openBackend({
+    ...matrixProducts(recipe),
+    prefer: config.backend && [config.backend],
+  });
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
     words: getEnvironment(recipe.environment).words,

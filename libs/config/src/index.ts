@@ -5,6 +5,7 @@ export {
   AdvantageRecipe,
   CheckpointRecipe,
   CollectionRecipe,
+  ComputeRecipe,
   ContextRecipe,
   EvaluationRecipe,
   ImitationRecipe,
@@ -30,6 +31,7 @@ export {
   rejectionRules,
 } from './recipe/algorithm-problems.js';
 export { longestContext } from './recipe/model-problems.js';
+export { matrixProducts } from './recipe/matrix-products.js';
 export {
   listRecipes,
   parseRecipe,

@@ -4,7 +4,7 @@ export { orderOfChoice } from './backend/backend.js';
 export type { Backend, BackendName } from './backend/backend.js';
 export { countTensors } from './backend/count-tensors.js';
 export { openBackend } from './backend/open-backend.js';
-export { multipliesInFloat32 } from './backend/product-precision.js';
+export { multipliesInFloat32, type MatrixProducts } from './backend/matrix-products.js';
 export type { OpenBackendOptions } from './backend/open-backend.js';
 export { installBackend } from './backend/installer/install-backend.js';
 export type { InstallOptions } from './backend/installer/install-backend.js';

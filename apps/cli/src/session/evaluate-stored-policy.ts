@@ -1,4 +1,4 @@
-import { parseRecipe } from '@retrace/config';
+import { matrixProducts, parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
 import {
@@ -73,7 +73,7 @@ export async function evaluateStoredPolicy(
   });
   const columns = await reader.readEpisodes(runId, episodeIds);
   const { rewardVersion, stepRewards } = await rewardsOf();
-  await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
+  await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
   const evaluation = await evaluatePolicy({
     recipe,
     checkpoints: new CheckpointFiles(directory.checkpoints),

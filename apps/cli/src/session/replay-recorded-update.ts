@@ -1,3 +1,4 @@
+import { matrixProducts, parseRecipe } from '@retrace/config';
 import { CheckpointFiles, openBackend } from '@retrace/policy';
 import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
 import { StateVisits } from '@retrace/scoring';
@@ -32,7 +33,9 @@ export async function replayRecordedUpdate(
   if (runId === undefined) {
     throw new CliError('RUN_UNKNOWN', 'run latest: no run here has an update yet; see "retrace runs"');
   }
-  await openBackend(backend === undefined ? {} : { prefer: [backend] });
+  const recorded = control.state.runs.find((candidate) => candidate.runId === runId);
+  const products = recorded && matrixProducts(parseRecipe(recorded.started.recipe));
+  await openBackend({ ...products, prefer: backend && [backend] });
   const result = await replayUpdate({
     log,
     checkpoints: new CheckpointFiles(directory.checkpoints),

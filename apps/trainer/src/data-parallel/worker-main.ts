@@ -1,3 +1,4 @@
+import { matrixProducts } from '@retrace/config';
 import { assignTrainedWeights, CheckpointFiles, openBackend, PolicyError } from '@retrace/policy';
 import { PolicyState } from '../policy-state.js';
 import { ExchangeFile } from './exchange-file.js';
@@ -12,7 +13,7 @@ let policy: PolicyState | null = null;
 
 async function answer(message: ToWorker): Promise<FromWorker> {
   if (message.type === 'open') {
-    await openBackend({ prefer: [message.backend] });
+    await openBackend({ ...matrixProducts(message.recipe), prefer: [message.backend] });
     policy = await PolicyState.open({
       recipe: message.recipe,
       vocabSize: message.vocabSize,

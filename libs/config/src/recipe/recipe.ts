@@ -78,6 +78,15 @@ export class ModelRecipe {
   @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
 }
 
+/** How the processes of a run compute. */
+export class ComputeRecipe {
+  /**
+   * `bfloat16`: TensorFlow rounds what it multiplies to bfloat16 on processors that have AMX or AVX512-BF16; sums and weights stay
+   * float32. The collector's and the trainer's logprobs of one token then differ by that rounding. Default `float32`.
+   */
+  @IsOptional() @IsIn(['float32', 'bfloat16']) readonly matMulPrecision?: 'float32' | 'bfloat16';
+}
+
 export class CollectionRecipe {
   /** Groups collected per round; one policy update consumes one round. */
   @IsInt() @Min(1) @Max(65536) readonly groupsPerRound!: number;
@@ -192,6 +201,7 @@ export class Recipe {
   /** What to make a model of; null or absent where `policy` names one. */
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   @IsOptional() @ValidateNested() @Type(() => PolicyRecipe) readonly policy?: PolicyRecipe | null;
+  @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
   @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
   @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
   @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;

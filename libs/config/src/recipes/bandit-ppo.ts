@@ -10,6 +10,7 @@ export function banditPpo(): Recipe {
     description: 'Two named arms, one turn, PPO with a critic: learns in seconds',
     environment: 'bandit',
     numUpdates: 60,
+    compute: { matMulPrecision: 'float32' },
     collection: { ...base.collection, groupsPerRound: 256 },
     evaluation: { everyUpdates: 10, numValidationEpisodes: 200, numTestEpisodes: 1000 },
     optimizer: { ...base.optimizer, miniBatchActionTokens: 128 },

@@ -9,6 +9,7 @@ export function frozenLakeGrpo(): Recipe & { readonly model: ModelRecipe } {
     name: 'frozen-lake-grpo',
     description: 'Random 4×4 frozen lakes, GRPO with groups of four, no critic',
     numUpdates: 300,
+    compute: { matMulPrecision: 'float32' },
     collection: { ...base.collection, groupsPerRound: 64, groupSize: 4 },
     // Groups that agree get half of their z-score within the batch, or most groups would teach nothing after a while.
     advantage: { estimator: 'grpo', options: { equalGroupCoefficient: 0.5 }, shuffle: false },

@@ -19,6 +19,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       maxPositions: 64,
       lmHeadInitializerStd: 0.01,
     },
+    compute: { matMulPrecision: 'float32' },
     collection: {
       groupsPerRound: 512,
       groupSize: 1,

@@ -12,6 +12,7 @@ export function memoryBanditGrpo(): Recipe {
     numUpdates: 120,
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 1 },
     model: { ...base.model, maxPositions: 128 },
+    compute: { matMulPrecision: 'float32' },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8 },
     evaluation: { everyUpdates: 10, numValidationEpisodes: 400, numTestEpisodes: 2000 },
   };

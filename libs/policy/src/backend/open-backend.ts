@@ -5,6 +5,7 @@ import type { Backend, BackendName } from './backend.js';
 import { backendNames, orderOfChoice } from './backend.js';
 import './gradients.js';
 import { gpuIsVisible } from './gpu.js';
+import { configureProducts, type MatrixProducts } from './matrix-products.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { findNativeOps } from './installer/native-ops.js';
@@ -14,15 +15,10 @@ import { registerWasmKernels } from './wasm/register-kernels.js';
 
 const require = createRequire(import.meta.url);
 
-export interface OpenBackendOptions {
+export interface OpenBackendOptions extends MatrixProducts {
   /** Tried in this order; by default what RETRACE_BACKEND names alone, or `orderOfChoice`. */
   readonly prefer?: readonly BackendName[];
   readonly cacheDirectory?: string;
-  /**
-   * `bfloat16` lets TensorFlow on a processor round what it multiplies to bfloat16, where that has instructions for it
-   * (AVX512-BF16, AMX); sums, weights and all that is kept stay float32. For the whole process. Default `float32`.
-   */
-  readonly matMulPrecision?: 'float32' | 'bfloat16';
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -39,10 +35,9 @@ export async function openBackend({
   environment = process.env,
   prefer = backendsOf(environment),
   cacheDirectory = defaultCacheDirectory(environment),
-  matMulPrecision = 'float32',
+  ...products
 }: OpenBackendOptions = {}): Promise<Backend> {
-  // oneDNN reads it once, when TensorFlow multiplies for the first time.
-  if (matMulPrecision === 'bfloat16') process.env['TF_SET_ONEDNN_FPMATH_MODE'] = 'BF16';
+  configureProducts(products);
   const refusals: string[] = [];
   for (const name of prefer) {
     const attempt = await tryBackend(name, cacheDirectory);

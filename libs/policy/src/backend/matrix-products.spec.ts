@@ -4,7 +4,7 @@ import { programFlag } from '../testing/product-error.js';
 import { runAsProgram } from '../testing/run-as-program.js';
 import { defaultCacheDirectory } from './installer/installation.js';
 import { backendObstacle, openBackend } from './open-backend.js';
-import { multipliesInFloat32 } from './product-precision.js';
+import { multipliesInFloat32 } from './matrix-products.js';
 
 const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
 const hasBfloat16 = /\bamx_bf16\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
