@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { matrixProducts } from './matrix-products.js';
 import { listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
 
 function refusal(action: () => unknown): { code: string; message: string } {
@@ -20,6 +21,22 @@ describe('resolveRecipe', () => {
       expect(resolveRecipe(name)).toMatchObject({ name });
     },
   );
+
+  it.each(listRecipes().map(({ name }) => name))(
+    'gives %s products of small matrices, in float32',
+    (name) => {
+      const { matMulPrecision, largestMatrix } = matrixProducts(resolveRecipe(name));
+      expect(matMulPrecision).toBe('float32');
+      expect(largestMatrix).toBeLessThan(2 ** 17);
+    },
+  );
+
+  it('names the precision of products, and no other than there is', () => {
+    const under = (precision: string) =>
+      resolveRecipe('bandit-ppo', { assignments: [`compute.matMulPrecision=${precision}`] });
+    expect(matrixProducts(under('bfloat16')).matMulPrecision).toBe('bfloat16');
+    expect(refusal(() => under('float16')).message).toMatch(/compute\.matMulPrecision: got "float16"/);
+  });
 
   it('applies overrides and assignments, reading values as JSON', () => {
     const recipe = resolveRecipe('frozen-lake-ppo', {

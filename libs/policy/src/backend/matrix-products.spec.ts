@@ -1,19 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { programFlag } from '../testing/product-error.js';
 import { runAsProgram } from '../testing/run-as-program.js';
 import { defaultCacheDirectory } from './installer/installation.js';
 import { backendObstacle, openBackend } from './open-backend.js';
-import { multipliesInFloat32 } from './matrix-products.js';
+import { configureProducts, multipliesInFloat32, type MatrixProducts } from './matrix-products.js';
 
 const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
 const hasBfloat16 = /\bamx_bf16\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
 
-describe.skipIf(obstacle !== null)('matMulPrecision', () => {
-  const errorUnder = async (precision: string) =>
-    Number(
-      await runAsProgram(new URL('../testing/product-error.ts', import.meta.url), [programFlag, precision]),
-    );
+describe.skipIf(obstacle !== null)('openBackend', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const outputUnder = (precision: string, largestMatrix = Infinity) =>
+    runAsProgram(new URL('../testing/product-error.ts', import.meta.url), [
+      programFlag,
+      precision,
+      String(largestMatrix),
+    ]);
+  const errorUnder = async (precision: string) => Number(await outputUnder(precision));
 
   it('multiplies in float32 unless bfloat16 is asked for, which the processor must have', async () => {
     expect(await errorUnder('float32')).toBeLessThan(1e-6);
@@ -21,6 +26,30 @@ describe.skipIf(obstacle !== null)('matMulPrecision', () => {
     // bfloat16 keeps 8 bits: two roundings of 2^-9 each, averaged over 128 products.
     expect(error).toBeLessThan(2 ** -8);
     if (hasBfloat16) expect(error).toBeGreaterThan(1e-5);
+  });
+
+  it('has oneDNN compile nothing where matrices are small', async () => {
+    vi.stubEnv('ONEDNN_VERBOSE', '1');
+    expect(await outputUnder('float32', 1)).not.toContain('cpu,matmul');
+    expect(await outputUnder('float32')).toContain('cpu,matmul');
+  });
+});
+
+describe('configureProducts', () => {
+  const environmentAfter = (products: MatrixProducts, environment: NodeJS.ProcessEnv = {}) => {
+    configureProducts(products, environment);
+    return environment;
+  };
+
+  it('leaves oneDNN out for small matrices, unless the user or bfloat16 asks for it', () => {
+    const small = { largestMatrix: 2 ** 17 };
+    expect(environmentAfter(small)).toEqual({ TF_ENABLE_ONEDNN_OPTS: '0' });
+    expect(environmentAfter(small, { TF_ENABLE_ONEDNN_OPTS: '1' })).toEqual({ TF_ENABLE_ONEDNN_OPTS: '1' });
+    expect(environmentAfter({ ...small, matMulPrecision: 'bfloat16' })).toEqual({
+      TF_SET_ONEDNN_FPMATH_MODE: 'BF16',
+    });
+    expect(environmentAfter({ largestMatrix: 2 ** 17 + 1 })).toEqual({});
+    expect(environmentAfter({})).toEqual({});
   });
 });
 

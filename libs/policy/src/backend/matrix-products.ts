@@ -12,17 +12,20 @@ export interface MatrixProducts {
 }
 
 /**
- * Up to here oneDNN does not pay. It compiles code for every new number of rows, half a millisecond each, and keeps it: hundreds
- * of MiB where packs are ragged. Measured on whole training loops: without it 1.35 times as fast at 64×176, 1.07 at 192×528 (101,376
+ * Up to here oneDNN's operations do not pay. They compile code for every new number of rows, half a millisecond each, and keep it: hundreds
+ * of MiB where packs are ragged; Eigen's take one kernel for all. Measured on whole training loops: without them 1.35 times as fast at 64×176, 1.07 at 192×528 (101,376
  * elements), the same at 256×704 (180,224).
  */
 const mostWithoutOneDnn = 2 ** 17;
 
 /** To be called before TensorFlow is loaded; what the user has set in the environment stays. */
-export function configureProducts({ matMulPrecision, largestMatrix = Infinity }: MatrixProducts): void {
+export function configureProducts(
+  { matMulPrecision, largestMatrix = Infinity }: MatrixProducts,
+  environment: NodeJS.ProcessEnv = process.env,
+): void {
   // oneDNN reads it once, when it multiplies for the first time.
-  if (matMulPrecision === 'bfloat16') process.env['TF_SET_ONEDNN_FPMATH_MODE'] = 'BF16';
-  else if (largestMatrix <= mostWithoutOneDnn) process.env['TF_ENABLE_ONEDNN_OPTS'] ??= '0';
+  if (matMulPrecision === 'bfloat16') environment['TF_SET_ONEDNN_FPMATH_MODE'] = 'BF16';
+  else if (largestMatrix <= mostWithoutOneDnn) environment['TF_ENABLE_ONEDNN_OPTS'] ??= '0';
 }
 
 /**

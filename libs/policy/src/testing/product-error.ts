@@ -23,9 +23,9 @@ function productError(): number {
   return worst / largest;
 }
 
-/** As a program: prints that error on TensorFlow under the precision that its argument names. */
+/** As a program: prints that error on TensorFlow under the precision, and for the largest matrix, that its arguments name. */
 if (process.argv[2] === programFlag) {
   const matMulPrecision = process.argv[3] as 'float32' | 'bfloat16';
-  await openBackend({ prefer: ['tensorflow'], matMulPrecision });
+  await openBackend({ prefer: ['tensorflow'], matMulPrecision, largestMatrix: Number(process.argv[4]) });
   console.log(productError());
 }
