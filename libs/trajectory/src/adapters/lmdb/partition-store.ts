@@ -45,8 +45,8 @@ export class PartitionStore {
     const records: LogRecord[] = [];
     let numBytes = 0;
     for (const { key, value } of this.#records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
-      // The driver's buffer may point into the map, which the next write changes.
-      const bytes = new Uint8Array(value);
+      // The driver's buffer may point into the map, which the next write changes. Small copies share pages of Node's.
+      const bytes = Buffer.from(value);
       records.push({ offset: offsetOf(key), bytes });
       numBytes += bytes.length;
       if (numBytes >= maxBytes) break;
@@ -105,5 +105,7 @@ function keyOf(offset: number): Buffer {
 }
 
 function offsetOf(key: Uint8Array): number {
-  return Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readUIntBE(0, KEY_BYTES);
+  let offset = 0;
+  for (let i = 0; i < KEY_BYTES; i++) offset = 256 * offset + key[i];
+  return offset;
 }
