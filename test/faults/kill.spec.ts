@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditAsynchronousRun } from '../support/asynchronous-audit.mjs';
 import { DataDirectories, runRetrace } from '../support/cli.mjs';
 import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill.mjs';
 
@@ -94,23 +93,4 @@ describe('a run that is killed or stopped, and started again', () => {
       FROM events WHERE kind = 'CollectorClaimed' GROUP BY share ORDER BY share`;
     expect(await sql(dataDir, claims)).toMatchObject([{ share: 0 }, { share: 1 }]);
   }, 240_000);
-
-  it('with a collector that runs ahead trains each update once, on nothing staler than allowed, and replays to each loss', async () => {
-    const kills: Kill[] = [
-      { target: 'trainer', afterUpdate: 1, delayMs: 210 },
-      { target: 'collector', afterUpdate: 2, delayMs: 90 },
-      { target: 'tree', afterUpdate: 3, delayMs: 330 },
-      { target: 'store', afterUpdate: 4, delayMs: 120 },
-      { target: 'sink', afterUpdate: 5, delayMs: 60 },
-      { target: 'supervisor', afterUpdate: 6, delayMs: 150 },
-    ];
-    const dataDir = directories.make();
-    const ahead = ['--set', 'collection.maxStaleness=1', '--set', 'checkpoint.keepEvery=1'];
-    const killed = await trainWithKills([...recipe, ...ahead, '--data-dir', dataDir], kills, options);
-    expect(killed.numUpdates).toBe(numUpdates);
-    const audit = await auditAsynchronousRun(dataDir, { numUpdates, maxStaleness: 1, backend: 'wasm' });
-    expect(audit).toMatchObject({ faults: [], numReplayed: numUpdates });
-    // Or it was not the asynchronous mode that was tried.
-    expect(audit.maxStaleness).toBe(1);
-  }, 300_000);
 });

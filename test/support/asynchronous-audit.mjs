@@ -19,10 +19,10 @@ const REPLAY_TOLERANCE = 1e-5;
  * tokens no staler than allowed, as the store's rows say; and every update, made again from its manifest, gives the recorded loss.
  *
  * @param {string} dataDir
- * @param {{ numUpdates: number, maxStaleness: number, backend?: string }} expected
+ * @param {{ numUpdates: number, maxStaleness: number }} expected
  * @returns {Promise<AsynchronousAudit>}
  */
-export async function auditAsynchronousRun(dataDir, { numUpdates, maxStaleness, backend }) {
+export async function auditAsynchronousRun(dataDir, { numUpdates, maxStaleness }) {
   const faults = [];
   const verified = await retrace(['verify', '--json'], dataDir);
   const report = JSON.parse(verified.stdout);
@@ -51,10 +51,7 @@ export async function auditAsynchronousRun(dataDir, { numUpdates, maxStaleness, 
   let largestLossDifference = 0;
   for (const updateNumber of numbers) {
     const args = ['replay', '--update', String(updateNumber), '--json'];
-    const { code, stdout, stderr } = await retrace(
-      [...args, ...(backend ? ['--backend', backend] : [])],
-      dataDir,
-    );
+    const { code, stdout, stderr } = await retrace(args, dataDir);
     const difference = stdout === '' ? Number.NaN : Number(JSON.parse(stdout).lossDifference);
     if (code !== 0 || !(difference <= REPLAY_TOLERANCE))
       faults.push(`update ${updateNumber}: its replay differs by ${difference} in the loss ${stderr}`);
