@@ -27,11 +27,12 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   };
   const recreate = async (topic: string, numPartitions: number) => {
     await remove(topic);
-    for (let made = false; !made;) {
-      made = await admin
-        .createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true })
-        .catch(() => false);
-    }
+    const topics = [{ topic, numPartitions, replicationFactor: 1 }];
+    // False also where an earlier try made it, but failed before its leaders were known.
+    await vi.waitUntil(async () => {
+      await admin.createTopics({ topics, waitForLeaders: true }).catch(() => false);
+      return (await admin.listTopics()).includes(topic);
+    }, WITHIN);
   };
 
   /** The same of new partitions. */
