@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Statements that check, and the sums that only serve to find what is not finite. */
-const CHECKS = [/^\s*(if \(.*\) )?check\w+\(.*\);$/gm, /^\s*sum \+= advantage;$/gm];
+const CHECKS = [/^\s*(if \(.*\)\s+)?check\w+\(.*\);$/gm, /^\s*sum \+= advantage;$/gm];
 
 async function importUnchecked(relativePath, numExpected) {
   const source = new URL(relativePath, import.meta.resolve('@retrace/algorithms'));
@@ -24,7 +24,7 @@ async function importUnchecked(relativePath, numExpected) {
   }
   if (numRemoved !== numExpected)
     throw new Error(`${relativePath}: ${numRemoved} checks were taken out, expected ${numExpected}`);
-  text = text.replace(/from "(\..*?)"/g, (_, path) => `from "${new URL(path, source).href}"`);
+  text = text.replace(/from ['"](\..*?)['"]/g, (_, path) => `from "${new URL(path, source).href}"`);
   const directory = mkdtempSync(join(tmpdir(), 'retrace-unchecked-'));
   try {
     const file = join(directory, basename(relativePath).replace('.js', '.mjs'));
