@@ -1,9 +1,10 @@
-import { newEpisodeEvent, newRunId, episodeIdFor, type AnyEvent, type EventLog } from '@retrace/trajectory';
+import { newEpisodeEvent, episodeIdFor, type AnyEvent, type EventLog } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { describe, expect, it } from 'vitest';
 import { TrajectoryWriter } from './trajectory-writer.js';
 
-const runId = newRunId();
+// Fixed, and with it the partition of each episode.
+const runId = '01a00000-0000-7000-8000-000000000001';
 
 function eventOf(ordinal: number): AnyEvent {
   return newEpisodeEvent({
