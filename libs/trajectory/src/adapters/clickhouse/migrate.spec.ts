@@ -77,6 +77,7 @@ describe('migrate', () => {
         '0005_reward_scores.sql',
         '0006_admission.sql',
         '0007_merges_sooner.sql',
+        '0008_merges_in_levels.sql',
       ],
     });
     expect(await tables()).toEqual(
