@@ -78,6 +78,7 @@ describe('migrate', () => {
         '0006_admission.sql',
         '0007_merges_sooner.sql',
         '0008_merges_in_levels.sql',
+        '0009_light_codecs.sql',
       ],
     });
     expect(await tables()).toEqual(
