@@ -32,7 +32,7 @@ export interface LostEpisode {
 }
 
 export interface TrajectoryReaderOptions {
-  /** Episodes a query asks for: bounds the memory of an answer on both sides (default 256). */
+  /** Episodes a query asks for: bounds the memory of an answer on both sides (default 512). */
   readonly maxEpisodesPerQuery?: number;
 }
 
@@ -50,7 +50,7 @@ export class TrajectoryReader {
 
   constructor(
     private readonly client: StoreClient,
-    { maxEpisodesPerQuery = 256 }: TrajectoryReaderOptions = {},
+    { maxEpisodesPerQuery = 512 }: TrajectoryReaderOptions = {},
   ) {
     this.maxEpisodesPerQuery = maxEpisodesPerQuery;
   }

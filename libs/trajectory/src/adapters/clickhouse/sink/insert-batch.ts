@@ -16,6 +16,8 @@ const ONE_PART: ClickHouseSettings = {
   // Deduplication by token or block loses rows when a kill comes between its mark and the part.
   insert_deduplicate: 0,
   async_insert: 0,
+  // No column has a DEFAULT of its own; looking for one in each of them is 3.5 of the 12 ms that an insert of no rows costs.
+  input_format_defaults_for_omitted_fields: 0,
 };
 
 /** Resolves once the batch is one durable part; after a rejection that is unknown. */
