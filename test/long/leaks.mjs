@@ -27,8 +27,6 @@ const stepsPerRound = Math.max(1, numSteps / 100);
 const allowedGrowth = 0.05;
 const allowedGrowthMiB = 32;
 
-const { reason } = await openBackend();
-console.log(reason);
 const config = {
   vocabSize: 43,
   hiddenSize: 64,
@@ -44,6 +42,9 @@ const config = {
   attentionBias: false,
   valueHead: true,
 };
+// As a recipe with this model opens it.
+const { reason } = await openBackend({ largestMatrix: config.hiddenSize * config.intermediateSize });
+console.log(reason);
 const directory = mkdtempSync(join(tmpdir(), 'retrace-leaks-'));
 const checkpoints = new CheckpointFiles(directory);
 const model = Transformer.initialize(config, 1);

@@ -120,10 +120,10 @@ RETRACE_INLINE Block LoadWeights(const Inputs& in, const Sequence& sequence, int
            &scratch.queries[row * in.padded_dim]);
     block.num_visible = at.position + 1;
   }
-  block.padded_visible = RoundUp(block.num_visible, kLanes);
+  block.padded_visible = RoundUp(block.num_visible, kTileColumns);
   float* weights = scratch.weights.data();
-  Product<false>({scratch.queries.data(), in.padded_dim, 1}, scratch.keys_t.data(), scratch.stride, in.head_dim,
-                 block.padded_rows(), block.padded_visible, weights, scratch.stride);
+  Product({scratch.queries.data(), in.padded_dim, 1}, {scratch.keys_t.data(), scratch.stride}, in.head_dim,
+          block.padded_rows(), block.padded_visible, {weights, scratch.stride});
   for (int64_t row = 0; row < block.num_rows; row++) {
     const BlockRow at = RowAt(in, sequence, group, first_row + row);
     SoftmaxRow(weights + row * scratch.stride, at.position + 1, block.padded_visible);
@@ -137,8 +137,8 @@ void AttendGroup(const Inputs& in, const Sequence& sequence, int64_t group, Scra
   const int64_t num_rows = (sequence.last_query - sequence.first_query) * in.group_size;
   for (int64_t first = 0; first < num_rows; first += kBlockRows) {
     const Block block = LoadWeights(in, sequence, group, first, scratch);
-    Product<false>({scratch.weights.data(), scratch.stride, 1}, scratch.values.data(), in.padded_dim,
-                   block.num_visible, block.padded_rows(), in.padded_dim, scratch.out.data(), in.padded_dim);
+    Product({scratch.weights.data(), scratch.stride, 1}, {scratch.values.data(), in.padded_dim}, block.num_visible,
+            block.padded_rows(), in.padded_dim, {scratch.out.data(), in.padded_dim});
     for (int64_t row = 0; row < block.num_rows; row++) {
       const BlockRow at = RowAt(in, sequence, group, first + row);
       std::memcpy(context + at.query * in.num_heads * in.head_dim + at.column, &scratch.out[row * in.padded_dim],
@@ -152,19 +152,19 @@ RETRACE_INLINE void AddBlockGradients(const Inputs& in, const Block& block, Scra
   const int64_t stride = scratch.stride, dim = in.padded_dim;
   float *weights = scratch.weights.data(), *slopes = scratch.slopes.data();
   const float* d_out = scratch.out.data();
-  Product<false>({d_out, dim, 1}, scratch.values_t.data(), stride, in.head_dim, block.padded_rows(),
-                 block.padded_visible, slopes, stride);
+  Product({d_out, dim, 1}, {scratch.values_t.data(), stride}, in.head_dim, block.padded_rows(), block.padded_visible,
+          {slopes, stride});
   for (int64_t row = 0; row < block.num_rows; row++) {
     float *slope = slopes + row * stride, *weight = weights + row * stride;
     const float mean = Dot(weight, slope, block.padded_visible);
     for (int64_t i = 0; i < block.padded_visible; i += kLanes) At(slope + i) = At(weight + i) * (At(slope + i) - mean);
   }
-  Product<false>({slopes, stride, 1}, scratch.keys.data(), dim, block.num_visible, block.padded_rows(), dim,
-                 scratch.d_queries.data(), dim);
-  Product<true>({slopes, 1, stride}, scratch.queries.data(), dim, block.num_rows, block.padded_visible, dim,
-                scratch.d_keys.data(), dim);
-  Product<true>({weights, 1, stride}, d_out, dim, block.num_rows, block.padded_visible, dim,
-                scratch.d_values.data(), dim);
+  Product({slopes, stride, 1}, {scratch.keys.data(), dim}, block.num_visible, block.padded_rows(), dim,
+          {scratch.d_queries.data(), dim});
+  AddProduct({slopes, 1, stride}, {scratch.queries.data(), dim}, block.num_rows, block.padded_visible, dim,
+             {scratch.d_keys.data(), dim});
+  AddProduct({weights, 1, stride}, {d_out, dim}, block.num_rows, block.padded_visible, dim,
+             {scratch.d_values.data(), dim});
 }
 
 RETRACE_VECTORIZED
@@ -208,7 +208,7 @@ Inputs ReadInputs(OpCall& call, int first) {
   Require(in.num_groups > 0 && in.num_heads % in.num_groups == 0, "query heads must be a multiple of key/value heads");
   Require(in.head_dim > 0 && in.head_dim % 2 == 0, "the head width must be even");
   in.group_size = in.num_heads / in.num_groups;
-  in.padded_dim = RoundUp(in.head_dim, kLanes);
+  in.padded_dim = RoundUp(in.head_dim, kTileColumns);
   in.width = (in.num_heads + 2 * in.num_groups) * in.head_dim;
   const int64_t num_cells = call.Size(first) / in.width;
   Require(num_cells * in.width == call.Size(first), "qkv must hold rows of the joined width");

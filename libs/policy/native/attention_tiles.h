@@ -6,14 +6,11 @@
 
 #include "vector_math.h"
 
-/**
- * Products of small matrices out of registers, for attention: eight rows at a time, so that what is read of the right factor
- * serves eight rows. Names: a [rows, depth] · b [depth, columns] = c [rows, columns].
- */
+/** Products of small matrices out of registers, for attention. Names: a [rows, depth] · b [depth, columns] = c [rows, columns]. */
 namespace retrace {
 
-constexpr int kTileRows = 8;
-constexpr int kTileColumns = 2 * kLanes;
+/** What rows and columns of products are rounded up to. */
+constexpr int kTileRows = 8, kTileColumns = 16;
 
 /** The left factor: element (row, k) is x[row·row_stride + k·step]. */
 struct LeftFactor {
@@ -21,49 +18,23 @@ struct LeftFactor {
   int64_t row_stride, step;
 };
 
-/** c (+)= a·b for eight rows and kVectors·16 columns. */
-template <int kVectors, bool kAdds>
-RETRACE_INLINE void TileProduct(const LeftFactor& a, const float* b, int64_t b_stride, int64_t depth, float* c,
-                                int64_t c_stride) {
-  Lanes sums[kTileRows][kVectors];
-#pragma GCC unroll 8
-  for (int row = 0; row < kTileRows; row++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; v++) sums[row][v] = kAdds ? At(c + row * c_stride + v * kLanes) : Lanes{};
-  }
-  const float* left = a.x;
-  for (int64_t k = 0; k < depth; k++, left += a.step, b += b_stride) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; v++) {
-      const Lanes right = At(b + v * kLanes);
-#pragma GCC unroll 8
-      for (int row = 0; row < kTileRows; row++) sums[row][v] += left[row * a.row_stride] * right;
-    }
-  }
-#pragma GCC unroll 8
-  for (int row = 0; row < kTileRows; row++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; v++) At(c + row * c_stride + v * kLanes) = sums[row][v];
-  }
-}
+/** The right factor, depth rows of it, and the product, each row `stride` behind the one before. */
+struct RightFactor {
+  const float* x;
+  int64_t stride;
+};
+struct TileTarget {
+  float* x;
+  int64_t stride;
+};
 
-/** c (+)= a·b for a multiple of eight rows and of sixteen columns. */
-template <bool kAdds>
-RETRACE_INLINE void Product(const LeftFactor& a, const float* b, int64_t b_stride, int64_t depth, int64_t num_rows,
-                            int64_t num_columns, float* c, int64_t c_stride) {
-  int64_t column = 0;
-  for (; column + kTileColumns <= num_columns; column += kTileColumns) {
-    for (int64_t row = 0; row < num_rows; row += kTileRows) {
-      TileProduct<2, kAdds>({a.x + row * a.row_stride, a.row_stride, a.step}, b + column, b_stride, depth,
-                            c + row * c_stride + column, c_stride);
-    }
-  }
-  if (column == num_columns) return;
-  for (int64_t row = 0; row < num_rows; row += kTileRows) {
-    TileProduct<1, kAdds>({a.x + row * a.row_stride, a.row_stride, a.step}, b + column, b_stride, depth,
-                          c + row * c_stride + column, c_stride);
-  }
-}
+/** c = a·b for whole tiles. */
+void Product(const LeftFactor& a, const RightFactor& b, int64_t depth, int64_t num_rows, int64_t num_columns,
+             const TileTarget& c);
+
+/** c += a·b, likewise. */
+void AddProduct(const LeftFactor& a, const RightFactor& b, int64_t depth, int64_t num_rows, int64_t num_columns,
+                const TileTarget& c);
 
 /** x [rows, columns] → [columns, rows], each with its stride. */
 RETRACE_INLINE void Transpose(const float* x, int64_t stride, int64_t num_rows, int64_t num_columns, float* x_t,

@@ -7,7 +7,7 @@
   }, {
     'target_name': 'retrace_ops',
     'sources': [
-      'adamw.cc', 'addon.cc', 'attention.cc', 'cached_attention.cc', 'copy_cached.cc', 'linear.cc', 'op.cc', 'parallel.cc',
+      'adamw.cc', 'addon.cc', 'attention.cc', 'attention_tiles.cc', 'cached_attention.cc', 'copy_cached.cc', 'linear.cc', 'op.cc', 'parallel.cc',
       'rms_norm.cc', 'sample.cc', 'swi_glu.cc', 'token_distribution.cc',
     ],
     'include_dirs': ['<(tensorflow_include)'],

@@ -16,7 +16,8 @@
 namespace retrace {
 namespace {
 
-constexpr int kRows = 4, kOutputs = 2;
+/** Rows of a tile, whose sums stay in registers with those of as many outputs as a machine has registers for. */
+constexpr int kRows = 4;
 
 /** Multiply-adds that pay for waking another thread. */
 constexpr int64_t kGrain = 1 << 17;
@@ -29,24 +30,34 @@ struct Inputs {
   const float* residual;  // [N, O], or null
 };
 
-/** `rows` × `outputs` dot products, from row n and output o on. */
-template <int rows, int outputs>
+/** Partial sums of one dot product, in one or several `Part`s, each of which a register holds. */
+constexpr int kPartials = 2 * kLanes;
+
+/** `rows` × `outputs` dot products, from row n and output o on: the same numbers whatever the parts. */
+template <typename Part, int rows, int outputs>
 RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
-  const int64_t size = in.num_inputs, whole = size / kLanes * kLanes;
+  constexpr int kWidth = sizeof(Part) / sizeof(float), kParts = kPartials / kWidth;
+  const int64_t size = in.num_inputs, whole = size / kPartials * kPartials;
   const float* x = in.x + n * size;
   const float* w = in.weight + o * size;
-  Lanes sums[rows][outputs] = {};
-  for (int64_t i = 0; i < whole; i += kLanes) {
-    Lanes columns[outputs];
-    for (int output = 0; output < outputs; output++) columns[output] = At(w + output * size + i);
-    for (int row = 0; row < rows; row++) {
-      const Lanes part = At(x + row * size + i);
-      for (int output = 0; output < outputs; output++) sums[row][output] += columns[output] * part;
+  Part sums[rows][outputs][kParts] = {};
+  for (int64_t i = 0; i < whole; i += kPartials) {
+#pragma GCC unroll 8
+    for (int output = 0; output < outputs; output++) {
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; part++) {
+        const Part column = PartAt<Part>(w + output * size + i + part * kWidth);
+#pragma GCC unroll 4
+        for (int row = 0; row < rows; row++)
+          sums[row][output][part] += column * PartAt<Part>(x + row * size + i + part * kWidth);
+      }
     }
   }
   for (int row = 0; row < rows; row++) {
     for (int output = 0; output < outputs; output++) {
-      float sum = FoldedSum(sums[row][output]);
+      Lanes halves[2];
+      std::memcpy(halves, sums[row][output], sizeof(halves));
+      float sum = FoldedSum(halves[0] + halves[1]);
       for (int64_t i = whole; i < size; i++) sum += w[output * size + i] * x[row * size + i];
       if (in.bias != nullptr) sum += in.bias[o + output];
       const int64_t cell = (n + row) * in.num_outputs + o + output;
@@ -55,19 +66,30 @@ RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
   }
 }
 
-template <int outputs>
+template <typename Part, int outputs>
 RETRACE_INLINE void OutputRows(const Inputs& in, int64_t o, float* y) {
   int64_t n = 0;
-  for (; n + kRows <= in.num_rows; n += kRows) Tile<kRows, outputs>(in, n, o, y);
-  for (; n < in.num_rows; n++) Tile<1, outputs>(in, n, o, y);
+  for (; n + kRows <= in.num_rows; n += kRows) Tile<Part, kRows, outputs>(in, n, o, y);
+  for (; n < in.num_rows; n++) Tile<Part, 1, outputs>(in, n, o, y);
 }
 
-RETRACE_VECTORIZED
-void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) {
+template <typename Part, int outputs>
+RETRACE_INLINE void OutputsInTiles(const Inputs& in, int64_t begin, int64_t end, float* y) {
   int64_t o = begin;
-  for (; o + kOutputs <= end; o += kOutputs) OutputRows<kOutputs>(in, o, y);
-  for (; o < end; o++) OutputRows<1>(in, o, y);
+  for (; o + outputs <= end; o += outputs) OutputRows<Part, outputs>(in, o, y);
+  for (; o < end; o++) OutputRows<Part, 1>(in, o, y);
 }
+
+#ifdef RETRACE_VERSIONS
+RETRACE_VERSION("arch=x86-64-v4")
+void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<WideLanes, 4>(in, begin, end, y); }
+
+RETRACE_VERSION("arch=x86-64-v3")
+void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<Lanes, 2>(in, begin, end, y); }
+#endif
+
+RETRACE_VERSION("default")
+void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<HalfLanes, 2>(in, begin, end, y); }
 
 /** x/√(mean(x²) + ε) ⊙ weight, row by row. */
 RETRACE_VECTORIZED
