@@ -154,7 +154,8 @@ describe('Sink', () => {
         await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset >= 20`);
       },
     });
-    const sink = startSink(FAST, { client: splitting });
+    // Long enough for all of them to go in one insert: of a small one no part is looked for behind a larger one that was whole.
+    const sink = startSink({ ...FAST, lingerMs: 1_000 }, { client: splitting });
     await expect(catchUp(sink)).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
   });
 
