@@ -94,6 +94,7 @@ export class InMemoryLoop {
       episodes,
       signal: new AbortController().signal,
       beforeTurns: async () => undefined,
+      betweenActs: async () => undefined,
       onGenerationMs: () => undefined,
     });
     return {

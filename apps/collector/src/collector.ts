@@ -107,10 +107,13 @@ export class Collector {
     };
   }
 
-  /** While the trainer is at work. Where the run is shared, what is left of a round shows only when it starts. */
+  /**
+   * While the trainer is at work: not before it has its batch, on whose way there is no time to lose. Where the run is shared, what is
+   * left of a round shows only when it starts.
+   */
   private planAhead(): void {
     const { view } = this;
-    if (isShared(view, this.options.share)) return;
+    if (view.updates.pendingPlans.length === 0 || isShared(view, this.options.share)) return;
     this.planner.planAhead(this.planOptions(this.trainingRound(view.groups.lastRound + 1)));
   }
 

@@ -9,8 +9,13 @@ export interface PlayOptions {
   readonly signal: AbortSignal;
   /** Called before each round of actions: hot swap of the policy, back-pressure. */
   readonly beforeTurns: () => Promise<void>;
+  /** Called between actions every few milliseconds: what they recorded is on its way before the last of them are taken. */
+  readonly betweenActs: () => Promise<void>;
   readonly onGenerationMs: (ms: number) => void;
 }
+
+/** How long actions are taken in a row before others may use the thread. */
+const ACTING_MS = 4;
 
 /**
  * Plays the planned episodes, as many at once as there are slots; a slot whose episode ended takes the next at once.
@@ -34,7 +39,18 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
     if (!slot.isActive && next < episodes.length) track(slot.start(episodes[next++]), () => undefined);
   };
 
-  slots.forEach(refill);
+  /** One after the other, with pauses. */
+  const forEach = async <T>(items: readonly T[], take: (item: T) => void): Promise<void> => {
+    let sinceMs = performance.now();
+    for (const item of items) {
+      take(item);
+      if (performance.now() - sinceMs < ACTING_MS) continue;
+      await options.betweenActs();
+      sinceMs = performance.now();
+    }
+  };
+
+  await forEach(slots, refill);
   while ((context.actor.numPending > 0 || waiting.size > 0) && !signal.aborted) {
     await options.beforeTurns();
     if (context.actor.numPending === 0) {
@@ -44,11 +60,11 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
     const started = performance.now();
     const finished = await context.actor.step();
     options.onGenerationMs(performance.now() - started);
-    for (const { slot, turn } of finished) {
+    await forEach(finished, ({ slot, turn }) => {
       track(slots[slot].act(turn), () => {
         refill(slots[slot]);
       });
-    }
+    });
   }
 }
 

@@ -90,6 +90,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       await writer.betweenTurns();
       await round.beforeTurns?.();
     },
+    betweenActs: () => writer.betweenTurns(),
   });
   const isAcknowledged = await writer.flush();
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;

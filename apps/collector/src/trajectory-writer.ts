@@ -102,8 +102,8 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Call between turns: hands over what has waited long enough, and lets the log work at it, which a policy that computes
-   * from turn to turn would not. Resolves soon, unless there is no room for more.
+   * Call between turns, and between the actions of a turn of many: hands over what has waited long enough, and lets the log work at it,
+   * which a policy that computes from turn to turn would not. Resolves soon, unless there is no room for more.
    */
   async betweenTurns(): Promise<void> {
     const due = performance.now() - (this.options.lingerMs ?? 10);

@@ -18,6 +18,9 @@ const partialSuffix = '.partial';
 /** Read at once when a file is verified. */
 const pieceBytes = 4 * 2 ** 20;
 
+/** Pieces smaller than this are written together. */
+const gatheredBytes = 2 ** 20;
+
 /** What a writer that died has left is removed once it is this old. */
 const abandonedAfterMs = 3_600_000;
 
@@ -29,7 +32,7 @@ export class CheckpointFiles {
   constructor(private readonly directory: string) {}
 
   /**
-   * Resolves when the content is durable. It may come in pieces: no more than one of them is held. Writing what is there
+   * Resolves when the content is durable. It may come in pieces: no more than one of them is held, or of small ones 1 MiB. Writing what is there
    * already changes nothing that a reader sees; a corrupt file is replaced.
    * Throws `PolicyError` (`CHECKPOINT_NOT_WRITTEN`, retriable) when the disk refuses, and what the pieces' source throws;
    * nothing is left behind then.
@@ -138,7 +141,7 @@ async function writeSynced(
   let sizeBytes = 0;
   const file = await open(path, 'wx');
   try {
-    for await (const piece of pieces) {
+    for await (const piece of gathered(pieces)) {
       hash.update(piece);
       await file.writeFile(piece);
       sizeBytes += piece.length;
@@ -148,6 +151,26 @@ async function writeSynced(
     await file.close();
   }
   return { sha256: hash.digest('hex'), sizeBytes };
+}
+
+/** Small neighbours as one piece: the tensors of a small model are many, and each write has its price. */
+async function* gathered(
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const small = Buffer.allocUnsafe(gatheredBytes);
+  let length = 0;
+  for await (const piece of pieces) {
+    if (length > 0 && length + piece.length > gatheredBytes) {
+      yield small.subarray(0, length);
+      length = 0;
+    }
+    if (piece.length >= gatheredBytes) yield piece;
+    else {
+      small.set(piece, length);
+      length += piece.length;
+    }
+  }
+  if (length > 0) yield small.subarray(0, length);
 }
 
 async function syncDirectory(path: string): Promise<void> {
