@@ -16,7 +16,6 @@ struct Settings {
   float step_size, second_correction, weight_scale;
 };
 
-RETRACE_VECTORIZED
 void Step(const float* weight, const float* first, const float* second, const float* gradient,
           const Settings& settings, int64_t begin, int64_t end, float* new_weight, float* new_first,
           float* new_second) {

@@ -131,7 +131,6 @@ RETRACE_INLINE Block LoadWeights(const Inputs& in, const Sequence& sequence, int
   return block;
 }
 
-RETRACE_VECTORIZED
 void AttendGroup(const Inputs& in, const Sequence& sequence, int64_t group, Scratch& scratch, float* context) {
   LoadKeysValues(in, sequence, group, scratch);
   const int64_t num_rows = (sequence.last_query - sequence.first_query) * in.group_size;
@@ -167,7 +166,6 @@ RETRACE_INLINE void AddBlockGradients(const Inputs& in, const Block& block, Scra
              {scratch.d_values.data(), dim});
 }
 
-RETRACE_VECTORIZED
 void AttendGradientGroup(const Inputs& in, const Sequence& sequence, int64_t group, const float* d_context,
                          Scratch& scratch, float* d_qkv) {
   const int64_t dim = in.padded_dim;

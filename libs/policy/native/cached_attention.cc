@@ -39,7 +39,6 @@ RETRACE_INLINE void Rotate(const float* x, const float* factors, int64_t head_di
   }
 }
 
-RETRACE_VECTORIZED
 void WriteTokens(const Inputs& in, int64_t begin, int64_t end) {
   for (int64_t token = begin; token < end; token++) {
     const float* joined = in.qkv + token * in.width;
@@ -61,7 +60,7 @@ RETRACE_INLINE void Score(const float* query, const float* keys, int64_t head_di
     for (int key = 0; key < num_keys; key++) sums[key] += At(query + i) * At(keys + key * head_dim + i);
   }
   for (int key = 0; key < num_keys; key++) {
-    float sum = FoldedSum(sums[key]);
+    float sum = Sum(sums[key]);
     for (int64_t rest = i; rest < head_dim; rest++) sum += query[rest] * keys[key * head_dim + rest];
     scores[key] = sum;
   }
@@ -82,7 +81,7 @@ RETRACE_INLINE float SoftmaxPowers(float* scores, int64_t num_keys) {
     At(scores + key) = power;
     sums += power;
   }
-  return FoldedSum(sums);
+  return Sum(sums);
 }
 
 /** out [D] = Σ weights·values/sum, for a head width of whole vectors. */
@@ -107,7 +106,6 @@ RETRACE_INLINE void WeightedSum(const float* weights, float sum, const float* va
   }
 }
 
-RETRACE_VECTORIZED
 void AttendTokens(const Inputs& in, int64_t begin, int64_t end, float* context) {
   std::vector<float> query(in.head_dim), scores(in.max_tokens + kLanes);
   for (int64_t item = begin; item < end; item++) {

@@ -16,7 +16,7 @@
 namespace retrace {
 namespace {
 
-/** Rows of a tile, whose sums stay in registers with those of as many outputs as a machine has registers for. */
+/** Rows of a tile, whose sums stay in registers with those of some outputs. */
 constexpr int kRows = 4;
 
 /** Multiply-adds that pay for waking another thread. */
@@ -30,34 +30,41 @@ struct Inputs {
   const float* residual;  // [N, O], or null
 };
 
-/** Partial sums of one dot product, in one or several `Part`s, each of which a register holds. */
-constexpr int kPartials = 2 * kLanes;
+/** Outputs of a tile: AVX-512 has twice the registers. */
+constexpr int kOutputs = kLanes == 16 ? 4 : 2;
 
-/** `rows` × `outputs` dot products, from row n and output o on: the same numbers whatever the parts. */
-template <typename Part, int rows, int outputs>
+/** Partial sums of one dot product, and the vectors that hold them: as many on every processor, so that numbers are the same on all. */
+constexpr int kPartials = 16, kVectors = kPartials / kLanes;
+
+/** The sum of all of them, in one order. */
+RETRACE_INLINE float SumByHalves(Lanes (&partials)[kVectors]) {
+  for (int width = kVectors / 2; width > 0; width /= 2) {
+    for (int v = 0; v < width; v++) partials[v] += partials[v + width];
+  }
+  return Sum(partials[0]);
+}
+
+/** `rows` × `outputs` dot products, from row n and output o on. */
+template <int rows, int outputs>
 RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
-  constexpr int kWidth = sizeof(Part) / sizeof(float), kParts = kPartials / kWidth;
   const int64_t size = in.num_inputs, whole = size / kPartials * kPartials;
   const float* x = in.x + n * size;
   const float* w = in.weight + o * size;
-  Part sums[rows][outputs][kParts] = {};
+  Lanes sums[rows][outputs][kVectors] = {};
   for (int64_t i = 0; i < whole; i += kPartials) {
 #pragma GCC unroll 8
     for (int output = 0; output < outputs; output++) {
 #pragma GCC unroll 4
-      for (int part = 0; part < kParts; part++) {
-        const Part column = PartAt<Part>(w + output * size + i + part * kWidth);
+      for (int v = 0; v < kVectors; v++) {
+        const Lanes column = At(w + output * size + i + v * kLanes);
 #pragma GCC unroll 4
-        for (int row = 0; row < rows; row++)
-          sums[row][output][part] += column * PartAt<Part>(x + row * size + i + part * kWidth);
+        for (int row = 0; row < rows; row++) sums[row][output][v] += column * At(x + row * size + i + v * kLanes);
       }
     }
   }
   for (int row = 0; row < rows; row++) {
     for (int output = 0; output < outputs; output++) {
-      Lanes halves[2];
-      std::memcpy(halves, sums[row][output], sizeof(halves));
-      float sum = FoldedSum(halves[0] + halves[1]);
+      float sum = SumByHalves(sums[row][output]);
       for (int64_t i = whole; i < size; i++) sum += w[output * size + i] * x[row * size + i];
       if (in.bias != nullptr) sum += in.bias[o + output];
       const int64_t cell = (n + row) * in.num_outputs + o + output;
@@ -66,33 +73,20 @@ RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
   }
 }
 
-template <typename Part, int outputs>
+template <int outputs>
 RETRACE_INLINE void OutputRows(const Inputs& in, int64_t o, float* y) {
   int64_t n = 0;
-  for (; n + kRows <= in.num_rows; n += kRows) Tile<Part, kRows, outputs>(in, n, o, y);
-  for (; n < in.num_rows; n++) Tile<Part, 1, outputs>(in, n, o, y);
+  for (; n + kRows <= in.num_rows; n += kRows) Tile<kRows, outputs>(in, n, o, y);
+  for (; n < in.num_rows; n++) Tile<1, outputs>(in, n, o, y);
 }
 
-template <typename Part, int outputs>
-RETRACE_INLINE void OutputsInTiles(const Inputs& in, int64_t begin, int64_t end, float* y) {
+void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) {
   int64_t o = begin;
-  for (; o + outputs <= end; o += outputs) OutputRows<Part, outputs>(in, o, y);
-  for (; o < end; o++) OutputRows<Part, 1>(in, o, y);
+  for (; o + kOutputs <= end; o += kOutputs) OutputRows<kOutputs>(in, o, y);
+  for (; o < end; o++) OutputRows<1>(in, o, y);
 }
-
-#ifdef RETRACE_VERSIONS
-RETRACE_VERSION("arch=x86-64-v4")
-void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<WideLanes, 4>(in, begin, end, y); }
-
-RETRACE_VERSION("arch=x86-64-v3")
-void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<Lanes, 2>(in, begin, end, y); }
-#endif
-
-RETRACE_VERSION("default")
-void Outputs(const Inputs& in, int64_t begin, int64_t end, float* y) { OutputsInTiles<HalfLanes, 2>(in, begin, end, y); }
 
 /** x/√(mean(x²) + ε) ⊙ weight, row by row. */
-RETRACE_VECTORIZED
 void NormRows(const float* x, const float* weight, float epsilon, int64_t num_rows, int64_t width, float* y) {
   for (int64_t row = 0; row < num_rows; row++) {
     const float* x_row = x + row * width;

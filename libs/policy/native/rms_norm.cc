@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 14;
 
-RETRACE_VECTORIZED
 void NormRows(const float* x, float epsilon, int64_t width, int64_t begin, int64_t end, float* y, float* inverse) {
   for (int64_t row = begin; row < end; row++) {
     const float* x_row = x + row * width;
@@ -21,7 +20,6 @@ void NormRows(const float* x, float epsilon, int64_t width, int64_t begin, int64
   }
 }
 
-RETRACE_VECTORIZED
 void NormGradientRows(const float* dy, const float* y, const float* inverse, int64_t width, int64_t begin,
                       int64_t end, float* dx) {
   for (int64_t row = begin; row < end; row++) {

@@ -135,7 +135,6 @@ RETRACE_INLINE int64_t InverseCdf(const Powers& powers, int64_t size, float unif
   return id;
 }
 
-RETRACE_VECTORIZED
 void SampleRow(const Sample& sample, int64_t size, int64_t num_samples, float* out) {
   Powers powers;
   std::vector<float> order;

@@ -7,7 +7,6 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 14;
 
-RETRACE_VECTORIZED
 void Activate(const float* gate, const float* up, int64_t begin, int64_t end, float* y) {
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) At(y + i) = At(gate + i) * Sigmoid(At(gate + i)) * At(up + i);
@@ -20,7 +19,6 @@ RETRACE_INLINE Number SiluSlope(Number gate, Number sigmoid) {
   return sigmoid + gate * sigmoid * (1.0f - sigmoid);
 }
 
-RETRACE_VECTORIZED
 void ActivateGradient(const float* dy, const float* gate, const float* up, int64_t begin, int64_t end, float* d_gate,
                       float* d_up) {
   int64_t i = begin;

@@ -51,7 +51,6 @@ RETRACE_INLINE Number LogitGradient(Number logit, const RowSums& sums, float d_l
   return -Exp(logp) * (d_logprob + d_entropy * (logp + entropy)) * inverse_temperature;
 }
 
-RETRACE_VECTORIZED
 void DistributionRows(const float* logits, const int32_t* targets, float inverse_temperature, int64_t vocab_size,
                       int64_t num_rows, int64_t begin, int64_t end, float* distribution) {
   for (int64_t row = begin; row < end; row++) {
@@ -62,7 +61,6 @@ void DistributionRows(const float* logits, const int32_t* targets, float inverse
   }
 }
 
-RETRACE_VECTORIZED
 void DistributionGradientRows(const float* d_distribution, const float* logits, const int32_t* targets,
                               float inverse_temperature, int64_t vocab_size, int64_t num_rows, int64_t begin,
                               int64_t end, float* d_logits) {

@@ -4,40 +4,25 @@
 #include <cstdint>
 #include <cstring>
 
-/**
- * A function compiled for several generations of x86 processors; the best that the running one has is taken when the
- * library is loaded. What it calls must be inline.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define RETRACE_VECTORIZED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-/** The same where each generation has a text of its own: a function is written once for each. */
-#define RETRACE_VERSIONS
-#define RETRACE_VERSION(machine) __attribute__((target(machine)))
-#else
-#define RETRACE_VECTORIZED
-#define RETRACE_VERSION(machine)
-#endif
-
 #define RETRACE_INLINE inline __attribute__((always_inline))
 
 namespace retrace {
 
 /**
- * Numbers that are computed with together, at any address: as many as a register of AVX2 holds. Of vectors that no register holds,
- * compilers keep what lives through a loop in memory, which makes it five to fifty times slower; AVX-512 at half its width costs a tenth
- * where elements are computed one by one, and products of matrices take `WideLanes` there. A template forgets that any address will
- * do, so templates take lanes by value, never by reference.
+ * Numbers that are computed with together: as many as a register of the processor holds that this is compiled for (`binding.gyp`). Of
+ * vectors that no register holds, compilers keep what lives through a loop in memory, which makes it five to fifty times slower.
  */
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
 constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
 
-#define RETRACE_VECTOR(Number, size) \
-  typedef Number __attribute__((vector_size((size) * sizeof(Number)), aligned(sizeof(Number)), may_alias))
-RETRACE_VECTOR(float, kLanes) Lanes;
-RETRACE_VECTOR(int32_t, kLanes) IntLanes;
-/** A register of SSE2 or NEON. */
-RETRACE_VECTOR(float, kLanes / 2) HalfLanes;
-/** A register of AVX-512. */
-RETRACE_VECTOR(float, 2 * kLanes) WideLanes;
+/** At any address; a type parameter forgets that any will do, so `Lanes` is named where memory is read or written. */
+typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t IntLanes __attribute__((vector_size(kLanes * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
 RETRACE_INLINE Lanes& At(float* x) { return *reinterpret_cast<Lanes*>(x); }
 RETRACE_INLINE const Lanes& At(const float* x) { return *reinterpret_cast<const Lanes*>(x); }
@@ -78,32 +63,22 @@ RETRACE_INLINE Lanes Exp(const Lanes& x) { return ExpOf<Lanes, IntLanes>(x); }
 RETRACE_INLINE float Sigmoid(float x) { return 1.0f / (1.0f + Exp(-x)); }
 RETRACE_INLINE Lanes Sigmoid(const Lanes& x) { return 1.0f / (1.0f + Exp(-x)); }
 
+/** The sum of the lanes, by halves. */
 RETRACE_INLINE float Sum(const Lanes& lanes) {
-  float sum = 0;
-  for (int lane = 0; lane < kLanes; lane++) sum += lanes[lane];
-  return sum;
+  float sums[kLanes];
+  std::memcpy(sums, &lanes, sizeof(sums));
+#pragma GCC unroll 4
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+#pragma GCC unroll 8
+    for (int lane = 0; lane < width; lane++) sums[lane] += sums[lane + width];
+  }
+  return sums[0];
 }
 
 RETRACE_INLINE float Largest(const Lanes& lanes) {
   float largest = lanes[0];
   for (int lane = 1; lane < kLanes; lane++) largest = largest < lanes[lane] ? lanes[lane] : largest;
   return largest;
-}
-
-/** As many numbers as a `Part` holds, at any address. */
-template <typename Part>
-RETRACE_INLINE Part PartAt(const float* x) {
-  Part part;
-  std::memcpy(&part, x, sizeof(part));
-  return part;
-}
-
-/** The sum of the lanes, by halves. */
-RETRACE_INLINE float FoldedSum(const Lanes& lanes) {
-  HalfLanes halves[2];
-  std::memcpy(halves, &lanes, sizeof(lanes));
-  const HalfLanes half = halves[0] + halves[1];
-  return (half[0] + half[2]) + (half[1] + half[3]);
 }
 
 /** Σ a·b */
@@ -115,7 +90,7 @@ RETRACE_INLINE float Dot(const float* a, const float* b, int64_t size) {
     odd += At(a + i + kLanes) * At(b + i + kLanes);
   }
   for (; i + kLanes <= size; i += kLanes) even += At(a + i) * At(b + i);
-  float sum = FoldedSum(even + odd);
+  float sum = Sum(even + odd);
   for (; i < size; i++) sum += a[i] * b[i];
   return sum;
 }

@@ -6,6 +6,7 @@ import { PolicyError } from '../../policy-error.js';
 import { nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
 import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
+import { runningProcessor } from './processor.js';
 import { lastLine, runCommand } from './run-command.js';
 
 const opsFile = 'retrace_ops.node';
@@ -19,7 +20,7 @@ export interface NativeAddons {
 }
 
 /**
- * Where the compiled ops of an installation are, or null if they were not compiled from the present sources. An
+ * Where the compiled ops of an installation are, or null if they were not compiled from the present sources for this processor. An
  * installation is whole without them: ops are then composed of TensorFlow's own.
  */
 export function findNativeOps(installationDirectory: string): NativeAddons | null {
@@ -31,7 +32,7 @@ export function findNativeOps(installationDirectory: string): NativeAddons | nul
 }
 
 /**
- * Compiles the ops against an installation, loads them in a process of their own, and puts them into place.
+ * Compiles the ops for this processor against an installation, loads them in a process of their own, and puts them into place.
  *
  * @throws PolicyError `BACKEND_INSTALL_FAILED` with what the compiler or the loader said.
  */
@@ -53,6 +54,7 @@ export async function compileNativeOps(
         ...[nodeGypScript(), 'rebuild', `--nodedir=${nodePrefix}`, `--python=${python}`],
         `--tensorflow_include=${join(installationDirectory, includeDirectory)}`,
         `--tensorflow_lib=${join(installationDirectory, libraryDirectory)}`,
+        `--processor=${runningProcessor()}`,
       ],
       { directory: build, signal },
     );
@@ -79,11 +81,11 @@ function findSources(): string | null {
   return null;
 }
 
-/** The ops change with their sources alone; TensorFlow's version is that of the installation. */
+/** Ops depend on their sources and the processor that they are compiled for; TensorFlow's version is that of the installation. */
 function nativeOpsDirectory(sources: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(sources).sort()) hash.update(name).update(readFileSync(join(sources, name)));
-  return join('lib', `ops-${hash.digest('hex').slice(0, 12)}`);
+  return join('lib', `ops-${hash.digest('hex').slice(0, 12)}-${runningProcessor()}`);
 }
 
 async function testOps(installationDirectory: string, { ops, quiet }: NativeAddons): Promise<void> {

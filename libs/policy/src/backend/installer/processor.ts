@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { PolicyError } from '../../policy-error.js';
+
+/**
+ * Generations of processors, oldest first: what every one of the platform has, then levels of the System V ABI for AMD64 (without v2,
+ * which nothing here gains from). With the instructions that the kernel must name of one.
+ */
+const GENERATIONS = {
+  baseline: [],
+  'x86-64-v3': ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'],
+  'x86-64-v4': [
+    'avx2',
+    'fma',
+    'f16c',
+    'bmi1',
+    'bmi2',
+    'avx512f',
+    'avx512bw',
+    'avx512cd',
+    'avx512dq',
+    'avx512vl',
+  ],
+} as const;
+
+export type Processor = keyof typeof GENERATIONS;
+
+const names = Object.keys(GENERATIONS) as Processor[];
+
+/**
+ * What Retrace's own ops are compiled for: the newest generation that this processor belongs to, or an older one that
+ * `RETRACE_PROCESSOR` names.
+ *
+ * @throws PolicyError `INVALID_REQUEST` where it names none, or a newer one.
+ */
+export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
+  const own = processorOf(readCpuInfo());
+  if (asked === undefined || asked === '') return own;
+  const older = names.slice(0, names.indexOf(own) + 1);
+  const found = older.find((name) => name === asked);
+  if (found === undefined) {
+    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${older.join(', ')} on this machine`;
+    throw new PolicyError('INVALID_REQUEST', message);
+  }
+  return found;
+}
+
+/** @param cpuInfo what Linux says in `/proc/cpuinfo` */
+export function processorOf(cpuInfo: string): Processor {
+  const flags = new Set(/^flags\s*:(.*)$/m.exec(cpuInfo)?.[1].trim().split(/\s+/) ?? []);
+  return names.findLast((name) => GENERATIONS[name].every((flag) => flags.has(flag))) ?? 'baseline';
+}
+
+function readCpuInfo(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'latin1');
+  } catch {
+    return '';
+  }
+}
