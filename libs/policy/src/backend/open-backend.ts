@@ -9,6 +9,7 @@ import { configureProducts, type MatrixProducts } from './matrix-products.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { findNativeOps } from './installer/native-ops.js';
+import { runningProcessor } from './installer/processor.js';
 import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
 import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
@@ -29,7 +30,7 @@ type Attempt = { readonly version: string } | { readonly refusal: string };
  * Makes the first backend that works the one that all tensors of this process live on.
  *
  * @throws PolicyError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
- *   that can't happen: `wasm` needs nothing.
+ *   that can't happen: `wasm` needs nothing. Also if RETRACE_PROCESSOR names no generation that this machine has.
  */
 export async function openBackend({
   environment = process.env,
@@ -38,6 +39,8 @@ export async function openBackend({
   ...products
 }: OpenBackendOptions = {}): Promise<Backend> {
   configureProducts(products);
+  // What was asked for wrongly is said, before anything slower is taken in its place.
+  runningProcessor(environment['RETRACE_PROCESSOR']);
   const refusals: string[] = [];
   for (const name of prefer) {
     const attempt = await tryBackend(name, cacheDirectory);

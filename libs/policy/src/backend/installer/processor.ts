@@ -30,7 +30,7 @@ const names = Object.keys(GENERATIONS) as Processor[];
  * What Retrace's own ops are compiled for: the newest generation that this processor belongs to, or an older one that
  * `RETRACE_PROCESSOR` names.
  *
- * @throws PolicyError `INVALID_REQUEST` where it names none, or a newer one.
+ * @throws PolicyError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
  */
 export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
   const own = processorOf(readCpuInfo());
@@ -39,7 +39,7 @@ export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Proc
   const found = older.find((name) => name === asked);
   if (found === undefined) {
     const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${older.join(', ')} on this machine`;
-    throw new PolicyError('INVALID_REQUEST', message);
+    throw new PolicyError('BACKEND_UNAVAILABLE', message);
   }
   return found;
 }
