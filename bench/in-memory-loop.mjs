@@ -153,6 +153,7 @@ async function main() {
   const { groupsPerRound, groupSize } = recipe.collection;
   let started = performance.now();
   let generateMs = 0;
+  let updateMs = 0;
   let numSteps = 0;
   for (let u = 0; u < recipe.numUpdates; u++) {
     const t0 = performance.now();
@@ -166,6 +167,7 @@ async function main() {
       continue;
     }
     generateMs += t1 - t0;
+    updateMs += t2 - t1;
     numSteps += columns.steps.length;
     const { everyUpdates, numValidationEpisodes } = recipe.evaluation;
     if (everyUpdates > 0 && (u + 1) % everyUpdates === 0) {
@@ -184,8 +186,10 @@ async function main() {
       );
     }
   }
-  if (values.json)
-    console.log(JSON.stringify({ stepsPerSecond: (1000 * numSteps) / (performance.now() - started) }));
+  if (values.json) {
+    const ms = performance.now() - started;
+    console.log(JSON.stringify({ stepsPerSecond: (1000 * numSteps) / ms, updateShare: updateMs / ms }));
+  }
   if (values.test) {
     const test = await loop.play({ split: 'test', numGroups: 1000, groupSize: 1, round: -2, greedy: true });
     print(

@@ -5,8 +5,9 @@
  *   npm run bench -- main-job [-- --recipe NAME --updates N --rounds N]
  *
  * Rounds of peer, pipeline, peer, in the same command: the ratio is of the sum of steps over the sum of seconds, and the smallest and
- * largest of a round show how much of it is the machine. Visibility is watched over the last quarter of the updates, whose throughput
- * does not count, because watching costs the store queries.
+ * largest of a round show how much of it is the machine. Both sides make the same updates, so the shares of time that these take compare
+ * them, too, without what the host's speed does between one side and the other (but for what the processes beside an update slow it by).
+ * Visibility is watched over the last quarter of the updates, whose throughput does not count, because watching costs the store queries.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -27,7 +28,8 @@ const { values } = parseArgs({
 const { recipe, updates } = values;
 const lastTimed = Math.floor(0.75 * Number(updates));
 
-function peerStepsPerSecond() {
+/** @returns {{ stepsPerSecond: number, updateShare: number }} */
+function runPeer() {
   const output = execFileSync(
     process.execPath,
     [join(root, 'bench', 'in-memory-loop.mjs'), recipe, '--updates', String(lastTimed), '--json'],
@@ -36,7 +38,7 @@ function peerStepsPerSecond() {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  return JSON.parse(output.trim().split('\n').at(-1)).stepsPerSecond;
+  return JSON.parse(output.trim().split('\n').at(-1));
 }
 
 /** Every new row's age when it is first seen, in milliseconds: an upper bound, by the time between two looks. */
@@ -124,12 +126,12 @@ async function readFigures(client) {
   };
 }
 
-const peers = [peerStepsPerSecond()];
+const peers = [runPeer()];
 const runs = [];
 for (let round = 1; round <= Number(values.rounds); round++) {
   const run = await runPipeline();
   runs.push(run);
-  peers.push(peerStepsPerSecond());
+  peers.push(runPeer());
   const ratio = ratioOf(run, round - 1);
   console.log(
     `round ${round}: ${Math.round(run.steps / run.seconds)} steps/s, ${ratio.toFixed(3)} × the same loop`,
@@ -138,7 +140,7 @@ for (let round = 1; round <= Number(values.rounds); round++) {
 
 /** Of one run against the peers around it. */
 function ratioOf({ steps, seconds }, round) {
-  return (2 * steps) / seconds / (peers[round] + peers[round + 1]);
+  return (2 * steps) / seconds / (peers[round].stepsPerSecond + peers[round + 1].stepsPerSecond);
 }
 
 const sum = (pick) => runs.map(pick).reduce((a, b) => a + b);
@@ -147,7 +149,8 @@ const seconds = sum((run) => run.seconds);
 const stepsPerSecond = sum((run) => run.steps) / seconds;
 const share = (name) => sum(({ metrics }) => metrics.get(name)?.total ?? 0) / seconds;
 const meanOf = (name) => mean(runs.map(({ metrics }) => metrics.get(name).mean));
-const ratio = stepsPerSecond / mean(peers);
+const peerSpeeds = peers.map((peer) => peer.stepsPerSecond);
+const ratio = stepsPerSecond / mean(peerSpeeds);
 const ratios = runs.map(ratioOf);
 const ages = runs.flatMap((run) => run.ages).sort((a, b) => a - b);
 const percentile = (q) => ages[Math.min(ages.length - 1, Math.floor(q * ages.length))] ?? Number.NaN;
@@ -163,12 +166,13 @@ const figures = new FigureTable(`The main job: ${recipe}, ${runs.length} times $
 figures.add('environment steps', stepsPerSecond, '/s');
 figures.add('generated tokens, while generating', meanOf('rollout/generatedTokensPerSecond'), '/s');
 figures.add('trained tokens, while training', meanOf('train/tokensPerSecond'), '/s');
-figures.add('same loop without log and store, mean', mean(peers), 'steps/s');
-figures.add('same loop without log and store, slowest', Math.min(...peers), 'steps/s');
-figures.add('same loop without log and store, fastest', Math.max(...peers), 'steps/s');
+figures.add('same loop without log and store, mean', mean(peerSpeeds), 'steps/s');
+figures.add('same loop without log and store, slowest', Math.min(...peerSpeeds), 'steps/s');
+figures.add('same loop without log and store, fastest', Math.max(...peerSpeeds), 'steps/s');
 figures.add('pipeline against the same loop', ratio, '×', { least: 0.7 }, { required: true });
 figures.add('the same, worst round', Math.min(...ratios), '×');
 figures.add('the same, best round', Math.max(...ratios), '×');
+figures.add('same loop: wall time in training', 100 * mean(peers.map((peer) => peer.updateShare)), '%');
 figures.add('store on disk', sum((run) => run.storeBytes) / sum((run) => run.tokens), 'bytes/token');
 figures.add('action to visible in SQL, p50', percentile(0.5), 'ms');
 figures.add('action to visible in SQL, p99', percentile(0.99), 'ms');

@@ -9,6 +9,8 @@ export type { OpenBackendOptions } from './backend/open-backend.js';
 export { installBackend } from './backend/installer/install-backend.js';
 export type { InstallOptions } from './backend/installer/install-backend.js';
 export type { InstallProgress, InstallStage, OnInstallProgress } from './backend/installer/progress.js';
+export { usableProcessors } from './backend/installer/processor.js';
+export type { Processor } from './backend/installer/processor.js';
 export { removeBackend } from './backend/installer/remove-backend.js';
 export { ensureBackend } from './backend/ensure-backend.js';
 export type { EnsuredBackend } from './backend/ensure-backend.js';

@@ -33,15 +33,19 @@ const names = Object.keys(GENERATIONS) as Processor[];
  * @throws PolicyError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
  */
 export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
-  const own = processorOf(readCpuInfo());
-  if (asked === undefined || asked === '') return own;
-  const older = names.slice(0, names.indexOf(own) + 1);
-  const found = older.find((name) => name === asked);
+  const usable = usableProcessors();
+  if (asked === undefined || asked === '') return usable[usable.length - 1];
+  const found = usable.find((name) => name === asked);
   if (found === undefined) {
-    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${older.join(', ')} on this machine`;
+    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${usable.join(', ')} on this machine`;
     throw new PolicyError('BACKEND_UNAVAILABLE', message);
   }
   return found;
+}
+
+/** Generations that this machine can compute as, oldest first, its own last. */
+export function usableProcessors(): readonly Processor[] {
+  return names.slice(0, names.indexOf(processorOf(readCpuInfo())) + 1);
 }
 
 /** @param cpuInfo what Linux says in `/proc/cpuinfo` */
