@@ -17,7 +17,9 @@ import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
 import { episodeIdFor } from '@retrace/trajectory';
 import { createStoreClient, migrate, TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { ControlTail } from '@retrace/trajectory/control-tail';
 import { openLog } from '@retrace/trajectory/log';
+import { sampleControlEvent } from '../libs/trajectory/dist/sample-events.js';
 import { FigureTable } from './figure-table.mjs';
 import { anonymousMiB, cpuMsOf, startRole, STORE_USER } from './pipeline-processes.mjs';
 import { STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';
@@ -44,6 +46,9 @@ async function fill(client, storeUrl) {
   const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl }));
   const pipeline = new WrittenPipeline({ log, writer: await TrajectoryWriter.open(log), sink });
   const startedAt = performance.now();
+  // Listings show the episodes of runs that have started.
+  const { payload } = sampleControlEvent('RunStarted');
+  await new ControlTail(log).append(pipeline.runId, { kind: 'RunStarted', payload });
   await pipeline.writeEpisodes(numEpisodes);
   await pipeline.drain();
   console.log(`filled in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
