@@ -51,17 +51,20 @@ describe('Sink', () => {
     const { logId } = store.log;
     const sink = startSink();
     await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
-    for (let ordinal = 0; ordinal < 8; ordinal++) {
+    // So many that no partition goes without one.
+    const numEpisodes = 64;
+    for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
       await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
     }
     await catchUp(sink);
 
-    // LogOpened, RunStarted, and 8 episodes of a start, 3 steps and an end.
-    expect(await count('count()')).toBe(42);
-    expect(await count('uniqExact(event_id)')).toBe(42);
+    // LogOpened, RunStarted, and episodes of a start, 3 steps and an end.
+    const numEvents = 2 + 5 * numEpisodes;
+    expect(await count('count()')).toBe(numEvents);
+    expect(await count('uniqExact(event_id)')).toBe(numEvents);
     const { partitions } = sink.progress();
     expect(partitions.map(({ stream }) => stream)).toEqual(['control', 'trajectories', 'trajectories']);
-    expect(partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(42);
+    expect(partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(numEvents);
     for (const progress of partitions) {
       expect(progress).toMatchObject({
         state: 'running',
