@@ -39,12 +39,12 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
     if (!slot.isActive && next < episodes.length) track(slot.start(episodes[next++]), () => undefined);
   };
 
-  /** One after the other, with pauses. */
+  /** One after the other, with pauses; without, once `signal` has aborted, because a log that is away makes each of them long. */
   const forEach = async <T>(items: readonly T[], take: (item: T) => void): Promise<void> => {
     let sinceMs = performance.now();
     for (const item of items) {
       take(item);
-      if (performance.now() - sinceMs < ACTING_MS) continue;
+      if (signal.aborted || performance.now() - sinceMs < ACTING_MS) continue;
       await options.betweenActs();
       sinceMs = performance.now();
     }
