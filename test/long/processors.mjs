@@ -1,41 +1,26 @@
 /**
- * Retrace's own ops as every generation of processors up to this one has them: compiled for it, then the suites of ops and generation.
+ * Retrace's own ops as every generation of processors up to this one has them: compiled for it, then the suites of ops, generation and
+ * optimizer.
  *
  *   npm run test:long -- processors
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usableProcessors } from '@retrace/policy';
 import { root } from '../support/cli.mjs';
+import { runVitest } from '../support/vitest-report.mjs';
 
 const SUITES = ['libs/policy/src/ops', 'libs/policy/src/generation', 'libs/policy/src/optimizer'];
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
-const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-
-/** @returns {{ numPassedTests: number, numFailedTests: number, numPendingTests: number }} */
-function runSuites(environment) {
-  const directory = mkdtempSync(join(tmpdir(), 'retrace-processors-'));
-  const report = join(directory, 'report.json');
-  try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    spawnSync(process.execPath, [vitest, 'run', ...SUITES, ...reporters], {
-      cwd: root,
-      stdio: 'inherit',
-      env: environment,
-    });
-    return JSON.parse(readFileSync(report, 'utf8'));
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
 
 const figures = [];
 for (const processor of usableProcessors()) {
   const environment = { ...process.env, RETRACE_PROCESSOR: processor };
   execFileSync(process.execPath, [retrace, 'backend', 'install'], { stdio: 'inherit', env: environment });
-  const { numPassedTests, numFailedTests, numPendingTests } = runSuites(environment);
+  const { report } = runVitest(SUITES, environment);
+  if (report === null) throw new Error(`vitest wrote no report for ${processor}`);
+  const { numPassedTests, numFailedTests, numPendingTests } = report;
   if (numFailedTests > 0 || numPassedTests === 0) process.exitCode = 1;
   figures.push(
     { name: `${processor}: tests passed`, value: numPassedTests },

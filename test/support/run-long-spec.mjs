@@ -1,21 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { root } from './cli.mjs';
+import { writeFileSync } from 'node:fs';
+import { runVitest } from './vitest-report.mjs';
 
 /**
  * A figure that a test leaves in `task.meta.figures`, beside which its outcome and its seconds are recorded.
  *
  * @typedef {{ name: string, value: number | string, unit?: string }} Figure
- */
-
-/**
- * @typedef {object} TestReport
- * @property {string} title
- * @property {'passed' | 'failed' | 'skipped' | 'pending' | 'todo' | 'disabled'} status
- * @property {number | null} [duration] ms
- * @property {{ figures?: readonly Figure[] }} [meta]
  */
 
 /**
@@ -26,23 +15,14 @@ import { root } from './cli.mjs';
  * @param {string} title
  */
 export function runLongSpec(name, title) {
-  const directory = mkdtempSync(join(tmpdir(), 'retrace-long-spec-'));
-  const report = join(directory, 'report.json');
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { status } = spawnSync(process.execPath, [vitest, 'run', `test/long/${name}`, ...reporters], {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, RETRACE_TESTS: 'long' },
-  });
-  process.exitCode = status ?? 1;
-  const figures = existsSync(report) ? figuresOf(JSON.parse(readFileSync(report, 'utf8'))) : [];
-  rmSync(directory, { recursive: true });
+  const { status, report } = runVitest([`test/long/${name}`], { ...process.env, RETRACE_TESTS: 'long' });
+  process.exitCode = status;
+  const figures = report ? figuresOf(report) : [];
   if (process.env.RETRACE_RESULT_FILE && figures.length > 0)
     writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
 }
 
-/** @param {{ testResults: readonly { assertionResults: readonly TestReport[] }[] }} report @returns {Figure[]} */
+/** @param {import('./vitest-report.mjs').VitestReport} report @returns {Figure[]} */
 function figuresOf({ testResults }) {
   const ran = testResults
     .flatMap(({ assertionResults }) => assertionResults)

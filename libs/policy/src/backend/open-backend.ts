@@ -40,7 +40,7 @@ export async function openBackend({
 }: OpenBackendOptions = {}): Promise<Backend> {
   configureProducts(products);
   // What was asked for wrongly is said, before anything slower is taken in its place.
-  runningProcessor(environment['RETRACE_PROCESSOR']);
+  runningProcessor();
   const refusals: string[] = [];
   for (const name of prefer) {
     const attempt = await tryBackend(name, cacheDirectory);

@@ -32,8 +32,8 @@ export class CheckpointFiles {
   constructor(private readonly directory: string) {}
 
   /**
-   * Resolves when the content is durable. It may come in pieces: no more than one of them is held, or of small ones 1 MiB. Writing what is there
-   * already changes nothing that a reader sees; a corrupt file is replaced.
+   * Resolves when the content is durable. It may come in pieces: no more than one of them is held, or of small ones 1 MiB. Writing
+   * what is there already changes nothing that a reader sees; a corrupt file is replaced.
    * Throws `PolicyError` (`CHECKPOINT_NOT_WRITTEN`, retriable) when the disk refuses, and what the pieces' source throws;
    * nothing is left behind then.
    */

@@ -5,21 +5,11 @@ import { PolicyError } from '../../policy-error.js';
  * Generations of processors, oldest first: what every one of the platform has, then levels of the System V ABI for AMD64 (without v2,
  * which nothing here gains from). With the instructions that the kernel must name of one.
  */
+const V3 = ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'];
 const GENERATIONS = {
   baseline: [],
-  'x86-64-v3': ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'],
-  'x86-64-v4': [
-    'avx2',
-    'fma',
-    'f16c',
-    'bmi1',
-    'bmi2',
-    'avx512f',
-    'avx512bw',
-    'avx512cd',
-    'avx512dq',
-    'avx512vl',
-  ],
+  'x86-64-v3': V3,
+  'x86-64-v4': [...V3, 'avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'],
 } as const;
 
 export type Processor = keyof typeof GENERATIONS;
