@@ -1,6 +1,6 @@
 import type { RewardEpisode } from '@retrace/rewards';
-import { isUuid, TrajectoryError, type EndReason, type Json } from '@retrace/trajectory';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { EndReason, Json } from '@retrace/trajectory';
+import { amongEpisodes, type StoreClient } from '@retrace/trajectory/clickhouse';
 import type { IdentifiedEpisode } from './reward-scorer.js';
 
 export interface RewardEpisodesQuery {
@@ -53,7 +53,7 @@ export async function readRewardEpisodes(
        arraySum(action_mask) AS numActionTokens
        ${withTexts ? TEXT_COLUMNS : ''}
      FROM events
-     WHERE run_id = {runId:String} AND episode_id IN (${idList(episodeIds)})
+     WHERE run_id = {runId:String} AND ${amongEpisodes(episodeIds)}
        AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
      ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
      LIMIT 1 BY run_id, episode_id, seq`,
@@ -69,14 +69,6 @@ export async function readRewardEpisodes(
     const episode = episodeOf(ofEpisode);
     return episode === null ? [] : [{ episodeId, episode }];
   });
-}
-
-/** Ids go into the statement's text, because as parameters they would exceed the length of a URL. */
-function idList(episodeIds: readonly string[]): string {
-  const bad = episodeIds.find((id) => !isUuid(id));
-  if (bad !== undefined)
-    throw new TrajectoryError('INVALID_ID', `episode id is '${bad}'; must be a lower-case UUID`);
-  return episodeIds.map((id) => `'${id}'`).join(', ');
 }
 
 /** null unless start, end and every step are there. */

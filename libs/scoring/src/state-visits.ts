@@ -1,5 +1,4 @@
-import { isUuid, TrajectoryError } from '@retrace/trajectory';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import { amongEpisodes, type StoreClient } from '@retrace/trajectory/clickhouse';
 
 /** Visits of a state, by its anchor. */
 export type VisitCount = (anchor: string) => number;
@@ -45,10 +44,7 @@ export class StateVisits {
  * long the history. Of two records at one place the first in log order counts, as everywhere.
  */
 function selectVisits(episodeIds: readonly string[]): string {
-  const bad = episodeIds.find((id) => !isUuid(id));
-  if (bad !== undefined)
-    throw new TrajectoryError('INVALID_ID', `episode id is '${bad}'; must be a lower-case UUID`);
-  const batch = `episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})`;
+  const batch = amongEpisodes(episodeIds);
   const steps = (only: string) => `
     SELECT episode_id, assumeNotNull(anchor) AS state FROM events
     WHERE run_id = {runId:String} AND kind = 'StepRecorded' AND anchor IS NOT NULL AND ${only}

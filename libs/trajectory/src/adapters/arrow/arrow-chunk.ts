@@ -70,17 +70,20 @@ export function textsOf(chunk: Data): string[] {
   const { valueOffsets, values, length } = chunk;
   const bytes = values as Uint8Array;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const texts = new Array<string>(length);
   let text = '';
   let from = 0;
   let to = 0;
-  return Array.from({ length }, (_, row) => {
+  for (let row = 0; row < length; row++) {
     const start = valueOffsets[row];
     const end = valueOffsets[row + 1];
     // Rows of one episode lie together, and most columns are empty in most rows.
     if (!areEqual(bytes, { from, to, start, end })) text = view.toString('utf8', start, end);
-    [from, to] = [start, end];
-    return text;
-  });
+    from = start;
+    to = end;
+    texts[row] = text;
+  }
+  return texts;
 }
 
 /** Whether the bytes in [from, to) are those in [start, end). */

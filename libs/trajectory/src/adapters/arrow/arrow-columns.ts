@@ -93,14 +93,19 @@ export class ArrowColumns {
   }
 
   texts(name: string): string[] {
-    return this.chunks(name, 'text', isText).flatMap((chunk) => textsOf(refuseNulls(chunk, name)));
+    return joined(this.chunks(name, 'text', isText).map((chunk) => textsOf(refuseNulls(chunk, name))));
   }
 
   nullableTexts(name: string): (string | null)[] {
-    return this.chunks(name, 'text', isText).flatMap((chunk) => {
-      const isValid = validity(chunk);
-      return textsOf(chunk).map((text, row) => (isValid[row] === 1 ? text : null));
-    });
+    return joined(
+      this.chunks(name, 'text', isText).map((chunk) => {
+        const texts: (string | null)[] = textsOf(chunk);
+        if (chunk.nullCount === 0) return texts;
+        const isValid = validity(chunk);
+        for (let row = 0; row < texts.length; row++) if (isValid[row] === 0) texts[row] = null;
+        return texts;
+      }),
+    );
   }
 
   /** Bytes of a text or binary column, one view a row. */
@@ -189,6 +194,10 @@ function refuseNulls(chunk: Data, name: string): Data {
 }
 
 /** Copies only when there are several parts. */
+function joined<T>(parts: readonly T[][]): T[] {
+  return ([] as T[]).concat(...parts);
+}
+
 function concatNumbers(parts: readonly FlatNumbers[]): FlatNumbers {
   if (parts.length === 1) return parts[0];
   if (parts.length === 0) return new Uint8Array(0);

@@ -1,4 +1,5 @@
 import type { Json } from '../../events.js';
+import { amongEpisodes } from './among-episodes.js';
 import type { StoreClient } from './store-client.js';
 
 /** What a reward may read of an episode beside its columns. */
@@ -38,7 +39,7 @@ export async function queryEpisodeTexts(
        reward_names AS rewardNames, reward_values AS rewardValues
      FROM events
      WHERE run_id = {runId:String}
-       AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
+       AND ${amongEpisodes(episodeIds)}
        AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
      ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
      LIMIT 1 BY run_id, episode_id, seq`,

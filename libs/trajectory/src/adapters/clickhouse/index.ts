@@ -1,3 +1,4 @@
+export { amongEpisodes } from './among-episodes.js';
 export { migrate, MIGRATIONS_DIRECTORY, type MigrateOptions, type MigrateResult } from './migrate.js';
 export { readSchemaState, type SchemaState } from './schema-state.js';
 export {

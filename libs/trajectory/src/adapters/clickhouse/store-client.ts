@@ -39,6 +39,11 @@ export interface ResultTable {
   readonly rows: readonly (readonly unknown[])[];
 }
 
+export interface ArrowQueryOptions extends StatementOptions {
+  /** Memory for the answer, taken where it is large enough: of an earlier answer that nobody reads any more. */
+  readonly room?: Uint8Array;
+}
+
 export interface ArrowInsert {
   readonly table: string;
   readonly columns: readonly string[];
@@ -57,7 +62,7 @@ export interface StoreClient {
   /** A result of unknown shape, as a person's SQL gives it. For small results. */
   queryTable(sql: string, options?: StatementOptions): Promise<ResultTable>;
   /** The whole result in Arrow's streaming format, uncompressed: read in bounded slices. `sql` without FORMAT. */
-  queryArrow(sql: string, options?: StatementOptions): Promise<Uint8Array>;
+  queryArrow(sql: string, options?: ArrowQueryOptions): Promise<Uint8Array>;
   /** A statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>;
   /** Resolves once the rows are durable; a rejection leaves open whether they are. */
@@ -162,14 +167,17 @@ class HttpStoreClient implements StoreClient {
       clickhouse_settings: settings,
       abort_signal: signal,
     });
-    const { bytes, failure } = await readToTheEnd(stream);
+    const { bytes, failure } = await readToTheEnd(stream, newRoom());
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     if (failure === null) return text;
     const exception = EXCEPTION_AT_END.exec(text.slice(-MAX_EXCEPTION_CHARACTERS))?.[1];
     throw exception === undefined ? failure : parseError(exception);
   }
 
-  async queryArrow(sql: string, { params, settings, signal }: StatementOptions = {}): Promise<Uint8Array> {
+  async queryArrow(
+    sql: string,
+    { params, settings, signal, room }: ArrowQueryOptions = {},
+  ): Promise<Uint8Array> {
     return attempt('a query', async () => {
       const { stream } = await this.client.exec({
         query: `${sql}\nFORMAT ArrowStream`,
@@ -177,7 +185,7 @@ class HttpStoreClient implements StoreClient {
         clickhouse_settings: { ...OWN_READS, ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
-      const { bytes, failure } = await readToTheEnd(stream, this.arrowBytes);
+      const { bytes, failure } = await readToTheEnd(stream, room ?? newRoom(ROOM_OVER_LAST * this.arrowBytes));
       this.arrowBytes = bytes.length;
       // First, because an exception after the first rows comes as text in the stream, and then the connection breaks.
       assertCompleteArrowStream(bytes);
@@ -221,26 +229,33 @@ class HttpStoreClient implements StoreClient {
   }
 }
 
-/** An answer begins with so much room, and holds no more than it needs where it is larger. */
+/** An answer begins with so much room. */
 const MIN_ANSWER_BYTES = 64 * 1024;
+/** … or so much over that of the last one: what does not fit is copied whole, and a little more than expected is likely. */
+const ROOM_OVER_LAST = 1.125;
 const MAX_EXPECTED_BYTES = 64 * 1024 * 1024;
+
+function newRoom(expectedBytes = 0): Uint8Array {
+  const numBytes = Math.max(MIN_ANSWER_BYTES, Math.min(Math.ceil(expectedBytes), MAX_EXPECTED_BYTES));
+  return Buffer.allocUnsafeSlow(numBytes);
+}
 
 /**
  * Everything that came, and why no more did. Reading by events, since an iterator drops what is buffered when it fails.
  * Chunks are copied as they come: held until the end they would outlive the collector's young generation.
  *
- * @param expectedBytes how much room it begins with
+ * @param room memory that it begins with
  */
 async function readToTheEnd(
   stream: Readable,
-  expectedBytes = 0,
+  room: Uint8Array,
 ): Promise<{ readonly bytes: Uint8Array; readonly failure: Error | null }> {
-  let bytes = Buffer.allocUnsafeSlow(Math.max(MIN_ANSWER_BYTES, Math.min(expectedBytes, MAX_EXPECTED_BYTES)));
+  let bytes = room;
   let length = 0;
   stream.on('data', (chunk: Buffer) => {
     if (length + chunk.length > bytes.length) {
       const grown = Buffer.allocUnsafeSlow(2 * (length + chunk.length));
-      bytes.copy(grown, 0, 0, length);
+      grown.set(bytes.subarray(0, length));
       bytes = grown;
     }
     bytes.set(chunk, length);

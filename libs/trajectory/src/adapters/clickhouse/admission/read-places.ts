@@ -1,5 +1,6 @@
 import type { EpisodeEventKind } from '../../../events.js';
 import type { StreamPartition } from '../../arrow/index.js';
+import { amongEpisodes } from '../among-episodes.js';
 import type { StoreClient } from '../store-client.js';
 
 /** A record that counts, as far as its place in its episode goes. */
@@ -44,7 +45,7 @@ const NEWEST_EPISODE = `
 const placesOf = (episodeIds: readonly string[]): string => `
   SELECT episode_id AS episodeId, kind, seq, lower(hex(content_checksum)) AS checksum, log_offset AS offset
   FROM events
-  WHERE run_id = {runId:String} AND episode_id IN (${episodeIds.map((id) => `'${id}'`).join(', ')})
+  WHERE run_id = {runId:String} AND ${amongEpisodes(episodeIds)}
     AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
     AND ${OF_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
