@@ -63,14 +63,20 @@ export function bytesOf(chunk: Data): Uint8Array[] {
 }
 
 export function textsOf(chunk: Data): string[] {
+  const texts: string[] = [];
+  appendTexts(texts, chunk);
+  return texts;
+}
+
+export function appendTexts(texts: string[], chunk: Data): void {
   if (DataType.isDictionary(chunk.type)) {
     const distinct = (chunk.dictionary?.data ?? []).flatMap(textsOf);
-    return Array.from(flatNumbers(chunk), (index) => distinct[index]);
+    for (const index of flatNumbers(chunk)) texts.push(distinct[index]);
+    return;
   }
   const { valueOffsets, values, length } = chunk;
   const bytes = values as Uint8Array;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const texts = new Array<string>(length);
   let text = '';
   let from = 0;
   let to = 0;
@@ -81,9 +87,8 @@ export function textsOf(chunk: Data): string[] {
     if (!areEqual(bytes, { from, to, start, end })) text = view.toString('utf8', start, end);
     from = start;
     to = end;
-    texts[row] = text;
+    texts.push(text);
   }
-  return texts;
 }
 
 /** Whether the bytes in [from, to) are those in [start, end). */

@@ -1,5 +1,6 @@
 import { DataType, RecordBatchReader, type Data, type RecordBatch } from 'apache-arrow';
 import {
+  appendTexts,
   bytesOf,
   flatBits,
   flatNumbers,
@@ -93,19 +94,21 @@ export class ArrowColumns {
   }
 
   texts(name: string): string[] {
-    return joined(this.chunks(name, 'text', isText).map((chunk) => textsOf(refuseNulls(chunk, name))));
+    const texts: string[] = [];
+    for (const chunk of this.chunks(name, 'text', isText)) appendTexts(texts, refuseNulls(chunk, name));
+    return texts;
   }
 
   nullableTexts(name: string): (string | null)[] {
-    return joined(
-      this.chunks(name, 'text', isText).map((chunk) => {
-        const texts: (string | null)[] = textsOf(chunk);
-        if (chunk.nullCount === 0) return texts;
-        const isValid = validity(chunk);
-        for (let row = 0; row < texts.length; row++) if (isValid[row] === 0) texts[row] = null;
-        return texts;
-      }),
-    );
+    const texts: (string | null)[] = [];
+    for (const chunk of this.chunks(name, 'text', isText)) {
+      const first = texts.length;
+      appendTexts(texts as string[], chunk);
+      if (chunk.nullCount === 0) continue;
+      const isValid = validity(chunk);
+      for (let row = 0; row < isValid.length; row++) if (isValid[row] === 0) texts[first + row] = null;
+    }
+    return texts;
   }
 
   /** Bytes of a text or binary column, one view a row. */
@@ -194,10 +197,6 @@ function refuseNulls(chunk: Data, name: string): Data {
 }
 
 /** Copies only when there are several parts. */
-function joined<T>(parts: readonly T[][]): T[] {
-  return ([] as T[]).concat(...parts);
-}
-
 function concatNumbers(parts: readonly FlatNumbers[]): FlatNumbers {
   if (parts.length === 1) return parts[0];
   if (parts.length === 0) return new Uint8Array(0);
