@@ -18,7 +18,8 @@ import { parseArgs } from 'node:util';
 import { newControlEvent, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { findFreePort, makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
+import { findFreePort } from '../scripts/free-port.mjs';
+import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });

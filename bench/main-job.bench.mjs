@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStoreClient } from '@retrace/trajectory/clickhouse';
-import { findFreePort, makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
+import { findFreePort } from '../scripts/free-port.mjs';
+import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({

@@ -137,7 +137,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     flipLastBits(join(directory.path, 'checkpoints'));
     expect((await runRetrace(args)).code).toBe(0);
     expect((await runRetrace(['verify', ...dataDir()])).code).toBe(0);
-  }, 180_000);
+  }, 400_000);
 
   it.skipIf(!canMount())('a disk that is full', () => {
     const args = ['train', ...bandit, '--updates', '2000'];

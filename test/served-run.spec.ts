@@ -16,7 +16,7 @@ import { DashboardBrowser } from './support/dashboard-browser.mjs';
  * at once make a round last several times as long as an update, so policies come in the middle of rounds.
  */
 const run = [
-  ...['--recipe', 'memory-bandit-grpo', '--updates', '3'],
+  ...['--recipe', 'memory-bandit-grpo', '--updates', '5'],
   ...[
     'collection.maxStaleness=1',
     'collection.concurrentEpisodes=4',
@@ -82,7 +82,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       weights_sha256: string;
       weights_size_bytes: number;
     }>('SELECT policy_version, weights_sha256, weights_size_bytes FROM policies ORDER BY policy_version');
-    expect(policies.map(({ policy_version }) => policy_version)).toEqual([0, 1, 2, 3]);
+    expect(policies.map(({ policy_version }) => policy_version)).toEqual([0, 1, 2, 3, 4, 5]);
     const checkpoints = new CheckpointFiles(join(data.path, 'checkpoints'));
     const sampled = [...actionMask.keys()].filter((n) => actionMask[n] === 1);
     let [largestOwn, largestForeign] = [0, 0];

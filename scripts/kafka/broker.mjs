@@ -9,11 +9,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { findFreePort } from '../free-port.mjs';
 import { installKafka, KafkaUnavailable } from './install.mjs';
 
 const run = promisify(execFile);
@@ -182,20 +182,11 @@ async function makeCertificates(directory) {
   writeFileSync(join(directory, 'certificate.pem'), certificate);
 }
 
-/** Free ports, all different: they are held together before any is let go. */
+/** Free ports, all different. */
 async function freePorts(names) {
-  const servers = await Promise.all(
-    names.map(
-      () =>
-        new Promise((resolve, reject) => {
-          const server = createServer().once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => server.address().port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return Object.fromEntries(names.map((name, i) => [name, ports[i]]));
+  const ports = new Set();
+  while (ports.size < names.length) ports.add(await findFreePort());
+  return Object.fromEntries([...ports].map((port, i) => [names[i], port]));
 }
 
 function print(message) {

@@ -82,5 +82,5 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     });
     const alone = await trainWithKills([...recipe, '--data-dir', data.path], [], { withinMs: 90_000 });
     expect(run.updates.lastUpdate?.weights.sha256).toBe(alone.weightsSha256);
-  }, 300_000);
+  }, 600_000);
 });

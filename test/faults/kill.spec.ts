@@ -73,7 +73,7 @@ describe('a run that is killed or stopped, and started again', () => {
     expect(replayed.stderr).toMatch(
       /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} is not there\); .* what can be replayed is update 1, 6–7$/,
     );
-  }, 240_000);
+  }, 600_000);
 
   it('ends with the same policy under `up` with several collectors, whichever of them is killed, and the API with its sink', async () => {
     const kills: Kill[] = [
@@ -92,5 +92,5 @@ describe('a run that is killed or stopped, and started again', () => {
     const claims = `SELECT JSONExtractInt(payload, 'shareIndex') AS share, count() > 0 AS played
       FROM events WHERE kind = 'CollectorClaimed' GROUP BY share ORDER BY share`;
     expect(await sql(dataDir, claims)).toMatchObject([{ share: 0 }, { share: 1 }]);
-  }, 240_000);
+  }, 600_000);
 });

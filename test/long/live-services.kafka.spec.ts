@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
-import { findFreePort, makeDataDirectory, runRetrace } from '../support/cli.mjs';
+import { findFreePort } from '../../scripts/free-port.mjs';
+import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
 import { ServiceRoles } from '../support/services.js';
 
 const shared = inject('kafkaBroker');

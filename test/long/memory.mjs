@@ -10,7 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findFreePort, makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
+import { findFreePort } from '../../scripts/free-port.mjs';
+import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
 const durationMs = Number(values.minutes) * 60_000;

@@ -8,6 +8,7 @@ import { openKafkaLog } from '@retrace/trajectory/kafka';
 import { openLmdbLog } from '@retrace/trajectory/lmdb';
 import { newRunId, partitionOf } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { findFreePort } from '../../scripts/free-port.mjs';
 import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
 import { auditStore } from './store-audit.mjs';
 import { STORE_USER, StoreChild } from './store-child.mjs';
@@ -58,7 +59,9 @@ export class FaultBench {
     const directory = mkdtempSync(join(tmpdir(), 'retrace-faults-'));
     const directories = { directory, storeDirectory: storeDirectory ?? join(directory, 'store') };
     const { log, job } = await (broker === undefined ? openOwnLmdbLog(directory) : openOwnKafkaLog(broker));
-    const store = await StoreChild.start(directories.storeDirectory, storeOptions);
+    // A port of its own choice: `restartStore` finds one that the system gave taken by others, now and then.
+    const port = await findFreePort();
+    const store = await StoreChild.start(directories.storeDirectory, { port, ...storeOptions });
     const bench = new FaultBench(directories, log, job, store);
     bench.broker = broker;
     await migrate(bench.client);

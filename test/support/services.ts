@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials } from '@retrace/config';
 import type { StartedBroker } from '../../scripts/kafka/start-broker.mjs';
-import { findFreePort, makeDataDirectory, runRetrace, startRetrace, type Session } from './cli.mjs';
+import { findFreePort } from '../../scripts/free-port.mjs';
+import { makeDataDirectory, runRetrace, startRetrace, type Session } from './cli.mjs';
 
 export interface VerifyReport {
   readonly ok: boolean;

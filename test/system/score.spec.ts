@@ -80,7 +80,9 @@ describe('retrace score', { timeout: 120_000 }, () => {
     ]);
     const session = startRetrace(['score', '--recipe', 'frozen-lake-grpo', '--name', 'killed', ...data]);
     await session.waitFor(/scores written/);
-    await session.killTree();
+    // At once: by the time that `killTree` has looked for processes, the rest may be scored.
+    process.kill(-session.pid, 'SIGKILL');
+    await session.ended;
     const killed = await json<Report>('score', '--recipe', 'frozen-lake-grpo', '--name', 'killed');
     expect(killed.numKept).toBeGreaterThan(0);
     expect(killed.numScored).toBeGreaterThan(0);

@@ -97,13 +97,18 @@ describe('TrajectoryWriter on a log that fails', () => {
   it.each<Fault>(['refused', 'lostAnswer', 'hangs', 'landsAndHangs'])(
     'goes on while appends meet "%s", and brings all of it into the log in order once it is back',
     async (kind) => {
-      const writer = await open();
+      // Long enough that a disk in no hurry is not taken for a log that is away again.
+      const isSilent = kind === 'hangs' || kind === 'landsAndHangs';
+      const writer = await open({
+        awayAfterMs: isSilent ? 1_500 : 10_000,
+        appendDeadlineMs: isSilent ? 3_000 : 20_000,
+      });
       await writeTurns(writer, 0, 3);
       fault = kind;
       await writeTurns(writer, 3, 20);
-      await sleep(300);
+      await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(1);
       await writeTurns(writer, 23, 5);
-      await expect.poll(() => writer.spoolBytes).toBeGreaterThan(20 * 4 * 100);
+      await expect.poll(() => writer.spoolBytes, { timeout: 10_000 }).toBeGreaterThan(20 * 4 * 100);
       fault = 'none';
       await writeTurns(writer, 28, 3);
       expect(await writer.flush()).toBe(true);

@@ -341,13 +341,16 @@ describe('any log', () => {
         sampleControlEvent('MetricsLogged', { step: n }),
       );
     }
-    const fold = new ControlFold();
-    // CPU time, so that a busy machine does not fail it.
-    const before = process.cpuUsage();
-    events.forEach((event, offset) => fold.apply(event, offset));
-    const { user, system } = process.cpuUsage(before);
-    expect(fold.runs[0].updates.numUpdates).toBe(40_000);
-    expect(fold.runs[0].groups.size).toBe(0);
-    expect((user + system) / 1000).toBeLessThan(1000);
+    // CPU time, and the least of three, so that a busy machine does not fail it.
+    const cpuMs = Array.from({ length: 3 }, () => {
+      const fold = new ControlFold();
+      const before = process.cpuUsage();
+      events.forEach((event, offset) => fold.apply(event, offset));
+      const { user, system } = process.cpuUsage(before);
+      expect(fold.runs[0].updates.numUpdates).toBe(40_000);
+      expect(fold.runs[0].groups.size).toBe(0);
+      return (user + system) / 1000;
+    });
+    expect(Math.min(...cpuMs)).toBeLessThan(1000);
   });
 });

@@ -63,12 +63,12 @@ describe('withInstallLock', () => {
   it('waits for a process that shows signs of life for longer than the limit', async () => {
     const path = await lockPath();
     let first = true;
-    const holder = withInstallLock(path, { heartbeatMs: 5 }, async () => {
-      await sleep(200);
+    const holder = withInstallLock(path, { heartbeatMs: 25 }, async () => {
+      await sleep(1_000);
       first = false;
     });
-    await sleep(20);
-    await withInstallLock(path, { heartbeatMs: 5 }, () => {
+    await sleep(50);
+    await withInstallLock(path, { heartbeatMs: 25 }, () => {
       expect(first).toBe(false);
       return Promise.resolve();
     });

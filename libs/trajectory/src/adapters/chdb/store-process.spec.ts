@@ -89,13 +89,18 @@ describe('the store process', () => {
     const client = connect(running.url);
     const slow = count(
       client,
-      'SELECT count() AS n FROM numbers(30000000) WHERE NOT ignore(cityHash64(number), cityHash64(number + 1))',
+      'SELECT count() AS n FROM numbers(200000000) WHERE NOT ignore(cityHash64(number), cityHash64(number + 1))',
     );
     const numRunning =
       "SELECT count() AS n FROM system.processes WHERE query LIKE '%ignore(%' AND query NOT LIKE '%processes%'";
-    while ((await count(client, numRunning)) === 0) await sleep(5);
+    let isAnswered = false;
+    void slow.finally(() => (isAnswered = true));
+    while ((await count(client, numRunning)) === 0) {
+      expect(isAnswered, 'ended before it was seen').toBe(false);
+      await sleep(5);
+    }
     const stopped = running.stop();
-    expect(await slow).toBe(30_000_000);
+    expect(await slow).toBe(200_000_000);
     expect(await stopped).toBe(0);
     await expect(count(client, 'SELECT 1 AS n')).rejects.toThrow();
     await client.close();

@@ -185,7 +185,10 @@ class HttpStoreClient implements StoreClient {
         clickhouse_settings: { ...OWN_READS, ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
-      const { bytes, failure } = await readToTheEnd(stream, room ?? newRoom(ROOM_OVER_LAST * this.arrowBytes));
+      const { bytes, failure } = await readToTheEnd(
+        stream,
+        room ?? newRoom(ROOM_OVER_LAST * this.arrowBytes),
+      );
       this.arrowBytes = bytes.length;
       // First, because an exception after the first rows comes as text in the stream, and then the connection breaks.
       assertCompleteArrowStream(bytes);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../../../../../scripts/free-port.mjs';
 import { bundleForChild } from '../../../contract/child-module.contract.js';
 import type { EventLog } from '../../../event-log.js';
 import { newRunId } from '../../../ids.js';
@@ -36,7 +37,9 @@ describe('when a process is killed', () => {
 
   beforeEach(async () => {
     bench = await createStoreBench();
-    store = await StoreProcess.start(bench.module, join(bench.directory, 'store'));
+    // One that stays free while the store is started again.
+    const port = String(await findFreePort());
+    store = await StoreProcess.start(bench.module, join(bench.directory, 'store'), { STORE_PORT: port });
     client = createStoreClient({ url: store.url, ...FULL_USER });
     await migrate(client);
     logPath = join(bench.directory, 'log');

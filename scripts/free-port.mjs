@@ -1,0 +1,24 @@
+import { createServer } from 'node:net';
+
+const FIRST = 10_000;
+const END = 30_000;
+
+/**
+ * A port that nobody listens on, below the range that the system hands out for port 0 (Linux: from 32768 on): nobody is given it while
+ * it is let go for a moment.
+ *
+ * @returns {Promise<number>}
+ */
+export async function findFreePort() {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (END - FIRST));
+    const server = createServer();
+    const isFree = await new Promise((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
