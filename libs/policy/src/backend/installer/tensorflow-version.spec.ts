@@ -28,6 +28,8 @@ describe('RETRACE_TENSORFLOW', () => {
     const options = {
       cacheDirectory: await temporaryDirectory(),
       environment: { RETRACE_TENSORFLOW: '2.18' },
+      // Should it begin to install after all.
+      signal: AbortSignal.abort(),
     };
     await expect(installBackend(options)).rejects.toMatchObject(refused);
     await expect(ensureBackend(options)).rejects.toMatchObject(refused);
