@@ -12,6 +12,13 @@ export type { InstallProgress, InstallStage, OnInstallProgress } from './backend
 export { usableProcessors } from './backend/installer/processor.js';
 export type { Processor } from './backend/installer/processor.js';
 export { removeBackend } from './backend/installer/remove-backend.js';
+export type { RemoveBackendOptions } from './backend/installer/remove-backend.js';
+export {
+  chosenTensorflowVersion,
+  parseTensorflowVersion,
+  tensorflowVersions,
+} from './backend/installer/tensorflow-version.js';
+export type { TensorflowVersion } from './backend/installer/tensorflow-version.js';
 export { ensureBackend } from './backend/ensure-backend.js';
 export type { EnsuredBackend } from './backend/ensure-backend.js';
 export { listBackends } from './backend/list-backends.js';

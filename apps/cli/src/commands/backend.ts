@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import type { InstallationStatus } from '@retrace/policy';
 import { dataDirOption, jsonOption, verboseOption } from '../options.js';
 
 export const backendCommand = () =>
@@ -13,16 +14,23 @@ const installCommand = () =>
   new Command('install')
     .description('build TensorFlow.js against a current TensorFlow, into a cache directory')
     .option('--cuda', 'for NVIDIA GPUs (CUDA 12)')
+    .option('--tensorflow <version>', 'this version, beside others, in place of the one that processes open')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
-      const [{ installBackend }, { createLogStream }] = await Promise.all([
+      const [policy, { createLogStream }] = await Promise.all([
         import('@retrace/policy'),
         import('../supervisor/log-stream.js'),
       ]);
+      const chosen = policy.chosenTensorflowVersion();
+      const version =
+        options.tensorflow === undefined
+          ? chosen
+          : policy.parseTensorflowVersion(options.tensorflow, '--tensorflow');
       const log = createLogStream({ json: options.json === true, out: process.stderr });
-      const { manifest } = await installBackend({
+      const { manifest } = await policy.installBackend({
+        version,
         cuda: options.cuda === true,
         onProgress: ({ stage, message, fraction }) => {
           log.progress('backend', `${stage}: ${message}`, fraction);
@@ -34,7 +42,9 @@ const installCommand = () =>
         log.write({
           role: 'backend',
           level: 'info',
-          message: `TensorFlow ${tensorflowVersion} (${variant}) is installed`,
+          message:
+            `TensorFlow ${tensorflowVersion} (${variant}) is installed` +
+            (version === chosen ? '' : `; RETRACE_TENSORFLOW=${version} opens it in place of ${chosen}`),
         });
     });
 
@@ -54,13 +64,19 @@ const listCommand = () =>
         console.log(JSON.stringify(backends, null, 2));
         return;
       }
-      const rows = backends.map(({ name, isChosen, obstacle, installation }) => ({
+      const rows = backends.map(({ name, isChosen, obstacle, installations }) => ({
         backend: name,
         state: isChosen ? 'chosen' : obstacle === null ? 'usable' : 'not usable',
-        detail: obstacle ?? (installation === null ? '' : `TensorFlow ${installation.tensorflowVersion}`),
+        installed: installations.map(({ tensorflowVersion }) => tensorflowVersion).join(', '),
+        detail: obstacle ?? openedVersion(installations),
       }));
       console.log(renderRecords(rows));
     });
+
+function openedVersion(installations: readonly InstallationStatus[]): string {
+  const selected = installations.find(({ isSelected }) => isSelected);
+  return selected === undefined ? '' : `TensorFlow ${selected.tensorflowVersion}`;
+}
 
 const benchCommand = () =>
   new Command('bench')
@@ -81,11 +97,17 @@ const benchCommand = () =>
 const removeCommand = () =>
   new Command('remove')
     .description('remove everything that "install" put into the cache directory')
+    .option('--tensorflow <version>', 'this version alone')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
-      const { removeBackend } = await import('@retrace/policy');
-      await removeBackend();
-      console.log(options.json ? JSON.stringify({ removed: true }) : 'The installed backends are removed.');
+      const { parseTensorflowVersion, removeBackend } = await import('@retrace/policy');
+      const removed = await removeBackend(
+        options.tensorflow === undefined
+          ? {}
+          : { version: parseTensorflowVersion(options.tensorflow, '--tensorflow') },
+      );
+      if (options.json) console.log(JSON.stringify({ removed }));
+      else console.log(removed.length === 0 ? 'Nothing was installed.' : `Removed ${removed.join(', ')}.`);
     });

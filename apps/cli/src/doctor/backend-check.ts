@@ -10,9 +10,10 @@ export function checkBackend(): Promise<CheckResult> {
       .filter(({ obstacle }) => obstacle !== null)
       .map(({ name, obstacle }) => `${name}: ${obstacle ?? ''}`)
       .join('; ');
+    const selected = chosen?.installations.find(({ isSelected }) => isSelected);
     const isFast = chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'cpu';
     return isFast
-      ? { verdict: 'ok', detail: chosen.name }
+      ? { verdict: 'ok', detail: selected ? `${chosen.name} ${selected.tensorflowVersion}` : chosen.name }
       : { verdict: 'warn', detail: `${chosen?.name ?? 'none'}, which is slow (${reasons})` };
   });
 }

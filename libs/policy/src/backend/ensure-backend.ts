@@ -1,6 +1,7 @@
 import { PolicyError } from '../policy-error.js';
 import type { InstallOptions } from './installer/install-backend.js';
 import { installBackend } from './installer/install-backend.js';
+import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
 
 export interface EnsuredBackend {
   readonly isInstalled: boolean;
@@ -11,10 +12,13 @@ export interface EnsuredBackend {
 /**
  * Installs the fast backend where that is possible. Never throws for a machine that can't have it: `openBackend` then
  * takes the next one, at worst wasm.
+ *
+ * @throws PolicyError `BACKEND_UNAVAILABLE` where RETRACE_TENSORFLOW names no version that is pinned.
  */
 export async function ensureBackend(options: InstallOptions = {}): Promise<EnsuredBackend> {
+  const version = options.version ?? chosenTensorflowVersion(options.environment);
   try {
-    const { manifest } = await installBackend(options);
+    const { manifest } = await installBackend({ ...options, version });
     return { isInstalled: true, message: `TensorFlow ${manifest.tensorflowVersion} is installed.` };
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;

@@ -1,6 +1,8 @@
 import type { BackendName } from './backend.js';
 import { orderOfChoice } from './backend.js';
-import { defaultCacheDirectory, findDamage, findInstallation } from './installer/installation.js';
+import { defaultCacheDirectory, findDamage, findInstallations } from './installer/installation.js';
+import type { TensorflowVersion } from './installer/tensorflow-version.js';
+import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
 import { backendObstacle, backendsOf } from './open-backend.js';
 
 export interface BackendStatus {
@@ -11,13 +13,15 @@ export interface BackendStatus {
   readonly isChosen: boolean;
   /** Why it is not available, or null. */
   readonly obstacle: string | null;
-  /** Of what `installBackend` installed, whether or not it can run now. */
-  readonly installation: InstallationStatus | null;
+  /** What `installBackend` installed for it, the newest version first, whether or not it can run now. */
+  readonly installations: readonly InstallationStatus[];
 }
 
 export interface InstallationStatus {
   readonly directory: string;
   readonly tensorflowVersion: string;
+  /** Whether this is the version that is opened: the one that RETRACE_TENSORFLOW names, or the default. */
+  readonly isSelected: boolean;
   readonly sizeBytes: number;
   /** What differs from what was installed; null if nothing does, or it was not verified. */
   readonly damage: string | null;
@@ -25,39 +29,58 @@ export interface InstallationStatus {
 
 export interface ListBackendsOptions {
   readonly cacheDirectory?: string;
-  /** Compare the checksum of every installed file: reads some 600 MB. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Compare the checksum of every installed file: reads some 600 MB a version. */
   readonly verify?: boolean;
 }
 
-/** What each backend of the order of choice would do here. Loads none of them. */
+/**
+ * What each backend of the order of choice would do here. Loads none of them.
+ *
+ * @throws PolicyError `BACKEND_UNAVAILABLE` where RETRACE_BACKEND or RETRACE_TENSORFLOW names none that there is.
+ */
 export async function listBackends({
-  cacheDirectory = defaultCacheDirectory(),
+  environment = process.env,
+  cacheDirectory = defaultCacheDirectory(environment),
   verify = false,
 }: ListBackendsOptions = {}): Promise<readonly BackendStatus[]> {
   const statuses: BackendStatus[] = [];
-  const candidates = backendsOf(process.env);
+  const candidates = backendsOf(environment);
+  const version = chosenTensorflowVersion(environment);
   for (const name of orderOfChoice) {
-    const obstacle = await backendObstacle(name, cacheDirectory);
+    const obstacle = await backendObstacle(name, { cacheDirectory, version });
     const isChosen =
       obstacle === null && candidates.includes(name) && !statuses.some((status) => status.isChosen);
-    const installation = await installationStatus(name, cacheDirectory, verify);
-    statuses.push({ name, isAvailable: obstacle === null, isChosen, obstacle, installation });
+    const installations = await installationsOf(name, { cacheDirectory, version, verify });
+    statuses.push({ name, isAvailable: obstacle === null, isChosen, obstacle, installations });
   }
   return statuses;
 }
 
-async function installationStatus(
+interface InstallationQuery {
+  readonly cacheDirectory: string;
+  readonly version: TensorflowVersion;
+  readonly verify: boolean;
+}
+
+async function installationsOf(
   name: BackendName,
-  cacheDirectory: string,
-  verify: boolean,
-): Promise<InstallationStatus | null> {
-  if (name !== 'tensorflow' && name !== 'tensorflow-cuda') return null;
-  const installation = await findInstallation(cacheDirectory, name === 'tensorflow' ? 'cpu' : 'cuda');
-  if (installation === null) return null;
-  return {
-    directory: installation.directory,
-    tensorflowVersion: installation.manifest.tensorflowVersion,
-    sizeBytes: installation.sizeBytes,
-    damage: verify ? await findDamage(installation) : null,
-  };
+  { cacheDirectory, version, verify }: InstallationQuery,
+): Promise<InstallationStatus[]> {
+  if (name !== 'tensorflow' && name !== 'tensorflow-cuda') return [];
+  const statuses: InstallationStatus[] = [];
+  for (const installation of await findInstallations(
+    cacheDirectory,
+    name === 'tensorflow' ? 'cpu' : 'cuda',
+  )) {
+    const { directory, sizeBytes, manifest } = installation;
+    statuses.push({
+      directory,
+      tensorflowVersion: manifest.tensorflowVersion,
+      isSelected: manifest.tensorflowVersion === version,
+      sizeBytes,
+      damage: verify ? await findDamage(installation) : null,
+    });
+  }
+  return statuses;
 }

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { programFlag } from '../testing/product-error.js';
 import { runAsProgram } from '../testing/run-as-program.js';
-import { defaultCacheDirectory } from './installer/installation.js';
 import { backendObstacle, openBackend } from './open-backend.js';
 import { configureProducts, multipliesInFloat32, type MatrixProducts } from './matrix-products.js';
 
-const obstacle = await backendObstacle('tensorflow', defaultCacheDirectory());
+const obstacle = await backendObstacle('tensorflow');
 const hasBfloat16 = /\bamx_bf16\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
 
 describe.skipIf(obstacle !== null)('openBackend', () => {

@@ -10,6 +10,8 @@ import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
 import { findNativeOps } from './installer/native-ops.js';
 import { runningProcessor } from './installer/processor.js';
+import type { TensorflowVersion } from './installer/tensorflow-version.js';
+import { chosenTensorflowVersion, defaultTensorflowVersion } from './installer/tensorflow-version.js';
 import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
 import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
@@ -23,6 +25,12 @@ export interface OpenBackendOptions extends MatrixProducts {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
+/** Where an installed TensorFlow is looked for, and which. */
+export interface InstallationChoice {
+  readonly cacheDirectory: string;
+  readonly version: TensorflowVersion;
+}
+
 /** A backend that can't be opened says why in a few words. */
 type Attempt = { readonly version: string } | { readonly refusal: string };
 
@@ -30,7 +38,8 @@ type Attempt = { readonly version: string } | { readonly refusal: string };
  * Makes the first backend that works the one that all tensors of this process live on.
  *
  * @throws PolicyError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
- *   that can't happen: `wasm` needs nothing. Also if RETRACE_PROCESSOR names no generation that this machine has.
+ *   that can't happen: `wasm` needs nothing. Also if RETRACE_PROCESSOR names no generation that this machine has, or
+ *   RETRACE_TENSORFLOW no version that is pinned.
  */
 export async function openBackend({
   environment = process.env,
@@ -41,9 +50,10 @@ export async function openBackend({
   configureProducts(products);
   // What was asked for wrongly is said, before anything slower is taken in its place.
   runningProcessor();
+  const choice = { cacheDirectory, version: chosenTensorflowVersion(environment) };
   const refusals: string[] = [];
   for (const name of prefer) {
-    const attempt = await tryBackend(name, cacheDirectory);
+    const attempt = await tryBackend(name, choice);
     if ('version' in attempt) {
       const before = refusals.length === 0 ? 'the first choice' : `not ${refusals.join('; not ')}`;
       const lacks = name === 'tensorflow' && !nativeOpsAreLoaded() ? ' (slower: without the fused ops)' : '';
@@ -71,15 +81,21 @@ export function backendsOf(environment: NodeJS.ProcessEnv): readonly BackendName
 }
 
 /** Why a backend would not be chosen, in a few words, or null if all it needs is there. Loads nothing. */
-export async function backendObstacle(name: BackendName, cacheDirectory: string): Promise<string | null> {
+export async function backendObstacle(
+  name: BackendName,
+  choice: InstallationChoice = {
+    cacheDirectory: defaultCacheDirectory(),
+    version: chosenTensorflowVersion(),
+  },
+): Promise<string | null> {
   switch (name) {
     case 'tensorflow-cuda':
-      return gpuIsVisible() ? notInstalled(cacheDirectory, 'cuda') : 'no NVIDIA GPU is visible';
+      return gpuIsVisible() ? notInstalled(choice, 'cuda') : 'no NVIDIA GPU is visible';
     case 'tfjs-node-gpu':
       if (!gpuIsVisible()) return 'no NVIDIA GPU is visible';
       return officialObstacle('@tensorflow/tfjs-node-gpu');
     case 'tensorflow':
-      return notInstalled(cacheDirectory, 'cpu');
+      return notInstalled(choice, 'cpu');
     case 'tfjs-node':
       return officialObstacle('@tensorflow/tfjs-node');
     case 'webgpu':
@@ -90,24 +106,24 @@ export async function backendObstacle(name: BackendName, cacheDirectory: string)
   }
 }
 
-async function tryBackend(name: BackendName, cacheDirectory: string): Promise<Attempt> {
-  const obstacle = await backendObstacle(name, cacheDirectory);
+async function tryBackend(name: BackendName, choice: InstallationChoice): Promise<Attempt> {
+  const obstacle = await backendObstacle(name, choice);
   if (obstacle !== null) return { refusal: obstacle };
   try {
-    return { version: await activate(name, cacheDirectory) };
+    return { version: await activate(name, choice) };
   } catch (error) {
     return { refusal: `it does not load (${(error as Error).message.split('\n')[0]})` };
   }
 }
 
-async function activate(name: BackendName, cacheDirectory: string): Promise<string> {
+async function activate(name: BackendName, choice: InstallationChoice): Promise<string> {
   switch (name) {
     case 'tensorflow-cuda':
-      return activateInstalled(cacheDirectory, 'cuda', '@tensorflow/tfjs-node-gpu');
+      return activateInstalled(choice, 'cuda', '@tensorflow/tfjs-node-gpu');
     case 'tfjs-node-gpu':
       return activateOfficial('@tensorflow/tfjs-node-gpu');
     case 'tensorflow':
-      return activateInstalled(cacheDirectory, 'cpu', '@tensorflow/tfjs-node');
+      return activateInstalled(choice, 'cpu', '@tensorflow/tfjs-node');
     case 'tfjs-node':
       return activateOfficial('@tensorflow/tfjs-node');
     case 'webgpu':
@@ -123,11 +139,11 @@ async function activate(name: BackendName, cacheDirectory: string): Promise<stri
 }
 
 async function activateInstalled(
-  cacheDirectory: string,
+  { cacheDirectory, version }: InstallationChoice,
   variant: Variant,
   packageName: string,
 ): Promise<string> {
-  const installation = await findInstallation(cacheDirectory, variant);
+  const installation = await findInstallation(cacheDirectory, { version, variant });
   if (installation === null) throw new Error('it was removed just now');
   const native = variant === 'cpu' ? findNativeOps(installation.directory) : null;
   const tensorflowVersion = await activateAddon(installation.bindingPath, packageName, native?.quiet);
@@ -146,9 +162,16 @@ async function activatePackaged(backend: string, packageName: string): Promise<s
   return (require(`${packageName}/package.json`) as { version: string }).version;
 }
 
-async function notInstalled(cacheDirectory: string, variant: Variant): Promise<string | null> {
-  if ((await findInstallation(cacheDirectory, variant)) !== null) return null;
-  return `it is not installed (\`retrace backend install${variant === 'cuda' ? ' --cuda' : ''}\`)`;
+async function notInstalled(
+  { cacheDirectory, version }: InstallationChoice,
+  variant: Variant,
+): Promise<string | null> {
+  if ((await findInstallation(cacheDirectory, { version, variant })) !== null) return null;
+  const options = [
+    ...(version === defaultTensorflowVersion ? [] : [` --tensorflow ${version}`]),
+    ...(variant === 'cuda' ? [' --cuda'] : []),
+  ];
+  return `${version} is not installed (\`retrace backend install${options.join('')}\`)`;
 }
 
 function officialObstacle(packageName: string): string | null {

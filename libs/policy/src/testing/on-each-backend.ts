@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { BackendName } from '../backend/backend.js';
-import { defaultCacheDirectory } from '../backend/installer/installation.js';
 import { backendObstacle, openBackend } from '../backend/open-backend.js';
 import { enableNativeOps } from '../ops/native-op.js';
 
@@ -31,7 +30,7 @@ const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? onGpu : onProcessor;
  */
 export async function onEachBackend(title: string, suite: (backend: BackendName) => void): Promise<void> {
   for (const { title: backendTitle, name, usesNativeOps } of tested) {
-    const obstacle = await backendObstacle(name, defaultCacheDirectory());
+    const obstacle = await backendObstacle(name);
     if (obstacle === null) {
       describe(`${title} on ${backendTitle}`, () => {
         beforeAll(async () => {

@@ -3,11 +3,11 @@ import type { BuildTools } from './build-tools.js';
 import { findBuildTools } from './build-tools.js';
 import { downloadRequirements, downloadWheel } from './download-wheel.js';
 import { platformName } from './installation.js';
-import type { Variant } from './installation.js';
+import type { TensorflowBuild } from './installation.js';
 import { findNativeOps, compileNativeOps } from './native-ops.js';
 import { nvidiaDownloadBytes, nvidiaPlatforms, nvidiaRequirements } from './nvidia-requirements.js';
 import type { WheelPin } from './wheel-pins.js';
-import { tensorflowVersion, wheelPinFor } from './wheel-pins.js';
+import { wheelPinFor } from './wheel-pins.js';
 
 export interface DownloadStep {
   readonly tools: BuildTools;
@@ -44,9 +44,9 @@ export interface BuildSteps {
   compileOps(step: CompileStep): Promise<void>;
 }
 
-/** The steps for a variant on this platform, or null where no TensorFlow is pinned for it. */
-export function buildStepsFor(variant: Variant): BuildSteps | null {
-  const pin = wheelPinFor(platformName(), variant);
+/** The steps for a build on this platform, or null where no wheel is pinned for it. */
+export function buildStepsFor({ version, variant }: TensorflowBuild): BuildSteps | null {
+  const pin = wheelPinFor(platformName(), variant, version);
   if (pin === null) return null;
   return {
     findTools: findBuildTools,
@@ -66,7 +66,7 @@ async function downloadTensorflow(
   share: number,
   { tools, directory, signal, onFraction }: DownloadStep,
 ): Promise<string[]> {
-  const message = `TensorFlow ${tensorflowVersion}, ${Math.round(pin.sizeBytes / 1e6)} MB`;
+  const message = `TensorFlow ${pin.version}, ${Math.round(pin.sizeBytes / 1e6)} MB`;
   const wheel = await downloadWheel(pin, {
     python: tools.python,
     directory,

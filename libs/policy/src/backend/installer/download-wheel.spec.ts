@@ -9,6 +9,7 @@ import type { WheelPin } from './wheel-pins.js';
 const content = 'a wheel';
 const pin: WheelPin = {
   distribution: 'package',
+  version: '1.2.3',
   fileName: 'package.whl',
   sizeBytes: content.length,
   sha256: createHash('sha256').update(content).digest('hex'),
@@ -64,7 +65,7 @@ describe('downloadWheel', () => {
     const { python, directory } = await pipThat('echo "no route to the index" >&2; exit 1');
     const attempt = downloadWheel(pin, { python, directory, onFraction: ignoreFraction });
     await expect(attempt).rejects.toThrow(
-      'Downloading package==2.21.0 failed; pip says: no route to the index.',
+      'Downloading package==1.2.3 failed; pip says: no route to the index.',
     );
     expect(await readdir(directory)).toEqual([]);
   });

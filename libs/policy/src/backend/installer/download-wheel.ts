@@ -4,7 +4,6 @@ import { PolicyError } from '../../policy-error.js';
 import { sha256OfFile } from './installation.js';
 import { lastLine, runCommand } from './run-command.js';
 import type { WheelPin } from './wheel-pins.js';
-import { tensorflowVersion } from './wheel-pins.js';
 
 export interface DownloadOptions {
   readonly python: string;
@@ -24,7 +23,7 @@ export interface DownloadOptions {
 export async function downloadWheel(pin: WheelPin, options: DownloadOptions): Promise<string> {
   const path = join(options.directory, pin.fileName);
   if ((await sha256OfFile(path).catch(() => null)) === pin.sha256) return path;
-  const requirement = `${pin.distribution}==${tensorflowVersion}`;
+  const requirement = `${pin.distribution}==${pin.version}`;
   const arrived = await pipDownload([requirement], [pin.pipPlatform], pin.sizeBytes, options);
   try {
     const file = join(arrived, pin.fileName);

@@ -6,7 +6,13 @@ import type { BuildSteps } from './build-steps.js';
 import { buildStepsFor } from './build-steps.js';
 import type { BuildTools } from './build-tools.js';
 import { withInstallLock } from './install-lock.js';
-import type { Installation, InstallationManifest, InstalledFile, Variant } from './installation.js';
+import type {
+  Installation,
+  InstallationManifest,
+  InstalledFile,
+  TensorflowBuild,
+  Variant,
+} from './installation.js';
 import {
   defaultCacheDirectory,
   findInstallation,
@@ -19,11 +25,14 @@ import {
 } from './installation.js';
 import type { OnInstallProgress } from './progress.js';
 import { ProgressScale } from './progress.js';
-import { tensorflowVersion } from './wheel-pins.js';
+import type { TensorflowVersion } from './tensorflow-version.js';
+import { chosenTensorflowVersion } from './tensorflow-version.js';
 
 export interface InstallOptions {
-  /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of 274 MB. */
+  /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of some 260 MB. */
   readonly cuda?: boolean;
+  /** By default the one that RETRACE_TENSORFLOW names, or `defaultTensorflowVersion`. Other versions stay installed. */
+  readonly version?: TensorflowVersion;
   readonly cacheDirectory?: string;
   readonly onProgress?: OnInstallProgress;
   readonly signal?: AbortSignal;
@@ -43,25 +52,30 @@ const aside = '.building-';
  * Retrace's own ops are compiled last, and again when their sources have changed; their failure is only reported.
  *
  * @throws PolicyError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
- *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence.
+ *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence; `BACKEND_UNAVAILABLE` where
+ *   RETRACE_TENSORFLOW names no version that is pinned.
  */
 export async function installBackend(options: InstallOptions = {}): Promise<Installation> {
-  const variant: Variant = options.cuda === true ? 'cuda' : 'cpu';
-  const steps = buildStepsFor(variant);
+  const wanted: TensorflowBuild = {
+    version: options.version ?? chosenTensorflowVersion(options.environment),
+    variant: options.cuda === true ? 'cuda' : 'cpu',
+  };
+  const steps = buildStepsFor(wanted);
   if (steps === null) {
-    throw notInstallable(`TensorFlow ${tensorflowVersion} (${variant}) is not pinned for ${platformName()}`);
+    const name = `TensorFlow ${wanted.version} (${wanted.variant})`;
+    throw notInstallable(`${name} is not pinned for ${platformName()}`);
   }
-  return installWith(steps, variant, options);
+  return installWith(steps, wanted, options);
 }
 
 /** `installBackend` with steps of the caller's. */
 export async function installWith(
   steps: BuildSteps,
-  variant: Variant,
+  wanted: TensorflowBuild,
   { cacheDirectory = defaultCacheDirectory(), onProgress, signal, environment }: InstallOptions = {},
 ): Promise<Installation> {
   const scale = new ProgressScale(onProgress ?? (() => undefined));
-  const installed = await findInstallation(cacheDirectory, variant);
+  const installed = await findInstallation(cacheDirectory, wanted);
   if (installed !== null && steps.hasOps(installed.directory)) return finish(installed, scale);
 
   scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
@@ -70,20 +84,20 @@ export async function installWith(
   await mkdir(backends, { recursive: true }).catch((error: unknown) => {
     throw notInstallable(`the cache directory can't be made (${(error as Error).message})`);
   });
-  await requireSpace(backends, variant);
+  await requireSpace(backends, wanted.variant);
   const onWait = (pid: number): void => {
     scale.report('waiting', 0, `another process (${pid}) is installing`);
   };
   return withInstallLock(join(backends, 'install.lock'), { signal, onWait }, async () => {
-    const job = { variant, tools, cacheDirectory, scale, signal };
-    const installation = (await findInstallation(cacheDirectory, variant)) ?? (await build(steps, job));
+    const job = { wanted, tools, cacheDirectory, scale, signal };
+    const installation = (await findInstallation(cacheDirectory, wanted)) ?? (await build(steps, job));
     if (!steps.hasOps(installation.directory)) await addOps(steps, installation, job);
     return finish(installation, scale);
   });
 }
 
 interface BuildJob {
-  readonly variant: Variant;
+  readonly wanted: TensorflowBuild;
   readonly tools: BuildTools;
   readonly cacheDirectory: string;
   readonly scale: ProgressScale;
@@ -92,7 +106,7 @@ interface BuildJob {
 
 async function build(
   steps: BuildSteps,
-  { variant, tools, cacheDirectory, scale, signal }: BuildJob,
+  { wanted, tools, cacheDirectory, scale, signal }: BuildJob,
 ): Promise<Installation> {
   const backends = join(cacheDirectory, 'backends');
   const downloadDirectory = join(cacheDirectory, 'downloads');
@@ -119,14 +133,14 @@ async function build(
     await steps.compile({ tools, directory, signal });
     scale.report('testing', 0, 'a first computation in a process of its own');
     await steps.test(directory);
-    await writeManifest(directory, variant);
-    const target = installationDirectory(cacheDirectory, variant);
+    await writeManifest(directory, wanted);
+    const target = installationDirectory(cacheDirectory, wanted);
     await rm(target, { recursive: true, force: true });
     await rename(directory, target);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  const installation = await findInstallation(cacheDirectory, variant);
+  const installation = await findInstallation(cacheDirectory, wanted);
   if (installation === null)
     throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
   await rm(downloadDirectory, { recursive: true, force: true });
@@ -146,12 +160,12 @@ async function addOps(steps: BuildSteps, { directory }: Installation, job: Build
 }
 
 function finish(installation: Installation, scale: ProgressScale): Installation {
-  const { tensorflowVersion: version, variant } = installation.manifest;
-  scale.report('installed', 1, `TensorFlow ${version} (${variant})`);
+  const { tensorflowVersion, variant } = installation.manifest;
+  scale.report('installed', 1, `TensorFlow ${tensorflowVersion} (${variant})`);
   return installation;
 }
 
-async function writeManifest(directory: string, variant: Variant): Promise<void> {
+async function writeManifest(directory: string, { version, variant }: TensorflowBuild): Promise<void> {
   const files: InstalledFile[] = [];
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -167,7 +181,7 @@ async function writeManifest(directory: string, variant: Variant): Promise<void>
   }
   const manifest: InstallationManifest = {
     layoutVersion,
-    tensorflowVersion,
+    tensorflowVersion: version,
     addonVersion: addonVersion(),
     variant,
     platform: platformName(),

@@ -5,10 +5,17 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { addonVersion } from './addon-sources.js';
-import { tensorflowVersion } from './wheel-pins.js';
+import type { TensorflowVersion } from './tensorflow-version.js';
+import { tensorflowVersions } from './tensorflow-version.js';
 
 /** `cuda` runs on NVIDIA GPUs and on processors, `cpu` on processors only. */
 export type Variant = 'cpu' | 'cuda';
+
+/** One of the installations that lie side by side. */
+export interface TensorflowBuild {
+  readonly version: TensorflowVersion;
+  readonly variant: Variant;
+}
 
 /** One file of an installation, as it was when the installation was finished. */
 export interface InstalledFile {
@@ -56,24 +63,26 @@ export function platformName(): string {
   return `${process.platform}-${process.arch}`;
 }
 
-/** Where an installation of this variant lies; it changes with every version that it depends on. */
-export function installationDirectory(cacheDirectory: string, variant: Variant): string {
-  return join(
-    cacheDirectory,
-    'backends',
-    `tensorflow-${tensorflowVersion}-${variant}-${platformName()}-tfjs-${addonVersion()}`,
-  );
+/** Where a build lies; it changes with every version that it depends on. */
+export function installationDirectory(cacheDirectory: string, { version, variant }: TensorflowBuild): string {
+  const name = `${installationPrefix(version)}${variant}-${platformName()}-tfjs-${addonVersion()}`;
+  return join(cacheDirectory, 'backends', name);
+}
+
+/** What the directories of all builds of a version begin with. */
+export function installationPrefix(version: TensorflowVersion): string {
+  return `tensorflow-${version}-`;
 }
 
 /**
- * The finished installation of a variant, or null. Each file must be there with its recorded size; contents are
+ * The finished installation of a build, or null. Each file must be there with its recorded size; contents are
  * compared by `findDamage`, which reads everything.
  */
 export async function findInstallation(
   cacheDirectory: string,
-  variant: Variant,
+  build: TensorflowBuild,
 ): Promise<Installation | null> {
-  const directory = installationDirectory(cacheDirectory, variant);
+  const directory = installationDirectory(cacheDirectory, build);
   const manifest = await readManifest(directory);
   if (manifest?.layoutVersion !== layoutVersion) return null;
   for (const file of manifest.files) {
@@ -86,6 +95,17 @@ export async function findInstallation(
     sizeBytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
     manifest,
   };
+}
+
+/** The finished installations of a variant, the newest version first. */
+export async function findInstallations(
+  cacheDirectory: string,
+  variant: Variant,
+): Promise<readonly Installation[]> {
+  const found = await Promise.all(
+    tensorflowVersions.map((version) => findInstallation(cacheDirectory, { version, variant })),
+  );
+  return found.filter((installation) => installation !== null);
 }
 
 /** Compares every file with its recorded checksum: a sentence on the first that differs, null if all are whole. */

@@ -23,19 +23,22 @@ const names = Object.keys(GENERATIONS) as Processor[];
  * @throws PolicyError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
  */
 export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
-  const usable = usableProcessors();
-  if (asked === undefined || asked === '') return usable[usable.length - 1];
-  const found = usable.find((name) => name === asked);
+  const processors = usableProcessors();
+  if (asked === undefined || asked === '') return processors[processors.length - 1];
+  const found = processors.find((name) => name === asked);
   if (found === undefined) {
-    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${usable.join(', ')} on this machine`;
+    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${processors.join(', ')} on this machine`;
     throw new PolicyError('BACKEND_UNAVAILABLE', message);
   }
   return found;
 }
 
-/** Generations that this machine can compute as, oldest first, its own last. */
+let usable: readonly Processor[] | null = null;
+
+/** Generations that this machine can compute as, oldest first, its own last. Read once: a process keeps its machine. */
 export function usableProcessors(): readonly Processor[] {
-  return names.slice(0, names.indexOf(processorOf(readCpuInfo())) + 1);
+  usable ??= names.slice(0, names.indexOf(processorOf(readCpuInfo())) + 1);
+  return usable;
 }
 
 /** @param cpuInfo what Linux says in `/proc/cpuinfo` */

@@ -1,9 +1,31 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultCacheDirectory } from './installation.js';
+import { defaultCacheDirectory, installationPrefix } from './installation.js';
+import type { TensorflowVersion } from './tensorflow-version.js';
 
-/** Removes every installation, of all versions and variants, and what was downloaded for them. */
-export async function removeBackend({ cacheDirectory = defaultCacheDirectory() } = {}): Promise<void> {
-  await rm(join(cacheDirectory, 'backends'), { recursive: true, force: true });
-  await rm(join(cacheDirectory, 'downloads'), { recursive: true, force: true });
+export interface RemoveBackendOptions {
+  readonly cacheDirectory?: string;
+  /** By default all versions, and what was downloaded for them. */
+  readonly version?: TensorflowVersion;
+}
+
+/**
+ * Removes the installations of one version, or of all, in every variant. Returns the names of their directories; none where
+ * nothing was installed.
+ */
+export async function removeBackend({
+  cacheDirectory = defaultCacheDirectory(),
+  version,
+}: RemoveBackendOptions = {}): Promise<readonly string[]> {
+  const backends = join(cacheDirectory, 'backends');
+  const prefix = version === undefined ? 'tensorflow-' : installationPrefix(version);
+  const names = await readdir(backends).catch((): string[] => []);
+  const removed = names.filter((name) => name.startsWith(prefix)).sort();
+  if (version === undefined) {
+    await rm(backends, { recursive: true, force: true });
+    await rm(join(cacheDirectory, 'downloads'), { recursive: true, force: true });
+  } else {
+    for (const name of removed) await rm(join(backends, name), { recursive: true, force: true });
+  }
+  return removed;
 }

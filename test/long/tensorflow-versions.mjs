@@ -1,0 +1,16 @@
+/**
+ * Every version of TensorFlow that can be installed: installed beside the others where it is not there yet, opened with Retrace's own
+ * ops, then the suites of ops, generation and optimizer.
+ *
+ *   npm run test:long -- tensorflow-versions
+ */
+import { tensorflowVersions } from '@retrace/policy';
+import { testNativeOps } from '../support/native-ops-suites.mjs';
+
+testNativeOps({
+  title: 'The versions of TensorFlow that can be installed',
+  settings: tensorflowVersions.map((version) => ({
+    name: `TensorFlow ${version}`,
+    environment: { RETRACE_TENSORFLOW: version },
+  })),
+});
