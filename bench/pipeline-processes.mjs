@@ -3,13 +3,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { GARBAGE_COLLECTION } from '../apps/cli/dist/server/role-definitions.js';
 
 export const STORE_USER = { username: 'retrace', password: 'bench' };
 
-/** Starts `pipeline-role.mjs`; resolves with the process and the first message that it sends. */
+/** Starts `pipeline-role.mjs` as `retrace` starts the role; resolves with the process and the first message that it sends. */
 export async function startRole(role, argument) {
   const script = fileURLToPath(new URL('pipeline-role.mjs', import.meta.url));
-  const child = fork(script, [role, argument], { env: { ...process.env, UV_THREADPOOL_SIZE: '12' } });
+  const child = fork(script, [role, argument], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '12' },
+    execArgv: role === 'sink' ? GARBAGE_COLLECTION : [],
+  });
   const [first] = await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`${role} ended with code ${code}`))),

@@ -18,7 +18,7 @@ export const loopback = '127.0.0.1';
  * V8's own choice is 16), collections are few and find little to copy. What they keep is small, tens of MiB, so V8 would mark all of it
  * about once an update; they may grow to four times that first, which takes a sixth off the CPU time of an update.
  */
-const GARBAGE_COLLECTION = [
+export const GARBAGE_COLLECTION: readonly string[] = [
   '--min-semi-space-size=64',
   '--max-semi-space-size=64',
   '--heap-growing-percent=300',
