@@ -5,7 +5,7 @@ const FILE_NAME = 'doorbell';
 const ONE_BYTE = Buffer.of(0);
 
 /** How often to look where rings of other processes are heard, and where they are not. */
-const HEARING_PAUSE_MS = 50;
+const HEARING_PAUSE_MS = 200;
 const DEAF_PAUSE_MS = 16;
 
 /**
