@@ -11,12 +11,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Generator, loadHuggingFaceModel, openBackend } from '@retrace/policy';
 import { FigureTable } from './figure-table.mjs';
 import { TransformersPeer } from './transformers-peer.mjs';
 import { writeRandomModel } from './random-model.mjs';
 
 const NUM_ROUNDS = 5;
+/** Before them: loads, first allocations, and JavaScript that is still being compiled. */
+const NUM_WARM_UP_ROUNDS = 3;
+/** Between turns: idle threads of either keep looking for work for a while. */
+const SETTLE_MS = 250;
 const BATCH = 8;
 const PROMPT_TOKENS = 128;
 const NEW_TOKENS = 128;
@@ -65,11 +70,12 @@ async function againstTransformers(model) {
     const ours = [];
     const theirs = [];
     let agreed = 0;
-    // The first round of each pays for what is set up once.
-    for (let round = 0; round <= NUM_ROUNDS; round++) {
+    for (let round = 0; round < NUM_WARM_UP_ROUNDS + NUM_ROUNDS; round++) {
+      await pause(SETTLE_MS);
       const own = await generate(model, prompts, sample);
+      await pause(SETTLE_MS);
       const other = (await peer?.generate({ prompts, newTokens: NEW_TOKENS, sample })) ?? null;
-      if (round === 0) continue;
+      if (round < NUM_WARM_UP_ROUNDS) continue;
       ours.push(own.seconds);
       if (other === null) continue;
       theirs.push(other.seconds);
@@ -111,10 +117,10 @@ async function generate(model, prompts, sample) {
 
 async function overTurns(model) {
   const seconds = { kept: [], recomputed: [] };
-  for (let round = 0; round <= NUM_ROUNDS; round++) {
+  for (let round = 0; round < NUM_WARM_UP_ROUNDS + NUM_ROUNDS; round++) {
     for (const name of ['kept', 'recomputed']) {
       const elapsed = await playTurns(model, name === 'kept');
-      if (round > 0) seconds[name].push(elapsed);
+      if (round >= NUM_WARM_UP_ROUNDS) seconds[name].push(elapsed);
     }
   }
   const perSecond = (name) => (BATCH * NUM_TURNS * ACTION_TOKENS) / median(seconds[name]);

@@ -52,17 +52,21 @@ void WriteTokens(const Inputs& in, int64_t begin, int64_t end) {
   }
 }
 
-/** Four dot products of one query with neighbouring keys. */
-RETRACE_INLINE void Score(const float* query, const float* keys, int64_t head_dim, int num_keys, float* scores) {
-  Lanes sums[4] = {};
+/** Dot products of one query with neighbouring keys. */
+template <int num_keys>
+RETRACE_INLINE void Score(const float* query, const float* keys, int64_t head_dim, float* scores) {
+  Lanes sums[num_keys] = {};
   int64_t i = 0;
   for (; i + kLanes <= head_dim; i += kLanes) {
     for (int key = 0; key < num_keys; key++) sums[key] += At(query + i) * At(keys + key * head_dim + i);
   }
-  for (int key = 0; key < num_keys; key++) {
-    float sum = Sum(sums[key]);
-    for (int64_t rest = i; rest < head_dim; rest++) sum += query[rest] * keys[key * head_dim + rest];
-    scores[key] = sum;
+  if constexpr (num_keys == kLanes) {
+    At(scores) = Sums(sums);
+  } else {
+    for (int key = 0; key < num_keys; key++) scores[key] = Sum(sums[key]);
+  }
+  for (; i < head_dim; i++) {
+    for (int key = 0; key < num_keys; key++) scores[key] += query[i] * keys[key * head_dim + i];
   }
 }
 
@@ -117,11 +121,11 @@ void AttendTokens(const Inputs& in, int64_t begin, int64_t end, float* context) 
       Rotate(in.qkv + token * in.width + column, in.factors + in.positions[token] * in.width + column, in.head_dim,
              query.data());
       int64_t key = 0;
-      for (; key + 4 <= num_keys; key += 4) {
-        Score(query.data(), keys + key * in.head_dim, in.head_dim, 4, scores.data() + key);
+      for (; key + kLanes <= num_keys; key += kLanes) {
+        Score<kLanes>(query.data(), keys + key * in.head_dim, in.head_dim, scores.data() + key);
       }
       for (; key < num_keys; key++) {
-        Score(query.data(), keys + key * in.head_dim, in.head_dim, 1, scores.data() + key);
+        Score<1>(query.data(), keys + key * in.head_dim, in.head_dim, scores.data() + key);
       }
       const float sum = SoftmaxPowers(scores.data(), num_keys);
       WeightedSum(scores.data(), sum, values, num_keys, in.head_dim, context + (result * in.num_heads + head) * in.head_dim);

@@ -36,12 +36,12 @@ constexpr int kOutputs = kLanes == 16 ? 4 : 2;
 /** Partial sums of one dot product, and the vectors that hold them: as many on every processor, so that numbers are the same on all. */
 constexpr int kPartials = 16, kVectors = kPartials / kLanes;
 
-/** The sum of all of them, in one order. */
-RETRACE_INLINE float SumByHalves(Lanes (&partials)[kVectors]) {
+/** All of them in one vector, added up by halves, as `Sum` goes on. */
+RETRACE_INLINE Lanes AddUp(Lanes (&partials)[kVectors]) {
   for (int width = kVectors / 2; width > 0; width /= 2) {
     for (int v = 0; v < width; v++) partials[v] += partials[v + width];
   }
-  return Sum(partials[0]);
+  return partials[0];
 }
 
 /** `rows` × `outputs` dot products, from row n and output o on. */
@@ -54,6 +54,8 @@ RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
   for (int64_t i = 0; i < whole; i += kPartials) {
 #pragma GCC unroll 8
     for (int output = 0; output < outputs; output++) {
+      // Of the next tile: the matrix is too large for the caches near by.
+      __builtin_prefetch(w + (outputs + output) * size + i);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; v++) {
         const Lanes column = At(w + output * size + i + v * kLanes);
@@ -62,9 +64,19 @@ RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
       }
     }
   }
+  float totals[rows * outputs];
+  if constexpr (rows * outputs % kLanes == 0) {
+    for (int first = 0; first < rows * outputs; first += kLanes) {
+      Lanes vectors[kLanes];
+      for (int i = 0; i < kLanes; i++) vectors[i] = AddUp(sums[(first + i) / outputs][(first + i) % outputs]);
+      At(totals + first) = Sums(vectors);
+    }
+  } else {
+    for (int i = 0; i < rows * outputs; i++) totals[i] = Sum(AddUp(sums[i / outputs][i % outputs]));
+  }
   for (int row = 0; row < rows; row++) {
     for (int output = 0; output < outputs; output++) {
-      float sum = SumByHalves(sums[row][output]);
+      float sum = totals[row * outputs + output];
       for (int64_t i = whole; i < size; i++) sum += w[output * size + i] * x[row * size + i];
       if (in.bias != nullptr) sum += in.bias[o + output];
       const int64_t cell = (n + row) * in.num_outputs + o + output;
