@@ -95,13 +95,15 @@ for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] o
     model.config ??
     parseHuggingFaceConfig(model.huggingFace, { maxPositions: 1024, valueHead: false, lora: model.lora });
   const { totalBytes } = estimateTrainingMemory(config, {
-    passTokens: maxTokensPerMicroBatch,
+    passTokens: Math.min(maxTokensPerMicroBatch, numSequences * sequenceTokens),
     recomputesLayers: model.recomputeLayers,
     accumulates: numSequences * sequenceTokens > maxTokensPerMicroBatch,
   });
   compare(name, JSON.parse(output).peakBytes, totalBytes);
 }
 
+// Passes that the episodes really fill: a prediction is for the largest that the recipe allows.
+const fullPasses = ['optimizer.maxTokensPerMicroBatch=2048'];
 for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
   const directory = makeDataDirectory();
   const session = startRetrace([
@@ -110,6 +112,7 @@ for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
     recipe,
     '--updates',
     '40',
+    ...fullPasses.flatMap((assignment) => ['--set', assignment]),
     '--data-dir',
     directory.path,
   ]);
@@ -123,7 +126,7 @@ for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
     await sleep(250);
   }
   directory.remove();
-  const { roles } = await estimateRecipeMemory(resolveRecipe(recipe));
+  const { roles } = await estimateRecipeMemory(resolveRecipe(recipe, { assignments: fullPasses }));
   for (const { role, estimate } of roles) {
     const measured = role === 'store and API' ? peaks.store + peaks.sink : peaks[role];
     compare(`${recipe}: ${role}`, measured, estimate.totalBytes);
