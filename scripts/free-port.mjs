@@ -13,8 +13,8 @@ export async function findFreePort() {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (END - FIRST));
     const server = createServer();
-    const isFree = await new Promise((resolve) => {
-      server.once('error', () => resolve(false));
+    const isFree = await new Promise((resolve, reject) => {
+      server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
       server.listen(port, '127.0.0.1', () => resolve(true));
     });
     if (!isFree) continue;

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { PolicyError } from '../../policy-error.js';
 
+const V3 = ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'];
+
 /**
  * Generations of processors, oldest first: what every one of the platform has, then levels of the System V ABI for AMD64 (without v2,
  * which nothing here gains from). With the instructions that the kernel must name of one.
  */
-const V3 = ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'];
 const GENERATIONS = {
   baseline: [],
   'x86-64-v3': V3,

@@ -40,7 +40,7 @@ export interface ResultTable {
 }
 
 export interface ArrowQueryOptions extends StatementOptions {
-  /** Memory for the answer, taken where it is large enough: of an earlier answer that nobody reads any more. */
+  /** Memory that the answer begins in: the whole buffer of an earlier answer that nobody reads any more. */
   readonly room?: Uint8Array;
 }
 
@@ -61,7 +61,7 @@ export interface StoreClient {
   queryRows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>;
   /** A result of unknown shape, as a person's SQL gives it. For small results. */
   queryTable(sql: string, options?: StatementOptions): Promise<ResultTable>;
-  /** The whole result in Arrow's streaming format, uncompressed: read in bounded slices. `sql` without FORMAT. */
+  /** The whole result in Arrow's streaming format, uncompressed, in a buffer of its own: read in bounded slices. `sql` without FORMAT. */
   queryArrow(sql: string, options?: ArrowQueryOptions): Promise<Uint8Array>;
   /** A statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>;
