@@ -27,7 +27,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'retrace',
-          include: ['libs/**/src/**/*.spec.ts', 'apps/**/src/**/*.spec.ts', 'test/**/*.spec.ts'],
+          include: [
+            'libs/**/src/**/*.spec.ts',
+            'apps/**/src/**/*.spec.ts',
+            'test/**/*.spec.ts',
+            'scripts/**/*.spec.mjs',
+          ],
           exclude: [...configDefaults.exclude, KAFKA_SPECS, ...SLOW_SPECS],
           globalSetup: ['scripts/store-template-setup.mjs'],
         },

@@ -1,4 +1,4 @@
-/** `npm run test:long [-- name …]`: learning curves over seeds, kills, soak, memory; figures go to docs/results. */
-import { runRecorded } from './run-recorded.mjs';
+/** `npm run test:long [-- name …]`: learning curves over seeds, kills, soak, memory; records the figures in docs/results. */
+import { runRecorded } from './results/run-recorded.mjs';
 
 await runRecorded({ folder: 'test/long', suffix: '.mjs', command: 'npm run test:long --' });

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
-import { buildIfStale } from './build-if-stale.mjs';
+import { exitIfNodeTooOld } from '../../apps/cli/bin/check-node.mjs';
+import { buildIfStale } from '../build-if-stale.mjs';
 import { recordResults } from './record-results.mjs';
-import { root, runTool } from './run-tool.mjs';
+import { root, runTool } from '../run-tool.mjs';
 
 /**
- * Runs the measuring scripts of a folder one after the other, or those whose names are given, and records their figures.
- * Arguments after `--` go to each script.
+ * Runs the measuring scripts of a folder one after the other, or only those named on the command line, and records their
+ * figures. Arguments after `--` go to each script.
  */
 export async function runRecorded({ folder, suffix, command }) {
   exitIfNodeTooOld();
@@ -19,7 +19,7 @@ export async function runRecorded({ folder, suffix, command }) {
   const known = listScripts(folder, suffix);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0 || known.length === 0) {
-    console.error(`no such script in ${folder}: ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+    console.error(`Unknown script in ${folder}: ${unknown.join(', ')}. Known: ${known.join(', ')}`);
     process.exit(1);
   }
   await buildIfStale();
