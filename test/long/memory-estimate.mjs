@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolveRecipe } from '@retrace/config';
 import { estimateTrainingMemory, parseHuggingFaceConfig } from '@retrace/policy';
-import { estimateRecipeMemory } from '../../apps/cli/dist/doctor/recipe-memory.js';
+import { estimateRecipeMemory } from '../../apps/cli/dist/commands/doctor/recipe-memory.js';
 import { qwenHalfBillion } from '../../bench/random-model.mjs';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 

@@ -15,7 +15,7 @@ export const installation = {
     retrace: join(root, 'apps', 'cli', 'bin', 'retrace.mjs'),
     store: join(root, 'apps', 'cli', 'dist', 'roles', 'store.js'),
     sink: join(root, 'apps', 'cli', 'dist', 'roles', 'sink.js'),
-    backend: join(root, 'apps', 'cli', 'dist', 'roles', 'backend.js'),
+    backend: join(root, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
     api: join(root, 'apps', 'api', 'dist', 'main.js'),
     collector: join(root, 'apps', 'collector', 'dist', 'main.js'),
     trainer: join(root, 'apps', 'trainer', 'dist', 'main.js'),

@@ -1,5 +1,5 @@
 import { CommanderError, type Command } from 'commander';
-import { printError } from './output/print-error.js';
+import { printError } from './terminal/print-error.js';
 import { createProgram } from './program.js';
 
 /** Runs one command line. Resolves with the exit code; errors have been printed as one sentence. */

@@ -1,0 +1,55 @@
+import { nearNames } from '@retrace/algorithms/registry';
+import { POLICY_ESTIMATORS, type PolicyEstimator } from '@retrace/trainer';
+import { CliError } from '../../cli-error.js';
+import type { EvaluationReport } from './evaluate-stored-policy.js';
+import { renderTable } from '../../terminal/table.js';
+
+/** @throws CliError `ESTIMATOR_UNKNOWN`, naming the near ones; all when none is named */
+export function estimatorsOf(names: readonly string[] | undefined): readonly PolicyEstimator[] {
+  if (names === undefined) return POLICY_ESTIMATORS;
+  return names.map((name) => {
+    const known = POLICY_ESTIMATORS.find((estimator) => estimator === name);
+    if (known !== undefined) return known;
+    const near = nearNames(name, POLICY_ESTIMATORS);
+    const hint =
+      near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${POLICY_ESTIMATORS.join(', ')}`;
+    throw new CliError('ESTIMATOR_UNKNOWN', `estimators: no estimator is named "${name}"; ${hint}`);
+  });
+}
+
+export function printEvaluation(report: EvaluationReport): void {
+  const { diagnostics, excluded, estimates, unavailable } = report;
+  console.log(
+    `policy ${String(report.policyVersion)} of run ${report.policyRunId}, on episodes of run ${report.runId}, reward version ${report.rewardVersion.slice(0, 12)}`,
+  );
+  console.log(
+    `${String(diagnostics.numEpisodes)} episodes, ${diagnostics.effectiveEpisodes.toFixed(1)} effective, ` +
+      `of ${String(diagnostics.numGroups)} groups, ${diagnostics.effectiveGroups.toFixed(1)} effective; χ² ${format(diagnostics.chiSquare)}; ` +
+      `largest weight ${format(100 * diagnostics.largestWeightShare)} %; their behavior got ${format(report.behaviorReturn)}`,
+  );
+  const leftOut = [
+    [report.numFitted, 'the policy was fitted on'],
+    [excluded.otherwiseSampled, 'were not sampled at the training temperature'],
+    [excluded.missingLogprobs, 'lack logprobs'],
+    [excluded.missingRewards, 'lack a reward'],
+  ] as const;
+  for (const [count, reason] of leftOut)
+    if (count > 0) console.log(`left out: ${String(count)} that ${reason}`);
+  if (estimates === null) return;
+  console.log(
+    renderTable(
+      ['estimator', 'value', '95 % from', 'to'],
+      estimates.map(({ estimator, value, interval }) => [
+        estimator,
+        format(value),
+        format(interval.low),
+        format(interval.high),
+      ]),
+    ),
+  );
+  for (const { estimator, reason } of unavailable) console.log(`no ${estimator}: ${reason}`);
+}
+
+function format(value: number): string {
+  return Number.isNaN(value) ? '–' : value.toFixed(4);
+}

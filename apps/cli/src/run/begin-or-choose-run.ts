@@ -1,0 +1,54 @@
+import type { Recipe } from '@retrace/config';
+import type { EventLog } from '@retrace/trajectory';
+import { ControlTail } from '@retrace/trajectory/control-tail';
+import { openLog } from '@retrace/trajectory/log';
+import { createdBy, readCodeVersion } from '../installation.js';
+import { beginRun, type BegunRun } from './begin-run.js';
+import { chooseRun } from './choose-run.js';
+import { measureBaselines } from './measure-baselines.js';
+import type { Services } from '../services/services.js';
+
+const numBaselineEpisodes = 1000;
+
+/** The unfinished run of this recipe in the log of the services, or a new one. */
+export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
+  return withControl(services, async (control, log) => {
+    const { environment, seed } = recipe;
+    return beginRun(log, control.state, {
+      recipe,
+      codeVersion: await readCodeVersion(),
+      measureBaselines: () => measureBaselines({ environment, seed, numEpisodes: numBaselineEpisodes }),
+    });
+  });
+}
+
+/** See `chooseRun`; SIGTERM and SIGINT end the wait. */
+export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
+  const stop = new AbortController();
+  const onSignal = () => {
+    stop.abort();
+  };
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
+  try {
+    return await withControl(services, (control) => chooseRun(control, run, stop.signal));
+  } finally {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+  }
+}
+
+async function withControl<T>(
+  services: Services,
+  work: (control: ControlTail, log: EventLog) => Promise<T>,
+): Promise<T> {
+  const log = await openLog(services.log, createdBy);
+  const control = new ControlTail(log);
+  try {
+    await control.catchUp();
+    return await work(control, log);
+  } finally {
+    control.close();
+    await log.close();
+  }
+}

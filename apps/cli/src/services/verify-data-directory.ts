@@ -1,0 +1,84 @@
+import { CheckpointFiles } from '@retrace/policy';
+import { ControlTail } from '@retrace/trajectory/control-tail';
+import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
+import { renderTable } from '../terminal/table.js';
+import type { StoreSession } from './connection.js';
+
+export interface CheckpointFault {
+  readonly code: 'CHECKPOINT_UNREADABLE';
+  readonly where: string;
+  readonly message: string;
+}
+
+export interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
+  readonly faults: readonly (VerifyReport['faults'][number] | CheckpointFault)[];
+  /** The report for a person; the last line sums up. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Compares the store with the log, and the newest checkpoint of every run with the hashes that the log names.
+ * What a running server's sink has yet to bring is no fault; without a server it is.
+ */
+export async function verifyDataDirectory(session: StoreSession): Promise<DataDirectoryReport> {
+  const { log, client, isLive } = session;
+  const stored = await verifyStore({ log, client });
+  const checkpointFaults = await verifyCheckpoints(session);
+  const faults = [...stored.faults, ...checkpointFaults];
+  const numLost = isLive ? 0 : stored.numPending;
+  const numFaults = stored.numFaults + checkpointFaults.length + numLost;
+  return {
+    ...stored,
+    ok: numFaults === 0,
+    numFaults,
+    faults,
+    lines: [
+      ...faults.map(({ code, where, message }) => `${code} ${where}: ${message}`),
+      ...(stored.numFaults > stored.faults.length
+        ? [`… and ${String(stored.numFaults - stored.faults.length)} more`]
+        : []),
+      ...(stored.numPending > 0 ? [`${String(stored.numPending)} records are not in the store yet`] : []),
+      renderTable(
+        ['run', 'rows', 'row hash'],
+        stored.runHashes.map(({ runId, numRows, rowHash }) => [
+          runId === '' ? '(no run)' : runId,
+          numRows,
+          rowHash,
+        ]),
+      ),
+      summarize(stored, numFaults),
+    ],
+  };
+}
+
+/** The weights of every version, and what each run would go on from. */
+async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
+  const control = new ControlTail(log);
+  await control.catchUp();
+  control.close();
+  const files = new CheckpointFiles(directory.checkpoints);
+  const faults: CheckpointFault[] = [];
+  for (const { runId, policies, updates } of control.state.runs) {
+    // Weights are kept for every version; of the optimizer's states the last is what a resume needs.
+    const refs = [...policies.all()].map(({ weights }) => weights);
+    if (updates.lastUpdate) refs.push(updates.lastUpdate.optimizer);
+    for (const ref of new Map(refs.map((ref) => [ref.sha256, ref])).values()) {
+      await files.verify(ref).catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        faults.push({ code: 'CHECKPOINT_UNREADABLE', where: `run ${runId} file ${ref.sha256}`, message });
+      });
+    }
+  }
+  return faults;
+}
+
+function summarize(report: VerifyReport, numFaults: number): string {
+  const counts = [
+    `${report.numRecords.toLocaleString('en')} records`,
+    `${report.numEpisodes.toLocaleString('en')} episodes (${report.numSealedEpisodes.toLocaleString('en')} sealed)`,
+    `${String(report.numDeadLetters)} dead letters`,
+    `${String(report.numConflicts)} conflicts`,
+    numFaults === 0 ? 'no fault' : `${String(numFaults)} faults`,
+  ];
+  return counts.join(', ');
+}

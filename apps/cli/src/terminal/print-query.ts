@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { runQuery } from '../services/run-query.js';
+import type { StoreSession } from '../services/connection.js';
+import { renderTable, type Cell } from './table.js';
+
+export type QueryFormat = 'table' | 'json' | 'csv' | 'arrow';
+
+/** Rows that a table on a terminal shows at most. */
+const maxTableRows = 1000;
+
+interface CompactResult {
+  readonly meta: readonly { readonly name: string; readonly type: string }[];
+  readonly data: readonly (readonly Cell[])[];
+}
+
+/** Runs a query and writes its result to stdout: JSON as an array of row objects, Arrow as an IPC stream. */
+export async function printQuery(session: StoreSession, sql: string, format: QueryFormat): Promise<void> {
+  switch (format) {
+    case 'csv':
+      return writeAll(runQuery(session, { sql, format: 'CSVWithNames' }));
+    case 'arrow':
+      return writeAll(runQuery(session, { sql, format: 'ArrowStream' }));
+    case 'json': {
+      const { meta, data } = await runCompact(session, sql);
+      const rows = data.map((row) => Object.fromEntries(meta.map(({ name }, c) => [name, row[c]])));
+      console.log(JSON.stringify(rows, null, 2));
+      return;
+    }
+    case 'table': {
+      const { meta, data } = await runCompact(session, sql);
+      const columns = meta.map(({ name }) => name);
+      console.log(renderTable(columns, data.slice(0, maxTableRows)));
+      if (data.length > maxTableRows) {
+        console.error(
+          `${String(data.length)} rows, of which the first ${String(maxTableRows)} are shown; --format csv has all`,
+        );
+      }
+    }
+  }
+}
+
+async function runCompact(session: StoreSession, sql: string): Promise<CompactResult> {
+  const body = await text(runQuery(session, { sql, format: 'JSONCompact' }));
+  return JSON.parse(body) as CompactResult;
+}
+
+async function writeAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) {
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+  }
+}
