@@ -1,7 +1,7 @@
-import type { Json } from '../api/types';
+import type { Json } from '../api/schema';
 import styles from './json-tree.module.css';
 
-/** A JSON value as an indented list; objects can be folded. */
+/** Shows a JSON value as an indented list; objects and arrays can be folded. */
 export function JsonTree({ value }: { readonly value: Json }) {
   if (isBranch(value)) return <Entries value={value} />;
   return <Leaf value={value} />;
