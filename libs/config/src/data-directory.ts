@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError } from './config-error.js';
+import { ProcessError } from './process-error.js';
 
 export interface Credentials {
   readonly user: string;
@@ -56,7 +56,7 @@ export class DataDirectory {
     return join(this.root, 'server.json');
   }
 
-  /** @throws ConfigError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written. */
+  /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written. */
   prepare(): void {
     try {
       for (const path of [this.root, this.log, this.store, this.checkpoints, this.tokenizers]) {
@@ -64,7 +64,7 @@ export class DataDirectory {
         accessSync(path, constants.W_OK);
       }
     } catch (cause) {
-      throw new ConfigError(
+      throw new ProcessError(
         'DATA_DIRECTORY_UNUSABLE',
         `data directory ${this.root}: can't be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); choose another with --data-dir`,
         { cause },
@@ -94,11 +94,11 @@ export class DataDirectory {
     return isAlive(address.pid) ? address : null;
   }
 
-  /** @throws ConfigError `DATA_DIRECTORY_IN_USE` when another live process holds it. */
+  /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another live process holds it. */
   announceServer(address: ServerAddress): void {
     const holder = this.runningServer();
     if (holder && holder.pid !== address.pid) {
-      throw new ConfigError(
+      throw new ProcessError(
         'DATA_DIRECTORY_IN_USE',
         `data directory ${this.root}: in use by process ${holder.pid}, which serves ${holder.apiUrl}; stop it, or choose another with --data-dir`,
       );

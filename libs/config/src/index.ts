@@ -1,4 +1,5 @@
 export { ConfigError, type ConfigErrorCode } from './config-error.js';
+export { ProcessError, type ProcessErrorCode } from './process-error.js';
 export { DataDirectory, type Credentials, type ServerAddress } from './data-directory.js';
 export { logInDirectory, namesKafka, readLogConfig, type LogConfig } from './log-config.js';
 export {

@@ -12,7 +12,7 @@ import {
   ValidateIf,
   validateSync,
 } from 'class-validator';
-import { ConfigError } from './config-error.js';
+import { ProcessError } from './process-error.js';
 
 const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const compressions = ['none', 'gzip', 'zstd'] as const;
@@ -109,7 +109,7 @@ export function namesKafka(environment: NodeJS.ProcessEnv): boolean {
 /**
  * Reads which log a process works on, once, in main.
  *
- * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong and the rule; a password's value is never printed
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong and the rule; a password's value is never printed
  */
 export function readLogConfig(environment: NodeJS.ProcessEnv): LogConfig {
   const known = Object.entries(environment).filter(
@@ -124,7 +124,7 @@ export function readLogConfig(environment: NodeJS.ProcessEnv): LogConfig {
       return Object.values(error.constraints ?? {}).map((rule) => `${error.property}: got ${shown}, ${rule}`);
     },
   );
-  if (problems.length > 0) throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
+  if (problems.length > 0) throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
   const { RETRACE_KAFKA_BROKERS: brokers, RETRACE_MAX_EVENT_BYTES: maxEventBytes } = variables;
   if (brokers === undefined)
     return withoutUndefined({ kind: 'lmdb', path: variables.RETRACE_LOG_DIRECTORY, maxEventBytes });
@@ -171,7 +171,7 @@ function readPem(
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new ConfigError(
+    throw new ProcessError(
       'ENVIRONMENT_VARIABLE_INVALID',
       `${name}: got ${JSON.stringify(path)}, can't be read (${reason})`,
       {

@@ -11,7 +11,7 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
-import { ConfigError } from './config-error.js';
+import { ProcessError } from './process-error.js';
 import { readLogConfig, type LogConfig } from './log-config.js';
 
 const localUrl = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
@@ -71,7 +71,7 @@ const numericVariables: ReadonlySet<RoleVariable> = new Set<RoleVariable>(['supe
 /**
  * Parses the environment once, in main.
  *
- * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` naming the variable and the rule; a password's value is never printed.
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming the variable and the rule; a password's value is never printed.
  */
 export function readRoleConfig(environment: NodeJS.ProcessEnv): RoleConfig {
   const plain: Partial<Record<RoleVariable, unknown>> = {};
@@ -88,7 +88,7 @@ export function readRoleConfig(environment: NodeJS.ProcessEnv): RoleConfig {
     return Object.values(error.constraints ?? {}).map((rule) => `${variable}: got ${shown}, ${rule}`);
   });
   if (problem !== null) problems.unshift(problem);
-  if (problems.length > 0) throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
+  if (problems.length > 0) throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
   return Object.freeze(Object.assign(config, { log }));
 }
 
@@ -97,7 +97,7 @@ function tryReadLogConfig(environment: NodeJS.ProcessEnv): { log: LogConfig | nu
   try {
     return { log: readLogConfig(environment), problem: null };
   } catch (error) {
-    if (error instanceof ConfigError) return { log: null, problem: error.message };
+    if (error instanceof ProcessError) return { log: null, problem: error.message };
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.js';
+import { ProcessError } from './process-error.js';
 
 /** One of several like processes, which divide the work among them. */
 export interface Share {
@@ -11,7 +11,7 @@ export interface Share {
  * Reads `1/3`, the first of three; nothing said is the only one.
  *
  * @param name the environment variable
- * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID`
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`
  */
 export function readShare(environment: NodeJS.ProcessEnv, name: string): Share {
   const text = environment[name] ?? '';
@@ -19,7 +19,7 @@ export function readShare(environment: NodeJS.ProcessEnv, name: string): Share {
   const [, number, count] = (/^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []).map(Number);
   if (!(number >= 1 && number <= count)) {
     const rule = 'must be <number>/<count>, such as 1/3 for the first of three';
-    throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', `${name}: got ${JSON.stringify(text)}, ${rule}`);
+    throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', `${name}: got ${JSON.stringify(text)}, ${rule}`);
   }
   return { index: number - 1, count };
 }

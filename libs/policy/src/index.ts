@@ -1,3 +1,4 @@
+export { ComputeError, type ComputeErrorCode, type ComputeErrorOptions } from './backend/compute-error.js';
 export { PolicyError } from './policy-error.js';
 export type { PolicyErrorCode, PolicyErrorOptions } from './policy-error.js';
 export { orderOfChoice } from './backend/backend.js';

@@ -1,4 +1,4 @@
-import { LogError } from './errors.js';
+import { LogError } from './log-error.js';
 import type { EventLog } from './event-log.js';
 
 /** What happens to an append: it goes through, is refused before or after it landed, or never settles, landed or not. */

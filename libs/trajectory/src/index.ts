@@ -2,14 +2,8 @@ export type * from './events.js';
 export type * from './event-log.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type FinalSequences, type TokenBatch } from './batch/token-batch.js';
-export {
-  LogError,
-  TrajectoryError,
-  type DataErrorCode,
-  type LogErrorCode,
-  type TrajectoryErrorCode,
-  type TrajectoryErrorOptions,
-} from './errors.js';
+export { TrajectoryError, type TrajectoryErrorCode, type TrajectoryErrorOptions } from './errors.js';
+export { LogError, type LogErrorCode } from './log-error.js';
 export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from './event-kinds.js';
 export {
   episodeEventId,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogError } from './errors.js';
+import { LogError } from './log-error.js';
 import type { EventLog, FollowOptions, ReadOptions } from './event-log.js';
 import type { Stream } from './events.js';
 

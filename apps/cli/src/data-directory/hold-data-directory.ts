@@ -16,7 +16,7 @@ export interface HeldDataDirectory {
  * Takes a data directory for this process tree, made ready for use.
  *
  * @throws CliError `DATA_DIRECTORY_IN_USE`, naming the server that holds it; at once where one serves.
- * @throws ConfigError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written.
+ * @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written.
  */
 export async function holdDataDirectory(
   path: string,

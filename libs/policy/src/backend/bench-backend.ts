@@ -31,7 +31,7 @@ export interface BenchBackendOptions {
 /**
  * Measures one backend. A process keeps the backend it has opened, so compare several in a process each.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` if it can't be opened.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` if it can't be opened.
  */
 export async function benchBackend(
   name: BackendName,

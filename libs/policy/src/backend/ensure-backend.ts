@@ -1,4 +1,4 @@
-import { PolicyError } from '../policy-error.js';
+import { ComputeError } from './compute-error.js';
 import type { InstallOptions } from './installer/install-backend.js';
 import { installBackend } from './installer/install-backend.js';
 import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
@@ -13,7 +13,7 @@ export interface EnsuredBackend {
  * Installs the fast backend where that is possible. Never throws for a machine that can't have it: `openBackend` then
  * takes the next one, at worst wasm.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` where RETRACE_TENSORFLOW names no version that is pinned.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` where RETRACE_TENSORFLOW names no version that is pinned.
  */
 export async function ensureBackend(options: InstallOptions = {}): Promise<EnsuredBackend> {
   const version = options.version ?? chosenTensorflowVersion(options.environment);
@@ -21,7 +21,7 @@ export async function ensureBackend(options: InstallOptions = {}): Promise<Ensur
     const { manifest } = await installBackend({ ...options, version });
     return { isInstalled: true, message: `TensorFlow ${manifest.tensorflowVersion} is installed.` };
   } catch (error) {
-    if (!(error instanceof PolicyError)) throw error;
+    if (!(error instanceof ComputeError)) throw error;
     return {
       isInstalled: false,
       message: `${error.message} Computing with wasm, which is several times slower.`,

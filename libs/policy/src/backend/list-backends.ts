@@ -37,7 +37,7 @@ export interface ListBackendsOptions {
 /**
  * What each backend of the order of choice would do here. Loads none of them.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` where RETRACE_BACKEND or RETRACE_TENSORFLOW names none that there is.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` where RETRACE_BACKEND or RETRACE_TENSORFLOW names none that there is.
  */
 export async function listBackends({
   environment = process.env,

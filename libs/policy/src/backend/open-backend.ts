@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import * as tf from '@tensorflow/tfjs-core';
-import { PolicyError } from '../policy-error.js';
+import { ComputeError } from './compute-error.js';
 import type { Backend, BackendName } from './backend.js';
 import { backendNames, orderOfChoice } from './backend.js';
 import './gradients.js';
@@ -37,7 +37,7 @@ type Attempt = { readonly version: string } | { readonly refusal: string };
 /**
  * Makes the first backend that works the one that all tensors of this process live on.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
+ * @throws ComputeError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
  *   that can't happen: `wasm` needs nothing. Also if RETRACE_PROCESSOR names no generation that this machine has, or
  *   RETRACE_TENSORFLOW no version that is pinned.
  */
@@ -61,20 +61,20 @@ export async function openBackend({
     }
     refusals.push(`${name}, because ${attempt.refusal}`);
   }
-  throw new PolicyError('BACKEND_UNAVAILABLE', `No backend works: not ${refusals.join('; not ')}.`);
+  throw new ComputeError('BACKEND_UNAVAILABLE', `No backend works: not ${refusals.join('; not ')}.`);
 }
 
 /**
  * The backends to try: the one that RETRACE_BACKEND names, or all in the order of choice.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` when it names none that there is
+ * @throws ComputeError `BACKEND_UNAVAILABLE` when it names none that there is
  */
 export function backendsOf(environment: NodeJS.ProcessEnv): readonly BackendName[] {
   const named = environment['RETRACE_BACKEND'];
   if (named === undefined || named === '') return orderOfChoice;
   const known = backendNames.find((name) => name === named);
   if (known !== undefined) return [known];
-  throw new PolicyError(
+  throw new ComputeError(
     'BACKEND_UNAVAILABLE',
     `RETRACE_BACKEND is ${JSON.stringify(named)}; it must be one of ${backendNames.join(', ')}`,
   );

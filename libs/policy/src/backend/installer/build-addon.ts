@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { addonSourceDirectory, nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
 import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
@@ -42,7 +42,7 @@ export async function unpackTensorflow(
   const found = await readdir(folder).catch((): string[] => []);
   for (const library of libraries) {
     if (!found.includes(library)) {
-      throw new PolicyError('BACKEND_INSTALL_FAILED', `The TensorFlow wheel does not hold ${library}.`);
+      throw new ComputeError('BACKEND_INSTALL_FAILED', `The TensorFlow wheel does not hold ${library}.`);
     }
   }
   await runCommand('strip', ['--strip-unneeded', ...libraries.map((library) => join(folder, library))]);
@@ -72,7 +72,7 @@ export async function unpackNvidia(
 /**
  * Compiles the addon in `directory`, which holds the unpacked TensorFlow, and removes what only the compiler needs.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` with the last line that the compiler said.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` with the last line that the compiler said.
  */
 export async function compileAddon(
   directory: string,
@@ -107,7 +107,7 @@ export async function compileAddon(
 /**
  * Loads the built addon in a process of its own and multiplies 3 × 3 with it.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` if it can't be loaded, or gives something else than 9.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` if it can't be loaded, or gives something else than 9.
  */
 export async function testAddon(directory: string): Promise<void> {
   const result = await runCommand(process.execPath, ['-e', multiplication, join(directory, bindingFile)], {
@@ -115,7 +115,7 @@ export async function testAddon(directory: string): Promise<void> {
     timeoutMs: 120_000,
   });
   if (result.exitCode !== 0 || !result.output.endsWith('product 9')) {
-    throw new PolicyError(
+    throw new ComputeError(
       'BACKEND_INSTALL_FAILED',
       `The built addon does not compute on this machine: ${lastLine(result)}.`,
     );
@@ -157,12 +157,12 @@ async function extractAll(
   }
 }
 
-function compileError(result: CommandResult, signal: AbortSignal | undefined): PolicyError {
+function compileError(result: CommandResult, signal: AbortSignal | undefined): ComputeError {
   const line =
     result.output
       .split('\n')
       .find((candidate) => /error:|fatal|cannot find/i.test(candidate))
       ?.trim() ?? lastLine(result);
   const why = signal?.aborted === true ? 'it was cancelled' : line;
-  return new PolicyError('BACKEND_INSTALL_FAILED', `Compiling the addon failed: ${why}.`);
+  return new ComputeError('BACKEND_INSTALL_FAILED', `Compiling the addon failed: ${why}.`);
 }

@@ -30,7 +30,7 @@ export interface CompileStep {
 
 /** What an installation does, apart from when, where, and that nobody else does it at the same time. */
 export interface BuildSteps {
-  /** Throws `PolicyError` `BACKEND_NOT_INSTALLABLE` in one sentence. */
+  /** Throws `ComputeError` `BACKEND_NOT_INSTALLABLE` in one sentence. */
   findTools(environment: NodeJS.ProcessEnv | undefined): Promise<BuildTools>;
   /** Returns the files that `unpack` needs; files that are there already are not downloaded again. */
   download(step: DownloadStep): Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { runCommand } from './run-command.js';
 
 /** What the installation needs from the machine. */
@@ -14,7 +14,7 @@ export interface BuildTools {
 /**
  * Finds Python 3 with pip, a C++ compiler, make and the headers of Node.
  *
- * @throws PolicyError `BACKEND_NOT_INSTALLABLE`, one sentence that names the first that is missing and what brings it.
+ * @throws ComputeError `BACKEND_NOT_INSTALLABLE`, one sentence that names the first that is missing and what brings it.
  */
 export async function findBuildTools(environment: NodeJS.ProcessEnv = process.env): Promise<BuildTools> {
   const python = await firstThatRuns(
@@ -94,6 +94,6 @@ async function firstThatRuns(
   return null;
 }
 
-function missing(what: string): PolicyError {
-  return new PolicyError('BACKEND_NOT_INSTALLABLE', `The fast backend can't be installed: ${what}.`);
+function missing(what: string): ComputeError {
+  return new ComputeError('BACKEND_NOT_INSTALLABLE', `The fast backend can't be installed: ${what}.`);
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { sha256OfFile } from './installation.js';
 import { lastLine, runCommand } from './run-command.js';
 import type { WheelPin } from './wheel-pins.js';
@@ -18,7 +18,7 @@ export interface DownloadOptions {
  * Downloads a pinned wheel through pip, which knows the machine's index, proxy and certificates, and returns its path.
  * A wheel that an earlier attempt has downloaded whole is used again.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` if pip fails, or if the content is not the pinned one; it is removed.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` if pip fails, or if the content is not the pinned one; it is removed.
  */
 export async function downloadWheel(pin: WheelPin, options: DownloadOptions): Promise<string> {
   const path = join(options.directory, pin.fileName);
@@ -29,7 +29,7 @@ export async function downloadWheel(pin: WheelPin, options: DownloadOptions): Pr
     const file = join(arrived, pin.fileName);
     const sha256 = await sha256OfFile(file).catch(() => 'no such file');
     if (sha256 !== pin.sha256) {
-      throw new PolicyError(
+      throw new ComputeError(
         'BACKEND_INSTALL_FAILED',
         `The download of ${pin.fileName} was refused: its SHA-256 is ${sha256}, pinned is ${pin.sha256}.`,
         { retriable: true },
@@ -90,7 +90,7 @@ async function pipDownload(
   if (signal?.aborted === true || result.exitCode !== 0) {
     await rm(arrived, { recursive: true, force: true });
     const why = signal?.aborted === true ? 'it was cancelled' : `pip says: ${lastLine(result)}`;
-    throw new PolicyError(
+    throw new ComputeError(
       'BACKEND_INSTALL_FAILED',
       `Downloading ${requirements.join(', ')} failed; ${why}.`,
       {

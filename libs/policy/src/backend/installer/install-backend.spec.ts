@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { temporaryDirectory } from '../../testing/temporary-directory.js';
 import type { BuildSteps } from './build-steps.js';
 import { installWith } from './install-backend.js';
@@ -54,7 +54,7 @@ class FakeSteps implements BuildSteps {
 
   private pass(step: keyof FakeSteps['counts']): void {
     this.counts[step]++;
-    if (this.failAt === step) throw new PolicyError('BACKEND_INSTALL_FAILED', `${step} failed`);
+    if (this.failAt === step) throw new ComputeError('BACKEND_INSTALL_FAILED', `${step} failed`);
   }
 
   private async write(directory: string, path: string, content: string): Promise<void> {

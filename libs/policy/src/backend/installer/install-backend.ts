@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { addonVersion } from './addon-sources.js';
 import type { BuildSteps } from './build-steps.js';
 import { buildStepsFor } from './build-steps.js';
@@ -51,7 +51,7 @@ const aside = '.building-';
  * processes one installs and the others wait for it. A download that is complete outlives a failure after it.
  * Retrace's own ops are compiled last, and again when their sources have changed; their failure is only reported.
  *
- * @throws PolicyError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
+ * @throws ComputeError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
  *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence; `BACKEND_UNAVAILABLE` where
  *   RETRACE_TENSORFLOW names no version that is pinned.
  */
@@ -142,7 +142,7 @@ async function build(
   }
   const installation = await findInstallation(cacheDirectory, wanted);
   if (installation === null)
-    throw new PolicyError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
+    throw new ComputeError('BACKEND_INSTALL_FAILED', 'The finished installation was removed.');
   await rm(downloadDirectory, { recursive: true, force: true });
   return installation;
 }
@@ -154,7 +154,7 @@ async function addOps(steps: BuildSteps, { directory }: Installation, job: Build
   try {
     await steps.compileOps({ tools, directory, signal });
   } catch (error) {
-    if (!(error instanceof PolicyError)) throw error;
+    if (!(error instanceof ComputeError)) throw error;
     scale.report('compiling', 1, error.message);
   }
 }
@@ -208,6 +208,6 @@ async function requireSpace(directory: string, variant: Variant): Promise<void> 
   }
 }
 
-function notInstallable(why: string): PolicyError {
-  return new PolicyError('BACKEND_NOT_INSTALLABLE', `The fast backend can't be installed: ${why}.`);
+function notInstallable(why: string): ComputeError {
+  return new ComputeError('BACKEND_NOT_INSTALLABLE', `The fast backend can't be installed: ${why}.`);
 }

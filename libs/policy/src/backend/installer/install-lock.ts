@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 
 interface LockOwner {
   readonly pid: number;
@@ -23,7 +23,7 @@ const missedHeartbeats = 12;
  * Runs `work` while this process alone holds the lock file; waits for other processes. The lock of a process that
  * died, on this machine or another that shares the directory, is taken over.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` when cancelled while waiting; whatever `work` throws.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` when cancelled while waiting; whatever `work` throws.
  */
 export async function withInstallLock<T>(
   path: string,
@@ -39,7 +39,9 @@ export async function withInstallLock<T>(
     if (owner !== null) onWait?.(owner.pid);
     await sleep(Math.min(heartbeatMs, 500), undefined, { signal }).catch(() => undefined);
     if (signal?.aborted === true) {
-      throw new PolicyError('BACKEND_INSTALL_FAILED', 'The installation was cancelled.', { retriable: true });
+      throw new ComputeError('BACKEND_INSTALL_FAILED', 'The installation was cancelled.', {
+        retriable: true,
+      });
     }
   }
   const heartbeat = setInterval(() => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
 import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
@@ -34,7 +34,7 @@ export function findNativeOps(installationDirectory: string): NativeAddons | nul
 /**
  * Compiles the ops for this processor against an installation, loads them in a process of their own, and puts them into place.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` with what the compiler or the loader said.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` with what the compiler or the loader said.
  */
 export async function compileNativeOps(
   installationDirectory: string,
@@ -110,6 +110,6 @@ const activation = `
   process.stdout.write('activated ' + binding.tensorDataSync(y.id)[0].toFixed(1));
 `;
 
-function failed(what: string, why: string): PolicyError {
-  return new PolicyError('BACKEND_INSTALL_FAILED', `${what} Retrace's own ops failed: ${why}.`);
+function failed(what: string, why: string): ComputeError {
+  return new ComputeError('BACKEND_INSTALL_FAILED', `${what} Retrace's own ops failed: ${why}.`);
 }

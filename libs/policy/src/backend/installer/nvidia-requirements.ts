@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 import { WheelArchive } from './wheel-archive.js';
 
 /** About what the wheels that `nvidiaRequirements` names weigh together. */
@@ -19,7 +19,7 @@ export const nvidiaPlatforms = [
 /**
  * The NVIDIA packages, with their version ranges, that a TensorFlow wheel names under its extra `and-cuda`.
  *
- * @throws PolicyError `BACKEND_INSTALL_FAILED` where it names none: without them it would compute on no GPU.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` where it names none: without them it would compute on no GPU.
  */
 export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
   const wheel = await WheelArchive.open(wheelPath);
@@ -30,7 +30,7 @@ export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
     if (entry !== undefined) await wheel.extract(entry, file);
     const requirements = entry === undefined ? [] : parseNvidiaRequirements(await readFile(file, 'utf8'));
     if (requirements.length > 0) return requirements;
-    throw new PolicyError('BACKEND_INSTALL_FAILED', `${basename(wheelPath)} names no CUDA libraries.`);
+    throw new ComputeError('BACKEND_INSTALL_FAILED', `${basename(wheelPath)} names no CUDA libraries.`);
   } finally {
     await wheel.close();
     await rm(directory, { recursive: true, force: true });

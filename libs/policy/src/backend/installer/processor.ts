@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 
 const V3 = ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'];
 
@@ -21,7 +21,7 @@ const names = Object.keys(GENERATIONS) as Processor[];
  * What Retrace's own ops are compiled for: the newest generation that this processor belongs to, or an older one that
  * `RETRACE_PROCESSOR` names.
  *
- * @throws PolicyError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
  */
 export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
   const processors = usableProcessors();
@@ -29,7 +29,7 @@ export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Proc
   const found = processors.find((name) => name === asked);
   if (found === undefined) {
     const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${processors.join(', ')} on this machine`;
-    throw new PolicyError('BACKEND_UNAVAILABLE', message);
+    throw new ComputeError('BACKEND_UNAVAILABLE', message);
   }
   return found;
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
-import { PolicyError } from '../../policy-error.js';
+import { ComputeError } from '../compute-error.js';
 
 /** A file inside a wheel. */
 export interface WheelEntry {
@@ -32,7 +32,7 @@ export class WheelArchive {
     readonly entries: readonly WheelEntry[],
   ) {}
 
-  /** @throws PolicyError `BACKEND_INSTALL_FAILED` if it is no ZIP archive, or one above 4 GiB. */
+  /** @throws ComputeError `BACKEND_INSTALL_FAILED` if it is no ZIP archive, or one above 4 GiB. */
   static async open(path: string): Promise<WheelArchive> {
     const handle = await open(path, 'r');
     try {
@@ -46,7 +46,7 @@ export class WheelArchive {
   /**
    * Writes one file, making its directory, and calls `onBytes` with the number of bytes written since the last call.
    *
-   * @throws PolicyError `BACKEND_INSTALL_FAILED` if its checksum or size is not the recorded one.
+   * @throws ComputeError `BACKEND_INSTALL_FAILED` if its checksum or size is not the recorded one.
    */
   async extract(entry: WheelEntry, destination: string, onBytes?: (numBytes: number) => void): Promise<void> {
     await mkdir(dirname(destination), { recursive: true });
@@ -137,6 +137,6 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return buffer.subarray(0, bytesRead);
 }
 
-function broken(archive: string, why: string): PolicyError {
-  return new PolicyError('BACKEND_INSTALL_FAILED', `${archive} is damaged: ${why}.`, { retriable: true });
+function broken(archive: string, why: string): ComputeError {
+  return new ComputeError('BACKEND_INSTALL_FAILED', `${archive} is damaged: ${why}.`, { retriable: true });
 }

@@ -7,7 +7,8 @@ import { insertBatch } from './sink/insert-batch.js';
 import { readNextOffset } from './sink/store-position.js';
 import type { ArrowInsert, StatementOptions, StoreClient } from './store-client.js';
 import { clusterLayout, ONE_SERVER } from './store-layout.js';
-import { openStoreFixture, overriding, type StoreFixture } from './store.fixture.js';
+import { openStoreFixture, type StoreFixture } from './store.fixture.js';
+import { overriding } from '../../overriding.fixture.js';
 
 const TARGET = { cluster: 'main', database: 'trajectories' };
 const position = { logId: 'log', stream: 'trajectories', partition: 1 } as const;

@@ -7,7 +7,8 @@ import { newEpisodeEvent } from '../../new-event.js';
 import { eventRow, EventRowsEncoder } from '../arrow/index.js';
 import { appendEvents, controlEvent, episodeEvents } from './episodes.fixture.js';
 import { Sink } from './sink/sink.js';
-import { openStoreFixture, overriding, type StoreFixture } from './store.fixture.js';
+import { openStoreFixture, type StoreFixture } from './store.fixture.js';
+import { overriding } from '../../overriding.fixture.js';
 import { TrajectoryReader } from './trajectory-reader.js';
 
 describe('TrajectoryReader', () => {

@@ -1,6 +1,6 @@
 import './request-queue-fix.js';
 import kafkajs, { type PartitionAssigner } from 'kafkajs';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import { isUnauthorized, rootError, toLogError } from './kafka-errors.js';
 import { resolveKafkaOptions, type KafkaLogOptions } from './kafka-options.js';
 import { topicNames } from './log-topics.js';

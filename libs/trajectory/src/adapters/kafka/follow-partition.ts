@@ -1,5 +1,5 @@
 import type Broker from 'kafkajs/src/broker/index.js';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { LogRecord } from '../../event-log.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
 import { isRetriable, StalledError, toLogError, typeOf } from './kafka-errors.js';

@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import Broker from 'kafkajs/src/broker/index.js';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import loggers from 'kafkajs/src/loggers/index.js';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import { isConnectionError, isRetriable, NotReadyError, StalledError, toLogError } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 

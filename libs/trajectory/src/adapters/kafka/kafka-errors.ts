@@ -1,4 +1,5 @@
-import { LogError, TrajectoryError, type LogErrorCode } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError, type LogErrorCode } from '../../log-error.js';
 
 /** What kafkajs throws: `type` is Kafka's name of an error that a broker answered with. */
 interface KafkaJsError extends Error {
@@ -99,7 +100,7 @@ export function isUnauthorized({ name, type = '' }: KafkaJsError): boolean {
 }
 
 /** What kafkajs threw as a `LogError` that says what failed; our own errors as they are. */
-export function toLogError(what: string, where: string, error: unknown): TrajectoryError {
+export function toLogError(what: string, where: string, error: unknown): LogError | TrajectoryError {
   if (error instanceof TrajectoryError) return error;
   const root = rootError(error);
   const failed = `${what} failed in the event log on Kafka at ${where}`;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogError, TrajectoryError } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../../event-log.js';
 import type { Stream } from '../../events.js';
 import { followPartition } from './follow-partition.js';

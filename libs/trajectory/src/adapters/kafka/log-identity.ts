@@ -1,5 +1,5 @@
 import { decodeEvent, encodeEvent } from '../../codec/index.js';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { RetraceEvent } from '../../events.js';
 import { newControlEventId } from '../../ids.js';
 import { newControlEvent } from '../../new-event.js';

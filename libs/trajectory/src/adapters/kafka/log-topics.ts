@@ -1,5 +1,5 @@
 import type Cluster from 'kafkajs/src/cluster/index.js';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { Stream } from '../../events.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
 import { NotReadyError } from './kafka-errors.js';

@@ -1,4 +1,4 @@
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { EventLog } from '../../event-log.js';
 import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions, type KafkaLogOptions } from './kafka-options.js';

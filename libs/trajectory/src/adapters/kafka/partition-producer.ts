@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import { COMPRESSION_TYPES } from './compression.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { isLostProducer, isRefusal, isRetriable, toLogError } from './kafka-errors.js';

@@ -1,5 +1,5 @@
 import { unframe } from '../../codec/frame.js';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { LogRecord } from '../../event-log.js';
 import type Broker from 'kafkajs/src/broker/index.js';
 import type { FetchedMessage } from 'kafkajs/src/broker/index.js';

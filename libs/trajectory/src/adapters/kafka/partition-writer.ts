@@ -1,4 +1,4 @@
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { PartitionProducer } from './partition-producer.js';
 import {
   chooseFragmented,

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { LogError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 
 /** LMDB's mark, little-endian, after the 24 bytes of a page's header. */
 const MAGIC = 0xbeefc0de;

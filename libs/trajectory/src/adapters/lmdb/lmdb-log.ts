@@ -1,5 +1,6 @@
 import type { Database } from 'lmdb';
-import { LogError, TrajectoryError } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import type { EventLog, FollowOptions, LogRecord, OffsetRange, ReadOptions } from '../../event-log.js';
 import type { Stream } from '../../events.js';
 import { Doorbell } from './doorbell.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LogError, TrajectoryError } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import { toLogError } from './log-errors.js';
 
 /** As the driver throws them: text of `strerror`, number as code. */
@@ -7,7 +8,7 @@ function driverError(code: number | string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-const convert = (error: unknown, freeBytes = 2 ** 40): Promise<TrajectoryError> =>
+const convert = (error: unknown, freeBytes = 2 ** 40): ReturnType<typeof toLogError> =>
   toLogError('append', 'data/log', error, () => Promise.resolve(freeBytes));
 
 describe('toLogError', () => {

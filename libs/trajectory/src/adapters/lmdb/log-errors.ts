@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { LogError, TrajectoryError } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 
 /** LMDB's own codes are negative; those of the operating system differ between systems, so they go by text. */
 const MDB_PAGE_NOTFOUND = -30797;
@@ -22,7 +23,7 @@ export async function toLogError(
   path: string,
   error: unknown,
   freeBytesOf: (path: string) => Promise<number> = freeBytes,
-): Promise<TrajectoryError> {
+): Promise<LogError | TrajectoryError> {
   if (error instanceof TrajectoryError) return error;
   const cause = await rootCause(error);
   const detail = cause instanceof Error ? cause.message : String(cause);

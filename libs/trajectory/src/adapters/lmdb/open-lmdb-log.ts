@@ -1,7 +1,8 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
 import { decodeEvent, encodeEvent } from '../../codec/index.js';
-import { LogError, TrajectoryError } from '../../errors.js';
+import { TrajectoryError } from '../../errors.js';
+import { LogError } from '../../log-error.js';
 import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../../event-log.js';
 import type { RetraceEvent } from '../../events.js';
 import { newControlEventId } from '../../ids.js';

@@ -6,7 +6,8 @@ import { readRunHashes } from '../row-hash.js';
 import { catchUp } from '../sink/catch-up.js';
 import { Sink } from '../sink/sink.js';
 import { createStoreClient } from '../store-client.js';
-import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
+import { openStoreFixture, type StoreFixture } from '../store.fixture.js';
+import { overriding } from '../../../overriding.fixture.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { rebuildStore, type RebuildOptions } from './rebuild-store.js';
 

@@ -12,7 +12,8 @@ import { Sink } from '../sink/sink.js';
 import { readNextOffset } from '../sink/store-position.js';
 import { createStoreClient, type StoreClient } from '../store-client.js';
 import { migrate } from '../migrate.js';
-import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
+import { openStoreFixture, type StoreFixture } from '../store.fixture.js';
+import { overriding } from '../../../overriding.fixture.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { deleteRun, type DeleteRun } from './delete-run.js';
 

@@ -4,7 +4,8 @@ import type { StepRecorded } from '../../../events.js';
 import { newRunId } from '../../../ids.js';
 import { appendEvents, controlEvent, episodeEvents } from '../episodes.fixture.js';
 import { catchUp } from '../sink/catch-up.js';
-import { openStoreFixture, overriding, type StoreFixture } from '../store.fixture.js';
+import { openStoreFixture, type StoreFixture } from '../store.fixture.js';
+import { overriding } from '../../../overriding.fixture.js';
 import { verifyStore, type VerifyReport } from './verify-store.js';
 
 describe('verifyStore', () => {
