@@ -12,7 +12,7 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
-import { ProcessError, readLogConfig, type LogConfig } from '@retrace/config';
+import { ProcessError, readLogConfig, type LogConfig } from '@retrace/process';
 import { describeViolations } from '../http/violations.js';
 
 /** The environment variables of the API process, as they are written. */

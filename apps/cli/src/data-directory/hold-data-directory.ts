@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataDirectory, type ServerAddress } from '@retrace/config';
+import { DataDirectory, type ServerAddress } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { DataDirectoryLock } from './lock.js';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/config';
+import { DataDirectory } from '@retrace/process';
 import { verifyDataDirectory } from '../session/verify-data-directory.js';
 import { withStore } from '../session/store-session.js';
 import { runCheck, type CheckResult } from './check.js';

@@ -1,4 +1,4 @@
-import { ProcessError } from '@retrace/config';
+import { ProcessError } from '@retrace/process';
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` when it isn't set. */
 export function requireVariable(name: string): string {

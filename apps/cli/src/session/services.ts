@@ -5,7 +5,7 @@ import {
   readLogConfig,
   type Credentials,
   type LogConfig,
-} from '@retrace/config';
+} from '@retrace/process';
 
 /** The log and the store that the environment names, in place of those of a data directory. */
 export interface Services {

@@ -1,11 +1,6 @@
 import { matrixProducts } from '@retrace/config';
-import {
-  assignTrainedWeights,
-  CheckpointFiles,
-  ComputeError,
-  openBackend,
-  PolicyError,
-} from '@retrace/policy';
+import { assignTrainedWeights, CheckpointFiles, PolicyError } from '@retrace/policy';
+import { ComputeError, openBackend } from '@retrace/compute';
 import { PolicyState } from '../policy-state.js';
 import { ExchangeFile } from './exchange-file.js';
 import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure } from './worker-protocol.js';

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ComputeError, PolicyError } from '@retrace/policy';
+import { ComputeError } from '@retrace/compute';
+import { PolicyError } from '@retrace/policy';
 import { TrainerError } from '../trainer-error.js';
 import type { FromWorker, ToWorker } from './worker-protocol.js';
 

@@ -1,5 +1,6 @@
 import type { Recipe } from '@retrace/config';
-import type { BackendName, ComputeErrorCode, PolicyErrorCode, ShardJob } from '@retrace/policy';
+import type { BackendName, ComputeErrorCode } from '@retrace/compute';
+import type { PolicyErrorCode, ShardJob } from '@retrace/policy';
 import type { LossTerms } from '@retrace/policy';
 
 /** Descriptor under which a worker finds the exchange file; 0 … 2 are its streams, 3 its channel to the trainer. */
