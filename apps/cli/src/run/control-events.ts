@@ -1,4 +1,5 @@
-import type { AnyEvent, EventLog, LogRecord } from '@retrace/trajectory';
+import type { AnyEvent } from '@retrace/trajectory';
+import type { EventLog, LogRecord } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** A control event and where it lies. */

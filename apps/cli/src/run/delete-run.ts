@@ -1,7 +1,7 @@
 import { CheckpointFiles } from '@retrace/policy';
 import type { RunState } from '@retrace/trajectory';
-import { deleteRun, StoreError, type DeleteReport } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { deleteRun, StoreError, type DeleteReport } from '@retrace/store';
+import { ControlTail } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import type { StoreSession } from '../services/connection.js';
 import { checkpointFilesOf } from './run-checkpoints.js';

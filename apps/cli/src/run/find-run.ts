@@ -1,5 +1,6 @@
-import type { EventLog, RunState } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import type { EventLog } from '@retrace/log';
+import type { RunState } from '@retrace/trajectory';
+import { ControlTail } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 
 /**

@@ -1,5 +1,7 @@
-import { logInDirectory, type DataDirectory, type Recipe } from '@retrace/config';
-import { ControlFold, type EventLog, type RunState } from '@retrace/trajectory';
+import { logInDirectory, type DataDirectory } from '@retrace/process';
+import { type Recipe } from '@retrace/config';
+import { ControlFold, type RunState } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { createdBy, readCodeVersion } from '../installation.js';
@@ -48,7 +50,7 @@ export class TrainingServer {
     return this.parts.apiUrl;
   }
 
-  /** @throws CliError, ConfigError or LogError saying why it can't start; nothing is left running then. */
+  /** @throws CliError, ProcessError or LogError saying why it can't start; nothing is left running then. */
   static async start({ dataDirectory, log, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
@@ -182,7 +184,7 @@ function runOf(state: ControlFold, runId: string): RunState {
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
-  const { openLog: openLogAt } = await import('@retrace/trajectory/log');
+  const { openLog: openLogAt } = await import('@retrace/log');
   return openLogAt(logInDirectory(directory.log, process.env), createdBy);
 }
 

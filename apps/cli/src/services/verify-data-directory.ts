@@ -1,6 +1,6 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
+import { ControlTail } from '@retrace/log';
+import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import type { StoreSession } from './connection.js';
 

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { InstallationStatus } from '@retrace/policy';
+import type { InstallationStatus } from '@retrace/compute';
 import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
 
 export const backendCommand = () =>
@@ -20,7 +20,7 @@ const installCommand = () =>
     .addOption(verboseOption())
     .action(async (options) => {
       const [policy, { createLogStream }] = await Promise.all([
-        import('@retrace/policy'),
+        import('@retrace/compute'),
         import('../../supervisor/log-stream.js'),
       ]);
       const chosen = policy.chosenTensorflowVersion();
@@ -56,7 +56,7 @@ const listCommand = () =>
     .addOption(verboseOption())
     .action(async (options) => {
       const [{ listBackends }, { renderRecords }] = await Promise.all([
-        import('@retrace/policy'),
+        import('@retrace/compute'),
         import('../../terminal/table.js'),
       ]);
       const backends = await listBackends();
@@ -102,7 +102,7 @@ const removeCommand = () =>
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
-      const { parseTensorflowVersion, removeBackend } = await import('@retrace/policy');
+      const { parseTensorflowVersion, removeBackend } = await import('@retrace/compute');
       const removed = await removeBackend(
         options.tensorflow === undefined
           ? {}

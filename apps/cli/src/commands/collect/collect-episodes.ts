@@ -1,7 +1,8 @@
 import { collectEpisodes, type CollectResult } from '@retrace/collector';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
-import { PatientLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { PatientLog } from '@retrace/log';
+import { ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';

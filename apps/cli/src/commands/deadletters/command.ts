@@ -28,7 +28,7 @@ const listCommand = () =>
     .action(async (options) => {
       const [{ withStore }, { listDeadLetters }, { renderRecords }] = await Promise.all([
         import('../../services/store-session.js'),
-        import('@retrace/trajectory/clickhouse'),
+        import('@retrace/store'),
         import('../../terminal/table.js'),
       ]);
       const entries = await withStore(options, ({ client }) =>
@@ -52,7 +52,7 @@ const retryCommand = () =>
     .action(async (options) => {
       const [{ withStore }, { retryDeadLetters }] = await Promise.all([
         import('../../services/store-session.js'),
-        import('@retrace/trajectory/clickhouse'),
+        import('@retrace/store'),
       ]);
       const dryRun = options.dryRun === true;
       const report = await withStore(options, ({ client, log: { maxEventBytes } }) =>

@@ -1,7 +1,7 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { checkRunFile, exportRun, importRun, RunFileError } from '@retrace/trajectory/arrow';
-import { readDeletedRuns, readRunHashes } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { checkRunFile, exportRun, importRun, RunFileError } from '@retrace/store';
+import { readDeletedRuns, readRunHashes } from '@retrace/store';
+import { ControlTail } from '@retrace/log';
 import type { StoreSession } from '../../services/connection.js';
 import { deleteRunOf, hasTraces } from '../../run/delete-run.js';
 import { checkpointFilesOf } from '../../run/run-checkpoints.js';

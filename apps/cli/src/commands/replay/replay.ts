@@ -1,9 +1,10 @@
 import { matrixProducts, parseRecipe } from '@retrace/config';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
 import { StateVisits } from '@retrace/scoring';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { TrajectoryReader } from '@retrace/store';
+import { ControlTail } from '@retrace/log';
 import { CliError } from '../../cli-error.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';

@@ -3,12 +3,12 @@ import { parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import {
   CheckpointFiles,
-  openBackend,
   openPolicyCheckpoint,
   openPolicyText,
   saveAdapter,
   saveHuggingFaceModel,
 } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';
 import { findPolicy } from '../../run/find-policy.js';

@@ -13,7 +13,7 @@ import {
 } from '@retrace/scoring';
 import { newControlEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { TrajectoryReader } from '@retrace/store';
 import type { StoreSession } from '../../services/connection.js';
 import { findRun } from '../../run/find-run.js';
 

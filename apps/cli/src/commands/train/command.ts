@@ -27,14 +27,21 @@ export const trainCommand = () =>
     .addOption(jsonOption())
     .addOption(verboseOption())
     .action(async (options) => {
-      const [{ namesKafka, resolveRecipe }, { CliError }, { createLogStream }, { serve }, { printSummary }] =
-        await Promise.all([
-          import('@retrace/config'),
-          import('../../cli-error.js'),
-          import('../../supervisor/log-stream.js'),
-          import('../../server/serve.js'),
-          import('./print-summary.js'),
-        ]);
+      const [
+        { resolveRecipe },
+        { namesKafka },
+        { CliError },
+        { createLogStream },
+        { serve },
+        { printSummary },
+      ] = await Promise.all([
+        import('@retrace/config'),
+        import('@retrace/process'),
+        import('../../cli-error.js'),
+        import('../../supervisor/log-stream.js'),
+        import('../../server/serve.js'),
+        import('./print-summary.js'),
+      ]);
       const recipe = resolveRecipe(options.recipe, {
         seed: options.seed,
         numUpdates: options.updates,

@@ -76,7 +76,7 @@ export const upCommand = () =>
 /** `up` runs the embedded pair: to start it where another log is named would be a mistake of its user. */
 async function refuseServices(command: string): Promise<void> {
   const [{ namesKafka }, { CliError }] = await Promise.all([
-    import('@retrace/config'),
+    import('@retrace/process'),
     import('../../cli-error.js'),
   ]);
   if (!namesKafka(process.env)) return;
