@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyEvent } from '@retrace/trajectory/testing';
+import { anyEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { decodeEvent, encodeEvent, StepRecord } from '@retrace/trajectory/codec';
 import { frame, FRAME_HEADER_BYTES } from '@retrace/trajectory/codec';
 import { messagePack } from '@retrace/trajectory/codec';
 import { packColumn, type Column } from '@retrace/trajectory/codec';
 import { EVENT_KINDS } from '@retrace/trajectory';
 import type { AnyEvent } from '@retrace/trajectory';
-import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { uuidToBytes } from '@retrace/trajectory';
 import { EpisodePlaces } from '@retrace/trajectory';
 import type { Admission } from '../admission/admission.js';

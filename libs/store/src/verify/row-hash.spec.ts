@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newRunId } from '@retrace/trajectory';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { readRunHashes } from './row-hash.js';
 import { catchUp } from '../sink/catch-up.js';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
