@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { ControlTail } from '@retrace/log';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import { makeDataDirectory } from '../support/cli.mjs';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { peekEnvelope } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { ControlTail } from '@retrace/log';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import type { Figure } from '../support/run-long-spec.mjs';

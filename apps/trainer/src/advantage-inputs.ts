@@ -1,7 +1,7 @@
 import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
 import { dataSourceOf } from '@retrace/rewards';
 import type { EpisodeColumns } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import type { EpisodeTexts } from '@retrace/store';
 import { TrainerError } from './trainer-error.js';
 
 export interface NumberedAnchors {

@@ -1,5 +1,5 @@
 import type { BatchPlanned, Json } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import type { ControlTail } from '@retrace/log';
 import type { PolicyState } from './policy-state.js';
 
 export type MetricEntries = readonly (readonly [string, number])[];

@@ -3,7 +3,7 @@ import { policyLossOptions, type Recipe } from '@retrace/config';
 import type { LossOptions } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, EpisodeColumns, FileRef, Json } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import type { EpisodeTexts } from '@retrace/store';
 import { applyUpdate, type UpdateOutcome } from './apply-update.js';
 import { imitationColumns } from './imitation.js';
 import type { AggregationRule } from './loss-weights.js';

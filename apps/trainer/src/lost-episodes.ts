@@ -1,5 +1,5 @@
 import type { BatchPlanned, GroupPool } from '@retrace/trajectory';
-import type { LostEpisode } from '@retrace/trajectory/clickhouse';
+import type { LostEpisode } from '@retrace/store';
 import { TrainerError } from './trainer-error.js';
 
 export interface LeaveOutLost {

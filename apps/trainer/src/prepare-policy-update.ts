@@ -9,7 +9,7 @@ import {
   type AdvantageBatch,
 } from '@retrace/algorithms';
 import { playsGreedyBaseline, proximalPolicy, type Recipe, type TrainerInput } from '@retrace/config';
-import { multipliesInFloat32 } from '@retrace/policy';
+import { multipliesInFloat32 } from '@retrace/compute';
 import { buildTokenBatch, type TokenBatch } from '@retrace/trajectory';
 import {
   episodesToTrain,

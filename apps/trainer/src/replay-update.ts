@@ -4,11 +4,11 @@ import { openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/poli
 import {
   ControlFold,
   type BatchPlanned,
-  type EventLog,
   type PolicyPublished,
   type RunStarted,
   type UpdateApplied,
 } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import {
   RewardScorer,
   VerdictStore,

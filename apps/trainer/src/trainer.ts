@@ -1,15 +1,10 @@
-import { countTensors, type GradientWorkers } from '@retrace/policy';
+import { countTensors } from '@retrace/compute';
+import { type GradientWorkers } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import {
-  trajectoriesStored,
-  type BatchPlanned,
-  type EpisodeColumns,
-  type EventLog,
-  type FileRef,
-  type RunState,
-} from '@retrace/trajectory';
-import type { EpisodeTexts, LostEpisode } from '@retrace/trajectory/clickhouse';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { trajectoriesStored, type EventLog } from '@retrace/log';
+import { type BatchPlanned, type EpisodeColumns, type FileRef, type RunState } from '@retrace/trajectory';
+import type { EpisodeTexts, LostEpisode } from '@retrace/store';
+import type { ControlTail } from '@retrace/log';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointRetention } from './checkpoint-retention.js';
 import { commitUpdate } from './commit-update.js';

@@ -1,10 +1,10 @@
-import { ConfigError } from '@retrace/config';
+import { ProcessError } from '@retrace/process';
 
-/** @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` when it isn't set. */
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` when it isn't set. */
 export function requireVariable(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === '') {
-    throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', `${name}: must be set; the supervisor sets it`);
+    throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', `${name}: must be set; the supervisor sets it`);
   }
   return value;
 }

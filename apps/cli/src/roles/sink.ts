@@ -1,7 +1,7 @@
 /** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
-import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/config';
-import { openLog } from '@retrace/trajectory/log';
-import { catchUp, createStoreClient, migrate, Sink } from '@retrace/trajectory/clickhouse';
+import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/process';
+import { openLog } from '@retrace/log';
+import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createdBy } from '../installation.js';

@@ -1,6 +1,6 @@
 /** The store's process: chDB behind ClickHouse's HTTP protocol, told by its environment what to serve. */
-import { runRole, superviseThisProcess } from '@retrace/config';
-import { startStoreServer } from '@retrace/trajectory/store-server';
+import { runRole, superviseThisProcess } from '@retrace/process';
+import { startStoreServer } from '@retrace/store-server';
 import { once } from 'node:events';
 import { requireVariable } from './require-variable.js';
 

@@ -1,5 +1,5 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { deleteRun, type DeleteReport } from '@retrace/trajectory/clickhouse';
+import { deleteRun, type DeleteReport } from '@retrace/store';
 import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
 import type { StoreSession } from '../services/connection.js';

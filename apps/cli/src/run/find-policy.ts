@@ -1,4 +1,5 @@
-import type { EventLog, PolicyState, RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import type { PolicyState, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { findRun } from './find-run.js';
 

@@ -1,4 +1,5 @@
-import type { EventLog, RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import type { RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
 

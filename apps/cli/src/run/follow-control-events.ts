@@ -1,4 +1,5 @@
-import type { AnyEvent, EventLog } from '@retrace/trajectory';
+import type { AnyEvent } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** A control event and its offset in the log. */

@@ -5,7 +5,7 @@ import {
   type Share,
   type SupervisedRoleConfig,
   logInDirectory,
-} from '@retrace/config';
+} from '@retrace/process';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';

@@ -1,5 +1,7 @@
-import { logInDirectory, type DataDirectory, type Recipe } from '@retrace/config';
-import type { ControlFold, EventLog, RunState } from '@retrace/trajectory';
+import { logInDirectory, type DataDirectory } from '@retrace/process';
+import { type Recipe } from '@retrace/config';
+import type { ControlFold, RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { createdBy, readCodeVersion } from '../installation.js';
@@ -176,7 +178,7 @@ function runOf(state: ControlFold, runId: string): RunState {
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
-  const { openLog: openLogAt } = await import('@retrace/trajectory/log');
+  const { openLog: openLogAt } = await import('@retrace/log');
   return openLogAt(logInDirectory(directory.log, process.env), createdBy);
 }
 

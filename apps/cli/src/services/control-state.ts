@@ -1,5 +1,6 @@
-import type { ControlFold, EventLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import type { ControlFold } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import { ControlTail } from '@retrace/log';
 
 /** Folds all control events that are committed now. */
 export async function readControlState(log: EventLog): Promise<ControlFold> {

@@ -1,5 +1,5 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
+import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import { readControlState } from './control-state.js';
 import type { StoreSession } from './connection.js';

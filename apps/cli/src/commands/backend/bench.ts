@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { benchBackend, listBackends, orderOfChoice, type BackendBench } from '@retrace/policy';
+import { benchBackend, listBackends, orderOfChoice, type BackendBench } from '@retrace/compute';
 import { CliError } from '../../cli-error.js';
 import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';

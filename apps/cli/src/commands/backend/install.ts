@@ -1,4 +1,4 @@
-import { chosenTensorflowVersion, installBackend, parseTensorflowVersion } from '@retrace/policy';
+import { chosenTensorflowVersion, installBackend, parseTensorflowVersion } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 

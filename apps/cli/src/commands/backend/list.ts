@@ -1,4 +1,4 @@
-import { listBackends, type InstallationStatus } from '@retrace/policy';
+import { listBackends, type InstallationStatus } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { renderRecords } from '../../terminal/table.js';
 import { experimentNotice } from './experimental-backends.js';

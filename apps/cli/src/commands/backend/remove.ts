@@ -1,4 +1,4 @@
-import { parseTensorflowVersion, removeBackend } from '@retrace/policy';
+import { parseTensorflowVersion, removeBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 
 export interface RemoveOptions extends CommonOptions {

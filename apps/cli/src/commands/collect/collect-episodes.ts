@@ -1,7 +1,7 @@
 import { collectEpisodes, type CollectResult } from '@retrace/collector';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
-import { PatientLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { PatientLog, ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { formatFigure } from '../../run/run-progress.js';

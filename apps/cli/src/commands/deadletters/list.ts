@@ -1,4 +1,4 @@
-import { listDeadLetters } from '@retrace/trajectory/clickhouse';
+import { listDeadLetters } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';

@@ -1,4 +1,4 @@
-import { retryDeadLetters } from '@retrace/trajectory/clickhouse';
+import { retryDeadLetters } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { filterOf, type FilterOptions } from './filter.js';

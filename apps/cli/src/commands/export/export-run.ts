@@ -1,6 +1,5 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { exportRun } from '@retrace/trajectory/arrow';
-import { readDeletedRuns, readRunHashes } from '@retrace/trajectory/clickhouse';
+import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { checkpointFilesOf } from '../../run/run-checkpoints.js';
 import { readControlState } from '../../services/control-state.js';

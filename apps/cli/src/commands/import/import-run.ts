@@ -1,6 +1,5 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { checkRunFile, importRun, RunFileError } from '@retrace/trajectory/arrow';
-import { readRunHashes } from '@retrace/trajectory/clickhouse';
+import { checkRunFile, importRun, RunFileError, readRunHashes } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { deleteRunOf, hasTraces } from '../../run/delete-run.js';

@@ -1,4 +1,4 @@
-import { createStoreClient, rebuildStore, type RebuildReport } from '@retrace/trajectory/clickhouse';
+import { createStoreClient, rebuildStore, type RebuildReport } from '@retrace/store';
 import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';

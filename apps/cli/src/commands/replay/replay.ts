@@ -1,8 +1,9 @@
 import { matrixProducts, parseRecipe } from '@retrace/config';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { StateVisits } from '@retrace/scoring';
 import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { TrajectoryReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import type { BackendName } from '../../server/role-definitions.js';

@@ -1,5 +1,5 @@
-import { StoreError } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { StoreError } from '@retrace/store';
+import { ControlTail } from '@retrace/log';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { deleteRunOf } from '../../run/delete-run.js';

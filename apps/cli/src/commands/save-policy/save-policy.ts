@@ -3,12 +3,12 @@ import { parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import {
   CheckpointFiles,
-  openBackend,
   openPolicyCheckpoint,
   openPolicyText,
   saveAdapter,
   saveHuggingFaceModel,
 } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';

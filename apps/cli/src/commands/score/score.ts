@@ -10,7 +10,7 @@ import {
 } from '@retrace/scoring';
 import { newControlEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { TrajectoryReader } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';

@@ -1,4 +1,5 @@
-import { namesKafka, resolveRecipe } from '@retrace/config';
+import { namesKafka } from '@retrace/process';
+import { resolveRecipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { assertRewardModulesLoad } from '../../run/load-reward-modules.js';
