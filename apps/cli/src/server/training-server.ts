@@ -51,7 +51,7 @@ export class TrainingServer {
     return this.parts.apiUrl;
   }
 
-  /** @throws CliError, ConfigError or LogError saying why it can't start; nothing is left running then. */
+  /** @throws CliError, ProcessError or LogError saying why it can't start; nothing is left running then. */
   static async start({ dataDirectory, log, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
