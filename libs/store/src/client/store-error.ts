@@ -11,6 +11,8 @@ export type StoreErrorCode =
   | 'NOT_YET_VISIBLE'
   /** An applied migration's text is not the one on disk. */
   | 'MIGRATION_EDITED'
+  /** The store has another migration under a number: it was made before the migrations were combined. */
+  | 'MIGRATION_REPLACED'
   /** The store has migrations that this code doesn't know: it was written by newer code. */
   | 'MIGRATION_UNKNOWN'
   | 'MIGRATION_INVALID'

@@ -49,7 +49,8 @@ interface LedgerRow {
  * On a cluster each is rendered for it (`renderForCluster`); the ledger has the checksums of the files, which are the same everywhere.
  *
  * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
- *   `MIGRATION_UNKNOWN` when the store has migrations that the directory lacks; `MIGRATION_INVALID` for a bad file;
+ *   `MIGRATION_REPLACED` when the directory has another file of the number of one that ran; `MIGRATION_UNKNOWN` when the store
+ *   has migrations with higher numbers than the directory has; `MIGRATION_INVALID` for a bad file;
  *   `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded)
  */
 export async function migrate(
@@ -62,6 +63,7 @@ export async function migrate(
     'SELECT migration, statement, name, num_statements, checksum FROM schema_migrations FINAL ORDER BY migration, statement',
     { settings: client.layout.positionSettings },
   );
+  for (const migration of migrations) assertNotReplaced(migration, ledger);
   const last = ledger.at(-1);
   if (last !== undefined && last.migration > migrations.length) {
     const rule = `this code knows 1 to ${migrations.length}; update it`;
@@ -77,6 +79,16 @@ export async function migrate(
     applied.push(migration.name);
   }
   return { applied };
+}
+
+function assertNotReplaced({ number, name }: Migration, ledger: readonly LedgerRow[]): void {
+  const replaced = ledger.find((row) => row.migration === number && row.name !== name);
+  if (replaced === undefined) return;
+  throw new StoreError(
+    'MIGRATION_REPLACED',
+    `The store was made by an earlier version: it has migration ${replaced.name} where this one has ${name}. ` +
+      'While nothing runs, delete it (the folder store/ of the data directory; on a server its database); the next start fills it from the log',
+  );
 }
 
 function assertUnedited({ number, name, statements }: Migration, ledger: readonly LedgerRow[]): void {

@@ -1,5 +1,5 @@
--- What episodes are worth under each reward version: recomputed from the events at will, so a projection and no fact.
--- Scoring an episode again writes a row again; the newest counts.
+-- Scores of episodes under each reward version. They can be computed again from the events, so they are a projection. Scoring an
+-- episode again adds a row; the newest counts.
 CREATE TABLE IF NOT EXISTS reward_scores
 (
     run_id LowCardinality(String),
