@@ -1,33 +1,26 @@
 /** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
-import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/process';
+import { readSinkConfig, runProcess } from '@retrace/process';
 import { openLog } from '@retrace/log';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createdBy } from '../installation.js';
-import { requireVariable } from './require-variable.js';
 
 /** How long the insert under way may take when asked to stop. */
 const stopMs = 20_000;
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess();
-  const config = readRoleConfig(process.env);
+await runProcess(process.env, async ({ signal, send }) => {
+  const config = readSinkConfig(process.env);
   const log = await openLog(config.log, createdBy);
-  const client = createStoreClient({
-    url: config.storeUrl,
-    username: config.storeUser,
-    password: config.storePassword,
-    cluster: config.storeCluster ?? null,
-  });
-  await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
+  const client = createStoreClient(config.store);
+  await migrate(client, { directory: config.migrationsDirectory });
   send({ type: 'ready' });
-  process.stdout.write(`info writing the log to ${config.storeUrl}\n`);
+  process.stdout.write(`info writing the log to ${config.store.url}\n`);
   const running = new Sink().run({
     log,
     client,
     signal,
-    share: readShare(process.env, 'RETRACE_SINK_SHARE'),
+    share: config.share,
     onNotice: (line) => {
       process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
     },

@@ -1,37 +1,29 @@
 /** The store's process: chDB behind ClickHouse's HTTP protocol, told by its environment what to serve. */
-import { runRole, superviseThisProcess } from '@retrace/process';
+import { readStoreServerConfig, runProcess } from '@retrace/process';
 import { startStoreServer } from '@retrace/store-server';
 import { once } from 'node:events';
-import { requireVariable } from './require-variable.js';
 
 const ANSWER_MS = 200;
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess({ graceMs: 10_000 });
-  const server = await startStoreServer({
-    dataDirectory: requireVariable('RETRACE_STORE_DIRECTORY'),
-    host: requireVariable('RETRACE_STORE_HOST'),
-    port: Number(requireVariable('RETRACE_STORE_PORT')),
-    users: [
-      {
-        name: requireVariable('RETRACE_STORE_USER'),
-        password: requireVariable('RETRACE_STORE_PASSWORD'),
-        access: 'full',
+await runProcess(
+  process.env,
+  async ({ signal, send }) => {
+    const { directory, host, port, users } = readStoreServerConfig(process.env);
+    const server = await startStoreServer({
+      dataDirectory: directory,
+      host,
+      port,
+      users,
+      onDiskFailure: (error) => {
+        console.error(error.message);
+        // At once: closing in order would let the engine go on with parts that are not whole. The answers under way get a moment.
+        setTimeout(() => process.exit(1), ANSWER_MS);
       },
-      {
-        name: requireVariable('RETRACE_STORE_READONLY_USER'),
-        password: requireVariable('RETRACE_STORE_READONLY_PASSWORD'),
-        access: 'readonly',
-      },
-    ],
-    onDiskFailure: (error) => {
-      console.error(error.message);
-      // At once: closing in order would let the engine go on with parts that are not whole. The answers under way get a moment.
-      setTimeout(() => process.exit(1), ANSWER_MS);
-    },
-  });
-  console.log(`ClickHouse engine ${server.version} on ${server.url}`);
-  send({ type: 'ready', url: server.url });
-  if (!signal.aborted) await once(signal, 'abort');
-  await server.close();
-});
+    });
+    console.log(`ClickHouse engine ${server.version} on ${server.url}`);
+    send({ type: 'ready', url: server.url });
+    if (!signal.aborted) await once(signal, 'abort');
+    await server.close();
+  },
+  { graceMs: 10_000 },
+);

@@ -19,7 +19,7 @@ export interface RoleAloneOptions {
  * @throws CliError `SERVICES_MISSING` when the environment names none
  */
 export function requireServices(command: string, dataDir: string): Services {
-  const services = readServices(process.env, dataDir);
+  const services = readServices(dataDir);
   if (services !== null) return services;
   throw new CliError(
     'SERVICES_MISSING',

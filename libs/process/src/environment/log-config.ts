@@ -30,7 +30,7 @@ export type LogConfig =
 /** The log in a directory of this machine that is known already. */
 export function logInDirectory(
   path: string,
-  { RETRACE_MAX_EVENT_BYTES: maxEventBytes }: Pick<EnvironmentVariables, 'RETRACE_MAX_EVENT_BYTES'>,
+  { maxEventBytes }: { readonly maxEventBytes?: number } = {},
 ): Extract<LogConfig, { kind: 'lmdb' }> {
   return withoutUndefined({ kind: 'lmdb', path, maxEventBytes });
 }
@@ -47,7 +47,9 @@ export function readLogConfig(environment: Environment): LogConfig {
 /** The log that variables name which were read with `opensLog`. */
 export function logConfigOf(variables: Variables<never>): LogConfig {
   const { RETRACE_KAFKA_BROKERS: brokers, RETRACE_LOG_DIRECTORY: path = '' } = variables;
-  if (brokers === undefined) return logInDirectory(path, variables);
+  if (brokers === undefined) {
+    return logInDirectory(path, { maxEventBytes: variables.RETRACE_MAX_EVENT_BYTES });
+  }
   return withoutUndefined({
     kind: 'kafka' as const,
     brokers: brokers.split(','),
