@@ -22,7 +22,7 @@ await runRole(async () => {
   });
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
-  process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
+  process.stdout.write(`info writing the log to ${config.storeUrl}\n`);
   const running = new Sink().run({
     log,
     client,
