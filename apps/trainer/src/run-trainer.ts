@@ -8,7 +8,7 @@ import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrac
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
 import { ControlTail, openLog, PatientLog } from '@retrace/log';
 import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
-import { saveTokenizer } from './save-tokenizer.js';
+import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
 /** What it has computed is worth waiting for a log that is away; after this long somebody should look. */

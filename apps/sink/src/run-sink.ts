@@ -1,17 +1,15 @@
-/** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
-import { readSinkConfig, runProcess } from '@retrace/process';
 import { openLog } from '@retrace/log';
+import type { SinkConfig, Supervised } from '@retrace/process';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdBy } from '../installation.js';
 
-/** How long the insert under way may take when asked to stop. */
-const stopMs = 20_000;
+/** The longest time that the current insert may take after the process was asked to stop. */
+const STOP_MS = 20_000;
 
-await runProcess(process.env, async ({ signal, send }) => {
-  const config = readSinkConfig(process.env);
-  const log = await openLog(config.log, createdBy);
+/** Writes the log to the store until the process is asked to stop. */
+export async function runSink(config: SinkConfig, { signal, send }: Supervised): Promise<void> {
+  const log = await openLog(config.log, 'sink');
   const client = createStoreClient(config.store);
   await migrate(client, { directory: config.migrationsDirectory });
   send({ type: 'ready' });
@@ -25,11 +23,11 @@ await runProcess(process.env, async ({ signal, send }) => {
       process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
     },
   });
-  // What was on its way when log or store went away may try for minutes; the next sink reads where the store is.
-  const stopped = once(signal, 'abort').then(() => sleep(stopMs, false, { ref: false }));
+  // An insert may be retried for minutes while log or store is unavailable. The next sink resumes at the position in the store.
+  const stopped = once(signal, 'abort').then(() => sleep(STOP_MS, false, { ref: false }));
   if ((await Promise.race([running.then(() => true), stopped])) === false) return;
-  // In a data directory nobody else will; on Kafka the log goes on without this sink.
+  // On a data directory no other sink writes the rest of the log; on Kafka another one does.
   if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();
   await log.close();
-});
+}
