@@ -10,6 +10,7 @@ import {
   type StatementOptions,
   type StoreClient,
 } from '@retrace/trajectory/clickhouse';
+import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../http/problem.js';
@@ -85,7 +86,7 @@ export class SqlService implements OnApplicationShutdown {
       const readers = result.columns.map(({ type }) => integersOf(type));
       const rows = result.rows
         .slice(0, maxRows)
-        .map((row) => row.map((value, column) => readers[column](value)));
+        .map((row) => row.map((value, column) => readers[column](value as Json)));
       return {
         columns: result.columns,
         rows,
