@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { newControlEvent, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { findFreePort } from '../scripts/free-port.mjs';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';

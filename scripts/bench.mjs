@@ -1,4 +1,5 @@
 /** `npm run bench [-- name …]`: measures the pipeline on this machine; records the figures in docs/results. */
+import { BENCHES } from './results/measuring-scripts.mjs';
 import { runRecorded } from './results/run-recorded.mjs';
 
-await runRecorded({ folder: 'bench', suffix: '.bench.mjs', command: 'npm run bench --' });
+await runRecorded(BENCHES);

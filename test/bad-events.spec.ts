@@ -1,20 +1,10 @@
-import {
-  newEpisodeEvent,
-  newRunId,
-  partitionOf,
-  type AnyEvent,
-  type RetraceEvent,
-} from '@retrace/trajectory';
-import { catchUp, retryDeadLetters, verifyStore } from '@retrace/trajectory/clickhouse';
+import { newEpisodeEvent, newRunId, type AnyEvent, type RetraceEvent } from '@retrace/trajectory';
+import { partitionOf } from '@retrace/log';
+import { catchUp, retryDeadLetters, verifyStore } from '@retrace/store';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import {
-  appendEvents,
-  controlEvent,
-  episodeEvents,
-  openStoreFixture,
-  type StoreFixture,
-} from '@retrace/trajectory/testing';
+import { ControlTail } from '@retrace/log';
+import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EpisodeOrder } from '../apps/collector/src/episode-order.js';
 import { TrajectoryWriter } from '../apps/collector/src/trajectory-writer.js';

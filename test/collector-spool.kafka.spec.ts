@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { TrajectoryWriter } from '@retrace/collector';
 import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent } from '@retrace/trajectory';
 import { peekEnvelope } from '@retrace/trajectory/codec';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../scripts/kafka/start-broker.mjs';
 

@@ -1,11 +1,6 @@
 import { join } from 'node:path';
-import {
-  CheckpointFiles,
-  openBackend,
-  openPolicyCheckpoint,
-  scoreTokens,
-  type SequenceBatch,
-} from '@retrace/policy';
+import { CheckpointFiles, openPolicyCheckpoint, scoreTokens, type SequenceBatch } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { makeDataDirectory, startRetrace } from './support/cli.mjs';

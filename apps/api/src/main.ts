@@ -1,4 +1,4 @@
-import { superviseThisProcess } from '@retrace/config';
+import { superviseThisProcess } from '@retrace/process';
 import { readApiConfig } from './config/api-config.js';
 import { startApiServer, type ApiServer } from './server.js';
 

@@ -1,19 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  matrixProducts,
-  parseRecipe,
-  readRoleConfig,
-  readShare,
-  runRole,
-  superviseThisProcess,
-  type Share,
-} from '@retrace/config';
+import { matrixProducts, parseRecipe } from '@retrace/config';
+import { readRoleConfig, readShare, runRole, superviseThisProcess, type Share } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
-import { PatientLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { holdRole, openLog } from '@retrace/trajectory/log';
+import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { PatientLog } from '@retrace/log';
+import { ControlTail } from '@retrace/log';
+import { holdRole, openLog } from '@retrace/log';
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './trajectory-writer.js';
 

@@ -1,10 +1,11 @@
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent, type EventLog } from '@retrace/trajectory';
+import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import { peekEnvelope } from '@retrace/trajectory/codec';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { faultyLog, overriding, type Fault } from '@retrace/trajectory/testing';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { faultyLog, overriding, type Fault } from '@retrace/log/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TrajectoryWriter, type TrajectoryWriterOptions } from './trajectory-writer.js';

@@ -1,4 +1,5 @@
-import { newEpisodeEvent, episodeIdFor, type AnyEvent, type EventLog } from '@retrace/trajectory';
+import { newEpisodeEvent, episodeIdFor, type AnyEvent } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { describe, expect, it } from 'vitest';
 import { TrajectoryWriter } from './trajectory-writer.js';

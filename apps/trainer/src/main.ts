@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { matrixProducts, parseRecipe, readRoleConfig, runRole, superviseThisProcess } from '@retrace/config';
+import { matrixProducts, parseRecipe } from '@retrace/config';
+import { readRoleConfig, runRole, superviseThisProcess } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, openBackend, openPolicyText, visibleGpus } from '@retrace/policy';
+import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openBackend, visibleGpus } from '@retrace/compute';
 import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
-import { PatientLog } from '@retrace/trajectory';
-import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLog } from '@retrace/trajectory/log';
+import { PatientLog } from '@retrace/log';
+import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
+import { ControlTail } from '@retrace/log';
+import { openLog } from '@retrace/log';
 import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
-import { saveTokenizer } from './save-tokenizer.js';
+import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
 /** What it has computed is worth waiting for a log that is away; after this long somebody should look. */

@@ -12,7 +12,7 @@ import {
   Min,
   validateSync,
 } from 'class-validator';
-import { ConfigError, readLogConfig, type LogConfig } from '@retrace/config';
+import { ProcessError, readLogConfig, type LogConfig } from '@retrace/process';
 import { describeViolations } from '../http/violations.js';
 
 /** The environment variables of the API process, as they are written. */
@@ -99,7 +99,7 @@ export class ApiConfig {
 /**
  * Reads the API's configuration from environment variables, once.
  *
- * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong, its value and the rule; a password's
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong, its value and the rule; a password's
  *   value is never printed
  */
 export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
@@ -112,7 +112,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     const sentences = violations.map(
       ({ field, value, rule }) => `${field}: got ${shown(field, value)}, ${rule}`,
     );
-    throw new ConfigError('ENVIRONMENT_VARIABLE_INVALID', sentences.join('; '));
+    throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', sentences.join('; '));
   }
   const directory = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RoleMessage } from '@retrace/config';
-import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/trajectory/clickhouse';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { startStoreServer, type StoreServer } from '@retrace/trajectory/store-server';
+import type { RoleMessage } from '@retrace/process';
+import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/store';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { startStoreServer, type StoreServer } from '@retrace/store-server';
 import type { Health } from '../health/health.dto.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 

@@ -1,15 +1,12 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   checkUserSql,
-  createStoreClient,
   describeExceededLimit,
   limitRows,
-  StoreError,
   USER_SQL_LIMITS,
   UserSqlError,
-  type StatementOptions,
-  type StoreClient,
-} from '@retrace/trajectory/clickhouse';
+} from '@retrace/store/user-sql';
+import { createStoreClient, StoreError, type StatementOptions, type StoreClient } from '@retrace/store';
 import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
 import { ApiConfig } from '../config/api-config.js';

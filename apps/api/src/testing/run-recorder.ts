@@ -2,12 +2,11 @@ import { frozenLake } from '@retrace/environments';
 import {
   newControlEvent,
   newRunId,
-  partitionOf,
   type AnyEvent,
   type ControlEventKind,
-  type EventLog,
   type PayloadOf,
 } from '@retrace/trajectory';
+import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { playEpisode, type PlayedEpisode } from './played-episode.js';
 import { WordVocabulary } from './word-vocabulary.js';

@@ -2,8 +2,8 @@
  * Installs the fast compute backend, or what a finished installation lacks since the sources of the fused ops have changed, and
  * reports progress to the supervisor; ends at once, without a word, where everything is there.
  */
-import { runRole, superviseThisProcess } from '@retrace/config';
-import { ensureBackend, listBackends, type BackendName } from '@retrace/policy';
+import { runRole, superviseThisProcess } from '@retrace/process';
+import { ensureBackend, listBackends, type BackendName } from '@retrace/compute';
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();

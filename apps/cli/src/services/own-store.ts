@@ -1,4 +1,4 @@
-import { logInDirectory } from '@retrace/config';
+import { logInDirectory } from '@retrace/process';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { storeRole } from '../server/role-definitions.js';
@@ -31,7 +31,7 @@ export async function withOwnStore<T>(
       { storeUrl },
       logInDirectory(directory.log, process.env),
       async ({ client, log }) => {
-        const { catchUp, migrate } = await import('@retrace/trajectory/clickhouse');
+        const { catchUp, migrate } = await import('@retrace/store');
         await migrate(client, { directory: installation.migrations });
         const session: StoreSession = {
           directory,

@@ -1,11 +1,11 @@
 import {
-  ConfigError,
+  ProcessError,
   DataDirectory,
   namesKafka,
   readLogConfig,
   type Credentials,
   type LogConfig,
-} from '@retrace/config';
+} from '@retrace/process';
 
 /** The log and the store that the environment names, in place of those of a data directory. */
 export interface Services {
@@ -20,7 +20,7 @@ export interface Services {
 /**
  * What the environment names: null unless it names a log on Kafka, with which everything works on services that are shared.
  *
- * @throws ConfigError `ENVIRONMENT_VARIABLE_INVALID`
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`
  */
 export function readServices(environment: NodeJS.ProcessEnv, dataDir: string): Services | null {
   if (!namesKafka(environment)) return null;
@@ -28,7 +28,7 @@ export function readServices(environment: NodeJS.ProcessEnv, dataDir: string): S
   const storeUrl = environment.RETRACE_STORE_URL ?? '';
   if (!URL.canParse(storeUrl)) {
     const rule = 'must be http://host:port of the store, as RETRACE_KAFKA_BROKERS names a log that is shared';
-    throw new ConfigError(
+    throw new ProcessError(
       'ENVIRONMENT_VARIABLE_INVALID',
       `RETRACE_STORE_URL: got ${JSON.stringify(storeUrl)}, ${rule}`,
     );

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory, logInDirectory } from '@retrace/config';
+import { DataDirectory, logInDirectory } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -47,7 +47,7 @@ export async function withStore<T>(
 
 /** Others write meanwhile, and a sink of theirs carries it into the store. */
 async function withLiveStore<T>(services: Services, work: (session: StoreSession) => Promise<T>): Promise<T> {
-  const { untilVisible } = await import('@retrace/trajectory/clickhouse');
+  const { untilVisible } = await import('@retrace/store');
   const { directory, storeUrl } = services;
   return withConnection(directory, services, services.log, ({ client, log }) => {
     const catchUp = () => untilVisible(log, client);
