@@ -1,6 +1,6 @@
 import type { BatchPlanned, GroupPool } from '@retrace/trajectory';
 import type { LostEpisode } from '@retrace/store';
-import { TrainerError } from './trainer-error.js';
+import { TrainerError } from '../trainer-error.js';
 
 export interface LeaveOutLost {
   readonly lost: readonly LostEpisode[];

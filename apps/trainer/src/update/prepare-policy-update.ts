@@ -25,7 +25,7 @@ import type { UpdateColumns } from './mini-batches.js';
 import { correctRollout } from './rollout-correction.js';
 import { finalValues, referenceLogprobs, scoreBatch } from './score-batch.js';
 import { actionsOf, episodeOfSequence, firstOf, gather, scatter, shuffled } from './token-columns.js';
-import { TrainerError } from './trainer-error.js';
+import { TrainerError } from '../trainer-error.js';
 
 export interface PreparedUpdate {
   readonly columns: UpdateColumns;

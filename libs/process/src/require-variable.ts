@@ -1,4 +1,4 @@
-import { ProcessError } from '@retrace/process';
+import { ProcessError } from './process-error.js';
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` when it isn't set. */
 export function requireVariable(name: string): string {

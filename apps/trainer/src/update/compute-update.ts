@@ -8,7 +8,7 @@ import { applyUpdate, type UpdateOutcome } from './apply-update.js';
 import { imitationColumns } from './imitation.js';
 import type { AggregationRule } from './loss-weights.js';
 import { learningRateAt } from './learning-rate.js';
-import type { PolicyState } from './policy-state.js';
+import type { PolicyState } from '../checkpoint/policy-state.js';
 import { preparePolicyUpdate, type PreparedUpdate } from './prepare-policy-update.js';
 import { readTrainerState, recordTrainerState } from './trainer-state.js';
 

@@ -8,7 +8,7 @@ import {
   splitByActionTokens,
   type UpdateColumns,
 } from './mini-batches.js';
-import { TrainerError } from './trainer-error.js';
+import { TrainerError } from '../trainer-error.js';
 
 export interface UpdateOptions {
   readonly learningRate: number;

@@ -1,5 +1,5 @@
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
-import { TrainerError } from './trainer-error.js';
+import { TrainerError } from '../trainer-error.js';
 
 export interface LogprobRules {
   /** That the trainer computes its own logprobs with. */

@@ -1,19 +1,17 @@
-/** The sink's process, where no API hosts it: carries the log into the store until it is told to stop. */
-import { readRoleConfig, readShare, runRole, superviseThisProcess } from '@retrace/process';
+/** The sink's process, where no API hosts the sink: writes the log to the store until it is asked to stop. */
 import { openLog } from '@retrace/log';
+import { readRoleConfig, readShare, requireVariable, runRole, superviseThisProcess } from '@retrace/process';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdBy } from '../installation.js';
-import { requireVariable } from './require-variable.js';
 
-/** How long the insert under way may take when asked to stop. */
-const stopMs = 20_000;
+/** The longest time that the current insert may take after the process was asked to stop. */
+const STOP_MS = 20_000;
 
 await runRole(async () => {
   const { signal, send } = superviseThisProcess();
   const config = readRoleConfig(process.env);
-  const log = await openLog(config.log, createdBy);
+  const log = await openLog(config.log, 'sink');
   const client = createStoreClient({
     url: config.storeUrl,
     username: config.storeUser,
@@ -22,7 +20,7 @@ await runRole(async () => {
   });
   await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
   send({ type: 'ready' });
-  process.stdout.write(`info carries the log into ${config.storeUrl}\n`);
+  process.stdout.write(`info writing the log to ${config.storeUrl}\n`);
   const running = new Sink().run({
     log,
     client,
@@ -32,10 +30,10 @@ await runRole(async () => {
       process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
     },
   });
-  // What was on its way when log or store went away may try for minutes; the next sink reads where the store is.
-  const stopped = once(signal, 'abort').then(() => sleep(stopMs, false, { ref: false }));
+  // An insert may be retried for minutes while log or store is unavailable. The next sink resumes at the position in the store.
+  const stopped = once(signal, 'abort').then(() => sleep(STOP_MS, false, { ref: false }));
   if ((await Promise.race([running.then(() => true), stopped])) === false) return;
-  // In a data directory nobody else will; on Kafka the log goes on without this sink.
+  // On a data directory no other sink writes the rest of the log; on Kafka another one does.
   if (config.log.kind === 'lmdb') await catchUp(log, client);
   await client.close();
   await log.close();

@@ -2,7 +2,7 @@ import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors 
 import { dataSourceOf } from '@retrace/rewards';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
-import { TrainerError } from './trainer-error.js';
+import { TrainerError } from '../trainer-error.js';
 
 export interface NumberedAnchors {
   /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */

@@ -1,9 +1,9 @@
-/** The store's process: chDB behind ClickHouse's HTTP protocol, told by its environment what to serve. */
-import { runRole, superviseThisProcess } from '@retrace/process';
+/** The store's process: chDB behind ClickHouse's HTTP protocol. Its environment says which directory, address and users to serve. */
+import { requireVariable, runRole, superviseThisProcess } from '@retrace/process';
 import { startStoreServer } from '@retrace/store-server';
 import { once } from 'node:events';
-import { requireVariable } from './require-variable.js';
 
+/** Time for the answers under way once the disk has failed. */
 const ANSWER_MS = 200;
 
 await runRole(async () => {
@@ -26,7 +26,7 @@ await runRole(async () => {
     ],
     onDiskFailure: (error) => {
       console.error(error.message);
-      // At once: closing in order would let the engine go on with parts that are not whole. The answers under way get a moment.
+      // Closing in order would let the engine continue with incomplete parts, so the process exits almost at once.
       setTimeout(() => process.exit(1), ANSWER_MS);
     },
   });
