@@ -32,7 +32,7 @@ import {
   type AnyEvent,
   type EpisodeColumns,
 } from '@retrace/trajectory';
-import { assertAccountedLogprobs } from '../apps/trainer/src/behavior-check.js';
+import { assertAccountedLogprobs } from '../apps/trainer/src/update/behavior-check.js';
 import { sampleControlEvent, sampleEpisodeEvent } from '../libs/trajectory/src/testing/sample-events.js';
 import { payloadFields } from '../libs/trajectory/src/validation/validate-event.js';
 

@@ -10,7 +10,7 @@ import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/stor
 import { ControlTail } from '@retrace/log';
 import { openLog } from '@retrace/log';
 import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
-import { saveTokenizer } from './save-tokenizer.js';
+import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
 /** What it has computed is worth waiting for a log that is away; after this long somebody should look. */

@@ -11,7 +11,7 @@ import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
 
 /** The host that every part of the embedded pair listens on. */
-export const loopback = '127.0.0.1';
+export const LOOPBACK = '127.0.0.1';
 
 /**
  * Roles that carry events allocate in bursts, most of it garbage by the next one: with room for a burst in the young generation (MiB;
@@ -40,7 +40,7 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
       RETRACE_STORE_DIRECTORY: directory.store,
       // Each running statement holds a thread of this pool.
       UV_THREADPOOL_SIZE: '12',
-      RETRACE_STORE_HOST: loopback,
+      RETRACE_STORE_HOST: LOOPBACK,
       RETRACE_STORE_PORT: portOf(firstReady) ?? String(port),
       RETRACE_STORE_USER: user,
       RETRACE_STORE_PASSWORD: password,
@@ -71,7 +71,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
       ...roleEnvironment(roleConfig(directory, storeUrl)),
       RETRACE_STORE_READONLY_USER: readonlyUser,
       RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
-      RETRACE_API_HOST: loopback,
+      RETRACE_API_HOST: LOOPBACK,
       RETRACE_API_PORT: portOf(firstReady) ?? String(port),
       RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
       RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,

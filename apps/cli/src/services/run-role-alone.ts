@@ -23,7 +23,7 @@ export function requireServices(command: string, dataDir: string): Services {
   if (services !== null) return services;
   throw new CliError(
     'SERVICES_MISSING',
-    `${command}: a role alone needs a log and a store that others share; name them with RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL`,
+    `${command}: needs Kafka and ClickHouse; set RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL`,
   );
 }
 
