@@ -5,7 +5,7 @@ import { encodeEvent } from '../libs/trajectory/src/codec/encode-event.js';
 import type { AnyEvent } from '../libs/trajectory/src/events.js';
 import { newRunId } from '../libs/trajectory/src/ids.js';
 import { appendEvents, controlEvent } from '../libs/log/src/testing/episodes.js';
-import { catchUp } from '../libs/store/src/sink/catch-up.js';
+import { catchUp } from '../libs/store/src/catch-up/catch-up.js';
 import { openStoreFixture, type StoreFixture } from '../libs/store-server/src/testing/store-fixture.js';
 import { overriding } from '../libs/log/src/testing/overriding.js';
 import { verifyStore } from '../libs/store/src/verify/verify-store.js';
