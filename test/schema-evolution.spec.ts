@@ -6,7 +6,7 @@ import type { AnyEvent } from '../libs/trajectory/src/events.js';
 import { newRunId } from '../libs/trajectory/src/ids.js';
 import { appendEvents } from '../libs/log/src/testing/append-events.js';
 import { controlEvent } from '../libs/trajectory/src/testing/episode-events.js';
-import { catchUp } from '../libs/store/src/sink/catch-up.js';
+import { catchUp } from '../libs/store/src/catch-up/catch-up.js';
 import { openStoreFixture, type StoreFixture } from '../libs/store-server/src/testing/store-fixture.js';
 import { overriding } from '../libs/log/src/testing/overriding.js';
 import { verifyStore } from '../libs/store/src/verify/verify-store.js';

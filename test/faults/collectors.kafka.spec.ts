@@ -26,9 +26,9 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     atEnd.push(() => broker.close());
     const roles = await ServiceRoles.start(broker);
     atEnd.push(() => roles.stop());
-    await roles.role(['sink']).waitFor(/carries the log/);
+    await roles.role(['sink']).waitFor(/writing the log/);
     const trainer = roles.role(['train', ...recipe]);
-    const runId = await trainer.waitFor(/began bandit-ppo, run (\S+)/);
+    const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collect = (share: string) =>
       roles.role(['collect', '--run', 'latest', '--backend', 'wasm', '--share', share]);
     const first = collect('1/2');

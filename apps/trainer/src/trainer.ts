@@ -6,13 +6,13 @@ import { type BatchPlanned, type EpisodeColumns, type FileRef, type RunState } f
 import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { ControlTail } from '@retrace/log';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CheckpointRetention } from './checkpoint-retention.js';
-import { commitUpdate } from './commit-update.js';
-import { computeUpdate, readsTexts } from './compute-update.js';
-import { nextPlan, type NextPlan } from './next-plan.js';
-import { leaveOutLost } from './lost-episodes.js';
-import { PolicyState, type PolicyStateOptions } from './policy-state.js';
-import { referenceVersion } from './reference-policy.js';
+import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';
+import { commitUpdate } from './checkpoint/commit-update.js';
+import { computeUpdate, readsTexts } from './update/compute-update.js';
+import { nextPlan, type NextPlan } from './plan/next-plan.js';
+import { leaveOutLost } from './plan/lost-episodes.js';
+import { PolicyState, type PolicyStateOptions } from './checkpoint/policy-state.js';
+import { referenceVersion } from './update/reference-policy.js';
 import { TrainerError } from './trainer-error.js';
 
 /** Where the trainer reads whole episodes; `TrajectoryReader` is one. */

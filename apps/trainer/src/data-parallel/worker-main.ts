@@ -1,7 +1,7 @@
 import { matrixProducts } from '@retrace/config';
 import { assignTrainedWeights, CheckpointFiles, PolicyError } from '@retrace/policy';
 import { ComputeError, openBackend } from '@retrace/compute';
-import { PolicyState } from '../policy-state.js';
+import { PolicyState } from '../checkpoint/policy-state.js';
 import { ExchangeFile } from './exchange-file.js';
 import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure } from './worker-protocol.js';
 

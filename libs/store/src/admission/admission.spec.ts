@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { AnyEvent, StepRecorded } from '@retrace/trajectory';
-import { newRunId } from '@retrace/trajectory';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { rebuildStore } from '../rebuild/rebuild-store.js';
-import { catchUp } from '../sink/catch-up.js';
-import { createStoreClient } from '../client/store-client.js';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { type AnyEvent, newRunId, type StepRecorded } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { catchUp } from '../catch-up/catch-up.js';
+import { createStoreClient } from '../client/store-client.js';
+import { rebuildStore } from '../rebuild/rebuild-store.js';
 import { verifyStore } from '../verify/verify-store.js';
 
 const NUM_EPISODES = 5;

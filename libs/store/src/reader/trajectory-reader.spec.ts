@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildTokenBatch } from '@retrace/trajectory';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '@retrace/trajectory';
-import { episodeIdFor, newRunId } from '@retrace/trajectory';
-import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
-import { appendEvents } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { Sink } from '../sink/sink.js';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
+import {
+  type AnyEvent,
+  buildTokenBatch,
+  type EpisodeEnded,
+  episodeIdFor,
+  newRunId,
+  type StepRecorded,
+} from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
+import { Sink } from '../sink/sink.js';
 import { TrajectoryReader } from './trajectory-reader.js';
 
 describe('TrajectoryReader', () => {

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyEvent } from '@retrace/trajectory';
-import { episodeIdFor, newRunId } from '@retrace/trajectory';
 import { appendEvents } from '@retrace/log/testing';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { Sink } from '../sink/sink.js';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
+import { Sink } from '../sink/sink.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/sql.md');
 

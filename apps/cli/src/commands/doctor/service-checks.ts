@@ -1,6 +1,5 @@
-import { describeLog } from '@retrace/log';
+import { describeLog, LogError } from '@retrace/log';
 import { createStoreClient, readSchemaState, StoreError } from '@retrace/store';
-import { LogError } from '@retrace/log';
 import { installation } from '../../installation.js';
 import type { Services } from '../../services/services.js';
 import { runCheck, type CheckResult } from './check.js';
