@@ -1,52 +1,69 @@
-/** Layers of docs/architecture.md, enforced. */
-const adapterDrivers = [
-  ['lmdb', '^node_modules/lmdb/'],
-  ['kafka', '^node_modules/(kafkajs|fzstd|@bokuweb/zstd-wasm)/'],
-  ['chdb', '^node_modules/(chdb|lz4-napi)/'],
-  ['clickhouse', '^node_modules/@clickhouse/'],
-  ['arrow', '^node_modules/apache-arrow/'],
+/** The layers of docs/architecture.md, enforced by `npm run layers`. */
+const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/)';
+
+/** The packages that only one folder may import, so that a driver is loaded only where it is used. */
+const DRIVERS = [
+  ['lmdb', '^node_modules/lmdb/', '^libs/log/src/lmdb/'],
+  ['kafka', '^node_modules/(kafkajs|fzstd|@bokuweb/zstd-wasm)/', '^libs/log/src/kafka/'],
+  ['chdb', '^node_modules/(chdb|lz4-napi)/', '^libs/store-server/src/'],
+  ['clickhouse', '^node_modules/@clickhouse/', '^libs/store/src/client/'],
+  ['arrow', '^node_modules/apache-arrow/', '^libs/store/src/(arrow|rows|run-file)/'],
+  ['tfjs', '^node_modules/@tensorflow/', '^libs/(compute|policy)/'],
+  ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
 ];
+
+/** What each library may import of the others, beside itself. */
+const ARROWS = {
+  trajectory: [],
+  algorithms: [],
+  rewards: ['algorithms'],
+  log: ['trajectory'],
+  store: ['trajectory', 'log'],
+  'store-server': ['store/src/user-sql', 'trajectory'],
+  scoring: ['rewards', 'algorithms', 'trajectory', 'log', 'store'],
+  environments: ['trajectory', 'algorithms/src/registry'],
+  compute: [],
+  policy: ['algorithms', 'compute'],
+  config: ['algorithms', 'rewards', 'environments'],
+  process: [],
+};
 
 export default {
   forbidden: [
     {
       name: 'no-circular',
+      comment: 'Circles of type-only imports are forbidden too.',
       severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { pathNot: '^apps/trainer/src' },
+      to: { circular: true },
     },
-    {
-      name: 'pure-libs',
-      comment: 'algorithms and rewards import nothing but types',
+    ...Object.entries(ARROWS).map(([library, allowed]) => ({
+      name: `${library}-imports-${allowed.length === 0 ? 'no-library' : allowed.map((path) => path.split('/')[0]).join('-')}`,
       severity: 'error',
-      from: { path: '^libs/(algorithms|rewards)/src', pathNot: '\\.spec\\.ts$' },
+      from: { path: `^libs/${library}/`, pathNot: SPEC },
       to: {
-        path: '^(libs|apps|node_modules)/',
-        pathNot: '^libs/(algorithms|rewards)/src',
-        dependencyTypesNot: ['type-only'],
+        path: `^libs/(?!(${[library, ...allowed].join('|')})/)`,
+        ...(['algorithms', 'rewards'].includes(library) && { dependencyTypesNot: ['type-only'] }),
       },
-    },
-    {
-      name: 'trajectory-core-imports-nothing',
-      severity: 'error',
-      from: {
-        path: '^libs/trajectory/src',
-        pathNot: '(^libs/trajectory/src/adapters/|\\.spec\\.ts$|contract\\.ts$|^libs/trajectory/src/codec/)',
-      },
-      to: { path: '^(libs/(?!trajectory)|apps|node_modules)/|^libs/trajectory/src/adapters/' },
-    },
-    ...adapterDrivers.map(([adapter, driver]) => ({
-      name: `only-${adapter}-adapter-imports-its-driver`,
-      severity: 'error',
-      from: { path: '^(libs|apps)/', pathNot: `(^libs/trajectory/src/adapters/${adapter}/|\\.spec\\.ts$)` },
-      to: { path: driver },
     })),
     {
-      name: 'only-policy-imports-tfjs',
+      name: 'algorithms-and-rewards-import-no-package',
       severity: 'error',
-      from: { path: '^(libs|apps)/', pathNot: '^libs/policy/' },
-      to: { path: '^node_modules/@tensorflow/' },
+      from: { path: '^libs/(algorithms|rewards)/src', pathNot: SPEC },
+      to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
     },
+    {
+      name: 'only-codec-of-trajectory-imports-packages',
+      severity: 'error',
+      from: { path: '^libs/trajectory/src', pathNot: `(^libs/trajectory/src/codec/|${SPEC})` },
+      to: { path: '^node_modules/' },
+    },
+    ...DRIVERS.map(([name, driver, folder]) => ({
+      name: `only-its-folder-imports-${name}`,
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: `(${folder}|${SPEC})` },
+      to: { path: driver },
+    })),
     {
       name: 'libs-never-import-apps',
       severity: 'error',
@@ -54,36 +71,16 @@ export default {
       to: { path: '^apps/' },
     },
     {
+      name: 'libs-and-apps-never-import-scripts-or-tests',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: '(kafka|crash)[^/]*\\.spec\\.ts$|broker\\.fixture' },
+      to: { path: '^(scripts|test|bench)/' },
+    },
+    {
       name: 'apps-never-import-apps',
       severity: 'error',
       from: { path: '^apps/([^/]+)/', pathNot: '^apps/cli/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
-    },
-    {
-      name: 'environments-import-trajectory-types',
-      comment: 'and the registry of names, which belongs to no algorithm',
-      severity: 'error',
-      from: { path: '^libs/environments/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!environments|trajectory|algorithms/src/registry/)' },
-    },
-    {
-      name: 'config-imports-algorithms-rewards-environments',
-      comment: 'whose names, options and abilities recipes are checked against',
-      severity: 'error',
-      from: { path: '^libs/config/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!config|algorithms|rewards|environments)' },
-    },
-    {
-      name: 'scoring-imports-rewards-algorithms-trajectory',
-      severity: 'error',
-      from: { path: '^libs/scoring/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!scoring|rewards|algorithms|trajectory)' },
-    },
-    {
-      name: 'policy-imports-algorithms-only',
-      severity: 'error',
-      from: { path: '^libs/policy/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/(?!policy|algorithms)' },
     },
   ],
   options: {

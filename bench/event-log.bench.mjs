@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { openLmdbLog } from '@retrace/log/lmdb';
 
 const RECORD_BYTES = 800;
 const NUM_RECORDS = 40_000;

@@ -7,7 +7,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Generator, loadHuggingFaceModel, openBackend, PolicyOptimizer } from '@retrace/policy';
+import { Generator, loadHuggingFaceModel, PolicyOptimizer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { qwenHalfBillion, writeRandomModel } from './random-model.mjs';
 
 const NUM_PROMPTS = 4;

@@ -8,10 +8,11 @@ import { parseArgs } from 'node:util';
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
 import { longestContext, matrixProducts, playsGreedyBaseline, resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { createTokenizer, Generator, openBackend, plainPolicyText } from '@retrace/policy';
+import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { RewardScorer } from '@retrace/scoring';
 import { computeUpdate, PolicyState, readsTexts } from '@retrace/trainer';
-import { columnsFromEvents } from './columns-from-events.mjs';
+import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 const runId = '00000000-0000-7000-8000-000000000000';
 

@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
 import { connectBareProducer } from './bare-producer.mjs';
 

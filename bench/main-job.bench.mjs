@@ -14,7 +14,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createStoreClient } from '@retrace/trajectory/clickhouse';
+import { createStoreClient } from '@retrace/store';
 import { findFreePort } from '../scripts/free-port.mjs';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';

@@ -5,7 +5,8 @@
 import { rmSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadHuggingFaceModel, openBackend, PolicyOptimizer, Transformer } from '@retrace/policy';
+import { loadHuggingFaceModel, PolicyOptimizer, Transformer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { writeRandomModel } from './random-model.mjs';
 
 const {

@@ -1,7 +1,7 @@
 /** One process of the pipeline: `store <directory>` or `sink <JSON of { log, storeUrl }>`. It ends with the process that forked it. */
-import { createStoreClient, Sink } from '@retrace/trajectory/clickhouse';
-import { openLog } from '@retrace/trajectory/log';
-import { startStoreServer } from '@retrace/trajectory/store-server';
+import { createStoreClient, Sink } from '@retrace/store';
+import { openLog } from '@retrace/log';
+import { startStoreServer } from '@retrace/store-server';
 import { STORE_USER } from './pipeline-processes.mjs';
 
 const [role, argument] = process.argv.slice(2);

@@ -13,8 +13,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
-import { createStoreClient, migrate, verifyStore } from '@retrace/trajectory/clickhouse';
-import { openLog } from '@retrace/trajectory/log';
+import { createStoreClient, migrate, verifyStore } from '@retrace/store';
+import { openLog } from '@retrace/log';
 import { startBroker } from '../scripts/kafka/start-broker.mjs';
 import { FigureTable } from './figure-table.mjs';
 import {

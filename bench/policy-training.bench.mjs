@@ -12,7 +12,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openBackend, saveHuggingFaceModel, Transformer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { saveHuggingFaceModel, Transformer } from '@retrace/policy';
 import { FigureTable } from './figure-table.mjs';
 import { StepWorker } from './step-worker.mjs';
 

@@ -1,5 +1,6 @@
 /** Times of a training step on the backend that RETRACE_BACKEND names, as JSON. Run by `gpu.bench.mjs`, a process a backend. */
-import { openBackend, PolicyOptimizer, Transformer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { PolicyOptimizer, Transformer } from '@retrace/policy';
 
 const shapes = [
   {

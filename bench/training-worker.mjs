@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { loadHuggingFaceModel, openBackend, PolicyOptimizer } from '@retrace/policy';
+import { loadHuggingFaceModel, PolicyOptimizer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 
 const LEARNING_RATE = 1e-4;
 

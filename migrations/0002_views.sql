@@ -1,5 +1,8 @@
--- What people and services query. Every view reads the first record in log order under one key, so that what a retry,
--- a second sink or a second writer added never shows twice; `conflicts` lists what it hides.
+-- The views that people and services query. Each takes the first record in log order under one key, so a record that a retry, a
+-- second sink or a second writer added is never shown twice.
+--
+-- Episode events count once their run has started. RunStarted is in stream `control`, which has no order with theirs, so the views
+-- decide it and not the sink. Until then the events are dead letters with code UNKNOWN_RUN.
 
 CREATE OR REPLACE VIEW runs AS
 SELECT
@@ -25,7 +28,7 @@ FROM
 ) AS started
 LEFT JOIN
 (
-    -- A run that was stopped has ended until a trainer claims it anew: the first claim of the highest epoch.
+    -- A run that was stopped has ended until a trainer claims it again: the first claim of the highest epoch decides.
     SELECT
         e.run_id AS run_id,
         argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
@@ -57,7 +60,7 @@ SELECT
     toBool(countIf(e.kind = 'EpisodeEnded') > 0) AS sealed,
     argMinOrNullIf(toString(e.end_reason), e.log_offset, e.kind = 'EpisodeEnded') AS end_reason,
     JSONExtractString(argMinIf(e.payload, e.log_offset, e.kind = 'EpisodeEnded'), 'endDetail') AS end_detail,
-    -- In a tuple because argMin skips nulls, and the first record's null must win.
+    -- In a tuple, because argMin skips nulls and a null in the first record must win.
     tupleElement(argMinIf(tuple(e.success), e.log_offset, e.kind = 'EpisodeEnded'), 1) AS success,
     tupleElement(argMinIf(tuple(e.return), e.log_offset, e.kind = 'EpisodeEnded'), 1) AS return,
     argMinOrNullIf(e.num_steps, e.log_offset, e.kind = 'EpisodeEnded') AS num_steps,
@@ -69,6 +72,7 @@ SELECT
     argMinIf(e.token_ids, e.log_offset, e.kind = 'EpisodeEnded') AS final_token_ids
 FROM events AS e
 WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'EpisodeEnded')
+    AND e.run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
 GROUP BY e.run_id, e.episode_id;
 
 CREATE OR REPLACE VIEW steps AS
@@ -109,10 +113,11 @@ SELECT
     snapshot
 FROM
 (
-    -- All kinds that share the episode's numbering: a step under a number that was taken is a conflict.
+    -- All kinds that share the episode's numbering, so that of two records with one number the first counts.
     SELECT *
     FROM events
     WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
+        AND run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
     ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
     LIMIT 1 BY run_id, episode_id, seq
 )
@@ -131,10 +136,12 @@ SELECT
     occurred_at AS assigned_at
 FROM events
 WHERE episode_id != '' AND kind = 'RewardAssigned'
+    AND run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
 ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
 LIMIT 1 BY run_id, episode_id, seq;
 
--- A GroupsClosed holds the groups of a round as columns: group g has the members (offsets[g], offsets[g + 1]] of the lists.
+-- A GroupsClosed event holds the groups of a round as columns. Counted from 1, group g has the members offsets[g] + 1 to offsets[g + 1]
+-- of the lists.
 CREATE OR REPLACE VIEW groups AS
 SELECT
     run_id,
@@ -167,8 +174,8 @@ ARRAY JOIN
 ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
 LIMIT 1 BY run_id, group_id;
 
--- Claims, plans, commits and publications as the fold of the control stream accepts them: under the epoch claimed when they
--- were written, the first in log order per update, plan or version.
+-- Claims, plans, commits and publications that the fold of the control stream accepts: written under the epoch that was claimed at that
+-- moment, and the first in log order for their update, plan or version.
 CREATE OR REPLACE VIEW current_trainer_events AS
 SELECT * EXCEPT (current_epoch)
 FROM
@@ -252,46 +259,6 @@ FROM
 )
 ARRAY JOIN metric_names AS name, metric_values AS value;
 
--- Records that the other views hide: under a key that an earlier record holds, with other content.
-CREATE OR REPLACE VIEW conflicts AS
-SELECT
-    c.run_id AS run_id,
-    c.episode_id AS episode_id,
-    c.seq AS seq,
-    c.kind AS kind,
-    c.event_id AS event_id,
-    c.log_id AS log_id,
-    c.log_stream AS log_stream,
-    c.log_partition AS log_partition,
-    c.log_offset AS log_offset,
-    c.occurred_at AS occurred_at,
-    lower(hex(c.content_checksum)) AS content_checksum,
-    c.first_log_offset AS first_log_offset,
-    lower(hex(c.first_checksum)) AS first_content_checksum
-FROM
-(
-    SELECT
-        *,
-        first_value(e.content_checksum) OVER place AS first_checksum,
-        first_value(e.log_offset) OVER place AS first_log_offset
-    FROM events AS e
-    WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
-        AND (e.run_id, e.episode_id, e.seq) IN
-        (
-            -- Places with more than one row, found by streaming over the sorting key.
-            SELECT run_id, episode_id, seq
-            FROM events
-            WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
-            ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
-            LIMIT 1 OFFSET 1 BY run_id, episode_id, seq
-        )
-    WINDOW place AS (
-        PARTITION BY e.run_id, e.episode_id, e.seq, e.kind = 'RewardAssigned'
-        ORDER BY e.log_id, e.log_stream, e.log_partition, e.log_offset
-    )
-) AS c
-WHERE c.content_checksum != c.first_checksum;
-
 CREATE OR REPLACE VIEW dead_letters AS
 SELECT
     log_id,
@@ -300,9 +267,33 @@ SELECT
     log_offset,
     JSONExtractString(payload, 'code') AS code,
     JSONExtractString(payload, 'reason') AS reason,
+    JSONExtractString(payload, 'runId') AS run_id,
+    JSONExtractString(payload, 'episodeId') AS episode_id,
+    JSONExtractString(payload, 'kind') AS event_kind,
+    JSONExtract(payload, 'schemaVersion', 'Nullable(UInt64)') AS schema_version,
+    fromUnixTimestamp64Micro(JSONExtract(payload, 'occurredAtUs', 'Nullable(Int64)'), 'UTC') AS occurred_at,
     length(raw) AS size_bytes,
     raw
 FROM events
-WHERE run_id = '' AND episode_id = '' AND kind = '_dead_letter'
+-- With the table's name, because `run_id` is the column selected above.
+WHERE events.run_id = '' AND events.episode_id = '' AND kind = '_dead_letter'
 ORDER BY log_id, log_stream, log_partition, log_offset
-LIMIT 1 BY log_id, log_stream, log_partition, log_offset;
+LIMIT 1 BY log_id, log_stream, log_partition, log_offset
+UNION ALL
+SELECT
+    log_id,
+    log_stream,
+    log_partition,
+    log_offset,
+    'UNKNOWN_RUN' AS code,
+    concat(kind, '.runId is ', run_id, '; must be a run that has started: stream control has no RunStarted of it') AS reason,
+    toString(run_id) AS run_id,
+    episode_id,
+    toString(kind) AS event_kind,
+    CAST(schema_version, 'Nullable(UInt64)') AS schema_version,
+    CAST(occurred_at, 'Nullable(DateTime64(6, \'UTC\'))') AS occurred_at,
+    toUInt64(0) AS size_bytes,
+    '' AS raw
+FROM events
+WHERE events.run_id != '' AND events.episode_id != ''
+    AND events.run_id NOT IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted');

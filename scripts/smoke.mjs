@@ -81,9 +81,9 @@ async function smoke() {
   step('Ctrl-C stopped everything in order');
 
   const second = startAsUser(args);
-  const resumedId = await second.waitFor(/going on with bandit-ppo, run (\S+)/, runWithinMs);
-  expect(resumedId === runId, `npm start began another run (${resumedId}) instead of going on with ${runId}`);
-  step(`started again after ${second.elapsed()}: the run goes on`);
+  const resumedId = await second.waitFor(/resuming bandit-ppo, run (\S+)/, runWithinMs);
+  expect(resumedId === runId, `npm start began another run (${resumedId}) instead of resuming ${runId}`);
+  step(`started again after ${second.elapsed()}: the run is resumed`);
   await second.waitFor(/run ended: finished/, runWithinMs);
   const whileServing = await retrace(
     'sql',

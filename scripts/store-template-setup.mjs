@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A directory for the store with the current schema that specs copy (`libs/trajectory/src/adapters/clickhouse/store-template.fixture.ts`).
+ * A directory for the store with the current schema that specs copy (`libs/store-server/src/testing/store-template.ts`).
  * The first one that needs it makes it, and it goes with the run: a run of no such spec makes none.
  */
 export default async function setup() {

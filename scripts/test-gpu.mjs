@@ -17,7 +17,7 @@ const failed = [];
 const suites = await runTool(
   'suites on the GPU',
   'node_modules/vitest/vitest.mjs',
-  ['run', 'libs/policy/src', 'test/gpu'],
+  ['run', 'libs/compute/src', 'libs/policy/src', 'test/gpu'],
   {
     mayFail: true,
     environment,

@@ -83,7 +83,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     [['--updates', 'many'], /must be a whole number of at least 1/],
   ])('a bad recipe field: %j', async (args, sentence) => {
     const { code, stdout, stderr } = await runRetrace(['train', ...bandit, ...args, ...dataDir()]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(readdirSync(directory.path)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { matrixProducts, resolveRecipe } from '@retrace/config';
-import { openBackend, type NamedTensors } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { type NamedTensors } from '@retrace/policy';
 import { WorkerPool } from '@retrace/trainer';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { InMemoryLoop } from '../bench/in-memory-loop.mjs';

@@ -1,5 +1,5 @@
 import { resolveRecipe } from '@retrace/config';
-import { openBackend } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory } from './support/cli.mjs';
 import { InProcessRun } from './support/in-process-run.js';

@@ -1,7 +1,9 @@
 import { newRunId } from '@retrace/trajectory';
-import { catchUp, Sink, untilVisible, verifyStore } from '@retrace/trajectory/clickhouse';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
-import { appendEvents, controlEvent, episodeEvents, openStoreFixture } from '@retrace/trajectory/testing';
+import { catchUp, Sink, untilVisible, verifyStore } from '@retrace/store';
+import { openKafkaLog } from '@retrace/log/kafka';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture } from '@retrace/store-server/testing';
 import kafkajs from 'kafkajs';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 

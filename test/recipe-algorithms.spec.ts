@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveRecipe } from '@retrace/config';
-import { openBackend } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { makeDataDirectory } from './support/cli.mjs';
 import { InProcessRun } from './support/in-process-run.js';
 

@@ -5,7 +5,6 @@ import { resolveRecipe, type Recipe } from '@retrace/config';
 import {
   CheckpointFiles,
   createTokenizer,
-  openBackend,
   openPolicyCheckpoint,
   openPolicyText,
   plainPolicyText,
@@ -13,6 +12,7 @@ import {
   scoreTokens,
   Transformer,
 } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { PolicyState } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,6 +1,7 @@
 import { resolveRecipe } from '@retrace/config';
 import { listPolicyLosses } from '@retrace/algorithms';
-import { openBackend, scoreTokens, Transformer, type NamedTensors } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { scoreTokens, Transformer, type NamedTensors } from '@retrace/policy';
 import { buildTokenBatch } from '@retrace/trajectory';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InMemoryLoop } from '../bench/in-memory-loop.mjs';

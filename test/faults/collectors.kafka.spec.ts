@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { ControlTail } from '@retrace/log';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import { makeDataDirectory } from '../support/cli.mjs';
@@ -26,9 +26,9 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     atEnd.push(() => broker.close());
     const roles = await ServiceRoles.start(broker);
     atEnd.push(() => roles.stop());
-    await roles.role(['sink']).waitFor(/carries the log/);
+    await roles.role(['sink']).waitFor(/writing the log/);
     const trainer = roles.role(['train', ...recipe]);
-    const runId = await trainer.waitFor(/began bandit-ppo, run (\S+)/);
+    const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collect = (share: string) =>
       roles.role(['collect', '--run', 'latest', '--backend', 'wasm', '--share', share]);
     const first = collect('1/2');

@@ -69,7 +69,7 @@ describe('a run that is killed or stopped, and started again', () => {
     expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
     const replay = ['replay', '--update', '3', '--backend', 'wasm', '--data-dir', dataDir];
     const replayed = await runRetrace(replay);
-    expect(replayed.code).toBe(1);
+    expect(replayed.code).toBe(3);
     expect(replayed.stderr).toMatch(
       /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} is not there\); .* what can be replayed is update 1, 6–7$/,
     );

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SINK_GROUP } from '@retrace/trajectory';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { SINK_GROUP } from '@retrace/log';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FaultBench } from '../support/fault-bench.mjs';
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { partitionOf, type AnyEvent } from '@retrace/trajectory';
+import { partitionOf } from '@retrace/log';
+import { type AnyEvent } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FaultBench } from '../support/fault-bench.mjs';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { ControlTail } from '@retrace/log';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import { runRetrace } from '../support/cli.mjs';
@@ -26,10 +26,10 @@ describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse st
     const roles = await ServiceRoles.start(broker);
     atEnd.push(() => roles.stop());
     const sinks = ['1/2', '2/2'].map((share) => roles.role(['sink', '--share', share]));
-    await Promise.all(sinks.map((sink) => sink.waitFor(/carries the log/)));
+    await Promise.all(sinks.map((sink) => sink.waitFor(/writing the log/)));
     const api = roles.role(['api', '--port', '0']);
     const trainer = roles.role(['train', ...recipe]);
-    const runId = await trainer.waitFor(/began bandit-ppo, run (\S+)/);
+    const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collector = roles.role(['collect', '--run', 'latest', '--backend', 'wasm']);
     await collector.waitFor(new RegExp(`collects for run ${runId}`));
 
@@ -69,7 +69,7 @@ describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse st
       const { code, stderr } = await runRetrace(args, { environment: none });
       expect([code, stderr]).toEqual([
         1,
-        expect.stringMatching(/name them with RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL/),
+        expect.stringMatching(/set RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL/),
       ]);
     }
     const half = { RETRACE_KAFKA_BROKERS: '127.0.0.1:9', RETRACE_STORE_URL: '' };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openBackend } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { trainAndGenerate, type Outcome } from './train-and-generate.mjs';
 
 const isAsked = process.env.RETRACE_GPU_TESTS === 'on';

@@ -1,4 +1,5 @@
-import { Generator, openBackend, PolicyOptimizer, scoreTokens, Transformer } from '@retrace/policy';
+import { Generator, PolicyOptimizer, scoreTokens, Transformer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 
 const shared = {
   maxPositions: 256,

@@ -11,15 +11,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   CheckpointFiles,
-  countTensors,
   Generator,
   loadPolicyCheckpoint,
-  openBackend,
   policyCheckpointContent,
   PolicyOptimizer,
   scoreTokens,
   Transformer,
 } from '@retrace/policy';
+import { countTensors, openBackend } from '@retrace/compute';
 
 const { values } = parseArgs({ options: { steps: { type: 'string', default: '10000' } } });
 const numSteps = Number(values.steps);

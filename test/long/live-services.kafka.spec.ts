@@ -27,7 +27,7 @@ describe.skipIf(reason !== '')(`commands on Kafka beside live sinks${reason}`, (
   it('rebuild, delete and import lose and double nothing while episodes come', async () => {
     const { roles } = await start();
     const sinks = ['1/2', '2/2'].map((share) => roles.role(['sink', '--share', share]));
-    await Promise.all(sinks.map((sink) => sink.waitFor(/carries the log/)));
+    await Promise.all(sinks.map((sink) => sink.waitFor(/writing the log/)));
     const collect = (numEpisodes: number) =>
       roles.run([
         ...['collect', '--environment', 'bandit', '--policy', 'random', '--json'],
@@ -77,7 +77,7 @@ describe.skipIf(reason !== '')(`commands on Kafka beside live sinks${reason}`, (
     expect(fresh.store).toMatch(
       /^(ok|warn): ClickHouse \d\S+ at http:\S+: \d+ migrations are to come.*GiB free/,
     );
-    await roles.role(['sink']).waitFor(/carries the log/);
+    await roles.role(['sink']).waitFor(/writing the log/);
     const used = await doctor({ RETRACE_STORE_PASSWORD: 'wrong' });
     expect(used.log).toMatch(/^warn: .*retrace\.trajectories has 3 partitions, one copy of each: /);
     expect(used.store).toMatch(/^fail: .*; see RETRACE_STORE_USER and RETRACE_STORE_PASSWORD$/);

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { peekEnvelope } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
+import { ControlTail } from '@retrace/log';
+import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import type { Figure } from '../support/run-long-spec.mjs';
@@ -37,7 +37,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     atEnd.push(() => broker.close());
     const roles = await ServiceRoles.start(broker);
     atEnd.push(() => roles.stop());
-    await roles.role(['sink']).waitFor(/carries the log/);
+    await roles.role(['sink']).waitFor(/writing the log/);
     const log = await openKafkaLog({
       brokers: [broker.addresses.plaintext],
       createdBy: 'test',
@@ -54,7 +54,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
   it('a trainer in mid-update waits, and neither loses nor doubles the update', async () => {
     const { broker, roles, log } = await start();
     const trainer = roles.role(['train', ...recipe()], impatient);
-    const runId = await trainer.waitFor(/began bandit-ppo, run (\S+)/);
+    const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collector = roles.role(['collect', '--run', 'latest', '--backend', 'wasm'], impatient);
     const control = new ControlTail(log);
     const isPlanned = () => {
@@ -84,7 +84,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
       ...['--set', 'collection.groupsPerRound=4000', '--set', 'collection.concurrentEpisodes=16'],
     );
     const trainer = roles.role(['train', ...long, '--updates', '1'], impatient);
-    const runId = await trainer.waitFor(/began bandit-ppo, run (\S+)/);
+    const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collect = () => roles.role(['collect', '--run', 'latest', '--backend', 'wasm'], impatient);
     const first = collect();
     await expect.poll(() => numTrajectoryRecords(log), { timeout: 60_000 }).toBeGreaterThan(50);

@@ -4,7 +4,7 @@
  *
  *   npm run test:long -- processors
  */
-import { usableProcessors } from '@retrace/policy';
+import { usableProcessors } from '@retrace/compute';
 import { testNativeOps } from '../support/native-ops-suites.mjs';
 
 testNativeOps({

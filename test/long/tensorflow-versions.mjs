@@ -4,7 +4,7 @@
  *
  *   npm run test:long -- tensorflow-versions
  */
-import { tensorflowVersions } from '@retrace/policy';
+import { tensorflowVersions } from '@retrace/compute';
 import { testNativeOps } from '../support/native-ops-suites.mjs';
 
 testNativeOps({

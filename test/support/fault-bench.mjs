@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import { createStoreClient, deleteRun, migrate, untilVisible } from '@retrace/trajectory/clickhouse';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { newRunId, partitionOf } from '@retrace/trajectory';
+import { createStoreClient, deleteRun, migrate, untilVisible } from '@retrace/store';
+import { openKafkaLog } from '@retrace/log/kafka';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { newRunId } from '@retrace/trajectory';
+import { partitionOf } from '@retrace/log';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { findFreePort } from '../../scripts/free-port.mjs';
 import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
@@ -38,7 +39,7 @@ export class FaultBench {
 
   /**
    * @param {{ directory: string, storeDirectory: string }} directories
-   * @param {import('@retrace/trajectory').EventLog} log
+   * @param {import('@retrace/log').EventLog} log
    * @param {import('./sink-child.mjs').SinkJob['log']} logJob
    * @param {StoreChild} store
    */

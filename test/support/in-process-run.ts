@@ -5,12 +5,13 @@ import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import { replayUpdate, Trainer, type EpisodeSource, type ReplayResult } from '@retrace/trainer';
-import { SINK_GROUP, type AnyEvent, type EventLog, type UpdateApplied } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import { SINK_GROUP, type EventLog } from '@retrace/log';
+import { type AnyEvent, type UpdateApplied } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { columnsFromEvents } from '../../bench/columns-from-events.mjs';
+import { ControlTail } from '@retrace/log';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 interface WorkOptions {
   readonly untilUpdate?: number;

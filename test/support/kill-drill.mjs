@@ -44,7 +44,7 @@ export async function trainWithKills(args, kills, { withinMs, command = 'train',
         await end(session, target);
         session = start();
         sessions.push(session);
-        await session.waitFor(/going on with/, withinMs);
+        await session.waitFor(/resuming /, withinMs);
       } else {
         kill(await pidOf(session, target));
       }

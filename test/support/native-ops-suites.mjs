@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { root } from './cli.mjs';
 import { runVitest } from './vitest-report.mjs';
 
-const SUITES = ['libs/policy/src/ops', 'libs/policy/src/generation', 'libs/policy/src/optimizer'];
+const SUITES = [
+  'libs/compute/src/ops',
+  'libs/policy/src/model/attention.spec.ts',
+  'libs/policy/src/generation',
+  'libs/policy/src/optimizer',
+];
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
+import { TrajectoryReader } from '@retrace/store';
 
 /**
  * Reading in the order of the key while rows come and parts merge: whether an episode that is in the store whole is ever shown with less.
@@ -31,7 +31,7 @@ export function withSettings(client, added) {
 /**
  * The trainer's reading of whole episodes against the events that were appended.
  *
- * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
+ * @param {import('@retrace/store').StoreClient} client
  * @param {string} runId
  * @param {readonly (readonly import('@retrace/trajectory').AnyEvent[])[]} episodes Events of each, in order; all visible.
  * @returns {Promise<string | null>} what is wrong, one sentence; null when every step is there with its tokens, rewards and logprobs
@@ -66,7 +66,7 @@ export async function readEpisodesAndCompare(client, runId, episodes) {
 /**
  * The view `steps` of all episodes of the run, as the audit reads it, against how many steps each has.
  *
- * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
+ * @param {import('@retrace/store').StoreClient} client
  * @param {string} runId
  * @param {readonly (readonly import('@retrace/trajectory').AnyEvent[])[]} episodes All visible; the run may have more.
  */
@@ -85,8 +85,8 @@ export async function countStepsAndCompare(client, runId, episodes) {
 /**
  * Once more in each way, and where the rows are.
  *
- * @param {import('@retrace/trajectory/clickhouse').StoreClient} client
- * @param {(client: import('@retrace/trajectory/clickhouse').StoreClient) => Promise<string | null>} look
+ * @param {import('@retrace/store').StoreClient} client
+ * @param {(client: import('@retrace/store').StoreClient) => Promise<string | null>} look
  */
 export async function explainFault(client, look) {
   const found = [];

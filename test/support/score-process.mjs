@@ -3,8 +3,8 @@
  * "instructions" }'`. Prints the totals by episode, and what asking took.
  */
 import { RewardScorer, scoreRun, VerdictStore } from '@retrace/scoring';
-import { createStoreClient, TrajectoryReader } from '@retrace/trajectory/clickhouse';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { createStoreClient, TrajectoryReader } from '@retrace/store';
+import { openLmdbLog } from '@retrace/log/lmdb';
 
 /** @type {{ storeUrl: string, logPath: string, runId: string, endpoint: string, instructions: string }} */
 const { storeUrl, logPath, runId, endpoint, instructions } = JSON.parse(process.argv[2]);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials } from '@retrace/config';
+import type { Credentials } from '@retrace/process';
 import type { StartedBroker } from '../../scripts/kafka/start-broker.mjs';
 import { findFreePort } from '../../scripts/free-port.mjs';
 import { makeDataDirectory, runRetrace, startRetrace, type Session } from './cli.mjs';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
  * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: { brokers: string[], prefix: string, numTrajectoryPartitions: number } }} log
  * @property {{ url: string, username: string, password: string, requestTimeoutMs?: number }} store
  * @property {{ index: number, count: number }} [share]
- * @property {import('@retrace/trajectory/clickhouse').SinkOptions} [options]
+ * @property {import('@retrace/store').SinkOptions} [options]
  * @property {'token-deduplication' | 'cursor-before-insert' | 'position-forgotten'} [mutation] A sink that
  *   works otherwise than it should.
  */

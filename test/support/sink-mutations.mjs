@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 const CURSOR_GROUP = 'mutant';
 
 /**
- * @param {{ log: import('@retrace/trajectory').EventLog, client: import('@retrace/trajectory/clickhouse').StoreClient }} parts
+ * @param {{ log: import('@retrace/log').EventLog, client: import('@retrace/store').StoreClient }} parts
  * @param {import('./sink-child.mjs').SinkJob['mutation']} mutation
  */
 export function mutate({ log, client }, mutation) {

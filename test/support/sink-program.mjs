@@ -1,7 +1,7 @@
 /** A sink that tests start as a process: `node sink-program.mjs <SinkJob as JSON>`; stops in order on SIGTERM. */
-import { createStoreClient, Sink } from '@retrace/trajectory/clickhouse';
-import { openKafkaLog } from '@retrace/trajectory/kafka';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import { createStoreClient, Sink } from '@retrace/store';
+import { openKafkaLog } from '@retrace/log/kafka';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { mutate } from './sink-mutations.mjs';
 
 /** @type {import('./sink-child.mjs').SinkJob} */

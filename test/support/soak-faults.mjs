@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { SINK_GROUP } from '@retrace/trajectory';
+import { SINK_GROUP } from '@retrace/log';
 import { Strace, whyNoStrace } from './strace.mjs';
 
 /**

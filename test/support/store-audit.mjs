@@ -1,4 +1,4 @@
-import { verifyStore } from '@retrace/trajectory/clickhouse';
+import { verifyStore } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { EpisodeFold } from '@retrace/trajectory';
 
@@ -30,7 +30,7 @@ const MAX_NAMED = 5;
  * log and those in the store are the same, hold all that was acknowledged and nothing that nobody produced; (3) the read path shows every
  * step and episode once; (4) no sealed episode has a gap; (5) what the views show of every episode is the fold of the log's records.
  *
- * @param {{ log: import('@retrace/trajectory').EventLog, client: import('@retrace/trajectory/clickhouse').StoreClient,
+ * @param {{ log: import('@retrace/log').EventLog, client: import('@retrace/store').StoreClient,
  *   produced: Produced }} parts
  * @returns {Promise<Audit>}
  */

@@ -128,23 +128,26 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
 
   it.each([
     [
+      3,
       ['--policy', 'latest'],
       /there are no episodes; at least 30 effective ones .* would do; 768 more episodes fed updates that led to this policy/,
     ],
     [
+      3,
       ['--policy', '1', '--min-effective', '5000'],
       /at least 5000 \(minEffectiveEpisodes\) are needed .* about \d+ more episodes .* would do/,
     ],
-    [['--policy', '9'], /policy 9 of run \S+: there is none; the run has versions 0 … 3/],
+    [1, ['--policy', '9'], /policy 9 of run \S+ does not exist; the run has versions 0 … 3/],
     [
+      2,
       ['--policy', '1', '--estimators', 'doublyRobst'],
-      /no estimator is named "doublyRobst"; did you mean doublyRobust/,
+      /unknown estimator "doublyRobst"; did you mean doublyRobust/,
     ],
-    [['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
-    [['--policy', '1', '--gamma', '2'], /must be a number from 0 to 1/],
-  ])('refuses %j, and says what would do', async (args, message) => {
+    [1, ['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
+    [2, ['--policy', '1', '--gamma', '2'], /must be a number from 0 to 1/],
+  ])('exits %i for `evaluate` with %j, and says what to do', async (exitCode, args, message) => {
     const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
-    expect(code).toBe(1);
+    expect(code).toBe(exitCode);
     expect(stderr).toMatch(message);
   });
 
@@ -179,6 +182,6 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(collected.estimates?.[0].value).toBeCloseTo(collected.behaviorReturn, 4);
 
     const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
-    expect(unknown.stderr).toMatch(/^retrace: run none: is not in this log/);
+    expect(unknown.stderr).toMatch(/^retrace: run "none" not found/);
   });
 });

@@ -119,7 +119,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
       /^retrace: reward version 'brief' .* has no scores; there are .*brief too/,
     );
     const run = await runRetrace(['score', '--run', 'none', ...data]);
-    expect(run.stderr).toMatch(/^retrace: run none: is not in this log/);
+    expect(run.stderr).toMatch(/^retrace: run "none" not found/);
     writeFileSync(join(directory.path, 'brief-reward.mjs'), 'export const brief = 1;');
     const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
     expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);

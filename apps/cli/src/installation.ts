@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Where the parts of this installation lie. */
+/** Paths of the parts of this installation. */
 export const installation = {
   root,
   migrations: join(root, 'migrations'),
   dashboard: join(root, 'apps', 'dashboard', 'dist', 'site'),
   scripts: {
     retrace: join(root, 'apps', 'cli', 'bin', 'retrace.mjs'),
-    store: join(root, 'apps', 'cli', 'dist', 'roles', 'store.js'),
-    sink: join(root, 'apps', 'cli', 'dist', 'roles', 'sink.js'),
+    store: join(root, 'apps', 'store', 'dist', 'main.js'),
+    sink: join(root, 'apps', 'sink', 'dist', 'main.js'),
     backend: join(root, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
     api: join(root, 'apps', 'api', 'dist', 'main.js'),
     collector: join(root, 'apps', 'collector', 'dist', 'main.js'),

@@ -9,13 +9,13 @@ export interface CommonOptions {
 }
 
 export const dataDirOption = () =>
-  new Option('--data-dir <directory>', 'where log, store and checkpoints lie')
+  new Option('--data-dir <directory>', 'directory of the log, store and checkpoints')
     .env('RETRACE_DATA_DIR')
     .default('./.retrace');
 
 export const jsonOption = () => new Option('--json', 'machine-readable output');
 
-export const verboseOption = () => new Option('--verbose', 'stack traces with errors');
+export const verboseOption = () => new Option('--verbose', 'print stack traces with errors');
 
 export const recipeOption = () =>
   new Option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file').default(
@@ -23,7 +23,10 @@ export const recipeOption = () =>
   );
 
 export const backendOption = () =>
-  new Option('--backend <name>', 'compute backend instead of the best one found').choices([
+  new Option(
+    '--backend <name>',
+    'compute backend, instead of the fastest usable one; CUDA and webgpu are experimental, never run on a GPU',
+  ).choices([
     'tensorflow-cuda',
     'tfjs-node-gpu',
     'tensorflow',
@@ -34,26 +37,23 @@ export const backendOption = () =>
   ] as const satisfies readonly BackendName[]);
 
 export const collectorsOption = () =>
-  new Option('--collectors <number>', 'processes that collect side by side, each its part of every round')
+  new Option('--collectors <number>', 'number of collector processes; each plays its share of every round')
     .argParser(wholeNumber(1, 64))
     .default(1);
 
-/** A parser for whole numbers in [min, max], for commander. */
+/** Returns a parser for commander of whole numbers in [min, max]. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
-      const range =
-        max === Number.MAX_SAFE_INTEGER
-          ? `of at least ${String(min)}`
-          : `from ${String(min)} to ${String(max)}`;
+      const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
       throw new InvalidArgumentError(`It must be a whole number ${range}.`);
     }
     return value;
   };
 }
 
-/** A parser for points in time, for commander: milliseconds since the Unix epoch. */
+/** Parses a point in time for commander, to milliseconds since the Unix epoch. */
 export function pointInTime(text: string): number {
   const timeMs = Date.parse(text);
   if (Number.isNaN(timeMs)) {
@@ -64,18 +64,18 @@ export function pointInTime(text: string): number {
   return timeMs;
 }
 
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** A parser for ages, for commander: milliseconds. */
+/** Parses an age for commander, to milliseconds. */
 export function durationMs(text: string): number {
   const [, count, unit] = /^(\d+)([mhdw])$/.exec(text) ?? [];
   if (count === undefined) {
-    throw new InvalidArgumentError('It must be a whole number of m, h, d or w, such as 30d.');
+    throw new InvalidArgumentError('It must be a whole number and a unit (m, h, d or w), such as 30d.');
   }
-  return Number(count) * unitMs[unit as keyof typeof unitMs];
+  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
 
-/** Collects a repeatable option, for commander. */
+/** Collects the values of a repeatable option for commander. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }

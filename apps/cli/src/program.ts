@@ -1,52 +1,63 @@
-import { Command } from '@commander-js/extra-typings';
-import { apiCommand } from './commands/api/command.js';
-import { backendCommand } from './commands/backend/command.js';
-import { collectCommand } from './commands/collect/command.js';
-import { deadlettersCommand } from './commands/deadletters/command.js';
-import { doctorCommand } from './commands/doctor/command.js';
-import { exportCommand } from './commands/export/command.js';
-import { importCommand } from './commands/import/command.js';
-import { rebuildCommand } from './commands/rebuild/command.js';
-import { evaluateCommand } from './commands/evaluate/command.js';
-import { recipesCommand } from './commands/recipes/command.js';
-import { replayCommand } from './commands/replay/command.js';
-import { retainCommand } from './commands/retain/command.js';
-import { runsCommand } from './commands/runs/command.js';
-import { savePolicyCommand } from './commands/save-policy/command.js';
-import { scoreCommand } from './commands/score/command.js';
-import { sinkCommand } from './commands/sink/command.js';
-import { sqlCommand } from './commands/sql/command.js';
-import { storeCommand } from './commands/store/command.js';
-import { trainCommand } from './commands/train/command.js';
-import { upCommand } from './commands/up/command.js';
-import { verifyCommand } from './commands/verify/command.js';
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { readVersion } from './installation.js';
 
-/** The whole command line. Commands load what they need when they run, so that help costs nothing. */
-export function createProgram() {
-  return new Command('retrace')
+/** The definition of each command, in the order of `--help`; each imports what it needs only when it runs. */
+const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
+  up: async () => (await import('./commands/up/command.js')).upCommand(),
+  train: async () => (await import('./commands/train/command.js')).trainCommand(),
+  collect: async () => (await import('./commands/collect/command.js')).collectCommand(),
+  sink: async () => (await import('./commands/sink/command.js')).sinkCommand(),
+  api: async () => (await import('./commands/api/command.js')).apiCommand(),
+  sql: async () => (await import('./commands/sql/command.js')).sqlCommand(),
+  verify: async () => (await import('./commands/verify/command.js')).verifyCommand(),
+  export: async () => (await import('./commands/export/command.js')).exportCommand(),
+  import: async () => (await import('./commands/import/command.js')).importCommand(),
+  rebuild: async () => (await import('./commands/rebuild/command.js')).rebuildCommand(),
+  deadletters: async () => (await import('./commands/deadletters/command.js')).deadlettersCommand(),
+  runs: async () => (await import('./commands/runs/command.js')).runsCommand(),
+  retain: async () => (await import('./commands/retain/command.js')).retainCommand(),
+  replay: async () => (await import('./commands/replay/command.js')).replayCommand(),
+  score: async () => (await import('./commands/score/command.js')).scoreCommand(),
+  evaluate: async () => (await import('./commands/evaluate/command.js')).evaluateCommand(),
+  'save-policy': async () => (await import('./commands/save-policy/command.js')).savePolicyCommand(),
+  recipes: async () => (await import('./commands/recipes/command.js')).recipesCommand(),
+  backend: async () => (await import('./commands/backend/command.js')).backendCommand(),
+  store: async () => (await import('./commands/store/command.js')).storeCommand(),
+  doctor: async () => (await import('./commands/doctor/command.js')).doctorCommand(),
+};
+
+const VERSION_FLAGS: readonly string[] = ['-V', '--version'];
+
+const EXPERIMENTAL = `
+Experimental:
+  CUDA backends         never run on an NVIDIA GPU
+  backend webgpu        never run on a GPU, only on SwiftShader (a GPU in software)
+  ClickHouse clusters   the schema for RETRACE_STORE_CLUSTER has never run on a cluster
+  Docker                the image and docker-compose.yml have never been built or started`;
+
+const EXIT_CODES = `
+Exit codes:
+  0    success
+  1    a check found a fault, or the command failed
+  2    the command line or the recipe is wrong
+  3    the data is insufficient for an answer
+  130  ended at once by a second Ctrl-C`;
+
+/** The part of the command line that `args` need: the command that they name, or all commands where they name none. */
+export async function createProgram(args: readonly string[]): Promise<CommandUnknownOpts> {
+  const program = new Command('retrace')
     .description('Event-sourced trajectory store and off-policy-aware trainer for LLM agents')
     .version(readVersion())
     .showHelpAfterError('(see --help)')
-    .addCommand(upCommand())
-    .addCommand(trainCommand())
-    .addCommand(collectCommand())
-    .addCommand(sinkCommand())
-    .addCommand(apiCommand())
-    .addCommand(sqlCommand())
-    .addCommand(verifyCommand())
-    .addCommand(exportCommand())
-    .addCommand(importCommand())
-    .addCommand(rebuildCommand())
-    .addCommand(deadlettersCommand())
-    .addCommand(runsCommand())
-    .addCommand(retainCommand())
-    .addCommand(replayCommand())
-    .addCommand(scoreCommand())
-    .addCommand(evaluateCommand())
-    .addCommand(savePolicyCommand())
-    .addCommand(recipesCommand())
-    .addCommand(backendCommand())
-    .addCommand(storeCommand())
-    .addCommand(doctorCommand());
+    .addHelpText('after', EXPERIMENTAL)
+    .addHelpText('after', EXIT_CODES);
+  const names = namesNeededFor(args[0]);
+  for (const command of await Promise.all(names.map((name) => COMMANDS[name]()))) program.addCommand(command);
+  return program;
+}
+
+function namesNeededFor(first: string | undefined): readonly string[] {
+  if (first === undefined) return Object.keys(COMMANDS);
+  if (VERSION_FLAGS.includes(first)) return [];
+  return Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
 }

@@ -5,11 +5,11 @@ import {
   summarizeStep,
   type AnyEvent,
   type ClosedGroup,
-  type EventLog,
   type GroupsClosed,
   type RunState,
   type StepSummary,
 } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import { isOwn, type Share } from './round-share.js';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 

@@ -1,8 +1,10 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import { longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
-import { countTensors, Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
-import { LogError, type EventLog, type PolicyState, type RunState, type Split } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { countTensors } from '@retrace/compute';
+import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
+import { LogError, type EventLog } from '@retrace/log';
+import { type PolicyState, type RunState, type Split } from '@retrace/trajectory';
+import type { ControlTail } from '@retrace/log';
 import { abandonUnfinished, trajectoryEnds } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
 import { CollectorError } from './collector-error.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EventLog } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { SpoolFile } from './spool-file.js';
 
 export interface SpoolOptions {

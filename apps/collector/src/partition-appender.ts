@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogError, type EventLog } from '@retrace/trajectory';
+import { LogError, type EventLog } from '@retrace/log';
 import type { PartitionQueue } from './partition-queue.js';
 
 /** One append takes at most this much of a queue, whatever has gathered in it. */

@@ -1,8 +1,8 @@
 import type { ContextRecipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
-import type { EventLog } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import type { EventLog } from '@retrace/log';
+import type { ControlTail } from '@retrace/log';
 import { markRoundStart } from './abandon-unfinished.js';
 import type { Actor } from './actor.js';
 import type { SlotContext } from './episode-slot.js';

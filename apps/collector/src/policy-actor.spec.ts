@@ -1,11 +1,11 @@
 import {
   buildWordTokenizer,
   Generator,
-  openBackend,
   plainPolicyText,
   Transformer,
   type TransformerConfig,
 } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { getEnvironment } from '@retrace/environments';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PolicyActor } from './policy-actor.js';

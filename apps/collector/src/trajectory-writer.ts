@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { LogError, partitionOf, type AnyEvent, type EventLog } from '@retrace/trajectory';
+import { LogError, partitionOf, type EventLog } from '@retrace/log';
+import { type AnyEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { PartitionAppender, type AppendTiming } from './partition-appender.js';
 import { PartitionQueue } from './partition-queue.js';

@@ -1,7 +1,8 @@
+export { runTrainer } from './run-trainer.js';
 export { Trainer, type EpisodeSource, type TrainerOptions } from './trainer.js';
-export { computeUpdate, readsTexts, type UpdateInputs, type UpdateResult } from './compute-update.js';
-export { PolicyState, type PolicyStateOptions, type StateFiles } from './policy-state.js';
-export { recipeModelConfig } from './recipe-model.js';
+export { computeUpdate, readsTexts, type UpdateInputs, type UpdateResult } from './update/compute-update.js';
+export { PolicyState, type PolicyStateOptions, type StateFiles } from './checkpoint/policy-state.js';
+export { recipeModelConfig } from './checkpoint/recipe-model.js';
 export {
   replayTolerance,
   replayUpdate,

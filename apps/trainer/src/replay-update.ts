@@ -4,11 +4,11 @@ import { openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/poli
 import {
   ControlFold,
   type BatchPlanned,
-  type EventLog,
   type PolicyPublished,
   type RunStarted,
   type UpdateApplied,
 } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import {
   RewardScorer,
   VerdictStore,
@@ -16,9 +16,9 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { computeUpdate, readsTexts } from './compute-update.js';
-import { PolicyState } from './policy-state.js';
-import { referenceVersion } from './reference-policy.js';
+import { computeUpdate, readsTexts } from './update/compute-update.js';
+import { PolicyState } from './checkpoint/policy-state.js';
+import { referenceVersion } from './update/reference-policy.js';
 import type { EpisodeSource } from './trainer.js';
 import { TrainerError } from './trainer-error.js';
 

@@ -1,23 +1,18 @@
-import { countTensors, type GradientWorkers } from '@retrace/policy';
+import { countTensors } from '@retrace/compute';
+import { type GradientWorkers } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import {
-  trajectoriesStored,
-  type BatchPlanned,
-  type EpisodeColumns,
-  type EventLog,
-  type FileRef,
-  type RunState,
-} from '@retrace/trajectory';
-import type { EpisodeTexts, LostEpisode } from '@retrace/trajectory/clickhouse';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import { trajectoriesStored, type EventLog } from '@retrace/log';
+import { type BatchPlanned, type EpisodeColumns, type FileRef, type RunState } from '@retrace/trajectory';
+import type { EpisodeTexts, LostEpisode } from '@retrace/store';
+import type { ControlTail } from '@retrace/log';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CheckpointRetention } from './checkpoint-retention.js';
-import { commitUpdate } from './commit-update.js';
-import { computeUpdate, readsTexts } from './compute-update.js';
-import { nextPlan, type NextPlan } from './next-plan.js';
-import { leaveOutLost } from './lost-episodes.js';
-import { PolicyState, type PolicyStateOptions } from './policy-state.js';
-import { referenceVersion } from './reference-policy.js';
+import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';
+import { commitUpdate } from './checkpoint/commit-update.js';
+import { computeUpdate, readsTexts } from './update/compute-update.js';
+import { nextPlan, type NextPlan } from './plan/next-plan.js';
+import { leaveOutLost } from './plan/lost-episodes.js';
+import { PolicyState, type PolicyStateOptions } from './checkpoint/policy-state.js';
+import { referenceVersion } from './update/reference-policy.js';
 import { TrainerError } from './trainer-error.js';
 
 /** Where the trainer reads whole episodes; `TrajectoryReader` is one. */

@@ -1,3 +1,4 @@
+export type { AdvantageBatch } from './advantages/advantage-batch.js';
 export { AlgorithmError, type AlgorithmErrorCode } from './errors.js';
 
 export { broadcastRows, offsetsOf, rowLengths, rowSums } from './layout/ragged.js';
@@ -10,7 +11,6 @@ export {
   getAdvantageEstimator,
   listAdvantageEstimators,
   resolveAdvantageOptions,
-  type AdvantageBatch,
   type AdvantageEstimator,
   type AdvantageResult,
   type OptionalInput,

@@ -22,13 +22,7 @@ export type PolicyErrorCode =
   /** The disk refused a checkpoint file; nothing of it is left. */
   | 'CHECKPOINT_NOT_WRITTEN'
   /** A number that must be finite is not: a loss, a gradient norm, a logit. */
-  | 'NOT_FINITE'
-  /** No backend that was asked for can be opened. */
-  | 'BACKEND_UNAVAILABLE'
-  /** The machine lacks something that the installation needs; the message names it. */
-  | 'BACKEND_NOT_INSTALLABLE'
-  /** The installation was begun and failed, or was cancelled; what was installed before is untouched. */
-  | 'BACKEND_INSTALL_FAILED';
+  | 'NOT_FINITE';
 
 export interface PolicyErrorOptions extends ErrorOptions {
   /** Whether the same call may succeed later without any change by the caller. */

@@ -1,6 +1,6 @@
 import type { RewardEpisode } from '@retrace/rewards';
 import type { EndReason, Json } from '@retrace/trajectory';
-import { amongEpisodes, type StoreClient } from '@retrace/trajectory/clickhouse';
+import { amongEpisodes, type StoreClient } from '@retrace/store';
 import type { IdentifiedEpisode } from './reward-scorer.js';
 
 export interface RewardEpisodesQuery {

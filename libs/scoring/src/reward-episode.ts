@@ -1,6 +1,6 @@
 import type { RewardEpisode } from '@retrace/rewards';
 import { END_REASONS, type EpisodeColumns } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import type { EpisodeTexts } from '@retrace/store';
 
 export interface StoredEpisodes {
   readonly columns: EpisodeColumns;

@@ -1,4 +1,4 @@
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 import { ScoringError } from './scoring-error.js';
 
 export interface NamedVersion {

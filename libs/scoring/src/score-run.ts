@@ -1,5 +1,5 @@
 import type { EpisodeReward } from '@retrace/rewards';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 import { readRewardEpisodes } from './read-reward-episodes.js';
 import type { RewardScorer } from './reward-scorer.js';
 import { ScoreTable } from './score-table.js';

@@ -1,5 +1,5 @@
 import type { EpisodeReward } from '@retrace/rewards';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 
 export interface ScoreTableKey {
   readonly runId: string;

@@ -1,11 +1,8 @@
 import { episodeIdFor, newRunId, type AnyEvent } from '@retrace/trajectory';
-import { catchUp } from '@retrace/trajectory/clickhouse';
-import {
-  appendEvents,
-  episodeEvents,
-  openStoreFixture,
-  type StoreFixture,
-} from '@retrace/trajectory/testing';
+import { catchUp } from '@retrace/store';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RewardScorer } from './reward-scorer.js';
 import { scoreRun } from './score-run.js';

@@ -1,4 +1,4 @@
-import { amongEpisodes, type StoreClient } from '@retrace/trajectory/clickhouse';
+import { amongEpisodes, type StoreClient } from '@retrace/store';
 
 /** Visits of a state, by its anchor. */
 export type VisitCount = (anchor: string) => number;

@@ -1,6 +1,6 @@
 import { allocateRewards, type AllocationOptions, type EpisodeReward } from '@retrace/rewards';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/trajectory/clickhouse';
+import type { EpisodeTexts } from '@retrace/store';
 import { ScoringError } from './scoring-error.js';
 
 export interface TokenRewards {

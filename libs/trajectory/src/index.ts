@@ -1,66 +1,59 @@
 export type * from './events.js';
-export type * from './event-log.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type FinalSequences, type TokenBatch } from './batch/token-batch.js';
-export {
-  LogError,
-  TrajectoryError,
-  type DataErrorCode,
-  type LogErrorCode,
-  type TrajectoryErrorCode,
-  type TrajectoryErrorOptions,
-} from './errors.js';
+export { ContentBytes } from './content-bytes.js';
+export { contentChecksum, type StableField, stableFields } from './content-checksum.js';
+export { copyBytes } from './copy-bytes.js';
+export { TrajectoryError, type TrajectoryErrorCode, type TrajectoryErrorOptions } from './errors.js';
 export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from './event-kinds.js';
-export {
-  episodeEventId,
-  episodeIdFor,
-  episodeOrdinal,
-  MAX_EPISODE_ORDINAL,
-  newControlEventId,
-  newRunId,
-  type EpisodeEventKey,
-  type IdSource,
-} from './ids.js';
-export {
-  newControlEvent,
-  newEpisodeEvent,
-  type ControlEventFields,
-  type EpisodeEventFields,
-} from './new-event.js';
-export { partitionOf } from './partitioner.js';
-export { PatientLog, type PatientLogOptions } from './patient-log.js';
-export { SINK_GROUP, trajectoriesStored } from './stored-position.js';
-export { describeProblem, type Problem } from './validation/problem.js';
-export { assertValidEvent, findEventProblem } from './validation/validate-event.js';
-export { isUuid } from './uuid.js';
-export { contentChecksum } from './content-checksum.js';
+export { type ClosedGroup, closedGroups, closeTogether } from './fold/closed-group.js';
 export { ControlFold } from './fold/control-fold.js';
 export { DeletedRuns } from './fold/deleted-runs.js';
-export { EpisodeFold, type Conflict, type EpisodeState, type StepRange } from './fold/episode-fold.js';
-export { closedGroups, closeTogether, type ClosedGroup } from './fold/closed-group.js';
-export { GroupPool, type GroupCounts, type GroupState } from './fold/group-pool.js';
-export { SharedRounds, type OpenRound, type RoundClaim, type RoundKey } from './fold/shared-rounds.js';
+export { type Conflict, EpisodeFold, type EpisodeState, type StepRange } from './fold/episode-fold.js';
+export { EpisodePlaces, fingerprintOf, type PlaceFault } from './fold/episode-places.js';
+export { type GroupCounts, GroupPool, type GroupState } from './fold/group-pool.js';
 export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
 export {
-  RunState,
   type Applied,
   type LatestMetric,
   type Refusal,
+  RunState,
   type RunStateOptions,
 } from './fold/run-state.js';
 export {
-  sealEpisode,
-  summarizeEpisode,
-  summarizeStep,
   type EpisodeEnd,
   type EpisodeSummary,
+  sealEpisode,
   type StepSummary,
+  summarizeEpisode,
+  summarizeStep,
 } from './fold/seal-episode.js';
+export { type OpenRound, type RoundClaim, type RoundKey, SharedRounds } from './fold/shared-rounds.js';
 export {
-  UpdateLedger,
   type CommittedState,
   type LastUpdate,
   type LedgerRefusal,
   type PendingPlan,
   type TrainerClaim,
+  UpdateLedger,
 } from './fold/update-ledger.js';
+export {
+  episodeEventId,
+  type EpisodeEventKey,
+  episodeIdFor,
+  episodeOrdinal,
+  type IdSource,
+  MAX_EPISODE_ORDINAL,
+  newControlEventId,
+  newRunId,
+} from './ids.js';
+export {
+  type ControlEventFields,
+  type EpisodeEventFields,
+  newControlEvent,
+  newEpisodeEvent,
+} from './new-event.js';
+export { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
+export { type CheckedStep, checkStepRecorded } from './validation/episode-events.js';
+export { describeProblem, type Problem } from './validation/problem.js';
+export { assertValidEvent, findEventProblem } from './validation/validate-event.js';

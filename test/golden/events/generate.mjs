@@ -10,7 +10,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { goldenJson, goldenRecords } from '../../../libs/trajectory/dist/codec/golden-records.js';
-import { decodeEvent } from '../../../libs/trajectory/dist/codec/index.js';
+import { decodeEvent } from '../../../libs/trajectory/dist/codec/decode-event.js';
 
 const directory = fileURLToPath(new URL('.', import.meta.url));
 

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RoleMessage } from '@retrace/config';
-import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/trajectory/clickhouse';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
-import { startStoreServer, type StoreServer } from '@retrace/trajectory/store-server';
+import type { RoleMessage } from '@retrace/process';
+import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/store';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { startStoreServer, type StoreServer } from '@retrace/store-server';
 import type { Health } from '../health/health.dto.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 
@@ -191,7 +191,7 @@ describe('the API as a process', () => {
   it('names the variable that is wrong, and never a password', async () => {
     const role = start({ RETRACE_API_PORT: '99999', RETRACE_STORE_URL: 'somewhere' });
     expect(await role.exited).toBe(1);
-    expect(role.output).toContain('RETRACE_API_PORT: got 99999, ');
+    expect(role.output).toContain('RETRACE_API_PORT: got "99999", ');
     expect(role.output).toContain('RETRACE_STORE_URL: got "somewhere", ');
     expect(role.output).not.toContain('secret');
   });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EventLog } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { InjectEventLog } from '../log/log.module.js';
 import { SinkService, type SinkState } from '../sink/sink.service.js';
 import { StoreService } from '../store/store.service.js';

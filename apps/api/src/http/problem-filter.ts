@@ -1,5 +1,5 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { StoreError } from '@retrace/trajectory/clickhouse';
+import { StoreError } from '@retrace/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from './problem.js';
 

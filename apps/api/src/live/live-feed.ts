@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { EventLog, LogRecord } from '@retrace/trajectory';
+import type { EventLog, LogRecord } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InjectEventLog } from '../log/log.module.js';

@@ -1,6 +1,6 @@
 import { Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
-import type { EventLog } from '@retrace/trajectory';
-import { openLog } from '@retrace/trajectory/log';
+import type { EventLog } from '@retrace/log';
+import { openLog } from '@retrace/log';
 import { ApiConfig } from '../config/api-config.js';
 
 /** Injects the event log: `@InjectEventLog() log: EventLog`. */

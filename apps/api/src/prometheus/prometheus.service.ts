@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { PartitionProgress } from '@retrace/trajectory/clickhouse';
+import type { PartitionProgress } from '@retrace/store';
 import { LiveService } from '../live/live.service.js';
 import { SinkService } from '../sink/sink.service.js';
 import { StoreService } from '../store/store.service.js';

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { EventLog, Stream } from '@retrace/trajectory';
-import { Sink, type PartitionProgress } from '@retrace/trajectory/clickhouse';
+import type { EventLog } from '@retrace/log';
+import type { Stream } from '@retrace/trajectory';
+import { Sink, type PartitionProgress } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
 import { InjectEventLog } from '../log/log.module.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { createStoreClient, migrate, StoreError, type StoreClient } from '@retrace/trajectory/clickhouse';
+import { createStoreClient, migrate, StoreError, type StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../http/problem.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataDirectory, type ServerAddress } from '@retrace/config';
+import { DataDirectory, type ServerAddress } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { DataDirectoryLock } from './lock.js';
 
@@ -16,7 +16,7 @@ export interface HeldDataDirectory {
  * Takes a data directory for this process tree, made ready for use.
  *
  * @throws CliError `DATA_DIRECTORY_IN_USE`, naming the server that holds it; at once where one serves.
- * @throws ConfigError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written.
+ * @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written.
  */
 export async function holdDataDirectory(
   path: string,

@@ -1,7 +1,6 @@
 import type { Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLog } from '@retrace/trajectory/log';
+import type { EventLog } from '@retrace/log';
+import { ControlTail, openLog } from '@retrace/log';
 import { createdBy, readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from './begin-run.js';
 import { chooseRun } from './choose-run.js';

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
-import { ControlFold, type EventLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { openLmdbLog } from '@retrace/trajectory/lmdb';
+import type { EventLog } from '@retrace/log';
+import { ControlTail } from '@retrace/log';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginRun } from './begin-run.js';
-import { readControlEvents } from './control-events.js';
+import { readControlState } from '../services/control-state.js';
 
 describe('beginRun', () => {
   let directory: string;
@@ -23,11 +23,7 @@ describe('beginRun', () => {
 
   const recipe = resolveRecipe('bandit-ppo');
   const baselines = [{ name: 'random', success: 0.5, numEpisodes: 1000, split: 'validation' as const }];
-  const readState = async () => {
-    const state = new ControlFold();
-    for await (const { event, offset } of readControlEvents(log)) state.apply(event, offset);
-    return state;
-  };
+  const readState = () => readControlState(log);
   const begin = async (ofRecipe = recipe) =>
     beginRun(log, await readState(), {
       recipe: ofRecipe,

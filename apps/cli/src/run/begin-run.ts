@@ -1,12 +1,6 @@
 import { recipeHash, type Recipe } from '@retrace/config';
-import {
-  newControlEvent,
-  newRunId,
-  type Baseline,
-  type ControlFold,
-  type EventLog,
-  type Json,
-} from '@retrace/trajectory';
+import { newControlEvent, newRunId, type Baseline, type ControlFold, type Json } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
 export interface BegunRun {

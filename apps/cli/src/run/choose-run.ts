@@ -1,6 +1,6 @@
 import { parseRecipe } from '@retrace/config';
 import type { RunState } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/trajectory/control-tail';
+import type { ControlTail } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 
 /**

@@ -1,4 +1,5 @@
-import type { EventLog, PolicyState, RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import type { PolicyState, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { findRun } from './find-run.js';
 
@@ -9,7 +10,7 @@ export interface FoundPolicy {
 }
 
 /**
- * A stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run id>/<version>`.
+ * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run id>/<version>`.
  *
  * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`
  */
@@ -24,9 +25,7 @@ export async function findPolicy(log: EventLog, run: RunState, wanted: string): 
   const newest = policies.latest?.policyVersion;
   throw new CliError(
     'POLICY_UNKNOWN',
-    `policy ${version} of run ${runId}: there is none; ` +
-      (newest === undefined
-        ? 'the run has published no policy'
-        : `the run has versions 0 … ${String(newest)}`),
+    `policy ${version} of run ${runId} does not exist; ` +
+      (newest === undefined ? 'the run has published none' : `the run has versions 0 … ${newest}`),
   );
 }

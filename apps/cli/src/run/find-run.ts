@@ -1,17 +1,16 @@
-import type { EventLog, RunState } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import type { EventLog } from '@retrace/log';
+import type { RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
+import { readControlState } from '../services/control-state.js';
 
 /**
- * A run of the log by its id; `latest` is the newest.
+ * Finds a run by its id; `latest` is the newest.
  *
  * @throws CliError `RUN_UNKNOWN`
  */
 export async function findRun(log: EventLog, run: string): Promise<RunState> {
-  const control = new ControlTail(log);
-  await control.catchUp();
-  control.close();
-  const found = run === 'latest' ? control.state.runs.at(-1) : control.state.run(run);
+  const state = await readControlState(log);
+  const found = run === 'latest' ? state.runs.at(-1) : state.run(run);
   if (found !== undefined) return found;
-  throw new CliError('RUN_UNKNOWN', `run ${run}: is not in this log; see "retrace runs"`);
+  throw new CliError('RUN_UNKNOWN', `run "${run}" not found; see "retrace runs"`);
 }

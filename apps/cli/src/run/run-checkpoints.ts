@@ -1,4 +1,5 @@
-import type { EventLog, FileRef } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import type { FileRef } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** Which checkpoint files the events of each run name: run id → SHA-256 → file. */

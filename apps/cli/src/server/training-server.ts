@@ -1,11 +1,15 @@
-import { logInDirectory, type DataDirectory, type Recipe } from '@retrace/config';
-import { ControlFold, type EventLog, type RunState } from '@retrace/trajectory';
+import { type DataDirectory } from '@retrace/process';
+import { logOf } from '../services/environment.js';
+import { type Recipe } from '@retrace/config';
+import type { ControlFold, RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { createdBy, readCodeVersion } from '../installation.js';
 import { beginRun } from '../run/begin-run.js';
-import { followControlEvents, readControlEvents } from '../run/control-events.js';
+import { followControlEvents } from '../run/follow-control-events.js';
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
+import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
@@ -48,7 +52,7 @@ export class TrainingServer {
     return this.parts.apiUrl;
   }
 
-  /** @throws CliError, ConfigError or LogError saying why it can't start; nothing is left running then. */
+  /** @throws CliError, ProcessError or LogError saying why it can't start; nothing is left running then. */
   static async start({ dataDirectory, log, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
@@ -115,7 +119,7 @@ export class TrainingServer {
     const collectors: string[] = [];
     const ended = this.followRun(runId, state);
     if (!ending.signal.aborted) {
-      this.say('run', `${isResumed ? 'going on with' : 'started'} ${recipe.name}, run ${runId}`);
+      this.say('run', `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`);
       const hasRunEnded = () => state.run(runId)?.ended !== null;
       const role = { directory, storeUrl, runId, backend, hasRunEnded };
       const shares = Array.from({ length: numCollectors }, (_, index) => ({ index, count: numCollectors }));
@@ -168,13 +172,6 @@ export class TrainingServer {
   }
 }
 
-/** The fold of all control events that are committed now. */
-async function readControlState(eventLog: EventLog): Promise<ControlFold> {
-  const state = new ControlFold();
-  for await (const { event, offset } of readControlEvents(eventLog)) state.apply(event, offset);
-  return state;
-}
-
 function runOf(state: ControlFold, runId: string): RunState {
   const run = state.run(runId);
   if (!run) throw new CliError('RUN_UNKNOWN', `run ${runId}: not in this log`);
@@ -182,8 +179,8 @@ function runOf(state: ControlFold, runId: string): RunState {
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
-  const { openLog: openLogAt } = await import('@retrace/trajectory/log');
-  return openLogAt(logInDirectory(directory.log, process.env), createdBy);
+  const { openLog: openLogAt } = await import('@retrace/log');
+  return openLogAt(logOf(directory), createdBy);
 }
 
 async function startServing(

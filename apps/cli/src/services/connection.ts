@@ -1,6 +1,6 @@
-import type { DataDirectory, LogConfig } from '@retrace/config';
-import type { EventLog } from '@retrace/trajectory';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { DataDirectory, LogConfig } from '@retrace/process';
+import type { EventLog } from '@retrace/log';
+import type { StoreClient } from '@retrace/store';
 import { createdBy } from '../installation.js';
 
 /** A store that holds what the log holds, for the time of one command. */
@@ -23,8 +23,8 @@ export async function withConnection<T>(
   work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
 ): Promise<T> {
   const [{ createStoreClient }, { openLog }] = await Promise.all([
-    import('@retrace/trajectory/clickhouse'),
-    import('@retrace/trajectory/log'),
+    import('@retrace/store'),
+    import('@retrace/log'),
   ]);
   const { user, password } = directory.credentials();
   const client = createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });

@@ -1,4 +1,4 @@
-import type { DataDirectory } from '@retrace/config';
+import type { DataDirectory } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 
 export interface Query {
@@ -25,7 +25,7 @@ export async function* runQuery(
     signal,
   });
   if (!response.ok || response.body === null) {
-    const { describeExceededLimit } = await import('@retrace/trajectory/clickhouse');
+    const { describeExceededLimit } = await import('@retrace/store/user-sql');
     const reason = readableReason(await response.text());
     const exceptionCode = Number(response.headers.get('X-ClickHouse-Exception-Code'));
     throw new CliError('QUERY_FAILED', `query: ${describeExceededLimit(exceptionCode, reason) ?? reason}`);

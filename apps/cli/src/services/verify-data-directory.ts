@@ -1,7 +1,7 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import { verifyStore, type VerifyReport } from '@retrace/trajectory/clickhouse';
+import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
+import { readControlState } from './control-state.js';
 import type { StoreSession } from './connection.js';
 
 export interface CheckpointFault {
@@ -53,12 +53,9 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
 
 /** The weights of every version, and what each run would go on from. */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
-  const control = new ControlTail(log);
-  await control.catchUp();
-  control.close();
   const files = new CheckpointFiles(directory.checkpoints);
   const faults: CheckpointFault[] = [];
-  for (const { runId, policies, updates } of control.state.runs) {
+  for (const { runId, policies, updates } of (await readControlState(log)).runs) {
     // Weights are kept for every version; of the optimizer's states the last is what a resume needs.
     const refs = [...policies.all()].map(({ weights }) => weights);
     if (updates.lastUpdate) refs.push(updates.lastUpdate.optimizer);

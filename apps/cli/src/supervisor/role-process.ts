@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { RoleMessage } from '@retrace/config';
+import type { RoleMessage } from '@retrace/process';
 import { parseLogLine, type LogLevel, type LogStream } from './log-stream.js';
 
 export type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;

@@ -10,7 +10,7 @@ export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): s
 }
 
 /** Text of one value: null is empty, arrays and maps are JSON. */
-export function fieldText(value: Json): string {
+export function fieldText(value: unknown): string {
   if (value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
 }

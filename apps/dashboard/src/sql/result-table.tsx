@@ -55,7 +55,7 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
 }
 
 /** Address of the run or episode that a cell names; null for other cells, and for an episode without its `run_id`. */
-function addressOf({ columns }: SqlResult, row: readonly Json[], column: number): string | null {
+function addressOf({ columns }: SqlResult, row: readonly unknown[], column: number): string | null {
   const { name } = columns[column];
   const value = row[column];
   if (typeof value !== 'string' || value === '') return null;
@@ -65,7 +65,7 @@ function addressOf({ columns }: SqlResult, row: readonly Json[], column: number)
 }
 
 interface CellProps {
-  readonly value: Json;
+  readonly value: unknown;
   readonly isNumeric: boolean;
   readonly to: string | null;
 }

@@ -1,8 +1,9 @@
 import { matrixProducts } from '@retrace/config';
-import { assignTrainedWeights, CheckpointFiles, openBackend, PolicyError } from '@retrace/policy';
-import { PolicyState } from '../policy-state.js';
+import { assignTrainedWeights, CheckpointFiles, PolicyError } from '@retrace/policy';
+import { ComputeError, openBackend } from '@retrace/compute';
+import { PolicyState } from '../checkpoint/policy-state.js';
 import { ExchangeFile } from './exchange-file.js';
-import { exchangeDescriptor, type FromWorker, type ToWorker } from './worker-protocol.js';
+import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure } from './worker-protocol.js';
 
 /**
  * A data parallel worker as a process: a replica of the policy that computes gradients of the shards that its trainer sends.
@@ -32,11 +33,17 @@ async function answer(message: ToWorker): Promise<FromWorker> {
   return { type: 'computed', terms, lengths: gradients.map(({ length }) => length) };
 }
 
+function failureOf(error: unknown): WorkerFailure | null {
+  if (error instanceof ComputeError) return { thrownBy: 'compute', code: error.code };
+  if (error instanceof PolicyError) return { thrownBy: 'policy', code: error.code };
+  return null;
+}
+
 process.on('message', (message: ToWorker) => {
   void answer(message)
     .catch((error: unknown): FromWorker => ({
       type: 'failed',
-      code: error instanceof PolicyError ? error.code : null,
+      failure: failureOf(error),
       message: error instanceof Error ? error.message : String(error),
     }))
     .then((reply) => process.send?.(reply));

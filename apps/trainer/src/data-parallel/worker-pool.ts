@@ -1,5 +1,6 @@
 import type { Recipe } from '@retrace/config';
-import type { BackendName, GradientWorkers, ShardGradient, ShardJob } from '@retrace/policy';
+import type { BackendName } from '@retrace/compute';
+import type { GradientWorkers, ShardGradient, ShardJob } from '@retrace/policy';
 import { TrainerError } from '../trainer-error.js';
 import { ExchangeFile } from './exchange-file.js';
 import { WorkerProcess } from './worker-process.js';

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { ComputeError } from '@retrace/compute';
 import { PolicyError } from '@retrace/policy';
 import { TrainerError } from '../trainer-error.js';
 import type { FromWorker, ToWorker } from './worker-protocol.js';
@@ -59,7 +60,7 @@ export class WorkerProcess {
 
   /**
    * @throws TrainerError `WORKER_LOST` when the process ends before it answers
-   * @throws PolicyError what its computation threw
+   * @throws ComputeError, PolicyError what its computation threw
    */
   async request(message: ToWorker): Promise<Exclude<FromWorker, { type: 'failed' }>> {
     const answer = await new Promise<FromWorker>((resolve, reject) => {
@@ -74,7 +75,8 @@ export class WorkerProcess {
     });
     if (answer.type !== 'failed') return answer;
     const sentence = `data parallel worker ${String(this.options.rank)}: ${answer.message}`;
-    if (answer.code !== null) throw new PolicyError(answer.code, sentence);
+    if (answer.failure?.thrownBy === 'compute') throw new ComputeError(answer.failure.code, sentence);
+    if (answer.failure?.thrownBy === 'policy') throw new PolicyError(answer.failure.code, sentence);
     throw new TrainerError('WORKER_LOST', sentence);
   }
 

@@ -1,5 +1,6 @@
 import type { Recipe } from '@retrace/config';
-import type { BackendName, PolicyErrorCode, ShardJob } from '@retrace/policy';
+import type { BackendName, ComputeErrorCode } from '@retrace/compute';
+import type { PolicyErrorCode, ShardJob } from '@retrace/policy';
 import type { LossTerms } from '@retrace/policy';
 
 /** Descriptor under which a worker finds the exchange file; 0 … 2 are its streams, 3 its channel to the trainer. */
@@ -32,4 +33,9 @@ export type FromWorker =
       /** Of the gradients, in the exchange file. */
       readonly lengths: readonly number[];
     }
-  | { readonly type: 'failed'; readonly code: PolicyErrorCode | null; readonly message: string };
+  | { readonly type: 'failed'; readonly failure: WorkerFailure | null; readonly message: string };
+
+/** The typed error that a worker's computation ended with. */
+export type WorkerFailure =
+  | { readonly thrownBy: 'compute'; readonly code: ComputeErrorCode }
+  | { readonly thrownBy: 'policy'; readonly code: PolicyErrorCode };

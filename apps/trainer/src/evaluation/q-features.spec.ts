@@ -1,4 +1,5 @@
-import { openBackend, scoreTokens, Transformer } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { scoreTokens, Transformer } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LoggedDecisions } from './logged-decisions.js';

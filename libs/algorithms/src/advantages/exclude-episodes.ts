@@ -1,6 +1,6 @@
 import { checkLength, checkMask } from '../layout/check.js';
 import { offsetsOf } from '../layout/ragged.js';
-import type { AdvantageBatch } from './estimator.js';
+import type { AdvantageBatch } from './advantage-batch.js';
 
 /** A batch without some of its episodes, and the way back. */
 export interface RemainingBatch {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
 import { finishAll, request } from '../testing/turns.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { tinyConfig } from '../testing/tiny-config.js';
 import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';

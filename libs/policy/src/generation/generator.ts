@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
-import { linear } from '../ops/linear.js';
+import { linear } from '@retrace/compute';
 import { PolicyError } from '../policy-error.js';
 import { logitsAtLast } from './cached-forward.js';
 import { chunkFrom, distinctContexts, endOf, freshPack, reachesEnd, splitChunks } from './chunk.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadHuggingFaceModel } from '../hugging-face/load-model.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 

@@ -5,7 +5,7 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { TransformerConfig } from '../model/transformer-config.js';
-import { hasNativeOps, nativeOp } from '../ops/native-op.js';
+import { hasNativeOps, nativeOp } from '@retrace/compute';
 
 /** The first tokens of one slot's context, which another slot's begins with, too. */
 export interface PrefixCopy {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { expectClose } from '../testing/turns.js';
 import { sampleTokens } from './sampling.js';
 

@@ -4,9 +4,9 @@
  * Legend: R rows of logits · B samples · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { logSoftmax } from '../ops/log-softmax.js';
-import { hasNativeOps, nativeOp } from '../ops/native-op.js';
-import { sampleCategorical } from '../ops/sample-categorical.js';
+import { logSoftmax } from '@retrace/compute';
+import { hasNativeOps, nativeOp } from '@retrace/compute';
+import { sampleCategorical } from '@retrace/compute';
 
 /** All [B]. */
 export interface SamplingParameters {

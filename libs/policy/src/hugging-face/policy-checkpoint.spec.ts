@@ -1,11 +1,11 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openBackend } from '../backend/open-backend.js';
+import { openBackend } from '@retrace/compute';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { encodeSafetensors } from '../checkpoints/safetensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
-import { temporaryDirectory } from '../testing/temporary-directory.js';
+import { temporaryDirectory } from '@retrace/compute/testing';
 import { tinyConfig } from '../testing/tiny-config.js';
 import { loadPolicyCheckpoint, openPolicyCheckpoint, policyCheckpointContent } from './policy-checkpoint.js';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../tokenizers/chat-template.js';
 import { ChatTemplate } from '../tokenizers/chat-template.js';
-import { temporaryDirectory } from '../testing/temporary-directory.js';
+import { temporaryDirectory } from '@retrace/compute/testing';
 import { loadPolicyText, openPolicyText } from './policy-text.js';
 
 interface ChatGolden {

@@ -1,8 +1,8 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
-import { normal } from '../testing/expect-same-function.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
-import { freeze } from '../ops/frozen.js';
+import { normal } from '@retrace/compute/testing';
+import { onEachBackend } from '@retrace/compute/testing';
+import { freeze } from '@retrace/compute';
 import { chunkedLoss, tokensOfChunk } from './chunked-loss.js';
 import type { EvaluateTokens } from './chunked-loss.js';
 

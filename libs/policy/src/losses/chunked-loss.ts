@@ -4,10 +4,10 @@
  * Legend: M trained tokens · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { isFrozen } from '../ops/frozen.js';
-import { matMul } from '../ops/mat-mul.js';
-import { targetStatistics, targetStatisticsGradient } from '../ops/target-statistics.js';
-import { withGradient } from '../ops/with-gradient.js';
+import { isFrozen } from '@retrace/compute';
+import { matMul } from '@retrace/compute';
+import { targetStatistics, targetStatisticsGradient } from '@retrace/compute';
+import { withGradient } from '@retrace/compute';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 export interface ChunkedLossInput {

@@ -4,7 +4,7 @@
  * Legend: M trained tokens.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { withGradient } from '../ops/with-gradient.js';
+import { withGradient } from '@retrace/compute';
 import { columnGradients } from './chunked-loss.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { Transformer } from '../model/transformer.js';
 import { everyTerm } from '../testing/loss-options.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch, seededRandom } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
 import { evaluateLoss, selectBatchTokens } from './evaluate-loss.js';

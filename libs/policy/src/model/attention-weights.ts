@@ -4,7 +4,7 @@
  * Legend: B rows · T key columns · Q query columns · H query heads · K key/value heads · G = H/K · D head width.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { matMul } from '../ops/mat-mul.js';
+import { matMul } from '@retrace/compute';
 import type { TransformerConfig } from './transformer-config.js';
 
 /** Added to the score of a key that a query must not see; its weight underflows to exactly 0. */

@@ -5,9 +5,9 @@
  * G = H/K · E = G·Q · D head width · W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { fusedAttention } from '../ops/attention.js';
-import { matMul } from '../ops/mat-mul.js';
-import { withGradient } from '../ops/with-gradient.js';
+import { fusedAttention } from '@retrace/compute';
+import { matMul } from '@retrace/compute';
+import { withGradient } from '@retrace/compute';
 import type { AttentionPlan, BucketPlan, BucketedPlan } from './attention-plan.js';
 import { attentionWeights, joinHeads, splitHeads } from './attention-weights.js';
 import { rotate, rotateBack } from './rotary.js';

@@ -7,7 +7,7 @@ import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
 import { everyTerm, imitation } from '../testing/loss-options.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
 import {

@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
-import { freeze } from '../ops/frozen.js';
+import { freeze } from '@retrace/compute';
 import { joinParameter, splitParameter } from './join-parameter.js';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
 import type { ParameterSpec } from './parameter-spec.js';

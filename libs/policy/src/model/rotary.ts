@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { rotatePairs } from '../ops/rotate-pairs.js';
+import { rotatePairs } from '@retrace/compute';
 import { rotaryFrequencies } from './rope-scaling.js';
 import type { TransformerConfig } from './transformer-config.js';
 

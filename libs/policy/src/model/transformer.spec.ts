@@ -4,7 +4,7 @@ import { scoreTokens } from '../scoring/score-tokens.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { tinyConfig } from '../testing/tiny-config.js';
 import {
   goldenBatch,

@@ -8,7 +8,7 @@ import type { NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
 import { PolicyError } from '../policy-error.js';
-import { adamWStep } from '../ops/adamw-step.js';
+import { adamWStep } from '@retrace/compute';
 import { exportVectors, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 import { MomentVectors } from './moment-vectors.js';

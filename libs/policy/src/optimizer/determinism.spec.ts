@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { hasNativeOps } from '../ops/native-op.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
-import { runAsProgram } from '../testing/run-as-program.js';
+import { hasNativeOps } from '@retrace/compute';
+import { onEachBackend } from '@retrace/compute/testing';
+import { runAsProgram } from '@retrace/compute/testing';
 import { programFlag, weightsAfterTraining } from '../testing/train-steps.js';
 
 await onEachBackend('Training', (backend) => {

@@ -6,9 +6,9 @@ import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
-import { temporaryDirectory } from '../testing/temporary-directory.js';
+import { temporaryDirectory } from '@retrace/compute/testing';
 import { everyTerm, imitation } from '../testing/loss-options.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
 import {

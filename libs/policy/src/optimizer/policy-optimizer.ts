@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
-import { readsSynchronously } from '../backend/webgpu.js';
+import { readsSynchronously } from '@retrace/compute';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { chunkedLoss } from '../losses/chunked-loss.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
@@ -16,7 +16,7 @@ import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { numElements } from '../model/parameter-spec.js';
-import { squaredNorm } from '../ops/squared-norm.js';
+import { squaredNorm } from '@retrace/compute';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';

@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
-import { onEachBackend } from '../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
 import { tinyConfig } from '../testing/tiny-config.js';
 import { scoreTokens } from './score-tokens.js';

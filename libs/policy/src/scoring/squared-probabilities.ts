@@ -4,7 +4,7 @@
  * Legend: M hidden states · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { matMul } from '../ops/mat-mul.js';
+import { matMul } from '@retrace/compute';
 
 export interface SquaredProbabilityOptions {
   readonly temperature: number;

@@ -4,10 +4,10 @@
  * Legend: M hidden states · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { matMul } from '../ops/mat-mul.js';
-import { targetStatistics, targetStatisticsGradient } from '../ops/target-statistics.js';
-import { withGradient } from '../ops/with-gradient.js';
-import type { Backward } from '../ops/with-gradient.js';
+import { matMul } from '@retrace/compute';
+import { targetStatistics, targetStatisticsGradient } from '@retrace/compute';
+import { withGradient } from '@retrace/compute';
+import type { Backward } from '@retrace/compute';
 
 export interface DistributionOptions {
   readonly temperature: number;

@@ -3,7 +3,7 @@ import { hiddenAtReads } from '../model/forward.js';
 import type { DevicePack, ForwardOptions } from '../model/forward.js';
 import { valueHeadKey } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
-import { linear } from '../ops/linear.js';
+import { linear } from '@retrace/compute';
 
 /**
  * V at the cells that a pack reads: [M]. Where the value head reads the policy's trunk, its final hidden states there

@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
-import { linear } from '../ops/linear.js';
+import { linear } from '@retrace/compute';
 import { packSequences } from '../packing/sequence-pack.js';
 
 /** The logits of every position of one sequence, [T, V] row by row. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { openBackend } from '../backend/open-backend.js';
-import type { BackendName } from '../backend/backend.js';
+import { openBackend } from '@retrace/compute';
+import type { BackendName } from '@retrace/compute';
 import { Transformer } from '../model/transformer.js';
-import { enableNativeOps } from '../ops/native-op.js';
+import { enableNativeOps } from '@retrace/compute';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { everyTerm } from './loss-options.js';
 import { randomBatch } from './random-batch.js';

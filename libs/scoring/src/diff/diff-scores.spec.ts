@@ -1,11 +1,8 @@
 import { newRunId } from '@retrace/trajectory';
-import { Sink } from '@retrace/trajectory/clickhouse';
-import {
-  appendEvents,
-  episodeEvents,
-  openStoreFixture,
-  type StoreFixture,
-} from '@retrace/trajectory/testing';
+import { Sink } from '@retrace/store';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RewardScorer, type RewardDefinition } from '../reward-scorer.js';
 import { scoreRun } from '../score-run.js';

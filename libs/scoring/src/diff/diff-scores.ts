@@ -1,5 +1,5 @@
 import type { RankCorrelation } from '@retrace/algorithms';
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
 import { ScoringError } from '../scoring-error.js';
 import { rankAgreement } from './rank-agreement.js';

@@ -1,4 +1,4 @@
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 
 export interface ScorePairsKey {
   readonly runId: string;

@@ -1,4 +1,4 @@
-import type { StoreClient } from '@retrace/trajectory/clickhouse';
+import type { StoreClient } from '@retrace/store';
 import { JUDGE_SOURCE, verdictsOf } from './verdict-log.js';
 import type { JudgeVerdict } from './verdict.js';
 

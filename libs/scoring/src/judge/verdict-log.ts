@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { newEpisodeEvent, partitionOf, type EventLog, type RewardAssigned } from '@retrace/trajectory';
+import { newEpisodeEvent, type RewardAssigned } from '@retrace/trajectory';
+import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import type { JudgeVerdict } from './verdict.js';
 

@@ -1,5 +1,5 @@
-import { partitionOf, type EventLog } from '@retrace/trajectory';
-import type { AssignedReward } from '@retrace/trajectory/clickhouse';
+import { partitionOf, type EventLog } from '@retrace/log';
+import type { AssignedReward } from '@retrace/store';
 import { appendVerdicts, verdictsOf, type VerdictOfEpisode } from './verdict-log.js';
 import { VerdictTail } from './verdict-tail.js';
 import type { JudgeVerdict } from './verdict.js';

@@ -1,4 +1,4 @@
-import { SINK_GROUP, type EventLog } from '@retrace/trajectory';
+import { SINK_GROUP, type EventLog } from '@retrace/log';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { verdictsOf } from './verdict-log.js';
 import type { JudgeVerdict } from './verdict.js';

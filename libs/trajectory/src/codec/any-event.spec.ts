@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyEvent } from '../any-event.contract.js';
+import { anyEvent } from '../testing/any-event.js';
 import { contentChecksum } from '../content-checksum.js';
 import { EVENT_KINDS } from '../event-kinds.js';
-import { sampleEvents } from '../sample-events.js';
+import { sampleEvents } from '../testing/sample-events.js';
 import { findEventProblem } from '../validation/validate-event.js';
 import { decodeEvent, encodeEvent } from './index.js';
 

@@ -1,5 +1,5 @@
 import type { AnyEvent } from '../events.js';
-import { sampleEvents } from '../sample-events.js';
+import { sampleEvents } from '../testing/sample-events.js';
 import { encodeEvent } from './encode-event.js';
 
 /** A record as today's code writes it, named as its golden file: `Kind.vN`. */

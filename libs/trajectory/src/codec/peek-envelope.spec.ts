@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleEpisodeEvent, sampleEvents } from '../sample-events.js';
+import { sampleEpisodeEvent, sampleEvents } from '../testing/sample-events.js';
 import { frame } from './frame.js';
 import { encodeEvent, peekEnvelope } from './index.js';
 import { messagePack } from './messagepack.js';

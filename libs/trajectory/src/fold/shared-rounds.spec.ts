@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { episodeIdFor } from '../ids.js';
-import { sampleControlEvent } from '../sample-events.js';
+import { sampleControlEvent } from '../testing/sample-events.js';
 import type { CollectorClaimed } from '../events.js';
 import { closeTogether, type ClosedGroup } from './closed-group.js';
 import { RunState, type Applied } from './run-state.js';

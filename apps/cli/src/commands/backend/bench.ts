@@ -1,23 +1,31 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { benchBackend, listBackends, orderOfChoice, type BackendBench } from '@retrace/policy';
+import { benchBackend, listBackends, orderOfChoice, type BackendBench } from '@retrace/compute';
 import { CliError } from '../../cli-error.js';
 import { installation } from '../../installation.js';
+import type { CommonOptions } from '../../options.js';
+import { renderRecords } from '../../terminal/table.js';
 
-/** @throws CliError `BACKEND_UNKNOWN`; PolicyError when it can't be opened */
-export async function benchOneBackend(name: string): Promise<BackendBench> {
+/** Times one backend in this process, or all usable ones in processes of their own, and prints the figures. */
+export async function bench(name: string | undefined, { json }: CommonOptions): Promise<void> {
+  const results = name === undefined ? await benchUsableBackends() : [await benchOneBackend(name)];
+  console.log(json === true ? JSON.stringify(results, null, 2) : renderRecords(results));
+}
+
+/** @throws CliError `BACKEND_UNKNOWN`; PolicyError when the backend can't be opened */
+async function benchOneBackend(name: string): Promise<BackendBench> {
   const known = orderOfChoice.find((backend) => backend === name);
   if (known === undefined) {
     throw new CliError(
       'BACKEND_UNKNOWN',
-      `backend: got "${name}", must be one of ${orderOfChoice.join(', ')}`,
+      `unknown backend "${name}"; choose one of ${orderOfChoice.join(', ')}`,
     );
   }
   return benchBackend(known);
 }
 
-/** All usable backends one after the other, each in a process of its own: a process keeps the backend it has opened. */
-export async function benchUsableBackends(): Promise<BackendBench[]> {
+/** Benches the usable backends one after the other. Each gets its own process, which can open only one backend. */
+async function benchUsableBackends(): Promise<BackendBench[]> {
   const results: BackendBench[] = [];
   for (const { name, isAvailable } of await listBackends()) {
     if (!isAvailable) continue;

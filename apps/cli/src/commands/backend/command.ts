@@ -1,10 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
-import type { InstallationStatus } from '@retrace/policy';
 import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
 
 export const backendCommand = () =>
   new Command('backend')
-    .description('the compute backends of this machine')
+    .description('install, list, time or remove the compute backends of this machine')
     .addCommand(installCommand())
     .addCommand(listCommand())
     .addCommand(benchCommand())
@@ -12,102 +11,39 @@ export const backendCommand = () =>
 
 const installCommand = () =>
   new Command('install')
-    .description('build TensorFlow.js against a current TensorFlow, into a cache directory')
-    .option('--cuda', 'for NVIDIA GPUs (CUDA 12)')
-    .option('--tensorflow <version>', 'this version, beside others, in place of the one that processes open')
+    .description('build TensorFlow.js against a current TensorFlow, in a cache directory')
+    .option('--cuda', 'for NVIDIA GPUs (CUDA 12); experimental, never run on a GPU')
+    .option(
+      '--tensorflow <version>',
+      'install this version beside others; RETRACE_TENSORFLOW selects it for the processes that use it',
+    )
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const [policy, { createLogStream }] = await Promise.all([
-        import('@retrace/policy'),
-        import('../../supervisor/log-stream.js'),
-      ]);
-      const chosen = policy.chosenTensorflowVersion();
-      const version =
-        options.tensorflow === undefined
-          ? chosen
-          : policy.parseTensorflowVersion(options.tensorflow, '--tensorflow');
-      const log = createLogStream({ json: options.json === true, out: process.stderr });
-      const { manifest } = await policy.installBackend({
-        version,
-        cuda: options.cuda === true,
-        onProgress: ({ stage, message, fraction }) => {
-          log.progress('backend', `${stage}: ${message}`, fraction);
-        },
-      });
-      const { tensorflowVersion, variant, platform } = manifest;
-      if (options.json) console.log(JSON.stringify({ tensorflowVersion, variant, platform }));
-      else
-        log.write({
-          role: 'backend',
-          level: 'info',
-          message:
-            `TensorFlow ${tensorflowVersion} (${variant}) is installed` +
-            (version === chosen ? '' : `; RETRACE_TENSORFLOW=${version} opens it in place of ${chosen}`),
-        });
-    });
+    .action(async (options) => (await import('./install.js')).install(options));
 
 const listCommand = () =>
   new Command('list')
-    .description('all backends in order of choice, and why each can or can’t be used')
+    .description('list all backends, fastest first, and why one cannot be used')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const [{ listBackends }, { renderRecords }] = await Promise.all([
-        import('@retrace/policy'),
-        import('../../terminal/table.js'),
-      ]);
-      const backends = await listBackends();
-      if (options.json) {
-        console.log(JSON.stringify(backends, null, 2));
-        return;
-      }
-      const rows = backends.map(({ name, isChosen, obstacle, installations }) => ({
-        backend: name,
-        state: isChosen ? 'chosen' : obstacle === null ? 'usable' : 'not usable',
-        installed: installations.map(({ tensorflowVersion }) => tensorflowVersion).join(', '),
-        detail: obstacle ?? openedVersion(installations),
-      }));
-      console.log(renderRecords(rows));
-    });
-
-function openedVersion(installations: readonly InstallationStatus[]): string {
-  const selected = installations.find(({ isSelected }) => isSelected);
-  return selected === undefined ? '' : `TensorFlow ${selected.tensorflowVersion}`;
-}
+    .action(async (options) => (await import('./list.js')).list(options));
 
 const benchCommand = () =>
   new Command('bench')
-    .description('time matrix products, op overhead and a training step on the usable backends')
+    .description('time matrix products, the overhead of an op and a training step on the usable backends')
     .argument('[backend]', 'only this one')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (name, options) => {
-      const [{ benchUsableBackends, benchOneBackend }, { renderRecords }] = await Promise.all([
-        import('./bench.js'),
-        import('../../terminal/table.js'),
-      ]);
-      const results = name === undefined ? await benchUsableBackends() : [await benchOneBackend(name)];
-      console.log(options.json ? JSON.stringify(results, null, 2) : renderRecords(results));
-    });
+    .action(async (name, options) => (await import('./bench.js')).bench(name, options));
 
 const removeCommand = () =>
   new Command('remove')
     .description('remove everything that "install" put into the cache directory')
-    .option('--tensorflow <version>', 'this version alone')
+    .option('--tensorflow <version>', 'only this version')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const { parseTensorflowVersion, removeBackend } = await import('@retrace/policy');
-      const removed = await removeBackend(
-        options.tensorflow === undefined
-          ? {}
-          : { version: parseTensorflowVersion(options.tensorflow, '--tensorflow') },
-      );
-      if (options.json) console.log(JSON.stringify({ removed }));
-      else console.log(removed.length === 0 ? 'Nothing was installed.' : `Removed ${removed.join(', ')}.`);
-    });
+    .action(async (options) => (await import('./remove.js')).remove(options));

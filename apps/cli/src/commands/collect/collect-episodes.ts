@@ -1,23 +1,39 @@
 import { collectEpisodes, type CollectResult } from '@retrace/collector';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
-import { PatientLog } from '@retrace/trajectory';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { PatientLog, ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
+import type { CommonOptions } from '../../options.js';
+import { formatFigure } from '../../run/run-progress.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
 
-export interface CollectIntoLogOptions {
+export interface CollectOptions extends CommonOptions {
   readonly environment: string;
   readonly policy: string;
-  readonly numEpisodes: number;
+  readonly episodes: number;
   readonly seed: number;
   readonly backend?: BackendName;
 }
 
-/** Appends real episodes to the session's log; they are in its store when this resolves, or soon where a server runs. */
-export async function collectIntoLog(
+/** Collects episodes as a run of their own and prints how they went. */
+export async function collect({ dataDir, json, ...options }: CollectOptions): Promise<void> {
+  const result = await withStore({ dataDir, create: true }, (session) => collectIntoLog(session, options));
+  if (json === true) {
+    console.log(JSON.stringify(result));
+    return;
+  }
+  console.log(
+    `collected ${result.numEpisodes} episodes as run ${result.runId}: ` +
+      `success ${formatFigure(result.success)}, mean return ${formatFigure(result.meanReturn)}`,
+  );
+}
+
+/** Appends episodes to the session's log. They are in its store when this resolves, or soon where a server runs. */
+async function collectIntoLog(
   session: StoreSession,
-  { backend, ...options }: CollectIntoLogOptions,
+  { backend, environment, policy, episodes, seed }: Omit<CollectOptions, keyof CommonOptions>,
 ): Promise<CollectResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
   const stop = new AbortController();
@@ -28,7 +44,10 @@ export async function collectIntoLog(
   const control = new ControlTail(new PatientLog(session.log, { signal: stop.signal }));
   try {
     const result = await collectEpisodes({
-      ...options,
+      environment,
+      policy,
+      numEpisodes: episodes,
+      seed,
       log: session.log,
       control,
       checkpoints: new CheckpointFiles(session.directory.checkpoints),

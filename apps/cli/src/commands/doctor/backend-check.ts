@@ -3,7 +3,7 @@ import { runCheck, type CheckResult } from './check.js';
 /** Which backend would compute; slow ones are a warning that says what is missing for a fast one. */
 export function checkBackend(): Promise<CheckResult> {
   return runCheck('backend', async () => {
-    const { listBackends } = await import('@retrace/policy');
+    const { listBackends } = await import('@retrace/compute');
     const backends = await listBackends();
     const chosen = backends.find(({ isChosen }) => isChosen);
     const reasons = backends

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/config';
+import { DataDirectory } from '@retrace/process';
 import { verifyDataDirectory } from '../../services/verify-data-directory.js';
 import { withStore } from '../../services/store-session.js';
 import { runCheck, type CheckResult } from './check.js';

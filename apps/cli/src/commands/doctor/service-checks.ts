@@ -1,6 +1,5 @@
-import { describeLog } from '@retrace/trajectory/log';
-import { createStoreClient, readSchemaState, StoreError } from '@retrace/trajectory/clickhouse';
-import { LogError } from '@retrace/trajectory';
+import { describeLog, LogError } from '@retrace/log';
+import { createStoreClient, readSchemaState, StoreError } from '@retrace/store';
 import { installation } from '../../installation.js';
 import type { Services } from '../../services/services.js';
 import { runCheck, type CheckResult } from './check.js';
@@ -90,6 +89,7 @@ function adviceOnLog(error: unknown): string {
 function adviceOnStore(error: unknown): string {
   const code = error instanceof StoreError ? error.code : '';
   if (code === 'STORE_AUTHENTICATION_FAILED') return 'see RETRACE_STORE_USER and RETRACE_STORE_PASSWORD';
+  if (code === 'MIGRATION_REPLACED') return 'delete it and start again: the log fills it';
   if (code === 'MIGRATION_EDITED') return 'install the migrations as they were released';
   return 'start it, or correct RETRACE_STORE_URL';
 }

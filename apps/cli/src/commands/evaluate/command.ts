@@ -4,54 +4,28 @@ import { backendOption, dataDirOption, jsonOption, verboseOption, wholeNumber } 
 export const evaluateCommand = () =>
   new Command('evaluate')
     .description(
-      'estimate what a stored policy version would get from episodes that other versions acted out; exit code 1 when they cannot tell',
+      'estimate the return of a stored policy version from episodes that other versions played; exits 3 when the data is insufficient',
     )
-    .option('--run <id>', 'run, or "latest"', 'latest')
+    .option('--run <id>', 'run id, or "latest"', 'latest')
     .requiredOption(
       '--policy <version>',
-      'policy version of the run, or "latest"; of another run: <run id>/<version>',
+      'policy version of the run, or "latest"; <run id>/<version> for a policy of another run',
     )
     .option(
       '--reward-version <name>',
-      'a version that the run was scored under; default: the run’s own rewards',
+      'a reward version that the run was scored with (default: the rewards of the run itself)',
     )
-    .option('--behavior-version <version>', 'only episodes that this version acted out', wholeNumber(0))
-    .option('--estimators <names>', 'some of the estimators, with commas', commaSeparated)
+    .option('--behavior-version <version>', 'only episodes that this policy version played', wholeNumber(0))
+    .option('--estimators <names>', 'estimators to use, separated by commas (default: all)', commaSeparated)
     .option('--gamma <discount>', 'discount per step, in [0, 1]', number(0, 1), 1)
-    .option('--min-effective <n>', 'fewest effective episodes that an estimate may stand on', number(1), 30)
-    .option('--episodes <n>', 'most episodes read, the newest', wholeNumber(1, 100_000), 2000)
-    .option('--seed <n>', 'of the bootstrap', wholeNumber(0), 0)
+    .option('--min-effective <n>', 'refuse an estimate from fewer effective episodes', number(1), 30)
+    .option('--episodes <n>', 'read at most this many episodes, newest first', wholeNumber(1, 100_000), 2000)
+    .option('--seed <n>', 'seed of the bootstrap', wholeNumber(0), 0)
     .addOption(backendOption())
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const [{ withStore }, { evaluateStoredPolicy }, { estimatorsOf, printEvaluation }, { CliError }] =
-        await Promise.all([
-          import('../../services/store-session.js'),
-          import('./evaluate-stored-policy.js'),
-          import('./print-evaluation.js'),
-          import('../../cli-error.js'),
-        ]);
-      const estimators = estimatorsOf(options.estimators);
-      const report = await withStore(options, (session) =>
-        evaluateStoredPolicy(session, {
-          run: options.run,
-          policy: options.policy,
-          rewardVersion: options.rewardVersion,
-          behaviorVersion: options.behaviorVersion,
-          estimators,
-          gamma: options.gamma,
-          minEffectiveEpisodes: options.minEffective,
-          maxEpisodes: options.episodes,
-          seed: options.seed,
-          backend: options.backend,
-        }),
-      );
-      if (options.json) console.log(JSON.stringify(report, null, 2));
-      else printEvaluation(report);
-      if (report.refusal !== null) throw new CliError('EVALUATION_REFUSED', `evaluate: ${report.refusal}`);
-    });
+    .action(async (options) => (await import('./evaluate.js')).evaluate(options));
 
 function commaSeparated(text: string): string[] {
   return text.split(',').map((name) => name.trim());
@@ -61,7 +35,7 @@ function number(min: number, max = Infinity): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() !== '' && value >= min && value <= max) return value;
-    const range = max === Infinity ? `of at least ${String(min)}` : `from ${String(min)} to ${String(max)}`;
+    const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
     throw new InvalidArgumentError(`It must be a number ${range}.`);
   };
 }

@@ -1,6 +1,7 @@
 import { matrixProducts, parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
-import { CheckpointFiles, openBackend, openPolicyText } from '@retrace/policy';
+import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import {
   findVersion,
   readScores,
@@ -16,7 +17,7 @@ import {
   type PolicyEvaluation,
 } from '@retrace/trainer';
 import type { RunState } from '@retrace/trajectory';
-import { TrajectoryReader, type StoreClient } from '@retrace/trajectory/clickhouse';
+import { TrajectoryReader, type StoreClient } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';

@@ -1,22 +1,7 @@
-import { nearNames } from '@retrace/algorithms/registry';
-import { POLICY_ESTIMATORS, type PolicyEstimator } from '@retrace/trainer';
-import { CliError } from '../../cli-error.js';
 import type { EvaluationReport } from './evaluate-stored-policy.js';
 import { renderTable } from '../../terminal/table.js';
 
-/** @throws CliError `ESTIMATOR_UNKNOWN`, naming the near ones; all when none is named */
-export function estimatorsOf(names: readonly string[] | undefined): readonly PolicyEstimator[] {
-  if (names === undefined) return POLICY_ESTIMATORS;
-  return names.map((name) => {
-    const known = POLICY_ESTIMATORS.find((estimator) => estimator === name);
-    if (known !== undefined) return known;
-    const near = nearNames(name, POLICY_ESTIMATORS);
-    const hint =
-      near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${POLICY_ESTIMATORS.join(', ')}`;
-    throw new CliError('ESTIMATOR_UNKNOWN', `estimators: no estimator is named "${name}"; ${hint}`);
-  });
-}
-
+/** Prints the estimates, and how far the data supports them. */
 export function printEvaluation(report: EvaluationReport): void {
   const { diagnostics, excluded, estimates, unavailable } = report;
   console.log(

@@ -1,90 +1,66 @@
 import { CheckpointFiles } from '@retrace/policy';
-import { checkRunFile, exportRun, importRun, RunFileError } from '@retrace/trajectory/arrow';
-import { readDeletedRuns, readRunHashes } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
-import type { StoreSession } from '../../services/connection.js';
-import { deleteRunOf, hasTraces } from '../../run/delete-run.js';
+import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
+import type { CommonOptions } from '../../options.js';
 import { checkpointFilesOf } from '../../run/run-checkpoints.js';
+import { readControlState } from '../../services/control-state.js';
+import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
 
-export interface ExportRequest {
+export interface ExportOptions extends CommonOptions {
+  readonly run: string;
+  readonly output: string;
+  readonly checkpoints?: true;
+}
+
+/** Writes a run to a file and prints how much went into it. */
+export async function exportRunToFile({
+  dataDir,
+  json,
+  run: runId,
+  output: path,
+  checkpoints,
+}: ExportOptions): Promise<void> {
+  const report = await withStore({ dataDir }, (session) =>
+    exportFrom(session, { runId, path, withCheckpoints: checkpoints === true }),
+  );
+  if (json === true) {
+    console.log(JSON.stringify(report));
+    return;
+  }
+  const { numEvents, numCheckpointFiles, numDeadLetters, rowHash } = report;
+  console.log(
+    `run ${runId}: ${numEvents.toLocaleString('en')} events and ${numCheckpointFiles} checkpoint files in ${path}` +
+      (rowHash === null ? '' : `, row hash ${rowHash}`) +
+      (numDeadLetters === 0 ? '' : `; left out ${numDeadLetters} records that are not valid events`),
+  );
+}
+
+interface ExportRequest {
   readonly runId: string;
   readonly path: string;
   readonly withCheckpoints: boolean;
 }
 
-/** What went into a file, or came out of one. */
-export interface TransferReport {
-  readonly runId: string;
-  readonly numEvents: number;
-  readonly numCheckpointFiles: number;
-  readonly numDeadLetters: number;
-  /** Of the run in this store; null while the run goes on. */
-  readonly rowHash: string | null;
-  /** Whether the imported rows are those that were exported; null where the file does not say. */
-  readonly isIdentical: boolean | null;
-}
-
-/** Writes a run of the session's log into a file. */
-export async function exportRunToFile(
-  session: StoreSession,
-  { runId, path, withCheckpoints }: ExportRequest,
-): Promise<TransferReport> {
+async function exportFrom(session: StoreSession, { runId, path, withCheckpoints }: ExportRequest) {
   const { log, client, directory } = session;
   await session.catchUp();
   const [before] = await readRunHashes(client, { runId });
-  const report = await exportRun({
+  return exportRun({
     log,
     runId,
     path,
     deletedRuns: await readDeletedRuns(log),
     ...(withCheckpoints && { checkpoints: readCheckpoints(log, directory.checkpoints, runId) }),
-    // A run that goes on has other rows by the time that its file is whole.
+    // The rows of an unfinished run may change while its file is written, so only an ended run gets a hash.
     ...(before !== undefined && (await hasEnded(log, runId)) && { rowHash: before.rowHash }),
   });
-  return { ...report, isIdentical: null };
-}
-
-/**
- * Appends the run of a file to the session's log and brings it into the store.
- *
- * @throws RunFileError `RUN_EXISTS` and what `checkRunFile` throws: nothing has changed then
- */
-export async function importRunFromFile(
-  session: StoreSession,
-  { path }: { readonly path: string },
-): Promise<TransferReport> {
-  const { log, client, directory } = session;
-  const end = await checkRunFile(path);
-  const { runId, numEvents, numCheckpointFiles } = end;
-  if ((await foldOf(log)).run(runId) !== undefined) {
-    const advice = 'delete it first to import it anew';
-    throw new RunFileError('RUN_EXISTS', `Run ${runId} of ${path} is in this log already; ${advice}`);
-  }
-  await session.catchUp();
-  if (await hasTraces(session, runId)) {
-    // Of an import that was cut short: it has no start, so nobody else knows of it.
-    await deleteRunOf(session, { runId, force: true, detail: 'an import was cut short' });
-  }
-  const files = new CheckpointFiles(directory.checkpoints);
-  await importRun({ log, path, writeCheckpoint: (bytes) => files.write(bytes) });
-  await session.catchUp();
-  const rowHash = (await readRunHashes(client, { runId }))[0]?.rowHash ?? null;
-  const isIdentical = end.rowHash === null ? null : end.rowHash === rowHash;
-  return { runId, numEvents, numCheckpointFiles, numDeadLetters: 0, rowHash, isIdentical };
-}
-
-async function foldOf(log: StoreSession['log']) {
-  const control = new ControlTail(log);
-  await control.catchUp();
-  control.close();
-  return control.state;
 }
 
 async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolean> {
-  return ((await foldOf(log)).run(runId)?.ended ?? null) !== null;
+  return ((await readControlState(log)).run(runId)?.ended ?? null) !== null;
 }
 
-/** The run's files that are there; retention may have removed old optimizer states. */
+/** Yields the run's files that are present; retention may have removed old optimizer states. */
 async function* readCheckpoints(log: StoreSession['log'], checkpoints: string, runId: string) {
   const files = new CheckpointFiles(checkpoints);
   const present = new Set((await files.list()).map(({ sha256 }) => sha256));

@@ -1,14 +1,28 @@
-import { createStoreClient, rebuildStore, type RebuildReport } from '@retrace/trajectory/clickhouse';
+import { createStoreClient, rebuildStore, type RebuildReport } from '@retrace/store';
 import { installation } from '../../installation.js';
+import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
+import { renderTable } from '../../terminal/table.js';
 
-/** A large store is copied, or hashed, by one statement. */
-const requestTimeoutMs = 24 * 3_600_000;
+/** Copying or hashing a large store is a single statement, which may take hours. */
+const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 
-/** Projects the store of a data directory anew from its log; Ctrl-C before the new rows are in place leaves it as it was. */
-export async function rebuildDataDirectory(
+export interface RebuildOptions extends CommonOptions {
+  readonly run?: string;
+}
+
+/** Rebuilds the store from the log and prints each run's row hash before and after. */
+export async function rebuild({ dataDir, json, run }: RebuildOptions): Promise<void> {
+  const report = await withStore({ dataDir, upToDate: false }, (session) => rebuildFrom(session, run));
+  if (json === true) console.log(JSON.stringify(report, null, 2));
+  else printRebuild(report);
+}
+
+/** Rebuilds the session's store; Ctrl-C before the new rows are in place leaves it as it was. */
+async function rebuildFrom(
   { client: current, directory, storeUrl, log }: StoreSession,
-  { runId }: { readonly runId: string | undefined },
+  runId: string | undefined,
 ): Promise<RebuildReport> {
   const { user, password } = directory.credentials();
   const openClient = (database: string) =>
@@ -18,11 +32,11 @@ export async function rebuildDataDirectory(
       password,
       database,
       cluster: current.layout.cluster,
-      requestTimeoutMs,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
   const stop = new AbortController();
   const onInterrupt = () => {
-    stop.abort(new Error('rebuild: stopped; the store is as it was'));
+    stop.abort(new Error('rebuild: stopped; the store is unchanged'));
   };
   process.once('SIGINT', onInterrupt);
   const client = openClient('default');
@@ -39,4 +53,26 @@ export async function rebuildDataDirectory(
     process.off('SIGINT', onInterrupt);
     await client.close();
   }
+}
+
+function printRebuild({ before, after, numRowsProjected, projectingMs }: RebuildReport): void {
+  const hashBefore = new Map(before?.map(({ runId, rowHash }) => [runId, rowHash]));
+  const rows = after.map(({ runId, numRows, rowHash }) => [
+    runId === '' ? '(no run)' : runId,
+    numRows,
+    hashBefore.get(runId) ?? null,
+    rowHash,
+    hashBefore.get(runId) === rowHash ? 'identical' : 'changed',
+  ]);
+  console.log(renderTable(['run', 'rows', 'row hash before', 'row hash now', 'result'], rows));
+  if (before === null) console.log('the previous rows could not be read');
+  for (const { runId } of before ?? []) {
+    if (after.every((run) => run.runId !== runId)) {
+      console.log(`run ${runId} is not in the log; its rows were removed`);
+    }
+  }
+  const rate = Math.round((1000 * numRowsProjected) / projectingMs);
+  console.log(
+    `projected ${numRowsProjected.toLocaleString('en')} rows in ${(projectingMs / 1000).toFixed(1)} s, ${rate.toLocaleString('en')} rows/s`,
+  );
 }

@@ -1,39 +1,67 @@
 import { matrixProducts, parseRecipe } from '@retrace/config';
-import { CheckpointFiles, openBackend } from '@retrace/policy';
-import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
+import { CheckpointFiles } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
 import { StateVisits } from '@retrace/scoring';
-import { TrajectoryReader } from '@retrace/trajectory/clickhouse';
-import { ControlTail } from '@retrace/trajectory/control-tail';
+import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
+import { TrajectoryReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
 import type { BackendName } from '../../server/role-definitions.js';
+import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
+import { renderTable } from '../../terminal/table.js';
 
-export interface ReplayRequest {
+export interface ReplayOptions extends CommonOptions {
   /** Run id, or `latest` for the newest run that has an update. */
   readonly run: string;
-  readonly updateNumber: number;
+  readonly update: number;
   readonly backend?: BackendName;
 }
 
-export interface ReplayReport extends ReplayResult {
+interface ReplayReport extends ReplayResult {
   readonly runId: string;
   readonly isReproduced: boolean;
 }
 
-/** Replays an update of the session's log on its stored episodes. */
-export async function replayRecordedUpdate(
+/**
+ * Re-runs a recorded update on its stored episodes and prints both results.
+ *
+ * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when its files are gone
+ */
+export async function replay({ dataDir, json, ...request }: ReplayOptions): Promise<void> {
+  const report = await withStore({ dataDir }, (session) => replayFrom(session, request));
+  if (json === true) {
+    console.log(JSON.stringify(report, null, 2));
+  } else {
+    const rows = report.metrics.map(({ name, recorded, replayed }) => [name, recorded, replayed]);
+    console.log(renderTable(['metric', 'recorded', 'replayed'], rows));
+    console.log(
+      `weights: ${report.sameWeights ? 'bit-identical' : 'not bit-identical (rounding differs between backends and machines)'}`,
+    );
+  }
+  if (!report.isReproduced) {
+    throw new CliError(
+      'REPLAY_DIFFERS',
+      `update ${request.update}: the replayed loss differs by ${report.lossDifference.toExponential(2)} from the recorded one`,
+    );
+  }
+}
+
+async function replayFrom(
   { log, client, directory }: StoreSession,
-  { run, updateNumber, backend }: ReplayRequest,
+  { run, update: updateNumber, backend }: Omit<ReplayOptions, keyof CommonOptions>,
 ): Promise<ReplayReport> {
-  const control = new ControlTail(log);
-  await control.catchUp();
-  control.close();
-  const newest = control.state.runs.findLast(({ updates }) => updates.numUpdates > 0);
+  const { runs } = await readControlState(log);
+  const newest = runs.findLast(({ updates }) => updates.numUpdates > 0);
   const runId = run === 'latest' ? newest?.runId : run;
   if (runId === undefined) {
-    throw new CliError('RUN_UNKNOWN', 'run latest: no run here has an update yet; see "retrace runs"');
+    throw new CliError(
+      'RUN_UNKNOWN',
+      'run "latest" not found: no run here has an update yet; see "retrace runs"',
+    );
   }
-  const recorded = control.state.runs.find((candidate) => candidate.runId === runId);
+  const recorded = runs.find((candidate) => candidate.runId === runId);
   const products = recorded && matrixProducts(parseRecipe(recorded.started.recipe));
   await openBackend({ ...products, prefer: backend && [backend] });
   const result = await replayUpdate({

@@ -3,37 +3,49 @@ import { parseRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import {
   CheckpointFiles,
-  openBackend,
   openPolicyCheckpoint,
   openPolicyText,
   saveAdapter,
   saveHuggingFaceModel,
 } from '@retrace/policy';
-import type { BackendName } from '../../server/role-definitions.js';
-import type { StoreSession } from '../../services/connection.js';
+import { openBackend } from '@retrace/compute';
+import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
+import type { BackendName } from '../../server/role-definitions.js';
+import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
 
-export interface SavePolicyRequest {
-  readonly directory: string;
+export interface SavePolicyOptions extends CommonOptions {
   readonly run: string;
   /** Policy version of the run, or `latest`. */
   readonly policy: string;
-  readonly adapterAlone: boolean;
+  /** Whether to write only the adapters. */
+  readonly adapter?: true;
   readonly dtype: 'float32' | 'bfloat16';
   readonly backend?: BackendName;
 }
 
-export interface SavedPolicy {
+interface SavedPolicy {
   readonly runId: string;
   readonly policyVersion: number;
   readonly directory: string;
 }
 
-/** Writes a published policy for other tools: a model directory with its tokenizer, or an adapter in peft's format. */
-export async function saveStoredPolicy(
+/** Writes a published policy to a directory that other tools can open, and prints which. */
+export async function savePolicy(
+  directory: string,
+  { dataDir, json, ...request }: SavePolicyOptions,
+): Promise<void> {
+  const saved = await withStore({ dataDir }, (session) => saveFrom(session, resolve(directory), request));
+  if (json === true) console.log(JSON.stringify(saved));
+  else console.log(`wrote policy ${saved.policyVersion} of run ${saved.runId} to ${saved.directory}`);
+}
+
+async function saveFrom(
   { log, directory: { checkpoints } }: StoreSession,
-  request: SavePolicyRequest,
+  directory: string,
+  request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
   const run = await findRun(log, request.run);
   const { runId } = run;
@@ -41,8 +53,7 @@ export async function saveStoredPolicy(
   const recipe = parseRecipe(run.started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
   const model = await openPolicyCheckpoint(new CheckpointFiles(checkpoints), policy.weights);
-  const directory = resolve(request.directory);
-  if (request.adapterAlone) {
+  if (request.adapter === true) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
   } else {
     const text = await openPolicyText({

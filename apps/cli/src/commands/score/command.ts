@@ -4,52 +4,30 @@ import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../../opt
 export const scoreCommand = () =>
   new Command('score')
     .description(
-      'score the stored episodes of a run under the rewards of a recipe; those scored already are kept',
+      'score the stored episodes of a run with the rewards of a recipe; episodes scored already are kept',
     )
-    .option('--run <id>', 'run, or "latest"', 'latest')
-    .option('--recipe <name-or-file>', 'recipe with the rewards; default: the run’s own')
-    .option('--name <name>', 'what to call this reward version; default: the recipe’s name')
-    .option('--retry-missing', 'score again what has no total')
+    .option('--run <id>', 'run id, or "latest"', 'latest')
+    .option('--recipe <name-or-file>', 'recipe with the rewards (default: the recipe of the run)')
+    .option('--name <name>', 'name of this reward version (default: the name of the recipe)')
+    .option('--retry-missing', 'score again the episodes without a total')
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
     .addCommand(diffCommand())
-    .action(async (options) => {
-      const [{ withStore }, { scoreStoredRun }, { printScoreReport, progressPrinter }] = await Promise.all([
-        import('../../services/store-session.js'),
-        import('./score-stored-run.js'),
-        import('./print-scores.js'),
-      ]);
-      const onProgress = options.json ? undefined : progressPrinter();
-      const report = await withStore(options, (session) =>
-        scoreStoredRun(session, { ...options, onProgress }),
-      );
-      if (options.json) console.log(JSON.stringify(report, null, 2));
-      else printScoreReport(report);
-    });
+    .action(async (options) => (await import('./score.js')).score(options));
 
 const diffCommand = () =>
   new Command('diff')
     .description('compare two reward versions over the episodes that both have scored')
     .argument('<a>', 'name or version')
     .argument('<b>', 'name or version')
-    .option('--run <id>', 'run, or "latest"', 'latest')
-    .option('--split <name>', 'only episodes of this split, e.g. train or test')
-    .option('--limit <n>', 'longest lists', wholeNumber(0, 10_000), 10)
+    .option('--run <id>', 'run id, or "latest"', 'latest')
+    .option('--split <name>', 'only episodes of this split, such as train or test')
+    .option('--limit <n>', 'the most rows in each list', wholeNumber(0, 10_000), 10)
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (a, b, _, command) => {
-      // Where "score" has an option of the same name, commander gives it to "score".
-      const options = command.optsWithGlobals();
-      const [{ withStore }, { diffScoresOfRun }, { printScoreDiff }] = await Promise.all([
-        import('../../services/store-session.js'),
-        import('./score-stored-run.js'),
-        import('./print-scores.js'),
-      ]);
-      const diff = await withStore(options, (session) =>
-        diffScoresOfRun(session, { run: options.run, a, b, split: options.split, limit: options.limit }),
-      );
-      if (options.json) console.log(JSON.stringify(diff, null, 2));
-      else printScoreDiff(diff);
-    });
+    .action(async (a, b, _options, command) =>
+      // "score" takes options of the same names, and commander gives them to the outer command.
+      (await import('./diff.js')).diff(a, b, command.optsWithGlobals()),
+    );

@@ -3,20 +3,16 @@ import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
 
 export const sinkCommand = () =>
   new Command('sink')
-    .description('carry the event log on Kafka into the store, until stopped; as many at once as you like')
+    .description('write the log on Kafka to the store until stopped; several can run side by side')
     .addOption(
-      new Option('--share <number/count>', 'which of several sinks this is, such as 1/3; each takes its part')
+      new Option(
+        '--share <number/count>',
+        'which of several sinks this is, such as 1/3; each writes its share of the partitions',
+      )
         .env('RETRACE_SINK_SHARE')
         .default(''),
     )
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addOption(verboseOption())
-    .action(async (options) => {
-      const { requireServices, runRoleAlone } = await import('../../services/run-role-alone.js');
-      const services = requireServices('sink', options.dataDir);
-      await runRoleAlone('sink', services, {
-        variables: { RETRACE_SINK_SHARE: options.share },
-        json: options.json === true,
-      });
-    });
+    .action(async (options) => (await import('./run-sink.js')).runSink(options));

@@ -8,7 +8,8 @@ import {
 } from '../../registry/index.js';
 import { checkValues } from '../../layout/check.js';
 import { biLevelGae } from '../bi-level-gae.js';
-import { defineAdvantageEstimator, requiredInput, type AdvantageBatch } from '../estimator.js';
+import type { AdvantageBatch } from '../advantage-batch.js';
+import { defineAdvantageEstimator, requiredInput } from '../estimator.js';
 import { gae } from '../gae.js';
 import { retrace } from '../retrace.js';
 import { monteCarloReturns, nStepReturns, tdLambdaReturns } from '../returns.js';

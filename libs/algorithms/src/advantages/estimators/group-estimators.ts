@@ -8,12 +8,8 @@ import {
   type OptionSchema,
   type OptionsOf,
 } from '../../registry/index.js';
-import {
-  defineAdvantageEstimator,
-  requiredInput,
-  type AdvantageBatch,
-  type AdvantageEstimator,
-} from '../estimator.js';
+import { defineAdvantageEstimator, requiredInput, type AdvantageEstimator } from '../estimator.js';
+import type { AdvantageBatch } from '../advantage-batch.js';
 import { gdpo } from '../gdpo.js';
 import { gigpo } from '../gigpo.js';
 import { drGrpo, gpg, grpoPassK, maxRl, opo, rloo } from '../group-baselines.js';

@@ -1,6 +1,6 @@
 import { clipCov, decoupledPpo, gmpo, gspo, klCov, m2po, opsm, ppo, sapo } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
-import { constantOf, stopGradient } from '../../ops/stop-gradient.js';
+import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceMeans } from './sequence-sums.js';
 import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
 import { held, logRatios, ratioOf, where } from './token-ratio.js';

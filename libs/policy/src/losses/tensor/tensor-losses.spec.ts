@@ -16,7 +16,7 @@ import {
 } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
-import { onEachBackend } from '../../testing/on-each-backend.js';
+import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../../testing/random-batch.js';
 import type { TensorLossInput } from './tensor-loss.js';
 import { listTensorPolicyLosses, tensorPolicyLoss } from './tensor-policy-loss.js';

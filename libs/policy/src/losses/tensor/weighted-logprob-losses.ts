@@ -1,6 +1,6 @@
 import { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss, topr } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
-import { constantOf, stopGradient } from '../../ops/stop-gradient.js';
+import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceSums } from './sequence-sums.js';
 import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
 import { logRatios, ratioOf } from './token-ratio.js';

@@ -1,0 +1,17 @@
+import type { CommonOptions } from '../../options.js';
+import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+
+export interface ApiOptions extends CommonOptions {
+  readonly port: number;
+  readonly withSink?: true;
+}
+
+/** Runs the API in this process, on the log and store that the environment names. */
+export async function serveApi({ dataDir, port, withSink, json }: ApiOptions): Promise<void> {
+  const services = requireServices('api', dataDir);
+  const variables = {
+    RETRACE_API_PORT: `${port}`,
+    RETRACE_SINK: withSink === true ? 'on' : 'off',
+  };
+  await runRoleAlone('api', services, { variables, json: json === true });
+}

@@ -1,0 +1,30 @@
+import type { CommonOptions } from '../../options.js';
+import { chooseRunOn } from '../../run/begin-or-choose-run.js';
+import type { BackendName } from '../../server/role-definitions.js';
+import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+
+export interface CollectForRunOptions extends CommonOptions {
+  /** Run id, or `latest`. */
+  readonly run: string;
+  /** Such as `1/3`; '' for a collector that works by itself. */
+  readonly share: string;
+  readonly backend?: BackendName;
+}
+
+/** Runs a collector in this process for a run in the log that the environment names, until the run ends. */
+export async function collectForRun({
+  run,
+  dataDir,
+  share,
+  backend,
+  json,
+}: CollectForRunOptions): Promise<void> {
+  const services = requireServices('collect --run', dataDir);
+  const runId = await chooseRunOn(services, run);
+  if (runId === null) return;
+  await runRoleAlone('collector', services, {
+    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend, RETRACE_COLLECTOR_SHARE: share },
+    json: json === true,
+    announcement: `collecting for run ${runId}`,
+  });
+}

@@ -1,0 +1,17 @@
+/** Which dead letters a command is about; times are milliseconds since the Unix epoch. */
+export interface FilterOptions {
+  readonly run?: string;
+  readonly code?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/** The filter as the store takes it, with times in microseconds. */
+export function filterOf({ run, code, since, until }: FilterOptions) {
+  return {
+    ...(run !== undefined && { runId: run }),
+    ...(code !== undefined && { code }),
+    ...(since !== undefined && { sinceUs: since * 1000 }),
+    ...(until !== undefined && { untilUs: until * 1000 }),
+  };
+}

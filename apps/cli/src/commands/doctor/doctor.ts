@@ -1,0 +1,64 @@
+import { CliError } from '../../cli-error.js';
+import { findServer } from '../../data-directory/hold-data-directory.js';
+import type { CommonOptions } from '../../options.js';
+import { LOOPBACK } from '../../server/role-definitions.js';
+import { readServices } from '../../services/services.js';
+import { checkBackend } from './backend-check.js';
+import type { CheckResult } from './check.js';
+import { checkDisk, checkMemory, checkNode, checkPort } from './machine-checks.js';
+
+export interface DoctorOptions extends CommonOptions {
+  readonly port: number;
+  readonly recipe?: string;
+  readonly set?: readonly string[];
+}
+
+/**
+ * Runs all checks and prints their results.
+ *
+ * @throws CliError `CHECK_FAILED` naming the checks that failed
+ */
+export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions): Promise<void> {
+  const server = await findServer(dataDir);
+  const results = [
+    await checkNode(),
+    await checkMemory(),
+    await checkDisk(dataDir),
+    await checkPort(LOOPBACK, port, server?.apiUrl || null),
+    await checkBackend(),
+    ...(await checkData(dataDir)),
+    ...(server?.apiUrl ? [await (await import('./server-checks.js')).checkServer(server.apiUrl)] : []),
+    ...(recipe === undefined ? [] : [await checkRecipe(recipe, set)]),
+  ];
+  if (json === true) {
+    console.log(JSON.stringify(results, null, 2));
+  } else {
+    const width = Math.max(...results.map(({ check }) => check.length));
+    for (const { check, verdict, detail } of results) {
+      console.log(`${verdict.padEnd(4)}  ${check.padEnd(width)}  ${detail}`);
+    }
+  }
+  const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ check }) => check);
+  if (failed.length > 0) {
+    throw new CliError('CHECK_FAILED', `doctor: fix these first: ${failed.join(', ')}`);
+  }
+}
+
+/** Checks the services that the environment names, without changing anything, or else the data directory. */
+async function checkData(dataDir: string): Promise<CheckResult[]> {
+  const services = readServices(dataDir);
+  if (services === null) {
+    const { checkDataDirectory } = await import('./data-checks.js');
+    return [await checkDataDirectory(dataDir)];
+  }
+  const { checkLog, checkStore } = await import('./service-checks.js');
+  return Promise.all([checkLog(services), checkStore(services)]);
+}
+
+async function checkRecipe(nameOrFile: string, assignments?: readonly string[]): Promise<CheckResult> {
+  const [{ resolveRecipe }, { checkRecipeMemory }] = await Promise.all([
+    import('@retrace/config'),
+    import('./recipe-memory.js'),
+  ]);
+  return checkRecipeMemory(resolveRecipe(nameOrFile, { assignments }));
+}

@@ -1,0 +1,25 @@
+import type { CommonOptions } from '../../options.js';
+import { deleteRunOf } from '../../run/delete-run.js';
+import { withStore } from '../../services/store-session.js';
+
+export interface DeleteOptions extends CommonOptions {
+  readonly force?: true;
+}
+
+/** Deletes a run and prints what was removed. */
+export async function deleteOne(runId: string, { dataDir, json, force }: DeleteOptions): Promise<void> {
+  const report = await withStore({ dataDir }, (session) =>
+    deleteRunOf(session, { runId, force: force === true, detail: 'by request' }),
+  );
+  if (json === true) {
+    console.log(JSON.stringify(report));
+    return;
+  }
+  const { numRows, numReleased, numCheckpointFiles } = report;
+  const removed = `${numRows.toLocaleString('en')} rows, ${numCheckpointFiles} checkpoint files`;
+  console.log(
+    numReleased === null
+      ? `deleted run ${runId}: ${removed}; a log on Kafka keeps its records until the topic drops them`
+      : `deleted run ${runId}: ${removed}, ${numReleased.toLocaleString('en')} log records`,
+  );
+}

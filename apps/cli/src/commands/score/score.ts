@@ -1,0 +1,138 @@
+import { parseRecipe, resolveRecipe } from '@retrace/config';
+import {
+  RewardScorer,
+  scoreRun,
+  StateVisits,
+  VerdictArchive,
+  VerdictStore,
+  type ScoreProgress,
+  type ScoreReport,
+} from '@retrace/scoring';
+import { newControlEvent } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { TrajectoryReader } from '@retrace/store';
+import type { CommonOptions } from '../../options.js';
+import { findRun } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
+
+const PROGRESS_EVERY_MS = 1000;
+
+export interface ScoreOptions extends CommonOptions {
+  /** Run id, or `latest`. */
+  readonly run: string;
+  /** Default: the recipe of the run. */
+  readonly recipe?: string;
+  /** Default: the name of the recipe. */
+  readonly name?: string;
+  readonly retryMissing?: true;
+}
+
+interface JudgedScoreReport extends ScoreReport {
+  /** Requests, tokens and cost of judges; null when no component asks one. */
+  readonly judge: RewardScorer['judgeUsage'] | null;
+}
+
+/** Scores a run's stored episodes and prints how many. */
+export async function score({ dataDir, json, ...request }: ScoreOptions): Promise<void> {
+  const onProgress = json === true ? undefined : progressPrinter();
+  const report = await withStore({ dataDir }, (session) => scoreFrom(session, request, onProgress));
+  if (json === true) console.log(JSON.stringify(report, null, 2));
+  else printScores(report);
+}
+
+/** Scores the episodes of the session's store; Ctrl-C stops after the current batch, and the next call resumes there. */
+async function scoreFrom(
+  session: StoreSession,
+  request: Omit<ScoreOptions, keyof CommonOptions>,
+  onProgress: ((progress: ScoreProgress) => void) | undefined,
+): Promise<JudgedScoreReport> {
+  const { client, log } = session;
+  const run = await findRun(log, request.run);
+  const recipe =
+    request.recipe === undefined ? parseRecipe(run.started.recipe) : resolveRecipe(request.recipe);
+  const { runId } = run;
+  const scorer = await RewardScorer.load(recipe.reward, {
+    verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
+    judge: { archive: new VerdictArchive(client) },
+    visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
+  });
+  const stop = new AbortController();
+  const onInterrupt = () => {
+    stop.abort();
+  };
+  process.once('SIGINT', onInterrupt);
+  try {
+    const report = await scoreRun({
+      client,
+      runId,
+      scorer,
+      name: request.name ?? recipe.name,
+      retryMissing: request.retryMissing,
+      signal: stop.signal,
+      onProgress,
+    });
+    if (!scorer.asksJudge) return { ...report, judge: null };
+    await logJudgeUsage(session, runId, scorer);
+    return { ...report, judge: scorer.judgeUsage };
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+/** Appends tokens and cost as metrics of the run, and waits until they and the verdicts are in the store. */
+async function logJudgeUsage(
+  { log, catchUp }: StoreSession,
+  runId: string,
+  scorer: RewardScorer,
+): Promise<void> {
+  const usage = Object.entries(scorer.judgeUsage);
+  const event = newControlEvent({
+    kind: 'MetricsLogged',
+    logId: log.logId,
+    runId,
+    occurredAtUs: Date.now() * 1000,
+    payload: {
+      source: 'system',
+      step: 0,
+      names: usage.map(([name]) => `judge/${name}`),
+      values: Float64Array.from(usage, ([, value]) => value),
+    },
+  });
+  await log.append('control', 0, [encodeEvent(event)]);
+  await catchUp();
+}
+
+/** Prints a line on stderr at most once a second, when further scores were written. */
+function progressPrinter(): (progress: ScoreProgress) => void {
+  let lastWritten = 0;
+  let nextAt = 0;
+  return ({ numSeen, numWritten }) => {
+    if (numWritten === lastWritten || performance.now() < nextAt) return;
+    lastWritten = numWritten;
+    nextAt = performance.now() + PROGRESS_EVERY_MS;
+    console.error(`${format(numSeen)} episodes seen, ${format(numWritten)} scores written`);
+  };
+}
+
+function printScores(report: JudgedScoreReport): void {
+  const { rewardVersion, name, numScored, numKept, numWithoutTotal, numIncomplete, reasons, judge } = report;
+  console.log(`reward version ${rewardVersion} (${name})`);
+  console.log(`scored ${format(numScored)} episodes; ${format(numKept)} were scored already`);
+  if (numWithoutTotal > 0) console.log(`${format(numWithoutTotal)} without a total:`);
+  for (const { reason, count } of reasons) console.log(`  ${format(count)} × ${reason}`);
+  if (numIncomplete > 0) {
+    console.log(`${format(numIncomplete)} are not complete in the store yet; run this again later`);
+  }
+  if (judge !== null) {
+    console.log(
+      `judge: ${judge.numVerdicts} verdicts in ${judge.numRequests} requests, ${judge.numReused} reused, ` +
+        `${judge.numRefused} refused, ${judge.numUnanswered} unanswered; ` +
+        `${judge.promptTokens} + ${judge.completionTokens} tokens, cost ${judge.cost.toFixed(4)}`,
+    );
+  }
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en');
+}

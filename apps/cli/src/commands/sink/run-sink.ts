@@ -1,0 +1,15 @@
+import type { CommonOptions } from '../../options.js';
+import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+
+export interface SinkOptions extends CommonOptions {
+  /** Such as `1/3`; '' for the whole log. */
+  readonly share: string;
+}
+
+/** Runs a sink in this process, on the log and store that the environment names. */
+export async function runSink({ dataDir, share, json }: SinkOptions): Promise<void> {
+  await runRoleAlone('sink', requireServices('sink', dataDir), {
+    variables: { RETRACE_SINK_SHARE: share },
+    json: json === true,
+  });
+}

@@ -1,0 +1,73 @@
+import { commandEnvironment } from '../../services/environment.js';
+import { namesKafka } from '@retrace/process';
+import { resolveRecipe, type Recipe } from '@retrace/config';
+import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
+import { assertRewardModulesLoad } from '../../run/load-reward-modules.js';
+import type { BackendName } from '../../server/role-definitions.js';
+import { serve } from '../../server/serve.js';
+import { createLogStream } from '../../supervisor/log-stream.js';
+import { printSummary } from './print-summary.js';
+
+export interface TrainOptions extends CommonOptions {
+  readonly recipe: string;
+  readonly updates?: number;
+  readonly seed?: number;
+  readonly set?: readonly string[];
+  readonly collectors: number;
+  readonly backend?: BackendName;
+}
+
+/**
+ * Trains to the end of the recipe and prints the final figures: all roles on a data directory, or only the trainer where the
+ * environment names Kafka.
+ *
+ * @throws CliError `RUN_FAILED`
+ */
+export async function train(options: TrainOptions): Promise<void> {
+  const recipe = resolveRecipe(options.recipe, {
+    seed: options.seed,
+    numUpdates: options.updates,
+    assignments: options.set,
+  });
+  await assertRewardModulesLoad(recipe);
+  if (namesKafka(commandEnvironment)) {
+    await trainOnServices(recipe, options);
+    return;
+  }
+  const isJson = options.json === true;
+  await serve({
+    dataDirectory: options.dataDir,
+    log: createLogStream({ json: isJson, out: process.stderr }),
+    apiPort: null,
+    work: async (server, stopped) => {
+      const summary = await server.train(recipe, {
+        backend: options.backend,
+        numCollectors: options.collectors,
+      });
+      if (stopped.aborted) return;
+      printSummary(summary, isJson);
+      if (summary.reason !== 'finished') {
+        throw new CliError('RUN_FAILED', `run ${summary.runId} ${summary.reason}: ${summary.detail}`);
+      }
+    },
+  });
+}
+
+/** Runs the trainer of the recipe's run on shared services; its collectors are other processes. */
+async function trainOnServices(
+  recipe: Recipe,
+  { dataDir, backend, json }: Pick<TrainOptions, 'dataDir' | 'backend' | 'json'>,
+): Promise<void> {
+  const [{ requireServices, runRoleAlone }, { beginRunOn }] = await Promise.all([
+    import('../../services/run-role-alone.js'),
+    import('../../run/begin-or-choose-run.js'),
+  ]);
+  const services = requireServices('train', dataDir);
+  const { runId, isResumed } = await beginRunOn(services, recipe);
+  await runRoleAlone('trainer', services, {
+    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
+    json: json === true,
+    announcement: `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`,
+  });
+}

@@ -1,0 +1,70 @@
+import { commandEnvironment } from '../../services/environment.js';
+import { namesKafka } from '@retrace/process';
+import { resolveRecipe } from '@retrace/config';
+import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
+import { assertRewardModulesLoad } from '../../run/load-reward-modules.js';
+import { assertPortFree } from '../../server/free-port.js';
+import { LOOPBACK, type BackendName } from '../../server/role-definitions.js';
+import { serve } from '../../server/serve.js';
+import { createLogStream } from '../../supervisor/log-stream.js';
+
+export interface UpOptions extends CommonOptions {
+  readonly recipe: string;
+  readonly port: number;
+  readonly updates?: number;
+  readonly seed?: number;
+  readonly set?: readonly string[];
+  readonly collectors: number;
+  readonly backend?: BackendName;
+}
+
+/**
+ * Starts all roles on a data directory, trains, and keeps serving after the run has ended.
+ *
+ * @throws CliError `SERVICES_IN_USE` where the environment names Kafka
+ */
+export async function up(options: UpOptions): Promise<void> {
+  if (namesKafka(commandEnvironment)) {
+    throw new CliError(
+      'SERVICES_IN_USE',
+      'up: works only on a data directory, but RETRACE_KAFKA_BROKERS names a log on Kafka; unset it, or start "retrace sink", "train", "collect --run" and "api"',
+    );
+  }
+  const recipe = resolveRecipe(options.recipe, {
+    seed: options.seed,
+    numUpdates: options.updates,
+    assignments: options.set,
+  });
+  await assertRewardModulesLoad(recipe);
+  await assertPortFree(LOOPBACK, options.port);
+  const log = createLogStream({ json: options.json === true, out: process.stdout });
+  const say = (message: string) => {
+    log.write({ role: 'retrace', level: 'info', message });
+  };
+  await serve({
+    dataDirectory: options.dataDir,
+    log,
+    apiPort: options.port,
+    work: async (server, stopped) => {
+      const apiUrl = server.apiUrl ?? '';
+      say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
+      const summary = await server.train(recipe, {
+        backend: options.backend,
+        numCollectors: options.collectors,
+      });
+      if (stopped.aborted) return;
+      const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
+      say(`the run ${ending}; still serving, press Ctrl-C to stop`);
+      await untilAborted(stopped);
+    },
+  });
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  // Signal handlers do not keep a process alive. Once the trainer has finished, the store and API do.
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CheckpointFiles } from '@retrace/policy';
+import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CheckpointRetention } from './checkpoint-retention.js';
+
+let directory: string;
+let checkpoints: CheckpointFiles;
+let log: ControlFold;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-retention-'));
+  checkpoints = new CheckpointFiles(directory);
+  log = new ControlFold();
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+function append<K extends ControlEventKind>(runId: string, kind: K, payload: Partial<PayloadOf<K>>): void {
+  const event = controlEvent({ logId: '', runId }, kind, payload);
+  expect(log.apply(event as AnyEvent, log.nextOffset)).toEqual({ applied: true });
+}
+
+function startRun(runId: string, recipe: PayloadOf<'RunStarted'>['recipe']): void {
+  append(runId, 'RunStarted', { recipe });
+  append(runId, 'TrainerClaimed', { epoch: 0 });
+}
+
+/** Commits the next update of a run, whose optimizer state is this content. */
+async function commit(runId: string, content: string): Promise<void> {
+  const optimizer = await checkpoints.write(Buffer.from(content));
+  const updateNumber = (log.run(runId)?.updates.numUpdates ?? 0) + 1;
+  const planId = `${runId} ${String(updateNumber)}`;
+  append(runId, 'BatchPlanned', { planId, updateNumber, epoch: 0, groupIds: [] });
+  append(runId, 'UpdateApplied', {
+    planId,
+    updateNumber,
+    epoch: 0,
+    policyVersionOut: updateNumber,
+    optimizer,
+  });
+}
+
+async function contents(): Promise<string[]> {
+  const files = await Promise.all((await checkpoints.list()).map((ref) => checkpoints.read(ref)));
+  return files.map((bytes) => Buffer.from(bytes).toString()).sort();
+}
+
+const [run, other] = ['01936d00-0000-7000-8000-00000000000a', '01936d00-0000-7000-8000-00000000000b'];
+const recipe = { checkpoint: { keepLast: 2, keepEvery: 4 } };
+
+describe('checkpoint retention', () => {
+  it('keeps the newest and every n-th, and a new process removes what another left', async () => {
+    startRun(run, recipe);
+    for (const content of ['1', '2', '3', '4', '5', '6', '7']) await commit(run, content);
+    expect(await contents()).toHaveLength(7);
+    await new CheckpointRetention(checkpoints, run).apply(log.runs);
+    expect(await contents()).toEqual(['4', '6', '7']);
+    const restarted = new CheckpointRetention(checkpoints, run);
+    for (const content of ['8', '9']) {
+      await commit(run, content);
+      await restarted.apply(log.runs);
+    }
+    expect(await contents()).toEqual(['4', '8', '9']);
+  });
+
+  it('keeps a file that a kept update of this or of another run names too', async () => {
+    startRun(run, recipe);
+    startRun(other, recipe);
+    for (const content of ['shared', 'twice', 'x', 'y', 'twice', 'z']) await commit(run, content);
+    for (const content of ['a', 'shared', 'b']) await commit(other, content);
+    await new CheckpointRetention(checkpoints, run).apply(log.runs);
+    expect(await contents()).toEqual(['a', 'b', 'shared', 'twice', 'y', 'z']);
+    await new CheckpointRetention(checkpoints, other).apply(log.runs);
+    expect(await contents()).toEqual(['b', 'shared', 'twice', 'y', 'z']);
+  });
+
+  it('never touches weights, nor files of a run whose recipe says nothing of them', async () => {
+    startRun(run, {});
+    for (const content of ['1', '2', '3']) await commit(run, content);
+    await checkpoints.write(Buffer.from('weights'));
+    await new CheckpointRetention(checkpoints, run).apply(log.runs);
+    expect(await contents()).toEqual(['1', '2', '3', 'weights']);
+  });
+});

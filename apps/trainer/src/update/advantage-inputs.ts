@@ -1,0 +1,126 @@
+import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
+import { dataSourceOf } from '@retrace/rewards';
+import type { EpisodeColumns } from '@retrace/trajectory';
+import type { EpisodeTexts } from '@retrace/store';
+import { TrainerError } from '../trainer-error.js';
+
+export interface NumberedAnchors {
+  /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+  readonly anchors: Int32Array;
+  readonly warnings: readonly string[];
+}
+
+export function numberedAnchors(
+  { anchors, groupIds, stepOffsets }: EpisodeColumns,
+  similarity: number | undefined,
+): NumberedAnchors {
+  if (similarity === undefined) return { anchors: numberAnchors(anchors), warnings: [] };
+  const groupOfStep = new Int32Array(anchors.length);
+  numberGroups(groupIds).groupIds.forEach((group, e) =>
+    groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
+  );
+  const numbered = numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
+  const { numUncomparedGroups } = numbered;
+  const warnings =
+    numUncomparedGroups === 0
+      ? []
+      : [
+          `groups whose different states have more than ${MOST_COMPARED_UNITS} characters in all, too many to look for similar ` +
+            `ones: ${numUncomparedGroups}; in them equal states alone count as one`,
+        ];
+  return { anchors: numbered.anchors, warnings };
+}
+
+/** [E] 1 for the episodes that were played greedily to be compared with: nobody trains on them. */
+export function greedyBaselines({ episodeIds, stepOffsets, greedy }: EpisodeColumns): Uint8Array {
+  return Uint8Array.from(episodeIds, (_, e) =>
+    Number(greedy.subarray(stepOffsets[e], stepOffsets[e + 1]).includes(1)),
+  );
+}
+
+export interface GreedyReturns {
+  /** [E] Return of the greedy episode of each episode's group; 0 where there is none. */
+  readonly returns: Float32Array;
+  /** [E] 1 where the group has a greedy episode whose reward is there. */
+  readonly isKnown: Uint8Array;
+}
+
+/**
+ * What the greedy episode of each group got.
+ *
+ * @param totals [E] total rewards, NaN = missing
+ * @throws TrainerError `NO_GREEDY_BASELINE` for a group of episodes that none was played for
+ */
+export function greedyReturns(
+  { groupIds }: EpisodeColumns,
+  baselines: Uint8Array,
+  totals: Float64Array,
+): GreedyReturns {
+  const returnOf = new Map<string, number>();
+  groupIds.forEach((groupId, e) => {
+    if (baselines[e] === 1) returnOf.set(groupId, totals[e]);
+  });
+  const missing = groupIds.find((groupId) => !returnOf.has(groupId));
+  if (missing !== undefined) {
+    throw new TrainerError(
+      'NO_GREEDY_BASELINE',
+      `group ${missing}: it has no greedy episode; must have one, whose return the others are compared with`,
+    );
+  }
+  const returns = Float32Array.from(groupIds, (groupId) => returnOf.get(groupId) ?? NaN);
+  return {
+    returns: returns.map((value) => (Number.isNaN(value) ? 0 : value)),
+    isKnown: Uint8Array.from(returns, (value) => Number(!Number.isNaN(value))),
+  };
+}
+
+export interface TrainableEpisodes {
+  /** [E] 1 where the reward is there. */
+  readonly rewarded: Uint8Array;
+  /** [E + 1] Episodes over action tokens. */
+  readonly actionOffsets: Int32Array;
+  /** [E] 1 for greedy baselines; null where none was played. */
+  readonly baselines: Uint8Array | null;
+  /** [E] 1 where the return of the group's greedy baseline is known; null where none was played. */
+  readonly hasBaseline: Uint8Array | null;
+}
+
+/**
+ * [E] 1 for the episodes that an update trains; the others are no part of any group's statistics. An episode without action
+ * tokens is none of them: its reward reaches no token, so that a group would count it as 0, whatever it is.
+ */
+export function episodesToTrain({
+  rewarded,
+  actionOffsets,
+  baselines,
+  hasBaseline,
+}: TrainableEpisodes): Uint8Array {
+  return rewarded.map((isRewarded, e) => {
+    const hasActions = actionOffsets[e + 1] > actionOffsets[e];
+    return Number(isRewarded === 1 && hasActions && baselines?.[e] !== 1 && hasBaseline?.[e] !== 0);
+  });
+}
+
+export interface Roles {
+  /** In order of first appearance. */
+  readonly names: readonly string[];
+  /** [E] */
+  readonly roleIds: Int32Array;
+  /** Running mean return of each, by its number. */
+  readonly baselines: Float64Array;
+}
+
+/** The role of an episode is its data source, as rewards see it: what its task says, or else its environment. */
+export function rolesOf(
+  texts: readonly EpisodeTexts[],
+  sourceField: string | undefined,
+  baselines: Readonly<Record<string, number>>,
+): Roles {
+  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
+  const names = [...new Set(sources)];
+  return {
+    names,
+    roleIds: numberGroups(sources).groupIds,
+    baselines: Float64Array.from(names, (name) => (Object.hasOwn(baselines, name) ? baselines[name] : 0)),
+  };
+}

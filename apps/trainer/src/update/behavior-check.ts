@@ -1,0 +1,78 @@
+import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
+import { TrainerError } from '../trainer-error.js';
+
+export interface LogprobRules {
+  /** That the trainer computes its own logprobs with. */
+  readonly temperature: number;
+  /** [E] 1 for episodes that nobody trains on; null: none. */
+  readonly exempt?: Uint8Array | null;
+}
+
+/**
+ * Refuses a batch with any trained token whose behavior logprob can't be accounted for: missing, or not that of a sample
+ * drawn at the temperature that the trainer computes its own logprobs with.
+ *
+ * @throws TrainerError `UNACCOUNTED_LOGPROBS` naming the episode, the step and the rule
+ */
+export function assertAccountedLogprobs(
+  columns: EpisodeColumns,
+  batch: TokenBatch,
+  { temperature, exempt = null }: LogprobRules,
+): void {
+  const refuse = (episode: number, step: number, problem: string): never => {
+    throw new TrainerError(
+      'UNACCOUNTED_LOGPROBS',
+      `episode ${columns.episodeIds[episode]}, step ${step}: ${problem}`,
+    );
+  };
+  for (let e = 0; e < columns.episodeIds.length; e++) {
+    if (exempt?.[e] === 1) continue;
+    for (let s = columns.stepOffsets[e]; s < columns.stepOffsets[e + 1]; s++) {
+      if (columns.greedy[s] === 1)
+        refuse(
+          e,
+          columns.steps[s],
+          'chosen greedily or among the likeliest tokens alone (top-k, top-p); must be sampled from all',
+        );
+      if (Math.abs(columns.temperatures[s] - temperature) > 1e-6 || Number.isNaN(columns.temperatures[s])) {
+        refuse(
+          e,
+          columns.steps[s],
+          `sampled at temperature ${columns.temperatures[s]}; must be ${temperature}`,
+        );
+      }
+    }
+    for (let a = batch.episodeActionOffsets[e]; a < batch.episodeActionOffsets[e + 1]; a++) {
+      const logprob = batch.behaviorLogprobs[batch.actionTokens[a]];
+      if (!(logprob <= 1e-5))
+        refuse(e, batch.actionStep[a], `behavior logprob is ${logprob}; must be finite and ≤ 0`);
+    }
+  }
+}
+
+export interface RatioCheck {
+  /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
+  readonly maxDeviation: number;
+  readonly numTokens: number;
+}
+
+/**
+ * Compares the trainer's logprobs with the collector's on the tokens that `policyVersion` itself sampled.
+ *
+ * @param scoredMask [N] 1 where `logprobs` holds a value
+ */
+export function compareOnPolicy(
+  batch: TokenBatch,
+  logprobs: Float32Array,
+  policyVersion: number,
+  scoredMask: Uint8Array,
+): RatioCheck {
+  let maxDeviation = 0;
+  let numTokens = 0;
+  for (const n of batch.actionTokens) {
+    if (scoredMask[n] === 0 || batch.policyVersions[n] !== policyVersion) continue;
+    maxDeviation = Math.max(maxDeviation, Math.abs(Math.exp(logprobs[n] - batch.behaviorLogprobs[n]) - 1));
+    numTokens++;
+  }
+  return { maxDeviation: numTokens > 0 ? maxDeviation : Number.NaN, numTokens };
+}

@@ -1,0 +1,107 @@
+import { cpus } from 'node:os';
+import * as tf from '@tensorflow/tfjs-core';
+import { linear } from '../ops/linear.js';
+import { logSoftmax } from '../ops/log-softmax.js';
+import { matMul } from '../ops/mat-mul.js';
+import { rmsNorm } from '../ops/rms-norm.js';
+import { swiGlu } from '../ops/swi-glu.js';
+import type { BackendName } from './backend.js';
+import { openBackend } from './open-backend.js';
+
+export interface BackendBench {
+  readonly name: BackendName;
+  readonly version: string;
+  readonly processor: string;
+  /** Product of two square float32 matrices of `matrixSize`. */
+  readonly matrixSize: number;
+  readonly matmulGigaflops: number;
+  /** Time from one small op to the next. */
+  readonly opOverheadMicroseconds: number;
+  /** Forward and backward pass of a norm, SwiGLU feed-forward and LM head over `trainingRows` rows of width 64. */
+  readonly trainingRows: number;
+  readonly trainingStepMs: number;
+}
+
+export interface BenchBackendOptions {
+  readonly cacheDirectory?: string;
+  /** How long each figure is measured; the best repetition counts. */
+  readonly measureMs?: number;
+}
+
+/**
+ * Measures one backend. A process keeps the backend it has opened, so compare several in a process each.
+ *
+ * @throws ComputeError `BACKEND_UNAVAILABLE` if it can't be opened.
+ */
+export async function benchBackend(
+  name: BackendName,
+  { cacheDirectory, measureMs = 1000 }: BenchBackendOptions = {},
+): Promise<BackendBench> {
+  const { version } = await openBackend({
+    prefer: [name],
+    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
+  });
+  const matrixSize = name === 'cpu' ? 128 : name === 'wasm' ? 512 : 1024;
+  const trainingRows = 4096;
+  const matmulMs = await bestOf(measureMs, squareProduct(matrixSize));
+  const overheadMs = await bestOf(measureMs, manySmallOps);
+  const trainingStepMs = await bestOf(measureMs, trainingStep(trainingRows));
+  return {
+    name,
+    version,
+    processor: cpus()[0]?.model ?? 'unknown',
+    matrixSize,
+    matmulGigaflops: (2 * matrixSize ** 3) / (matmulMs * 1e6),
+    opOverheadMicroseconds: (overheadMs * 1000) / numSmallOps,
+    trainingRows,
+    trainingStepMs,
+  };
+}
+
+type Work = () => tf.Tensor;
+
+const numSmallOps = 200;
+
+function squareProduct(size: number): Work {
+  const a = tf.randomNormal([size, size], 0, 1, 'float32', 1);
+  const b = tf.randomNormal([size, size], 0, 1, 'float32', 2);
+  return () => matMul(a, b);
+}
+
+function manySmallOps(): tf.Tensor {
+  let x: tf.Tensor = tf.scalar(0);
+  for (let op = 0; op < numSmallOps; op++) x = tf.add(x, x);
+  return x;
+}
+
+function trainingStep(numRows: number): Work {
+  const width = 64;
+  const shapes = [[width], [6 * width, width], [width, 3 * width], [43, width]];
+  const weights = shapes.map((shape, i) => tf.randomNormal(shape, 0, 0.1, 'float32', i));
+  const x = tf.randomNormal([numRows, width], 0, 1, 'float32', 9);
+  const loss = (norm: tf.Tensor, gateUp: tf.Tensor, down: tf.Tensor, head: tf.Tensor): tf.Scalar => {
+    const normed = tf.mul(rmsNorm(x, 1e-6), norm);
+    const [gate, up] = tf.split(gateUp, 2, 0).map((weight) => linear(normed, weight, null));
+    const hidden = linear(swiGlu(gate, up), down, null);
+    return tf.neg(tf.mean(logSoftmax(linear(hidden, head, null))));
+  };
+  return () =>
+    tf.addN(
+      tf
+        .grads(loss)(weights)
+        .map((gradient) => tf.sum(gradient)),
+    );
+}
+
+async function bestOf(measureMs: number, work: Work): Promise<number> {
+  let best = Infinity;
+  const until = performance.now() + measureMs;
+  do {
+    const start = performance.now();
+    const result = tf.tidy(work);
+    await result.data();
+    best = Math.min(best, performance.now() - start);
+    result.dispose();
+  } while (performance.now() < until);
+  return best;
+}

@@ -1,0 +1,14 @@
+export { type ControlEntry, ControlTail } from './control-tail.js';
+export {
+  DEFAULT_MAX_EVENT_BYTES,
+  type EventLog,
+  type FollowOptions,
+  type LogRecord,
+  type OffsetRange,
+  type ReadOptions,
+} from './event-log.js';
+export { LogError, type LogErrorCode } from './log-error.js';
+export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js';
+export { partitionOf } from './partitioner.js';
+export { PatientLog, type PatientLogOptions } from './patient-log.js';
+export { SINK_GROUP, trajectoriesStored } from './stored-position.js';

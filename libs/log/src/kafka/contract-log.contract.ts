@@ -1,0 +1,14 @@
+import type { EventLog } from '../event-log.js';
+import { openKafkaLog } from './open-kafka-log.js';
+
+/** The log of the contract suite at a location `<broker>/<prefix>`; batches are so small that large records go in fragments. */
+export function openContractLog(location: string): Promise<EventLog> {
+  const [broker, prefix] = location.split('/');
+  return openKafkaLog({
+    brokers: [broker],
+    prefix,
+    createdBy: 'contract',
+    numTrajectoryPartitions: 4,
+    maxBatchBytes: 1024 * 1024,
+  });
+}

@@ -1,0 +1,118 @@
+import type Broker from 'kafkajs/src/broker/index.js';
+import { LogError } from '../log-error.js';
+import type { LogRecord } from '../event-log.js';
+import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
+import { isRetriable, StalledError, toLogError, typeOf } from './kafka-errors.js';
+import type { ResolvedKafkaOptions } from './kafka-options.js';
+import type { Fetched, PartitionReader } from './partition-reader.js';
+
+const MIN_BACKOFF_MS = 20;
+const MAX_BACKOFF_MS = 1_000;
+
+export interface FollowParts {
+  readonly connection: KafkaConnection;
+  readonly options: ResolvedKafkaOptions;
+  readonly reader: PartitionReader;
+  readonly fromOffset: number;
+  readonly maxBytes: number;
+  /** Ends the iteration without an error. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The records of a partition from an offset on, as they come, never an empty batch. It has a connection of its own to the leader,
+ * on which fetches wait at the broker. Outages are waited out, however long: a follower that ends would have to be begun again
+ * just there. A fetch that gets no answer in time is given up with its connection.
+ */
+export async function* followPartition(
+  parts: FollowParts,
+): AsyncGenerator<readonly LogRecord[], void, undefined> {
+  const { connection, reader, signal } = parts;
+  const fetcher = new Fetcher(parts);
+  let nextOffset = parts.fromOffset;
+  let backoffMs = MIN_BACKOFF_MS;
+  try {
+    while (!signal.aborted) {
+      try {
+        const fetched = await fetcher.fetch(nextOffset);
+        if (fetched === null) return;
+        backoffMs = MIN_BACKOFF_MS;
+        nextOffset = fetched.nextOffset;
+        if (fetched.records.length > 0) yield fetched.records;
+      } catch (error) {
+        fetcher.disconnect();
+        if (typeOf(error) === 'OFFSET_OUT_OF_RANGE') {
+          const missing = await reader.explainOutOfRange(nextOffset, false);
+          if (missing !== null) throw missing;
+        } else if (connection.fatal !== null || !isRetriable(error)) {
+          throw toLogError('follow', connection.where, connection.fatal ?? error);
+        }
+        await connection.recover(error, backoffMs);
+        backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS);
+      }
+    }
+  } finally {
+    fetcher.disconnect();
+  }
+}
+
+class Fetcher {
+  readonly #parts: FollowParts;
+  #broker: Broker | null = null;
+  #numDisconnects = 0;
+
+  constructor(parts: FollowParts) {
+    this.#parts = parts;
+  }
+
+  /** Null when the signal aborts first. */
+  async fetch(fromOffset: number): Promise<Fetched | null> {
+    const { signal, options } = this.#parts;
+    const timeoutMs = options.fetchWaitMs + options.stallTimeoutMs;
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = (): void => undefined;
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new StalledError('fetch', timeoutMs));
+      }, timeoutMs);
+    });
+    const aborted = new Promise<null>((resolve) => {
+      onAbort = () => {
+        resolve(null);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+    });
+    try {
+      return await Promise.race([this.#fetch(fromOffset), stalled, aborted]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  disconnect(): void {
+    if (this.#broker !== null) destroyBroker(this.#broker);
+    this.#broker = null;
+    this.#numDisconnects += 1;
+  }
+
+  async #fetch(fromOffset: number): Promise<Fetched> {
+    const { connection, options, reader, maxBytes } = this.#parts;
+    const broker = (this.#broker ??= await this.#connect());
+    if (connection.fatal !== null) throw connection.fatal;
+    return reader.fetch(broker, fromOffset, { maxBytes, waitMs: options.fetchWaitMs });
+  }
+
+  async #connect(): Promise<Broker> {
+    const { connection, reader, signal } = this.#parts;
+    const numDisconnects = this.#numDisconnects;
+    return connection.once('connecting', async (cluster) => {
+      const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
+      if (!signal.aborted && this.#numDisconnects === numDisconnects) return broker;
+      // It took so long that nobody waits for it any more.
+      destroyBroker(broker);
+      throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');
+    });
+  }
+}

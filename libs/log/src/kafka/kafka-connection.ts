@@ -1,0 +1,253 @@
+import './request-queue-fix.js';
+import { connect as connectTcp } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import Broker from 'kafkajs/src/broker/index.js';
+import Cluster from 'kafkajs/src/cluster/index.js';
+import loggers from 'kafkajs/src/loggers/index.js';
+import { LogError } from '../log-error.js';
+import { isConnectionError, isRetriable, NotReadyError, StalledError, toLogError } from './kafka-errors.js';
+import type { ResolvedKafkaOptions } from './kafka-options.js';
+
+const MIN_BACKOFF_MS = 20;
+const MAX_BACKOFF_MS = 1_000;
+const KEEP_ALIVE_MS = 60_000;
+
+/** What is done with a connected cluster; throws what kafkajs throws. */
+type Attempt<T> = (cluster: Cluster) => Promise<T>;
+
+/**
+ * The connections of one handle to the cluster, and the one place that retries: kafkajs gets a single try at everything, under
+ * a time limit of ours, because its own retries can neither be stopped nor bounded.
+ */
+export class KafkaConnection {
+  readonly where: string;
+  /** Set when nothing this handle does can succeed any more; every later attempt rejects with it. */
+  fatal: LogError | null = null;
+  /** Called while a recovery is under way: may set `fatal`, must not retry, which would wait for this very recovery. */
+  onReconnected: () => Promise<void> = () => Promise.resolve();
+  readonly #options: ResolvedKafkaOptions;
+  readonly #logger = loggers.createLogger({ level: 0, logCreator: () => () => undefined });
+  readonly #closing = new AbortController();
+  #topics: readonly string[] = [];
+  #cluster: Promise<Cluster> | null = null;
+  #recovering: Promise<void> | null = null;
+  #numConnects = 0;
+
+  constructor(options: ResolvedKafkaOptions) {
+    this.#options = options;
+    this.where = options.brokers.join(',');
+  }
+
+  /** Aborted by `close`. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** From now on metadata is about these topics; they must exist. */
+  async watchTopics(topics: readonly string[]): Promise<void> {
+    this.#topics = topics;
+    await this.retrying('looking up topics', (cluster) => cluster.addMultipleTargetTopics(topics));
+  }
+
+  /**
+   * Tries until it succeeds, the error is one that no retry mends, or the time is over.
+   *
+   * @throws LogError
+   */
+  async retrying<T>(
+    what: string,
+    attempt: Attempt<T>,
+    { deadlineMs = this.#options.requestDeadlineMs }: { readonly deadlineMs?: number } = {},
+  ): Promise<T> {
+    const giveUpAt = performance.now() + deadlineMs;
+    for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
+      try {
+        return await this.once(what, attempt);
+      } catch (error) {
+        if (!isRetriable(error) || performance.now() + backoffMs > giveUpAt) {
+          throw toLogError(what, this.where, error);
+        }
+        await this.recover(error, backoffMs);
+      }
+    }
+  }
+
+  /** One attempt under the time limit for a request; rejects with what kafkajs throws, or `StalledError`. */
+  async once<T>(what: string, attempt: Attempt<T>): Promise<T> {
+    if (this.fatal !== null) throw this.fatal;
+    if (this.closing.aborted)
+      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.where} is closed`);
+    const connected = this.#connected();
+    return this.within(
+      what,
+      connected.then((cluster) => attempt(cluster)),
+    );
+  }
+
+  /** `promise`, or a `StalledError` when it takes longer than a request may. */
+  async within<T>(what: string, promise: Promise<T>): Promise<T> {
+    const timeoutMs = this.#options.stallTimeoutMs;
+    let timer: NodeJS.Timeout | undefined;
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new StalledError(what, timeoutMs));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([promise, stalled]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** After a failed attempt: renews the metadata, or the connections if that fails too, and waits. Never rejects. */
+  async recover(error: unknown, backoffMs: number): Promise<void> {
+    this.#recovering ??= this.#recover(error).finally(() => {
+      this.#recovering = null;
+    });
+    await this.#recovering;
+    await sleep(backoffMs, undefined, { signal: this.closing }).catch(() => undefined);
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    if (this.closing.aborted) return;
+    try {
+      if (error instanceof StalledError) throw error;
+      const cluster = await this.within('connecting', this.#connected());
+      await this.within('renewing metadata', cluster.refreshMetadata());
+      if (isConnectionError(error)) await this.onReconnected();
+    } catch {
+      this.#dropCluster();
+    }
+  }
+
+  /** The broker that leads a partition. */
+  async leaderOf(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
+    return cluster.findBroker({ nodeId: leaderId(cluster, topic, partition) });
+  }
+
+  /** A connection of its own to the leader, for requests that wait there: a broker answers a connection's requests one by one. */
+  async openLeader(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
+    const leader = leaderId(cluster, topic, partition);
+    const target = cluster.brokerPool.metadata?.brokers.find(({ nodeId }) => String(nodeId) === leader);
+    if (target === undefined) throw new NotReadyError(`broker ${leader} is unknown`);
+    return this.openBroker(cluster, target);
+  }
+
+  async openBroker(
+    cluster: Cluster,
+    target: { readonly nodeId: number; readonly host: string; readonly port: number },
+  ): Promise<Broker> {
+    const connectionPool = await cluster.connectionPoolBuilder.build(target);
+    const { nodeId } = target;
+    const broker = new Broker({
+      connectionPool,
+      logger: this.#logger,
+      nodeId,
+      allowAutoTopicCreation: false,
+    });
+    try {
+      await broker.connect();
+    } catch (error) {
+      destroyBroker(broker);
+      throw error;
+    }
+    return broker;
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#dropCluster();
+  }
+
+  #connected(): Promise<Cluster> {
+    if (this.#cluster !== null) return this.#cluster;
+    const connecting = this.#connect();
+    this.#cluster = connecting;
+    connecting.catch(() => {
+      // One that was given up as stalled must not take its successor along.
+      if (this.#cluster === connecting) this.#cluster = null;
+    });
+    return connecting;
+  }
+
+  async #connect(): Promise<Cluster> {
+    const { brokers, clientId, sasl, tls, stallTimeoutMs } = this.#options;
+    // kafkajs begins with the first; with a single try that has to be another one each time.
+    const first = this.#numConnects++ % brokers.length;
+    const cluster = new Cluster({
+      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
+      clientId,
+      sasl,
+      ssl: tls,
+      logger: this.#logger,
+      socketFactory: openSocket,
+      connectionTimeout: Math.min(stallTimeoutMs, 5_000),
+      authenticationTimeout: stallTimeoutMs,
+      reauthenticationThreshold: 10_000,
+      // The last resort behind the time limits here, which act first and give the connection up.
+      requestTimeout: 10 * stallTimeoutMs,
+      enforceRequestTimeout: true,
+      metadataMaxAge: 300_000,
+      allowAutoTopicCreation: false,
+      maxInFlightRequests: null,
+      retry: { retries: 0, initialRetryTime: MIN_BACKOFF_MS },
+    });
+    try {
+      await cluster.connect();
+      if (this.#topics.length > 0) await cluster.addMultipleTargetTopics(this.#topics);
+      return cluster;
+    } catch (error) {
+      destroyCluster(cluster);
+      throw error;
+    }
+  }
+
+  #dropCluster(): void {
+    const dropped = this.#cluster;
+    this.#cluster = null;
+    dropped?.then(destroyCluster, () => undefined);
+  }
+}
+
+/** Ends a broker's connections at once; kafkajs would wait for answers that may never come. */
+export function destroyBroker({ connectionPool }: Broker): void {
+  for (const connection of connectionPool.pool) {
+    connection.rejectRequests(new NotReadyError('the connection was given up'));
+    connection.requestQueue.destroy();
+    connection.connectionStatus = 'disconnected';
+    connection.socket?.destroy();
+  }
+}
+
+function destroyCluster({ brokerPool }: Cluster): void {
+  for (const broker of Object.values(brokerPool.brokers)) destroyBroker(broker);
+  if (brokerPool.seedBroker !== undefined) destroyBroker(brokerPool.seedBroker);
+}
+
+function leaderId(cluster: Cluster, topic: string, partition: number): string {
+  const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition])).at(0);
+  if (leader === undefined || leader === '-1') {
+    throw new NotReadyError(`partition ${partition} of topic ${topic} has no leader now`);
+  }
+  return leader;
+}
+
+interface SocketTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: object | null;
+  readonly onConnect: () => void;
+}
+
+/** As kafkajs opens sockets, but without Nagle's delay. */
+function openSocket({ host, port, ssl, onConnect }: SocketTarget): ReturnType<typeof connectTcp> {
+  const socket =
+    ssl === null
+      ? connectTcp({ host, port }, onConnect)
+      : connectTls({ host, port, servername: /^[\d.]+$|:/.test(host) ? undefined : host, ...ssl }, onConnect);
+  socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  socket.setNoDelay(true);
+  return socket;
+}

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TrajectoryError } from '@retrace/trajectory';
+import { LogError } from '../log-error.js';
+import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../event-log.js';
+import type { Stream } from '@retrace/trajectory';
+import { followPartition } from './follow-partition.js';
+import { GroupCursors } from './group-cursors.js';
+import type { KafkaConnection } from './kafka-connection.js';
+import { typeOf } from './kafka-errors.js';
+import type { ResolvedKafkaOptions } from './kafka-options.js';
+import { topicNames } from './log-topics.js';
+import { PartitionProducer } from './partition-producer.js';
+import { PartitionReader, type Fetched } from './partition-reader.js';
+import { PartitionWriter } from './partition-writer.js';
+
+const CURSOR_POLL_MS = 50;
+const DEFAULT_MAX_RECORDS = 10_000;
+const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
+
+export interface KafkaLogParts {
+  readonly connection: KafkaConnection;
+  readonly options: ResolvedKafkaOptions;
+  readonly logId: string;
+  readonly numTrajectoryPartitions: number;
+}
+
+interface Partition {
+  readonly topic: string;
+  readonly reader: PartitionReader;
+  readonly writer: PartitionWriter;
+}
+
+/** The event log in two topics of a Kafka cluster; see `openKafkaLog`. */
+export class KafkaLog implements EventLog {
+  readonly logId: string;
+  readonly maxRecordBytes: number;
+  readonly maxEventBytes: number;
+  readonly #connection: KafkaConnection;
+  readonly #options: ResolvedKafkaOptions;
+  readonly #cursors: GroupCursors;
+  readonly #partitions: Readonly<Record<Stream, readonly Partition[]>>;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
+
+  constructor({ connection, options, logId, numTrajectoryPartitions }: KafkaLogParts) {
+    this.logId = logId;
+    this.maxRecordBytes = options.maxRecordBytes;
+    this.maxEventBytes = options.maxEventBytes;
+    this.#connection = connection;
+    this.#options = options;
+    this.#cursors = new GroupCursors(connection, options.prefix);
+    const names = topicNames(options);
+    const partitionsOf = (stream: Stream, count: number): readonly Partition[] =>
+      Array.from({ length: count }, (_, partition) => {
+        const topic = names[stream];
+        const producer = new PartitionProducer({ connection, options, topic, partition });
+        return {
+          topic,
+          reader: new PartitionReader(connection, topic, partition),
+          writer: new PartitionWriter(producer, options.maxBatchBytes),
+        };
+      });
+    this.#partitions = {
+      trajectories: partitionsOf('trajectories', numTrajectoryPartitions),
+      control: partitionsOf('control', 1),
+    };
+  }
+
+  numPartitions(stream: Stream): number {
+    return this.#partitions[stream].length;
+  }
+
+  async append(
+    stream: Stream,
+    partition: number,
+    records: readonly Uint8Array[],
+  ): Promise<{ readonly firstOffset: number }> {
+    const { writer } = this.#partition(stream, partition);
+    if (records.length === 0) {
+      throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
+    }
+    for (const record of records) {
+      if (record.length > this.maxRecordBytes) {
+        const message = `record has ${record.length} bytes; must have at most ${this.maxRecordBytes}`;
+        throw new LogError('LOG_RECORD_TOO_LARGE', message);
+      }
+    }
+    return { firstOffset: await writer.submit(records) };
+  }
+
+  async read(
+    stream: Stream,
+    partition: number,
+    fromOffset: number,
+    options: ReadOptions = {},
+  ): Promise<LogRecord[]> {
+    const { reader } = this.#partition(stream, partition);
+    requireOffset('fromOffset', fromOffset);
+    const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
+    for (let nextOffset = fromOffset; ;) {
+      const fetched = await this.#fetch(reader, nextOffset, maxBytes);
+      if (fetched === null) return [];
+      const [first = []] = slices(fetched.records, maxRecords, maxBytes);
+      // What was there may have been fragments alone.
+      if (first.length > 0 || fetched.nextOffset >= fetched.endOffset) return first;
+      nextOffset = fetched.nextOffset;
+    }
+  }
+
+  async endOffset(stream: Stream, partition: number): Promise<number> {
+    return this.#partition(stream, partition).reader.endOffset();
+  }
+
+  async startOffset(stream: Stream, partition: number): Promise<number> {
+    return this.#partition(stream, partition).reader.startOffset();
+  }
+
+  async *follow(
+    stream: Stream,
+    partition: number,
+    fromOffset: number,
+    options: FollowOptions = {},
+  ): AsyncGenerator<LogRecord[], void, undefined> {
+    const { reader } = this.#partition(stream, partition);
+    requireOffset('fromOffset', fromOffset);
+    const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
+    const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const signal = AbortSignal.any(signals);
+    const fetched = followPartition({
+      connection: this.#connection,
+      options: this.#options,
+      reader,
+      fromOffset,
+      maxBytes,
+      signal,
+    });
+    for await (const records of fetched) {
+      for (const slice of slices(records, maxRecords, maxBytes)) {
+        if (signal.aborted) return;
+        yield slice;
+      }
+    }
+  }
+
+  async readCursor(group: string, stream: Stream, partition: number): Promise<number | null> {
+    const { topic } = this.#partition(stream, partition);
+    return this.#cursors.read(group, topic, partition);
+  }
+
+  async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
+    const { topic } = this.#partition(stream, partition);
+    requireOffset('nextOffset', nextOffset);
+    return this.#cursors.commit(group, topic, partition, nextOffset);
+  }
+
+  /** Asks the group coordinator every 50 ms: Kafka tells nobody of a commit. */
+  async cursorReached(
+    group: string,
+    stream: Stream,
+    partition: number,
+    nextOffset: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    requireOffset('nextOffset', nextOffset);
+    for (;;) {
+      if (signal?.aborted) return false;
+      const cursor = await this.readCursor(group, stream, partition);
+      if (cursor !== null && cursor >= nextOffset) return true;
+      await sleep(CURSOR_POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    const partitions = [...this.#partitions.trajectories, ...this.#partitions.control];
+    await Promise.all(partitions.map(({ writer }) => writer.drain()));
+    this.#connection.close();
+  }
+
+  /** Null when there is nothing at the offset yet. */
+  async #fetch(reader: PartitionReader, fromOffset: number, maxBytes: number): Promise<Fetched | null> {
+    const connection = this.#connection;
+    return connection.retrying('read', async (cluster) => {
+      const broker = await connection.leaderOf(cluster, reader.topic, reader.partition);
+      try {
+        return await reader.fetch(broker, fromOffset, { maxBytes, waitMs: 0 });
+      } catch (error) {
+        if (typeOf(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+        const missing = await reader.explainOutOfRange(fromOffset, true);
+        if (missing !== null) throw missing;
+        return null;
+      }
+    });
+  }
+
+  #partition(stream: Stream, partition: number): Partition {
+    if (this.#closed !== null) {
+      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.#connection.where} is closed`);
+    }
+    const partitions = this.#partitions[stream];
+    if (!Object.hasOwn(partitions, partition)) {
+      const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${partitions.length - 1}`;
+      throw new LogError('LOG_UNKNOWN_PARTITION', message);
+    }
+    return partitions[partition];
+  }
+}
+
+/** `records` in runs of at most `maxRecords`, each of which ends with the record that reaches `maxBytes`. */
+function* slices(
+  records: readonly LogRecord[],
+  maxRecords: number,
+  maxBytes: number,
+): Generator<LogRecord[], void, undefined> {
+  let slice: LogRecord[] = [];
+  let numBytes = 0;
+  for (const record of records) {
+    slice.push(record);
+    numBytes += record.bytes.length;
+    if (slice.length < maxRecords && numBytes < maxBytes) continue;
+    yield slice;
+    slice = [];
+    numBytes = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function requireOffset(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new TrajectoryError('INVALID_ARGUMENT', `${name} is ${value}; must be an integer ≥ 0`);
+  }
+}

@@ -1,0 +1,128 @@
+import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
+import { LogError } from '../log-error.js';
+import type { RetraceEvent } from '@retrace/trajectory';
+import { newControlEventId } from '@retrace/trajectory';
+import { newControlEvent } from '@retrace/trajectory';
+import type { KafkaConnection } from './kafka-connection.js';
+import type { ResolvedKafkaOptions } from './kafka-options.js';
+import { findTopicsOnce, type LogTopics } from './log-topics.js';
+import { PartitionProducer } from './partition-producer.js';
+import { PartitionReader } from './partition-reader.js';
+
+/**
+ * The producer id under which every process writes the first control record. A broker takes one first batch from a producer
+ * id and answers every other with the offset of that one: so however many processes open a new log at once, one `LogOpened` lands. Brokers
+ * count ids up from 0 and never get here.
+ */
+const OPENER = { producerId: String(2n ** 62n), producerEpoch: 0 };
+
+export interface LogIdentity {
+  readonly logId: string;
+  readonly numTrajectoryPartitions: number;
+}
+
+/** Kafka header of the first control record: the id that the cluster gave topic `trajectories`. Made again, it has another. */
+const TRAJECTORIES_HEADER = 'retrace-trajectories';
+
+interface Opened {
+  readonly event: RetraceEvent<'LogOpened'>;
+  readonly trajectoriesId: string;
+}
+
+/**
+ * Reads who the log is from its first control record, which is written if there is none.
+ *
+ * @throws LogError `LOG_REPLACED` when topic trajectories is not the one the log was opened with, `LOG_INCOMPATIBLE` when it has
+ *   another number of partitions, `LOG_CORRUPT` when the first control record is no `LogOpened`
+ */
+export async function readOrWriteIdentity(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+  topics: LogTopics,
+): Promise<LogIdentity> {
+  const reader = new PartitionReader(connection, topics.control.topic, 0);
+  const startOffset = await reader.startOffset();
+  if (startOffset > 0) {
+    throw new LogError(
+      'LOG_RECORDS_MISSING',
+      `topic ${topics.control.topic} starts at offset ${startOffset}; must start at 0, where the log says who it is`,
+    );
+  }
+  const opened =
+    (await readOpened(connection, reader)) ?? (await writeOpened(connection, options, topics, reader));
+  const { partitions } = opened.event.payload;
+  const { topic, topicId, numPartitions } = topics.trajectories;
+  if (topicId !== opened.trajectoriesId) {
+    throw new LogError(
+      'LOG_REPLACED',
+      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, as the log was made with: it was made again. ` +
+        `Restore it, or delete ${topics.control.topic} too to begin a new log`,
+    );
+  }
+  if (numPartitions !== partitions.trajectories) {
+    throw new LogError(
+      'LOG_INCOMPATIBLE',
+      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as the log was made with`,
+    );
+  }
+  return { logId: opened.event.logId, numTrajectoryPartitions: partitions.trajectories };
+}
+
+/** An error that ends the handle when one of its topics is another than the one it opened; else null. */
+export async function findReplacement(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+  opened: LogTopics,
+): Promise<LogError | null> {
+  const now = await findTopicsOnce(connection, options);
+  for (const stream of ['trajectories', 'control'] as const) {
+    const { topic, topicId } = opened[stream];
+    if (now !== null && now[stream].topicId !== topicId) {
+      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was made again`;
+      return new LogError('LOG_REPLACED', message);
+    }
+  }
+  return null;
+}
+
+async function readOpened(connection: KafkaConnection, reader: PartitionReader): Promise<Opened | null> {
+  const { messages } = await connection.retrying('reading the log’s identity', async (cluster) =>
+    reader.fetchMessages(await connection.leaderOf(cluster, reader.topic, 0), 0, { maxBytes: 1, waitMs: 0 }),
+  );
+  const first = messages.at(0);
+  if (first === undefined) return null;
+  const decoded = decodeEvent(first.value ?? Buffer.alloc(0));
+  if (decoded.ok && decoded.event.kind === 'LogOpened') {
+    return { event: decoded.event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
+  }
+  const reason = decoded.ok ? `it is ${decoded.event.kind}` : decoded.reason;
+  throw new LogError('LOG_CORRUPT', `the first record of topic ${reader.topic} is no LogOpened: ${reason}`);
+}
+
+async function writeOpened(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+  topics: LogTopics,
+  reader: PartitionReader,
+): Promise<Opened> {
+  const { topic } = topics.control;
+  const event = newControlEvent({
+    kind: 'LogOpened',
+    logId: newControlEventId(),
+    runId: '',
+    occurredAtUs: Date.now() * 1000,
+    payload: {
+      adapter: 'kafka',
+      createdBy: options.createdBy,
+      partitions: { trajectories: topics.trajectories.numPartitions, control: 1 },
+    },
+  });
+  const producer = new PartitionProducer({ connection, options, topic, partition: 0, identity: OPENER });
+  const headers = { [TRAJECTORIES_HEADER]: topics.trajectories.topicId };
+  await producer.send([{ value: Buffer.from(encodeEvent(event)), headers }]);
+  const opened = await readOpened(connection, reader);
+  if (opened !== null) return opened;
+  throw new LogError('LOG_FAILED', `topic ${topic} does not show the record just written`, {
+    retriable: true,
+  });
+}

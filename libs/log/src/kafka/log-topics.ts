@@ -1,0 +1,249 @@
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import { LogError } from '../log-error.js';
+import type { Stream } from '@retrace/trajectory';
+import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
+import { NotReadyError } from './kafka-errors.js';
+import type { ResolvedKafkaOptions } from './kafka-options.js';
+import { BATCH_OVERHEAD_BYTES } from './record-batch.js';
+import { describeTopics, type DescribedCluster, type DescribedTopic } from './topic-description.js';
+
+const DEFAULT_TRAJECTORY_PARTITIONS = 8;
+const PREFERRED_REPLICAS = 3;
+const TOPIC = 2;
+const TIMEOUT_MS = 10_000;
+
+export const STREAMS: readonly Stream[] = ['trajectories', 'control'];
+
+export type LogTopics = Readonly<Record<Stream, DescribedTopic>>;
+
+export function topicNames({ prefix }: ResolvedKafkaOptions): Readonly<Record<Stream, string>> {
+  return { trajectories: `${prefix}trajectories`, control: `${prefix}control` };
+}
+
+/**
+ * The two topics of the log: created when neither is there, and checked setting by setting.
+ *
+ * @throws LogError `LOG_INCOMPATIBLE` naming topic, setting, value and rule; `LOG_REPLACED` when only one of them is there
+ */
+export async function openTopics(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics> {
+  const found = await inspectTopics(connection, options);
+  if (found !== null) return found;
+  await createTopics(connection, options);
+  const made = await inspectTopics(connection, options);
+  if (made === null) throw new LogError('LOG_REPLACED', 'the topics were deleted while the log was opened');
+  return made;
+}
+
+/**
+ * The two topics, checked setting by setting; null when neither is there yet. Makes nothing.
+ *
+ * @throws as `openTopics`
+ */
+export async function inspectTopics(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics | null> {
+  const topics = await findTopics(connection, options);
+  if (topics === null) return null;
+  const settings = await readSettings(connection, options);
+  for (const stream of STREAMS) checkTopic(stream, topics[stream], settings[stream], options);
+  return topics;
+}
+
+/** Both topics as they are now; null when neither is there. */
+async function findTopics(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics | null> {
+  return bothTopics(await describe(connection, options), options);
+}
+
+/** The same by one attempt, for use where something else retries. */
+export async function findTopicsOnce(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<LogTopics | null> {
+  const names = Object.values(topicNames(options));
+  const described = await connection.once('describing topics', (cluster) =>
+    describeTopics(seedOf(cluster), names),
+  );
+  return bothTopics(described, options);
+}
+
+function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions): LogTopics | null {
+  const names = topicNames(options);
+  const [trajectories, control] = STREAMS.map((stream) =>
+    topics.find(({ topic }) => topic === names[stream]),
+  );
+  if (trajectories !== undefined && control !== undefined) return { trajectories, control };
+  if (trajectories === undefined && control === undefined) return null;
+  const [there, missing] =
+    trajectories === undefined ? [names.control, names.trajectories] : [names.trajectories, names.control];
+  throw new LogError(
+    'LOG_REPLACED',
+    `topic ${missing} is gone, while ${there} is there; both make one log: restore it, or delete the other too to begin a new one`,
+  );
+}
+
+async function describe(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<DescribedCluster> {
+  const names = topicNames(options);
+  return connection.retrying('describing topics', (cluster) =>
+    describeTopics(
+      seedOf(cluster),
+      STREAMS.map((stream) => names[stream]),
+    ),
+  );
+}
+
+async function createTopics(connection: KafkaConnection, options: ResolvedKafkaOptions): Promise<LogTopics> {
+  const { brokers } = await describe(connection, options);
+  const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
+  const names = topicNames(options);
+  await connection.retrying('creating topics', async (cluster) => {
+    const { brokers: targets, controllerId } = await describeTopics(seedOf(cluster), []);
+    const controller = targets.find(({ nodeId }) => nodeId === controllerId) ?? targets.at(0);
+    // A broker that has just started answers before it has heard of itself.
+    if (controller === undefined) throw new NotReadyError('the cluster names no broker yet');
+    const broker = await connection.openBroker(cluster, controller);
+    try {
+      await broker.createTopics({
+        timeout: TIMEOUT_MS,
+        topics: STREAMS.map((stream) => ({
+          topic: names[stream],
+          numPartitions:
+            stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
+          replicationFactor,
+          configEntries: Object.entries(settingsFor(stream, replicationFactor, options)).map(
+            ([name, value]) => ({ name, value }),
+          ),
+        })),
+      });
+    } catch (error) {
+      // Another process was first; what it made is checked like anything that was there.
+      if (!isAlreadyThere(error)) throw error;
+    } finally {
+      destroyBroker(broker);
+    }
+  });
+  return connection.retrying('waiting for new topics', async () => {
+    const found = await findTopics(connection, options).catch((error: unknown) => {
+      if (error instanceof LogError && error.code === 'LOG_REPLACED') return null;
+      throw error;
+    });
+    if (found === null) throw new NotReadyError('the new topics are not known yet');
+    return found;
+  });
+}
+
+/** One request creates both; the broker says for each whether it was there already. */
+function isAlreadyThere(error: unknown): boolean {
+  const errors = error instanceof Error && 'errors' in error ? (error.errors as unknown[]) : [error];
+  return errors.every((each) => (each as { readonly type?: string }).type === 'TOPIC_ALREADY_EXISTS');
+}
+
+function settingsFor(
+  stream: Stream,
+  replicationFactor: number,
+  options: ResolvedKafkaOptions,
+): Readonly<Record<string, string>> {
+  const retentionMs = stream === 'control' ? -1 : options.trajectoryRetentionMs;
+  return {
+    'cleanup.policy': 'delete',
+    'retention.ms': String(retentionMs),
+    'retention.bytes': '-1',
+    'min.insync.replicas': String(leastInsyncReplicas(replicationFactor, options)),
+    'max.message.bytes': String(options.maxBatchBytes + BATCH_OVERHEAD_BYTES),
+    'unclean.leader.election.enable': 'false',
+  };
+}
+
+function leastInsyncReplicas(replicationFactor: number, options: ResolvedKafkaOptions): number {
+  return options.minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1);
+}
+
+type Settings = ReadonlyMap<string, string>;
+
+async function readSettings(
+  connection: KafkaConnection,
+  options: ResolvedKafkaOptions,
+): Promise<Readonly<Record<Stream, Settings>>> {
+  const names = topicNames(options);
+  const { resources } = await connection.retrying('reading topic settings', (cluster) =>
+    seedOf(cluster).describeConfigs({
+      resources: STREAMS.map((stream) => ({ type: TOPIC, name: names[stream] })),
+    }),
+  );
+  const of = (name: string): Settings => {
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
+    return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+  };
+  return { trajectories: of(names.trajectories), control: of(names.control) };
+}
+
+function checkTopic(
+  stream: Stream,
+  described: DescribedTopic,
+  settings: Settings,
+  options: ResolvedKafkaOptions,
+): void {
+  const { topic, numPartitions, replicationFactor } = described;
+  const require_ = (holds: boolean, setting: string, value: string | number, rule: string): void => {
+    if (holds) return;
+    throw new LogError('LOG_INCOMPATIBLE', `topic ${topic}: ${setting} is ${value}; must be ${rule}`);
+  };
+  const text = (name: string): string => settings.get(name) ?? 'not told by the broker';
+  const number = (name: string): number => Number(text(name));
+  const unlimited = (value: number): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
+
+  const wanted = stream === 'control' ? 1 : options.numTrajectoryPartitions;
+  require_(
+    wanted === undefined || numPartitions === wanted,
+    'the number of partitions',
+    numPartitions,
+    `${wanted}${stream === 'control' ? ', as control events have one order' : ' (numTrajectoryPartitions), or leave that out'}`,
+  );
+  require_(text('cleanup.policy') === 'delete', 'cleanup.policy', text('cleanup.policy'), 'delete');
+
+  const leastMs = unlimited(stream === 'control' ? -1 : options.trajectoryRetentionMs);
+  const least =
+    leastMs === Number.POSITIVE_INFINITY
+      ? '-1 (for ever)'
+      : `-1 or at least ${leastMs} (trajectoryRetentionMs)`;
+  require_(unlimited(number('retention.ms')) >= leastMs, 'retention.ms', text('retention.ms'), least);
+  require_(number('retention.bytes') === -1, 'retention.bytes', text('retention.bytes'), '-1 (no limit)');
+
+  const leastInsync = leastInsyncReplicas(replicationFactor, options);
+  const insync = number('min.insync.replicas');
+  require_(
+    insync >= leastInsync && insync <= replicationFactor,
+    'min.insync.replicas',
+    insync,
+    `from ${leastInsync} to ${replicationFactor}, the number of copies`,
+  );
+  const leastMessage = options.maxBatchBytes + BATCH_OVERHEAD_BYTES;
+  require_(
+    number('max.message.bytes') >= leastMessage,
+    'max.message.bytes',
+    text('max.message.bytes'),
+    `at least ${leastMessage} (maxBatchBytes ${options.maxBatchBytes} and its frame)`,
+  );
+  const unclean = text('unclean.leader.election.enable');
+  require_(
+    unclean === 'false',
+    'unclean.leader.election.enable',
+    unclean,
+    'false, or acknowledged records can be lost',
+  );
+}
+
+function seedOf(cluster: Cluster): NonNullable<Cluster['brokerPool']['seedBroker']> {
+  const broker = cluster.brokerPool.seedBroker;
+  if (broker === undefined) throw new NotReadyError('the cluster is not connected');
+  return broker;
+}

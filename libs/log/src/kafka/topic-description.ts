@@ -1,0 +1,87 @@
+import type Broker from 'kafkajs/src/broker/index.js';
+import Decoder from 'kafkajs/src/protocol/decoder.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
+import { uuidFromBytes } from '@retrace/trajectory';
+
+export interface DescribedTopic {
+  readonly topic: string;
+  /** UUID that the cluster gave the topic when it was created: a topic made again under the same name has another. */
+  readonly topicId: string;
+  readonly numPartitions: number;
+  readonly replicationFactor: number;
+}
+
+export interface DescribedCluster {
+  readonly controllerId: number;
+  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
+  /** Those that exist, of the ones asked for. */
+  readonly topics: readonly DescribedTopic[];
+}
+
+const METADATA = { apiKey: 3, apiVersion: 12, apiName: 'Metadata' };
+const NO_TOPIC_ID = Buffer.alloc(16);
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
+
+/**
+ * Asks a broker for topics by name. Version 12 of the request (Kafka 3.1): kafkajs speaks version 6, whose answer has no
+ * topic ids. Format: https://kafka.apache.org/protocol.html#The_Messages_Metadata
+ */
+export function describeTopics(broker: Broker, topics: readonly string[]): Promise<DescribedCluster> {
+  return broker.connectionPool.send<DescribedCluster>({
+    request: { ...METADATA, encode: () => Promise.resolve(encodeRequest(topics)) },
+    response: {
+      decode: (bytes: Buffer) => Promise.resolve(decodeResponse(new Decoder(bytes))),
+      parse: (answer: DescribedCluster) => Promise.resolve(answer),
+    },
+  });
+}
+
+function encodeRequest(topics: readonly string[]): Encoder {
+  const encoder = new Encoder();
+  // The end of the request's header, in its second version: no tagged fields.
+  encoder.writeUVarInt(0).writeUVarInt(topics.length + 1);
+  for (const topic of topics) encoder.writeBuffer(NO_TOPIC_ID).writeUVarIntString(topic).writeUVarInt(0);
+  return encoder.writeBoolean(false).writeBoolean(false).writeUVarInt(0);
+}
+
+function decodeResponse(decoder: Decoder): DescribedCluster {
+  decoder.readTaggedFields();
+  decoder.readInt32();
+  const brokers = decoder.readUVarIntArray((item) => {
+    const broker = { nodeId: item.readInt32(), host: item.readUVarIntString() ?? '', port: item.readInt32() };
+    item.readUVarIntString();
+    item.readTaggedFields();
+    return broker;
+  });
+  decoder.readUVarIntString();
+  const controllerId = decoder.readInt32();
+  const topics = decoder.readUVarIntArray(decodeTopic).filter((topic) => topic !== null);
+  return { controllerId, brokers, topics };
+}
+
+function decodeTopic(decoder: Decoder): DescribedTopic | null {
+  const errorCode = decoder.readInt16();
+  const topic = decoder.readUVarIntString() ?? '';
+  const topicId = uuidFromBytes(decoder.readBytes(16));
+  decoder.readBoolean();
+  const replicaCounts = decoder.readUVarIntArray((partition) => {
+    partition.readInt16();
+    partition.readInt32();
+    partition.readInt32();
+    partition.readInt32();
+    const replicas = partition.readUVarIntArray((item) => item.readInt32());
+    partition.readUVarIntArray((item) => item.readInt32());
+    partition.readUVarIntArray((item) => item.readInt32());
+    partition.readTaggedFields();
+    return replicas.length;
+  });
+  decoder.readInt32();
+  decoder.readTaggedFields();
+  if (errorCode === UNKNOWN_TOPIC_OR_PARTITION || replicaCounts.length === 0) return null;
+  return {
+    topic,
+    topicId,
+    numPartitions: replicaCounts.length,
+    replicationFactor: Math.min(...replicaCounts),
+  };
+}

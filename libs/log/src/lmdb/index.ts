@@ -1,0 +1,1 @@
+export { type LmdbLogOptions, openLmdbLog } from './open-lmdb-log.js';

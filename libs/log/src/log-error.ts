@@ -1,0 +1,24 @@
+import { TrajectoryError } from '@retrace/trajectory';
+
+/** Reasons for which a method of an `EventLog` fails. */
+export type LogErrorCode =
+  | 'LOG_CLOSED'
+  | 'LOG_DISK_FULL'
+  | 'LOG_MAP_FULL'
+  | 'LOG_NOT_WRITABLE'
+  | 'LOG_INCOMPATIBLE'
+  | 'LOG_CORRUPT'
+  | 'LOG_RECORD_TOO_LARGE'
+  | 'LOG_UNKNOWN_PARTITION'
+  | 'LOG_APPEND_TOO_LARGE'
+  | 'LOG_UNREACHABLE'
+  | 'LOG_UNAUTHORIZED'
+  /** Records that were there are gone: removed at the start, lost at the end, or the partition was made again. */
+  | 'LOG_RECORDS_MISSING'
+  /** A topic or file of the log is another than the one it was opened with. */
+  | 'LOG_REPLACED'
+  | 'LOG_ROLE_TAKEN'
+  | 'LOG_FAILED';
+
+/** Methods of an `EventLog` reject with this error. */
+export class LogError extends TrajectoryError<LogErrorCode> {}

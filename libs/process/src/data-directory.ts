@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ProcessError } from './process-error.js';
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+  readonly readonlyUser: string;
+  readonly readonlyPassword: string;
+}
+
+/** What a running server says about itself in `server.json`. */
+export interface ServerAddress {
+  readonly pid: number;
+  readonly apiUrl: string;
+  readonly storeUrl: string;
+  readonly startedAt: string;
+}
+
+/** What of a data directory is kept elsewhere. */
+export interface DataDirectoryPlaces {
+  readonly checkpoints?: string;
+  readonly tokenizers?: string;
+  /** The users of a store that is not the directory's own. */
+  readonly credentials?: Credentials;
+}
+
+/** The layout of a data directory. Creating the object touches nothing. */
+export class DataDirectory {
+  readonly root: string;
+  constructor(
+    path: string,
+    private readonly places: DataDirectoryPlaces = {},
+  ) {
+    this.root = resolve(path);
+  }
+  get log(): string {
+    return join(this.root, 'log');
+  }
+  get store(): string {
+    return join(this.root, 'store');
+  }
+  get checkpoints(): string {
+    return this.places.checkpoints ?? join(this.root, 'checkpoints');
+  }
+  get tokenizers(): string {
+    return this.places.tokenizers ?? join(this.root, 'tokenizers');
+  }
+  /** What collectors could not append yet. */
+  get spool(): string {
+    return join(this.root, 'spool');
+  }
+  private get credentialsFile(): string {
+    return join(this.root, 'credentials.json');
+  }
+  private get serverFile(): string {
+    return join(this.root, 'server.json');
+  }
+
+  /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written. */
+  prepare(): void {
+    try {
+      for (const path of [this.root, this.log, this.store, this.checkpoints, this.tokenizers]) {
+        mkdirSync(path, { recursive: true, mode: 0o700 });
+        accessSync(path, constants.W_OK);
+      }
+    } catch (cause) {
+      throw new ProcessError(
+        'DATA_DIRECTORY_UNUSABLE',
+        `data directory ${this.root}: can't be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}); choose another with --data-dir`,
+        { cause },
+      );
+    }
+  }
+
+  /** The store's users; passwords are made at first start and kept with mode 600. */
+  credentials(): Credentials {
+    if (this.places.credentials !== undefined) return this.places.credentials;
+    if (existsSync(this.credentialsFile)) {
+      return JSON.parse(readFileSync(this.credentialsFile, 'utf8')) as Credentials;
+    }
+    const made: Credentials = {
+      user: 'retrace',
+      password: randomBytes(24).toString('base64url'),
+      readonlyUser: 'retrace_readonly',
+      readonlyPassword: randomBytes(24).toString('base64url'),
+    };
+    this.writeAtomically(this.credentialsFile, made);
+    return made;
+  }
+
+  /** The server that holds this directory, if its process lives. A file left by a killed server is ignored. */
+  runningServer(): ServerAddress | null {
+    if (!existsSync(this.serverFile)) return null;
+    const address = JSON.parse(readFileSync(this.serverFile, 'utf8')) as ServerAddress;
+    return isAlive(address.pid) ? address : null;
+  }
+
+  /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another live process holds it. */
+  announceServer(address: ServerAddress): void {
+    const holder = this.runningServer();
+    if (holder && holder.pid !== address.pid) {
+      throw new ProcessError(
+        'DATA_DIRECTORY_IN_USE',
+        `data directory ${this.root}: in use by process ${holder.pid}, which serves ${holder.apiUrl}; stop it, or choose another with --data-dir`,
+      );
+    }
+    this.writeAtomically(this.serverFile, address);
+  }
+
+  withdrawServer(): void {
+    rmSync(this.serverFile, { force: true });
+  }
+
+  private writeAtomically(path: string, value: unknown): void {
+    const temporary = `${path}.${process.pid}`;
+    writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    renameSync(temporary, path);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

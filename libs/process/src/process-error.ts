@@ -1,0 +1,15 @@
+export type ProcessErrorCode =
+  'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE';
+
+/** An environment variable or a data directory that can't be used. The message names the field, the value and the rule. */
+export class ProcessError extends Error {
+  readonly retriable = false;
+  constructor(
+    readonly code: ProcessErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'ProcessError';
+  }
+}

@@ -1,0 +1,3 @@
+export type { StoreUser } from './authentication.js';
+export { StoreServerError, type StoreServerErrorCode } from './store-server-error.js';
+export { startStoreServer, type StoreServer, type StoreServerOptions } from './store-server.js';

@@ -1,0 +1,98 @@
+import type { EpisodeEventKind } from '@retrace/trajectory';
+import type { StoreClient } from '../client/store-client.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { amongEpisodes } from '../reader/among-episodes.js';
+
+/** A record that counts, as far as its place in its episode goes. */
+export interface PlaceRow {
+  readonly episodeId: string;
+  readonly kind: EpisodeEventKind;
+  readonly seq: number;
+  /** 32 hex digits. */
+  readonly checksum: string;
+  readonly offset: number;
+}
+
+/** A run begins, or is deleted. */
+export interface RunEdgeRow {
+  readonly runId: string;
+  readonly kind: 'RunStarted' | 'RunDeleted';
+  readonly offset: number;
+}
+
+/** Records at this offset and behind it do not count (default: all do). */
+export interface ReadBefore {
+  readonly before?: number;
+}
+
+/** Ids of one query: about 20 kB of it. */
+const IDS_PER_QUERY = 500;
+
+const RUN_EDGES = `
+  SELECT run_id AS runId, kind, log_offset AS offset
+  FROM events
+  WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted') AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
+  ORDER BY log_offset`;
+
+const NEWEST_EPISODE = `
+  SELECT max(episode_id) AS newest
+  FROM events
+  WHERE run_id = {runId:String} AND startsWith(episode_id, {prefix:String}) AND ${IN_STREAM_PARTITION}`;
+
+const placesOf = (episodeIds: readonly string[]): string => `
+  SELECT episode_id AS episodeId, kind, seq, lower(hex(content_checksum)) AS checksum, log_offset AS offset
+  FROM events
+  WHERE run_id = {runId:String} AND ${amongEpisodes(episodeIds)}
+    AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
+    AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
+  ORDER BY log_offset`;
+
+/** Of these episodes in one stream partition, in log order. */
+export async function readPlaces(
+  client: StoreClient,
+  position: StreamPartition,
+  {
+    runId,
+    episodeIds,
+    before,
+  }: ReadBefore & { readonly runId: string; readonly episodeIds: readonly string[] },
+): Promise<PlaceRow[]> {
+  const rows: PlaceRow[] = [];
+  for (let from = 0; from < episodeIds.length; from += IDS_PER_QUERY) {
+    const statement = placesOf(episodeIds.slice(from, from + IDS_PER_QUERY));
+    rows.push(...(await query<PlaceRow>(client, statement, { ...position, runId, before })));
+  }
+  return rows;
+}
+
+/** Of all runs of a log, in log order. */
+export function readRunEdges(
+  client: StoreClient,
+  position: StreamPartition,
+  { before }: ReadBefore = {},
+): Promise<RunEdgeRow[]> {
+  return query<RunEdgeRow>(client, RUN_EDGES, { ...position, before });
+}
+
+/** The highest id that begins so of a run's episodes in one stream partition; '' when there is none. */
+export async function readNewestEpisode(
+  client: StoreClient,
+  position: StreamPartition,
+  { runId, prefix }: { readonly runId: string; readonly prefix: string },
+): Promise<string> {
+  const [{ newest }] = await query<{ newest: string }>(client, NEWEST_EPISODE, {
+    ...position,
+    runId,
+    prefix,
+  });
+  return newest;
+}
+
+function query<Row>(
+  client: StoreClient,
+  statement: string,
+  { before = Number.MAX_SAFE_INTEGER, ...params }: Readonly<Record<string, unknown>>,
+): Promise<Row[]> {
+  const settings = client.layout.positionSettings;
+  return client.queryRows<Row>(statement, { params: { ...params, before }, settings });
+}

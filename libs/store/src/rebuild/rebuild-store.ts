@@ -1,0 +1,144 @@
+import type { EventLog } from '@retrace/log';
+import type { DeletedRuns } from '@retrace/trajectory';
+import { catchUp } from '../catch-up/catch-up.js';
+import type { StoreClient } from '../client/store-client.js';
+import { StoreError } from '../client/store-error.js';
+import { readNextOffset } from '../position/store-position.js';
+import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { readDeletedRuns } from '../retention/deletion-watch.js';
+import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
+import { migrate, type MigrateOptions } from '../schema/migrate.js';
+import { readRunHashes, type RunHash } from '../verify/row-hash.js';
+import { projectRecords } from './project-records.js';
+
+export interface RebuildOptions {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  /** Another client of the same store, in this database; `rebuildStore` closes it. */
+  readonly openClient: (database: string) => StoreClient;
+  /** Project this run anew and keep the other rows as they are. Default: everything. */
+  readonly runId?: string;
+  readonly migrations?: MigrateOptions;
+  readonly signal?: AbortSignal;
+}
+
+export interface RebuildReport {
+  /** Null where the rows could not be read, which a rebuild mends. */
+  readonly before: readonly RunHash[] | null;
+  readonly after: readonly RunHash[];
+  /** Rows that were made from records of the log. */
+  readonly numRowsProjected: number;
+  readonly projectingMs: number;
+}
+
+const REBUILD_DATABASE = 'retrace_rebuild';
+
+interface Position extends StreamPartition {
+  readonly nextOffset: number;
+}
+
+/**
+ * Projects the store anew from the log, into fresh tables that then take the place of the old ones at once: who reads sees the
+ * old rows or the new ones, never half of either.
+ *
+ * A sink may run meanwhile. It goes on inserting into the table under the name `events`, so what it brought to the old table after
+ * the new one was made is brought to the new one after the exchange; until then (a moment) the newest records can't
+ * be read. A rebuild that dies leaves the store as it was, or with that gap, which `verifyStore` names and the next
+ * rebuild closes; the fresh tables that it leaves are dropped by the next.
+ *
+ * @throws StoreError `CLUSTER_UNSUPPORTED` on a cluster, whose tables no statement exchanges at once; StoreError, LogError; the reason of `signal` when it aborts before the exchange
+ */
+export async function rebuildStore(options: RebuildOptions): Promise<RebuildReport> {
+  const { client, log, runId, signal } = options;
+  if (client.layout.cluster !== null) {
+    const rule = 'drop the tables with the sinks stopped and start those again: they project the log anew';
+    throw new StoreError(
+      'CLUSTER_UNSUPPORTED',
+      `A store on cluster ${client.layout.cluster} can't be rebuilt in place; ${rule}`,
+    );
+  }
+  const before = await readRunHashes(client, { ...(signal && { signal }) }).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'STORE_EXCEPTION') return null;
+    throw error;
+  });
+  await client.command(`DROP DATABASE IF EXISTS ${REBUILD_DATABASE} SYNC`);
+  await client.command(`CREATE DATABASE ${REBUILD_DATABASE}`);
+  const fresh = options.openClient(REBUILD_DATABASE);
+  try {
+    await migrate(fresh, options.migrations);
+    const deletedRuns = await readDeletedRuns(log);
+    const startedMs = performance.now();
+    const built =
+      runId === undefined
+        ? await projectAll(options, fresh)
+        : await projectRun(options, { fresh, runId, deletedRuns });
+    const projectingMs = performance.now() - startedMs;
+    signal?.throwIfAborted();
+    await client.command(`EXCHANGE TABLES ${client.database}.events AND ${REBUILD_DATABASE}.events`);
+    for (const { nextOffset, ...position } of built.positions) {
+      const endOffset = await log.endOffset(position.stream, position.partition);
+      await projectRecords({ log, client, position, fromOffset: nextOffset, endOffset, deletedRuns });
+    }
+    return { before, after: await readRunHashes(client), numRowsProjected: built.numRows, projectingMs };
+  } finally {
+    await fresh.close();
+    await client.command(`DROP DATABASE IF EXISTS ${REBUILD_DATABASE} SYNC`);
+  }
+}
+
+interface Built {
+  readonly numRows: number;
+  /** Up to where the fresh table has the rows of all records. */
+  readonly positions: readonly Position[];
+}
+
+async function projectAll({ log }: RebuildOptions, fresh: StoreClient): Promise<Built> {
+  await catchUp(log, fresh);
+  const [{ numRows }] = await fresh.queryRows<{ numRows: number }>(
+    `SELECT count() AS numRows FROM events WHERE episode_id != '${WATERMARK_EPISODE_ID}'`,
+  );
+  return { numRows, positions: await readPositions(log, fresh) };
+}
+
+interface RunProjection {
+  readonly fresh: StoreClient;
+  readonly runId: string;
+  readonly deletedRuns: DeletedRuns;
+}
+
+async function projectRun(
+  { log, client, signal }: RebuildOptions,
+  { fresh, runId, deletedRuns }: RunProjection,
+): Promise<Built> {
+  // Before the copy: a sink that runs meanwhile only adds to it.
+  const positions = await readPositions(log, client);
+  let numRows = 0;
+  for (const { nextOffset: endOffset, ...position } of positions) {
+    numRows += await projectRecords({
+      log,
+      client: fresh,
+      position,
+      fromOffset: 0,
+      endOffset,
+      deletedRuns,
+      runId,
+      ...(signal && { signal }),
+    });
+  }
+  await client.command(
+    `INSERT INTO ${REBUILD_DATABASE}.events SELECT * FROM events
+     WHERE run_id != {runId:String}
+       AND NOT (run_id = '' AND kind = '${DEAD_LETTER_KIND}' AND JSONExtractString(payload, 'runId') = {runId:String})`,
+    { params: { runId }, settings: { optimize_on_insert: 0, insert_deduplicate: 0 } },
+  );
+  return { numRows, positions };
+}
+
+function readPositions(log: EventLog, client: StoreClient): Promise<Position[]> {
+  return Promise.all(
+    streamPartitionsOf(log).map(async (position) => ({
+      ...position,
+      nextOffset: await readNextOffset(client, position),
+    })),
+  );
+}

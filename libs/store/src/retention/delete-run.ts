@@ -1,0 +1,132 @@
+import type { EventLog, OffsetRange } from '@retrace/log';
+import { newControlEvent } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { insertBatch } from '../batch/insert-batch.js';
+import { catchUp } from '../catch-up/catch-up.js';
+import type { StoreClient } from '../client/store-client.js';
+import { StoreError } from '../client/store-error.js';
+import { readNextOffset } from '../position/store-position.js';
+import { IN_STREAM_PARTITION, streamPartitionsOf } from '../position/stream-partition.js';
+import { EventRowsEncoder } from '../rows/event-rows.js';
+import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from './rows-of-run.js';
+import { findRunReferences } from './run-references.js';
+
+export interface DeleteRun {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly runId: string;
+  /** Why, in words: goes into `RunDeleted`. */
+  readonly detail: string;
+  /** Delete it even though the lineage of other runs leads to it. */
+  readonly force: boolean;
+  /** Brings the store to where the log is (default: a sink of its own). Where another sink runs, it must be waited for, so that it is past the run. */
+  readonly bringUpToDate?: () => Promise<void>;
+  /** Called once the deletion is in the log, and while the log still has what the run's events name. */
+  readonly onCommitted?: () => Promise<void>;
+}
+
+export interface DeleteReport {
+  readonly runId: string;
+  /** Rows that went from the store, of all tables. */
+  readonly numRows: number;
+  /** Records that the log let go of; null where it can't let go of single ones. */
+  readonly numReleased: number | null;
+}
+
+/**
+ * Takes a run out of the store and the log. `RunDeleted` in the log is the commit: from then on every sink, rebuild and fold passes the
+ * run's records over. Then follow a watermark in every partition (so that no sink's position moves back), the release of the records in the
+ * log, and the deletion of the rows. A deletion that was cut short after its commit is finished by calling this again.
+ *
+ * Nothing may append to the run meanwhile: what comes behind the ends in `RunDeleted` is a run of its own without a start.
+ *
+ * @throws StoreError `RUN_REFERRED_TO` naming the runs that depend on it, unless forced; StoreError, LogError
+ */
+export async function deleteRun(job: DeleteRun): Promise<DeleteReport> {
+  const { log, client, runId, force, bringUpToDate = () => catchUp(log, client) } = job;
+  await bringUpToDate();
+  const references = await findRunReferences(client, runId);
+  if (references.length > 0 && !force) {
+    const who = references.map((reference) => `run ${reference.runId} ${reference.how}`).join('; ');
+    throw new StoreError('RUN_REFERRED_TO', `Run ${runId} can't be deleted unless forced: ${who}`);
+  }
+  await commit(job, references.length > 0);
+  await job.onCommitted?.();
+  await bringUpToDate();
+  await markPositions(log, client);
+  const numReleased = await releaseRecords(log, client, runId);
+  return { runId, numReleased, numRows: await deleteRows(client, runId) };
+}
+
+async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promise<void> {
+  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
+  const trajectoryEnds = await Promise.all(
+    partitions.map((partition) => log.endOffset('trajectories', partition)),
+  );
+  const controlEnd = await log.endOffset('control', 0);
+  const event = newControlEvent({
+    kind: 'RunDeleted',
+    logId: log.logId,
+    runId,
+    occurredAtUs: Date.now() * 1000,
+    payload: { controlEnd, trajectoryEnds, forced, detail },
+  });
+  await log.append('control', 0, [encodeEvent(event)]);
+}
+
+/** A row in every partition that says how far the store is, whatever rows go. */
+async function markPositions(log: EventLog, client: StoreClient): Promise<void> {
+  for (const position of streamPartitionsOf(log)) {
+    const nextOffset = await readNextOffset(client, position);
+    if (nextOffset === 0) continue;
+    const encoder = new EventRowsEncoder(position);
+    encoder.append({ offset: nextOffset - 1, watermark: true });
+    await insertBatch(client, encoder.finish());
+  }
+}
+
+/** Where rows of a run lie: its events, and what was computed from them. */
+const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string }[] = [
+  { table: 'events', condition: EVENTS_OF_RUN },
+  { table: 'events', condition: DEAD_LETTERS_OF_RUN },
+  { table: 'reward_scores', condition: 'run_id = {runId:String}' },
+  { table: 'reward_definitions', condition: 'run_id = {runId:String}' },
+];
+
+const RANGES = `
+  SELECT min(log_offset) AS from, max(log_offset) + 1 AS end
+  FROM (
+    SELECT log_offset, log_offset - rowNumberInAllBlocks() AS island
+    FROM (
+      SELECT DISTINCT log_offset FROM events
+      WHERE (${EVENTS_OF_RUN} OR ${DEAD_LETTERS_OF_RUN}) AND ${IN_STREAM_PARTITION}
+      ORDER BY log_offset
+    )
+  )
+  GROUP BY island
+  ORDER BY from`;
+
+async function releaseRecords(log: EventLog, client: StoreClient, runId: string): Promise<number | null> {
+  if (log.release === undefined) return null;
+  let numReleased = 0;
+  for (const position of streamPartitionsOf(log)) {
+    const ranges = await client.queryRows<OffsetRange>(RANGES, { params: { ...position, runId } });
+    numReleased += await log.release(position.stream, position.partition, ranges);
+  }
+  return numReleased;
+}
+
+async function deleteRows(client: StoreClient, runId: string): Promise<number> {
+  const params = { runId };
+  let numRows = 0;
+  for (const { table, condition } of ROWS_OF_RUN) {
+    const count = `SELECT count() AS n FROM ${table} WHERE ${condition}`;
+    const [{ n }] = await client.queryRows<{ n: number }>(count, { params });
+    if (n === 0) continue;
+    const settings = { lightweight_deletes_sync: '2' };
+    const target = table === 'events' ? `${client.layout.localEvents}${client.layout.onCluster}` : table;
+    await client.command(`DELETE FROM ${target} WHERE ${condition}`, { params, settings });
+    numRows += n;
+  }
+  return numRows;
+}

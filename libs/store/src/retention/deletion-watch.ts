@@ -1,0 +1,76 @@
+import type { EventLog, LogRecord } from '@retrace/log';
+import { DeletedRuns, type RetraceEvent, type RunDeleted } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
+import type { StoreClient } from '../client/store-client.js';
+import { readNextOffset } from '../position/store-position.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+
+const ROWS = `
+  SELECT run_id AS runId, payload FROM events
+  WHERE episode_id = '' AND kind = 'RunDeleted' AND log_id = {logId:String}`;
+
+/** The deletions that a log tells of, read on whenever it is asked. */
+export class DeletionWatch {
+  /** As of the last `refresh`. */
+  readonly runs = new DeletedRuns();
+  private nextOffset = 0;
+  private reading: Promise<void> = Promise.resolve();
+
+  private constructor(private readonly log: EventLog) {}
+
+  /** @param client where one is given, the deletions that its store has rows of are read there */
+  static async open(log: EventLog, client?: StoreClient): Promise<DeletionWatch> {
+    const watch = new DeletionWatch(log);
+    if (client !== undefined) await watch.readRows(client);
+    await watch.refresh();
+    return watch;
+  }
+
+  /** Reads on from where it was: every deletion that was acknowledged before the call is known when it resolves. */
+  refresh(): Promise<void> {
+    const read = this.reading.then(() => this.readOn());
+    this.reading = read.catch(() => undefined);
+    return read;
+  }
+
+  private async readRows(client: StoreClient): Promise<void> {
+    const { logId } = this.log;
+    // The position first: a deletion that comes in between is read twice, which changes nothing.
+    const nextOffset = await readNextOffset(client, { logId, stream: 'control', partition: 0 });
+    const rows = await client.queryRows<{ runId: string; payload: string }>(ROWS, { params: { logId } });
+    for (const { runId, payload } of rows) {
+      this.runs.add({ runId, payload: JSON.parse(payload) as RunDeleted } as RetraceEvent<'RunDeleted'>);
+    }
+    this.nextOffset = nextOffset;
+  }
+
+  private async readOn(): Promise<void> {
+    const endOffset = await this.log.endOffset('control', 0);
+    while (this.nextOffset < endOffset) {
+      const records = await this.log.read('control', 0, this.nextOffset);
+      if (records.length === 0) return;
+      for (const { bytes } of records) {
+        if (peekEnvelope(bytes)?.kind !== 'RunDeleted') continue;
+        const decoded = decodeEvent(bytes);
+        if (decoded.ok && decoded.event.kind === 'RunDeleted') this.runs.add(decoded.event);
+      }
+      this.nextOffset = records[records.length - 1].offset + 1;
+    }
+  }
+}
+
+/** The deletions that a log tells of now. */
+export async function readDeletedRuns(log: EventLog): Promise<DeletedRuns> {
+  return (await DeletionWatch.open(log)).runs;
+}
+
+/** Whether a record of this stream partition belongs to a run that was deleted. */
+export function isDeleted(
+  { offset, bytes }: LogRecord,
+  { stream, partition }: StreamPartition,
+  deleted: DeletedRuns,
+): boolean {
+  if (!deleted.reach(stream, partition, offset)) return false;
+  const envelope = peekEnvelope(bytes);
+  return envelope !== null && deleted.cover(envelope, stream, partition, offset);
+}

@@ -1,0 +1,47 @@
+import type { StoreClient } from '../client/store-client.js';
+
+/** How another run depends on one. */
+export interface RunReference {
+  readonly runId: string;
+  /** A sentence's end: "trained on its episodes in 3 updates". */
+  readonly how: string;
+}
+
+const TRAINED_ON_EPISODES = `
+  SELECT run_id AS runId, uniqExact(update_number) AS numUpdates
+  FROM (SELECT run_id, update_number, arrayJoin(episode_ids) AS episode_id FROM updates WHERE run_id != {runId:String})
+  WHERE episode_id IN (SELECT episode_id FROM events WHERE run_id = {runId:String} AND episode_id != '')
+  GROUP BY run_id
+  ORDER BY run_id`;
+
+/** Weights that nobody trained follow from the seed, so equal ones say nothing. */
+const STARTED_FROM_POLICY = `
+  SELECT DISTINCT run_id AS runId
+  FROM policies
+  WHERE run_id != {runId:String} AND parent_version IS NULL AND weights_sha256 IN (
+    SELECT weights_sha256 FROM policies WHERE run_id = {runId:String} AND parent_version IS NOT NULL
+  )
+  ORDER BY runId`;
+
+const COLLECTED_WITH_POLICY = `
+  SELECT run_id AS runId FROM runs
+  WHERE run_id != {runId:String} AND JSONExtractString(recipe, 'fromRun') = {runId:String}
+  ORDER BY runId`;
+
+/** Which other runs' lineage leads to this run. The store must be up to date with the log. */
+export async function findRunReferences(client: StoreClient, runId: string): Promise<RunReference[]> {
+  const params = { runId };
+  const [trained, started, collected] = await Promise.all([
+    client.queryRows<{ runId: string; numUpdates: number }>(TRAINED_ON_EPISODES, { params }),
+    client.queryRows<{ runId: string }>(STARTED_FROM_POLICY, { params }),
+    client.queryRows<{ runId: string }>(COLLECTED_WITH_POLICY, { params }),
+  ]);
+  return [
+    ...trained.map((row) => ({
+      runId: row.runId,
+      how: `trained on its episodes in ${row.numUpdates} updates`,
+    })),
+    ...started.map((row) => ({ runId: row.runId, how: 'started from one of its policies' })),
+    ...collected.map((row) => ({ runId: row.runId, how: 'collected with one of its policies' })),
+  ];
+}

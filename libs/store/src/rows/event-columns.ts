@@ -1,0 +1,106 @@
+import { Binary, Float32, Float64, Int32, Uint16, Uint8, Utf8 } from 'apache-arrow';
+import { DictionaryColumn, DictionaryListColumn } from '../arrow/dictionary-columns.js';
+import { Binary16Column, MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
+import { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
+
+/** A builder for every column of table `events`, under the column's name; types as in `migrations/0001_events.sql`. */
+export type EventColumns = ReturnType<typeof newEventColumns>;
+
+export function newEventColumns() {
+  let numDictionaries = 0;
+  const label = () => new DictionaryColumn(++numDictionaries);
+  const labels = () => new DictionaryListColumn(++numDictionaries);
+  const text = () => new BytesColumn(new Utf8());
+  const nullableText = () => new BytesColumn(new Utf8(), true);
+  const uint8 = () => new NumberColumn(new Uint8(), Uint8Array);
+  const uint16 = () => new NumberColumn(new Uint16(), Uint16Array);
+  // 64-bit integers travel as float64, which holds every integer that an event may carry; the engine casts.
+  const integer = () => new NumberColumn(new Float64(), Float64Array);
+  const float64 = () => new NumberColumn(new Float64(), Float64Array);
+  const nullableFloat64 = () => new NumberColumn(new Float64(), Float64Array, true);
+  const nullableUint8 = () => new NumberColumn(new Uint8(), Uint8Array, true);
+  const int32s = () => new ListColumn<Int32Array>(new Int32(), Int32Array);
+  const uint8s = () => new ListColumn<Uint8Array>(new Uint8(), Uint8Array);
+  const float32s = () => new ListColumn<Float32Array>(new Float32(), Float32Array);
+  const float64s = () => new ListColumn<Float64Array>(new Float64(), Float64Array);
+  return {
+    run_id: label(),
+    episode_id: text(),
+    seq: integer(),
+    log_id: label(),
+    log_stream: label(),
+    log_partition: uint16(),
+    log_offset: integer(),
+    kind: label(),
+    schema_version: uint16(),
+    event_id: new Binary16Column(),
+    content_checksum: new Binary16Column(),
+    occurred_at: new MicrosecondColumn(),
+
+    group_id: text(),
+    group_size: integer(),
+    group_member: integer(),
+    environment: label(),
+    environment_seed: integer(),
+    sampling_seed: integer(),
+    split: label(),
+    agent: label(),
+
+    observation: text(),
+    action: text(),
+    parsed_action: nullableText(),
+    action_valid: uint8(),
+    anchor: nullableText(),
+    reward: nullableFloat64(),
+    reward_names: labels(),
+    reward_values: float64s(),
+    terminated: uint8(),
+    truncated: uint8(),
+    kept_prefix_tokens: integer(),
+    token_ids: int32s(),
+    action_mask: uint8s(),
+    token_logprobs: float32s(),
+    has_raw_logprobs: uint8(),
+    token_raw_logprobs: float32s(),
+    has_entropies: uint8(),
+    token_entropies: float32s(),
+    token_policy_versions: int32s(),
+    temperature: nullableFloat64(),
+    top_k: integer(),
+    top_p: float64(),
+    greedy: uint8(),
+    max_new_tokens: integer(),
+    engine: label(),
+    model: label(),
+    tokenizer_hash: label(),
+    logprob_mode: label(),
+    generation_ms: float64(),
+    environment_ms: float64(),
+    snapshot: nullableText(),
+
+    end_reason: label(),
+    num_steps: integer(),
+    return: nullableFloat64(),
+    success: nullableUint8(),
+    num_tokens: integer(),
+    num_action_tokens: integer(),
+    policy_version_min: integer(),
+    policy_version_max: integer(),
+
+    reward_step: nullableFloat64(),
+    reward_name: label(),
+
+    plan_id: text(),
+    epoch: integer(),
+    update_number: integer(),
+    policy_version: integer(),
+
+    source: label(),
+    metric_step: integer(),
+    metric_names: labels(),
+    metric_values: float64s(),
+
+    payload: text(),
+    raw: new BytesColumn(new Binary()),
+  };
+}

@@ -1,0 +1,129 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Session } from 'chdb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AnyEvent, contentChecksum } from '@retrace/trajectory';
+import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
+import { ArrowColumns } from '../arrow/arrow-columns.js';
+import { EventRowReader } from './event-row-reader.js';
+import { eventRow, type EventRow, EventRowsEncoder, readEventRow } from './event-rows.js';
+
+const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;
+const SETTINGS = "SETTINGS output_format_arrow_compression_method = 'none'";
+
+/** The engine itself, with the table of the migrations, without a server around it. */
+describe('event rows through the engine', () => {
+  let scratch: string;
+  let session: Session;
+
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'retrace-rows-'));
+    session = new Session(join(scratch, 'data'));
+    const migrations = join(import.meta.dirname, '../../../../migrations');
+    session.query(await readFile(join(migrations, '0001_events.sql'), 'utf8'));
+  });
+
+  afterAll(async () => {
+    session.close();
+    await rm(scratch, { recursive: true });
+  });
+
+  async function insert(rows: readonly EventRow[]): Promise<readonly string[]> {
+    session.query('TRUNCATE TABLE events');
+    const encoder = new EventRowsEncoder(POSITION);
+    for (const row of rows) encoder.append(row);
+    const { columns, body } = encoder.finish();
+    const path = join(scratch, 'rows.arrows');
+    await writeFile(path, body);
+    const names = columns.map((name) => `\`${name}\``).join(', ');
+    await session.queryAsync(
+      `INSERT INTO events (${names}) SELECT ${names} FROM file('${path}', 'ArrowStream')`,
+    );
+    return columns;
+  }
+
+  async function select(sql: string): Promise<ArrowColumns> {
+    const result = await session.queryAsync(`${sql} ${SETTINGS}`, { format: 'ArrowStream' });
+    return ArrowColumns.read(result.bytes());
+  }
+
+  async function readEvents(): Promise<AnyEvent[]> {
+    const reader = new EventRowReader(await select('SELECT * FROM events ORDER BY log_offset'));
+    return Array.from({ length: reader.numRows }, (_, row) => {
+      reader.row = row;
+      return readEventRow(reader);
+    });
+  }
+
+  it('gives back an event of every kind as it was', async () => {
+    // Latencies are kept as float32, which 0.02 is not.
+    const events = sampleEvents().map((event) =>
+      event.kind === 'StepRecorded' ? { ...event, payload: { ...event.payload, environmentMs: 0.5 } } : event,
+    );
+    await insert(events.map((event, offset) => eventRow(offset, event)));
+    const stored = await readEvents();
+    expect(stored).toEqual(events);
+    expect(stored.map(contentChecksum)).toEqual(events.map(contentChecksum));
+  });
+
+  it('stores what is missing as missing: null, NaN and empty are told apart', async () => {
+    const step = sampleStep({ numTokens: 3, numActionTokens: 2 });
+    const quietNaN = new Uint32Array([0x7fc0_1234, 0xffc0_0001, 0]);
+    const variants = [
+      { ...step, reward: null, anchor: null, parsedAction: null, sampling: null },
+      { ...step, reward: 0, anchor: '', parsedAction: '', snapshot: '' },
+      { ...step, rewardNames: [], rewardValues: new Float64Array(0) },
+      { ...step, rewardValues: Float64Array.of(NaN, -0) },
+      { ...step, tokenLogprobs: new Float32Array(quietNaN.buffer), tokenRawLogprobs: new Float32Array(3) },
+      { ...sampleStep({ numTokens: 0, numActionTokens: 0 }), tokenEntropies: new Float32Array(0) },
+      { ...sampleStep({ numTokens: 0, numActionTokens: 0 }), tokenEntropies: null },
+    ];
+    const events = variants.map((payload, i) =>
+      sampleEpisodeEvent('StepRecorded', { ...payload, step: i, keptPrefixTokens: i }, i + 1),
+    );
+    await insert(events.map((event, offset) => eventRow(offset, event)));
+    expect((await readEvents()).map(contentChecksum)).toEqual(events.map(contentChecksum));
+  });
+
+  it('holds every integer that an event may carry', async () => {
+    const largest = Number.MAX_SAFE_INTEGER;
+    const event = sampleEpisodeEvent('EpisodeStarted', {
+      environmentSeed: largest,
+      samplingSeed: largest,
+      groupSize: largest,
+      groupMember: largest - 1,
+    });
+    await insert([eventRow(largest, event)]);
+    expect(await readEvents()).toEqual([event]);
+    expect((await select('SELECT log_offset FROM events')).numbers('log_offset')[0]).toBe(largest);
+  });
+
+  it('leaves out the columns that no row fills', async () => {
+    const columns = await insert([eventRow(0, sampleEpisodeEvent('RewardAssigned'))]);
+    expect(columns).toContain('reward_name');
+    expect(columns).not.toContain('token_ids');
+    expect(columns).not.toContain('metric_values');
+  });
+
+  it('keeps the bytes of a dead letter and gives a watermark a key of its own', async () => {
+    const bytes = Uint8Array.of(0, 255, 39, 92, 10);
+    await insert([
+      { offset: 7, deadLetter: { code: 'NOT_AN_EVENT', reason: 'record starts with 00ff27', bytes } },
+      { offset: 7, watermark: true },
+    ]);
+    session.query('OPTIMIZE TABLE events FINAL');
+    const rows = await select(
+      'SELECT kind, run_id, log_stream, log_partition, log_offset, raw, payload FROM events ORDER BY kind',
+    );
+    expect(rows.texts('kind')).toEqual(['_dead_letter', '_watermark']);
+    expect([...rows.numbers('log_offset')]).toEqual([7, 7]);
+    expect(rows.texts('log_stream')).toEqual(['trajectories', 'trajectories']);
+    expect([...rows.numbers('log_partition')]).toEqual([3, 3]);
+    expect([...rows.bytes('raw')[0]]).toEqual([...bytes]);
+    expect(JSON.parse(rows.texts('payload')[0])).toEqual({
+      code: 'NOT_AN_EVENT',
+      reason: 'record starts with 00ff27',
+    });
+  });
+});

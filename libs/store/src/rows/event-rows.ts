@@ -1,0 +1,163 @@
+import { type Data, Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
+import {
+  type AnyEvent,
+  contentChecksum,
+  type EpisodePlaces,
+  type EventKind,
+  uuidFromBytes,
+} from '@retrace/trajectory';
+import { type PeekedEnvelope, peekEnvelope, type StepRecord } from '@retrace/trajectory/codec';
+import { type ColumnBuilder, newData } from '../arrow/column-builder.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+import { controlEventFields } from './control-event-fields.js';
+import { episodeEventFields } from './episode-event-fields.js';
+import { type EventColumns, newEventColumns } from './event-columns.js';
+import type { PayloadFields } from './event-fields.js';
+import type { EventRowReader } from './event-row-reader.js';
+import { type StepOutcome, writeStepRecord } from './step-row.js';
+
+/** Kind of the row that stands for a record which is no valid event. */
+export const DEAD_LETTER_KIND = '_dead_letter';
+/** Kind of the row that says: every offset up to this one is in the store. */
+export const WATERMARK_KIND = '_watermark';
+/** In place of an episode id, so that a watermark never shares a key with the record at its offset. */
+export const WATERMARK_EPISODE_ID = '_watermark';
+
+/** One row of table `events`; `checksum` is the event's `contentChecksum`. */
+export type EventRow =
+  | { readonly offset: number; readonly event: AnyEvent; readonly checksum: string }
+  | { readonly offset: number; readonly deadLetter: DeadLetterRow }
+  | { readonly offset: number; readonly watermark: true };
+
+/** The row of an event; the checksum is most of its cost. */
+export function eventRow(offset: number, event: AnyEvent): EventRow {
+  return { offset, event, checksum: contentChecksum(event) };
+}
+
+export interface DeadLetterRow {
+  readonly code: string;
+  readonly reason: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface EncodedRows {
+  /** The columns that the body holds; the others have their default in every row. */
+  readonly columns: readonly string[];
+  /** Arrow's streaming format, one record batch. */
+  readonly body: Uint8Array;
+}
+
+const FIELDS = { ...episodeEventFields, ...controlEventFields };
+
+/** Columns of encoders that have ended, for the next ones: their memory has its size and is mapped already. */
+const freeColumns: EventColumns[] = [];
+/** One that is filled while another's insert is on its way. */
+const MAX_FREE_COLUMNS = 2;
+
+/** Collects rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
+export class EventRowsEncoder {
+  private readonly columns = freeColumns.pop() ?? newEventColumns();
+  private numAppended = 0;
+
+  constructor(private readonly position: StreamPartition) {}
+
+  get numRows(): number {
+    return this.numAppended;
+  }
+
+  /** In the order of offsets. */
+  append(row: EventRow): void {
+    const { columns } = this;
+    const at = this.appendPlace(row.offset);
+    if ('event' in row) writeEvent(columns, at, row.event, row.checksum);
+    else if ('deadLetter' in row) writeDeadLetter(columns, at, row.deadLetter);
+    else writeWatermark(columns, at);
+  }
+
+  /** The row of a step that was read where it lies; where it breaks a rule, or has no place in its episode, nothing is appended. */
+  appendStep(offset: number, step: StepRecord, episode: EpisodePlaces): StepOutcome {
+    const outcome = writeStepRecord(this.columns, this.numAppended, step, episode);
+    if (outcome === 'written') this.appendPlace(offset);
+    return outcome;
+  }
+
+  /** Ends the encoder, to which no row may be appended any more. */
+  finish(): EncodedRows {
+    const rows = encodeColumns(this.columns, this.numAppended);
+    for (const column of Object.values<ColumnBuilder>(this.columns)) column.clear();
+    if (freeColumns.length < MAX_FREE_COLUMNS) freeColumns.push(this.columns);
+    return rows;
+  }
+
+  private appendPlace(offset: number): number {
+    const { columns, position } = this;
+    const at = this.numAppended++;
+    columns.log_id.set(at, position.logId);
+    columns.log_stream.set(at, position.stream);
+    columns.log_partition.set(at, position.partition);
+    columns.log_offset.set(at, offset);
+    return at;
+  }
+}
+
+/** The event in the row that the reader stands at, which must be of an event kind. */
+export function readEventRow(row: EventRowReader): AnyEvent {
+  const kind = row.text('kind') as EventKind;
+  return {
+    eventId: uuidFromBytes(Buffer.from(row.hex16('event_id'), 'hex')),
+    kind,
+    schemaVersion: row.number('schema_version'),
+    logId: row.text('log_id'),
+    runId: row.text('run_id'),
+    episodeId: row.text('episode_id'),
+    seq: row.number('seq'),
+    occurredAtUs: row.number('occurred_at'),
+    payload: FIELDS[kind].read(row),
+  } as AnyEvent;
+}
+
+function writeEvent(columns: EventColumns, row: number, event: AnyEvent, checksum: string): void {
+  columns.run_id.set(row, event.runId);
+  columns.episode_id.set(row, event.episodeId);
+  columns.seq.set(row, event.seq);
+  columns.kind.set(row, event.kind);
+  columns.schema_version.set(row, event.schemaVersion);
+  columns.event_id.set(row, event.eventId.replaceAll('-', ''));
+  columns.content_checksum.set(row, checksum);
+  columns.occurred_at.set(row, event.occurredAtUs);
+  const fields = FIELDS[event.kind] as PayloadFields<EventKind>;
+  fields.write(columns, row, event.payload);
+}
+
+function writeDeadLetter(columns: EventColumns, row: number, { code, reason, bytes }: DeadLetterRow): void {
+  const origin = peekEnvelope(bytes);
+  columns.kind.set(row, DEAD_LETTER_KIND);
+  columns.payload.set(row, JSON.stringify({ code, reason, ...(origin && originOf(origin)) }));
+  columns.raw.set(row, bytes);
+}
+
+/** What tells whose record a dead letter is. In the payload, because the key of the row is its place in the log alone. */
+function originOf({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
+  return { kind, schemaVersion, runId, episodeId, occurredAtUs };
+}
+
+function writeWatermark(columns: EventColumns, row: number): void {
+  columns.kind.set(row, WATERMARK_KIND);
+  columns.episode_id.set(row, WATERMARK_EPISODE_ID);
+}
+
+function encodeColumns(columns: EventColumns, numRows: number): EncodedRows {
+  const used = Object.entries<ColumnBuilder>(columns).filter(([, builder]) => builder.isUsed);
+  const children = used.map(([, builder]) => builder.finish(numRows));
+  const schema = new Schema(
+    used.map(([name, builder], i) => new Field(name, children[i].type, builder.isNullable)),
+  );
+  const struct = newData(new Struct(schema.fields), {
+    length: numRows,
+    nullCount: 0,
+    children,
+  }) as Data<Struct>;
+  const batch = new RecordBatch(schema, struct);
+  const body = RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
+  return { columns: used.map(([name]) => name), body };
+}

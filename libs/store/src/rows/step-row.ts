@@ -1,0 +1,167 @@
+import {
+  type CheckedStep,
+  checkStepRecorded,
+  ContentBytes,
+  type EpisodePlaces,
+  fingerprintOf,
+  type PlaceFault,
+  type StableField,
+  stableFields,
+} from '@retrace/trajectory';
+import {
+  type Column,
+  type FieldPlace,
+  hasElementsOf,
+  type StepField,
+  type StepRecord,
+  unpackInto,
+} from '@retrace/trajectory/codec';
+import type { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
+import type { EventColumns } from './event-columns.js';
+
+const KIND = 'StepRecorded';
+
+/** The column that a field of typed arrays lies in. */
+const LISTS = {
+  rewardValues: 'reward_values',
+  tokenIds: 'token_ids',
+  actionMask: 'action_mask',
+  tokenLogprobs: 'token_logprobs',
+  tokenRawLogprobs: 'token_raw_logprobs',
+  tokenEntropies: 'token_entropies',
+  tokenPolicyVersions: 'token_policy_versions',
+} as const;
+
+const LIST_FIELDS = Object.keys(LISTS) as (keyof typeof LISTS)[];
+
+const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly name: StepField })[];
+
+/** One for all, emptied before each use. */
+const content = new ContentBytes();
+
+/** `invalid`: the elements of its columns break a rule. */
+export type StepOutcome = 'written' | 'invalid' | PlaceFault;
+
+/**
+ * Writes the row of a step straight from its record, as `eventRow` of its event would be written, if it has a place in its episode.
+ * Where it is not written, no column has changed.
+ */
+export function writeStepRecord(
+  columns: EventColumns,
+  row: number,
+  step: StepRecord,
+  episode: EpisodePlaces,
+): StepOutcome {
+  const lists = unpackLists(columns, step);
+  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return 'invalid';
+  const checksum = checksumOf(step, lists);
+  const fault = episode.take(KIND, step.seq, fingerprintOf(checksum));
+  if (fault !== null) return fault;
+  writeEnvelope(columns, row, step);
+  columns.content_checksum.setBytes(row, checksum, 0);
+  for (const field of LIST_FIELDS) columns[LISTS[field]].keep(row, lists[field]?.length ?? 0);
+  columns.has_raw_logprobs.set(row, Number(lists.tokenRawLogprobs !== null));
+  columns.has_entropies.set(row, Number(lists.tokenEntropies !== null));
+  writeScalars(columns, row, step);
+  writeTexts(columns, row, step);
+  return 'written';
+}
+
+/** The columns of the step, unpacked behind the rows that are there; null where one is of another type than its field. */
+function unpackLists(columns: EventColumns, step: StepRecord): CheckedStep | null {
+  let isTyped = true;
+  const unpack = <A extends Column>(field: keyof typeof LISTS): A | null => {
+    const { packed } = step.fields[field];
+    if (packed === null) return null;
+    const items = (columns[LISTS[field]] as unknown as ListColumn<A>).room(packed.length);
+    if (hasElementsOf(packed, items)) unpackInto(items, packed);
+    else isTyped = false;
+    return items;
+  };
+  const lists = {
+    step: step.fields.step.number,
+    keptPrefixTokens: step.fields.keptPrefixTokens.number,
+    logprobMode: step.logprobMode.value as CheckedStep['logprobMode'],
+    rewardNames: step.rewardNames.value,
+    rewardValues: unpack('rewardValues'),
+    tokenIds: unpack('tokenIds'),
+    actionMask: unpack('actionMask'),
+    tokenLogprobs: unpack('tokenLogprobs'),
+    tokenRawLogprobs: unpack('tokenRawLogprobs'),
+    tokenEntropies: unpack('tokenEntropies'),
+    tokenPolicyVersions: unpack('tokenPolicyVersions'),
+  };
+  return isTyped ? (lists as CheckedStep) : null;
+}
+
+function writeEnvelope(columns: EventColumns, row: number, step: StepRecord): void {
+  columns.run_id.set(row, step.runId);
+  columns.episode_id.set(row, step.episodeId);
+  columns.seq.set(row, step.seq);
+  columns.kind.set(row, KIND);
+  columns.schema_version.set(row, step.schemaVersion);
+  columns.event_id.setBytes(row, step.body, step.eventIdAt);
+  columns.occurred_at.set(row, step.occurredAtUs);
+}
+
+function writeScalars(columns: EventColumns, row: number, { fields, sampling }: StepRecord): void {
+  columns.action_valid.set(row, fields.actionValid.number);
+  columns.reward.set(row, fields.reward.isNull ? null : fields.reward.number);
+  columns.terminated.set(row, fields.terminated.number);
+  columns.truncated.set(row, fields.truncated.number);
+  columns.kept_prefix_tokens.set(row, fields.keptPrefixTokens.number);
+  columns.generation_ms.set(row, fields.generationMs.number);
+  columns.environment_ms.set(row, fields.environmentMs.number);
+  const { value } = sampling;
+  if (value === null) return;
+  columns.temperature.set(row, value.temperature);
+  columns.top_k.set(row, value.topK);
+  columns.top_p.set(row, value.topP);
+  columns.greedy.set(row, Number(value.greedy));
+  columns.max_new_tokens.set(row, value.maxNewTokens);
+}
+
+function writeTexts(columns: EventColumns, row: number, step: StepRecord): void {
+  const { body, fields } = step;
+  copyText(columns.observation, row, body, fields.observation);
+  copyText(columns.action, row, body, fields.action);
+  copyText(columns.parsed_action, row, body, fields.parsedAction);
+  copyText(columns.anchor, row, body, fields.anchor);
+  copyText(columns.snapshot, row, body, fields.snapshot);
+  columns.engine.set(row, step.engine.value);
+  columns.model.set(row, step.model.value);
+  columns.tokenizer_hash.set(row, step.tokenizerHash.value);
+  columns.logprob_mode.set(row, step.logprobMode.value);
+  columns.reward_names.set(row, step.rewardNames.value);
+  columns.payload.set(row, step.info.json);
+}
+
+function copyText(column: BytesColumn, row: number, body: Buffer, { isNull, start, end }: FieldPlace): void {
+  if (!isNull) column.setBytes(row, body, start, end);
+}
+
+/** As `contentChecksum` of the event; 32 bytes, of which the first 16 count. */
+function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
+  content.clear();
+  content.text(KIND);
+  content.text(step.runId);
+  content.text(step.episodeId);
+  content.number(step.seq);
+  for (const { name, nameBytes } of CHECKED_FIELDS) {
+    const field = step.fields[name];
+    if (field.isNull) continue;
+    if (field.form === 'value') {
+      const { contentBytes } = step.remembered(name as 'info');
+      if (contentBytes.length === 0) continue;
+      content.append(nameBytes);
+      content.append(contentBytes);
+      continue;
+    }
+    content.append(nameBytes);
+    if (field.form === 'column') content.value(lists[name as keyof typeof LISTS]);
+    else if (field.form === 'number') content.number(field.number);
+    else if (field.form === 'flag') content.flag(field.number === 1);
+    else content.utf8(step.body, field.start, field.end);
+  }
+  return content.digest();
+}

@@ -1,0 +1,228 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startStoreServer, type StoreServer } from '@retrace/store-server';
+import { createStoreClient, type StoreClient } from '../client/store-client.js';
+import { migrate } from './migrate.js';
+import { splitStatements } from './migration-files.js';
+
+const VIEWS = [
+  'dead_letters',
+  'episodes',
+  'groups',
+  'metrics',
+  'policies',
+  'reward_assignments',
+  'reward_versions',
+  'runs',
+  'scores',
+  'steps',
+  'updates',
+];
+
+describe('migrate', () => {
+  let scratch: string;
+  let directory: string;
+  let server: StoreServer;
+  let root: StoreClient;
+  let client: StoreClient;
+  let numDatabases = 0;
+
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'retrace-migrate-'));
+    const users = [{ name: 'retrace', password: 'secret', access: 'full' as const }];
+    server = await startStoreServer({
+      dataDirectory: join(scratch, 'store'),
+      host: '127.0.0.1',
+      port: 0,
+      users,
+    });
+    root = createStoreClient({ url: server.url, username: 'retrace', password: 'secret' });
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await root.close();
+    await server.close();
+    await rm(scratch, { recursive: true });
+  });
+
+  beforeEach(async () => {
+    const database = `migrate_${++numDatabases}`;
+    await root.command(`CREATE DATABASE ${database}`);
+    client = createStoreClient({ url: server.url, username: 'retrace', password: 'secret', database });
+    directory = join(scratch, database);
+    await mkdir(directory);
+  });
+
+  function write(name: string, sql: string): Promise<void> {
+    return writeFile(join(directory, name), sql);
+  }
+
+  async function tables(): Promise<string[]> {
+    const rows = await client.queryRows<{ name: string }>(
+      "SELECT name FROM system.tables WHERE database = currentDatabase() AND name != 'schema_migrations' ORDER BY name",
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  it('makes the fact table and every public view, and does nothing the second time', async () => {
+    expect(await migrate(client)).toEqual({
+      applied: ['0001_events.sql', '0002_views.sql', '0003_reward_scores.sql'],
+    });
+    expect(await tables()).toEqual(
+      ['events', 'reward_definitions', 'reward_scores', ...VIEWS, 'current_trainer_events'].sort(),
+    );
+    for (const view of VIEWS) expect(await client.queryRows(`SELECT * FROM ${view}`)).toEqual([]);
+    expect(await migrate(client)).toEqual({ applied: [] });
+  });
+
+  it('brings an empty store up to date when several roles start at once, without an error in any', async () => {
+    const others = Array.from({ length: 5 }, () =>
+      createStoreClient({
+        url: server.url,
+        username: 'retrace',
+        password: 'secret',
+        database: client.database,
+      }),
+    );
+    await Promise.all([client, ...others].map((each) => migrate(each)));
+    await Promise.all(others.map((each) => each.close()));
+    const [alone] = [`alone_${numDatabases}`];
+    await root.command(`CREATE DATABASE ${alone}`);
+    const reference = createStoreClient({
+      url: server.url,
+      username: 'retrace',
+      password: 'secret',
+      database: alone,
+    });
+    await migrate(reference);
+    expect(await definitionsIn(client)).toEqual(await definitionsIn(reference));
+    await reference.close();
+    expect(await migrate(client)).toEqual({ applied: [] });
+    const doubled =
+      'SELECT migration, statement FROM schema_migrations FINAL GROUP BY ALL HAVING count() > 1';
+    expect(await client.queryRows(doubled)).toEqual([]);
+  });
+
+  /** Every table and view as the engine describes it, without its database. */
+  async function definitionsIn({ database }: StoreClient): Promise<string[]> {
+    const rows = await root.queryRows<{ definition: string }>(
+      "SELECT replaceAll(create_table_query, {database:String} || '.', '') AS definition FROM system.tables WHERE database = {database:String} ORDER BY name",
+      { params: { database } },
+    );
+    return rows.map(({ definition }) => definition);
+  }
+
+  it('applies what was added since', async () => {
+    await write('0001_first.sql', 'CREATE TABLE IF NOT EXISTS a (x Int32) ENGINE = MergeTree ORDER BY x;');
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0001_first.sql'] });
+    await write(
+      '0002_second.sql',
+      'CREATE OR REPLACE VIEW b AS SELECT 1; CREATE OR REPLACE VIEW c AS SELECT 2',
+    );
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0002_second.sql'] });
+    expect(await tables()).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    [
+      'a statement reads otherwise',
+      'CREATE OR REPLACE VIEW a AS SELECT 2; CREATE OR REPLACE VIEW b AS SELECT 1',
+      'statement 1',
+    ],
+    ['a statement is gone', 'CREATE OR REPLACE VIEW a AS SELECT 1', 'statement 2'],
+    [
+      'a statement was added',
+      'CREATE OR REPLACE VIEW a AS SELECT 1; CREATE OR REPLACE VIEW b AS SELECT 1; SELECT 1',
+      'its number of statements',
+    ],
+  ])('refuses an applied file in which %s', async (_, edited, what) => {
+    await write(
+      '0001_views.sql',
+      'CREATE OR REPLACE VIEW a AS SELECT 1; CREATE OR REPLACE VIEW b AS SELECT 1',
+    );
+    await migrate(client, { directory });
+    await write('0001_views.sql', edited);
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_EDITED',
+      retriable: false,
+      message: `Migration 0001_views.sql ran already and ${what} was changed since; restore the file and write a new migration`,
+    });
+  });
+
+  it('resumes a half-applied file behind the last statement that ran, also when the rest was mended', async () => {
+    const first =
+      'CREATE TABLE IF NOT EXISTS runs_once (at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY at';
+    const second = 'INSERT INTO runs_once VALUES (now())';
+    await write('0001_broken.sql', `${first};\n${second};\nCREATE VIEW broken AS SELECT no_such_function();`);
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_FAILED',
+      message: expect.stringContaining('Statement 3 of migration 0001_broken.sql failed') as string,
+    });
+    await write('0001_broken.sql', `${first};\n${second};\nCREATE OR REPLACE VIEW broken AS SELECT 1;`);
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0001_broken.sql'] });
+    expect(await client.queryRows('SELECT count() AS n FROM runs_once')).toEqual([{ n: 1 }]);
+    expect(await tables()).toEqual(['broken', 'runs_once']);
+  });
+
+  it('leaves a store alone that newer code has migrated', async () => {
+    await write('0001_a.sql', 'CREATE OR REPLACE VIEW a AS SELECT 1');
+    await write('0002_b.sql', 'CREATE OR REPLACE VIEW b AS SELECT 1');
+    await migrate(client, { directory });
+    await rm(join(directory, '0002_b.sql'));
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_UNKNOWN',
+      message: 'The store has migration 0002_b.sql; this code knows 1 to 1; update it',
+    });
+  });
+
+  it('refuses a store with another migration under a number, and says how to make the store again', async () => {
+    await write('0001_a.sql', 'CREATE OR REPLACE VIEW a AS SELECT 1');
+    await write('0002_earlier.sql', 'CREATE OR REPLACE VIEW b AS SELECT 1');
+    await write('0003_last.sql', 'CREATE OR REPLACE VIEW c AS SELECT 1');
+    await migrate(client, { directory });
+    await rm(join(directory, '0002_earlier.sql'));
+    await rm(join(directory, '0003_last.sql'));
+    await write(
+      '0002_combined.sql',
+      'CREATE OR REPLACE VIEW b AS SELECT 1; CREATE OR REPLACE VIEW c AS SELECT 1',
+    );
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_REPLACED',
+      retriable: false,
+      message:
+        'The store was made by an earlier version: it has migration 0002_earlier.sql where this one has 0002_combined.sql. ' +
+        'While nothing runs, delete it (the folder store/ of the data directory; on a server its database); the next start fills it from the log',
+    });
+  });
+
+  it.each([
+    ['0002_gap.sql', 'SELECT 1', '0001 is due'],
+    ['first.sql', 'SELECT 1', '0001 is due'],
+    ['0001_empty.sql', '-- nothing yet\n', 'must have at least one'],
+  ])('refuses the file %s', async (name, sql, rule) => {
+    await write(name, sql);
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_INVALID',
+      message: expect.stringContaining(rule) as string,
+    });
+  });
+
+  it('can run twice at once', async () => {
+    const results = await Promise.all([migrate(client), migrate(client)]);
+    expect(results.flatMap(({ applied }) => applied)).toContain('0001_events.sql');
+    expect(await migrate(client)).toEqual({ applied: [] });
+  });
+});
+
+describe('splitStatements', () => {
+  it('splits at semicolons outside strings, names and comments', () => {
+    const text = "SELECT ';' -- not; here\n; /* nor; here */ SELECT `a;b`, 'it''s; \\'so;';\n-- the end;\n";
+    expect(splitStatements(text).map(({ sql }) => sql)).toEqual([
+      "SELECT ';' -- not; here",
+      "/* nor; here */ SELECT `a;b`, 'it''s; \\'so;'",
+    ]);
+  });
+});

@@ -1,0 +1,150 @@
+import { fileURLToPath } from 'node:url';
+import type { StoreClient } from '../client/store-client.js';
+import { asStoreError, StoreError } from '../client/store-error.js';
+import { type Migration, readMigrations } from './migration-files.js';
+import { renderForCluster } from './render-migration.js';
+
+/** The migrations that belong to this code. */
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../../../migrations', import.meta.url));
+
+export interface MigrateOptions {
+  /** Default: `MIGRATIONS_DIRECTORY`. */
+  readonly directory?: string;
+}
+
+export interface MigrateResult {
+  /** Files of which at least one statement ran now; empty when the store was up to date. */
+  readonly applied: readonly string[];
+}
+
+/**
+ * The ledger: a row a statement, written once its file has run, or after the last of them that did where one is refused. One that ran
+ * without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`); two migrations at once then do no
+ * harm either.
+ */
+const LEDGER = `
+  CREATE TABLE IF NOT EXISTS schema_migrations
+  (
+      migration UInt32,
+      statement UInt32,
+      name String,
+      num_statements UInt32,
+      checksum String,
+      applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+  )
+  ENGINE = ReplacingMergeTree
+  ORDER BY (migration, statement)
+  SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+
+interface LedgerRow {
+  readonly migration: number;
+  readonly statement: number;
+  readonly name: string;
+  readonly num_statements: number;
+  readonly checksum: string;
+}
+
+/**
+ * Brings the store's schema to what the SQL files say: runs what the ledger lacks, in order, statement by statement.
+ * On a cluster each is rendered for it (`renderForCluster`); the ledger has the checksums of the files, which are the same everywhere.
+ *
+ * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
+ *   `MIGRATION_REPLACED` when the directory has another file of the number of one that ran; `MIGRATION_UNKNOWN` when the store
+ *   has migrations with higher numbers than the directory has; `MIGRATION_INVALID` for a bad file;
+ *   `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded)
+ */
+export async function migrate(
+  client: StoreClient,
+  { directory = MIGRATIONS_DIRECTORY }: MigrateOptions = {},
+): Promise<MigrateResult> {
+  const migrations = await readMigrations(directory);
+  for (const sql of render(client, LEDGER)) await client.command(sql);
+  const ledger = await client.queryRows<LedgerRow>(
+    'SELECT migration, statement, name, num_statements, checksum FROM schema_migrations FINAL ORDER BY migration, statement',
+    { settings: client.layout.positionSettings },
+  );
+  for (const migration of migrations) assertNotReplaced(migration, ledger);
+  const last = ledger.at(-1);
+  if (last !== undefined && last.migration > migrations.length) {
+    const rule = `this code knows 1 to ${migrations.length}; update it`;
+    throw new StoreError('MIGRATION_UNKNOWN', `The store has migration ${last.name}; ${rule}`);
+  }
+  for (const migration of migrations) assertUnedited(migration, ledger);
+
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    const numApplied = ledger.filter((row) => row.migration === migration.number).length;
+    if (numApplied === migration.statements.length) continue;
+    await apply(client, migration, numApplied);
+    applied.push(migration.name);
+  }
+  return { applied };
+}
+
+function assertNotReplaced({ number, name }: Migration, ledger: readonly LedgerRow[]): void {
+  const replaced = ledger.find((row) => row.migration === number && row.name !== name);
+  if (replaced === undefined) return;
+  throw new StoreError(
+    'MIGRATION_REPLACED',
+    `The store was made by an earlier version: it has migration ${replaced.name} where this one has ${name}. ` +
+      'While nothing runs, delete it (the folder store/ of the data directory; on a server its database); the next start fills it from the log',
+  );
+}
+
+function assertUnedited({ number, name, statements }: Migration, ledger: readonly LedgerRow[]): void {
+  const rows = ledger.filter((row) => row.migration === number);
+  const isWhole = rows.length > 0 && rows.length === rows[0].num_statements;
+  const edited = rows.find((row) => statements[row.statement]?.checksum !== row.checksum);
+  if (edited === undefined && !(isWhole && statements.length !== rows.length)) return;
+  const what = edited === undefined ? 'its number of statements' : `statement ${edited.statement + 1}`;
+  throw new StoreError(
+    'MIGRATION_EDITED',
+    `Migration ${name} ran already and ${what} was changed since; restore the file and write a new migration`,
+  );
+}
+
+async function apply(
+  client: StoreClient,
+  { number, name, statements }: Migration,
+  from: number,
+): Promise<void> {
+  let end = from;
+  const recordWhatRan = () => record(client, { number, name, statements }, from, end);
+  try {
+    for (; end < statements.length; end++) {
+      for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
+    }
+  } catch (error) {
+    // What has no row runs again, so a store that takes no row any more does no harm; the statement's own error says why.
+    if (end > from) await recordWhatRan().catch(() => undefined);
+    const cause = asStoreError(error, 'a migration');
+    const message = `Statement ${end + 1} of migration ${name} failed: ${cause.message}`;
+    throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
+  }
+  await recordWhatRan();
+}
+
+/** Writes into the ledger that the statements [from, end) of a file ran. */
+async function record(
+  client: StoreClient,
+  { number, name, statements }: Migration,
+  from: number,
+  end: number,
+): Promise<void> {
+  const checksums = statements.slice(from, end).map(({ checksum }) => checksum);
+  await client.command(
+    `INSERT INTO schema_migrations (migration, statement, name, num_statements, checksum)
+     SELECT {migration:UInt32}, {from:UInt32} + ordinal - 1, {name:String}, {numStatements:UInt32}, checksum
+     FROM (SELECT {checksums:Array(String)} AS checksums)
+     ARRAY JOIN checksums AS checksum, arrayEnumerate(checksums) AS ordinal`,
+    {
+      params: { migration: number, from, name, numStatements: statements.length, checksums },
+      settings: client.layout.insertSettings,
+    },
+  );
+}
+
+/** The statement as the store's servers run it: itself, where there is one. */
+function render({ layout, database }: StoreClient, sql: string): readonly string[] {
+  return layout.cluster === null ? [sql] : renderForCluster(sql, { cluster: layout.cluster, database });
+}

@@ -1,0 +1,371 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
+import { Sink } from '../sink/sink.js';
+
+const DOCUMENT = join(import.meta.dirname, '../../../../docs/sql.md');
+
+describe('views', () => {
+  let store: StoreFixture;
+  let sink: Sink;
+  let running: Promise<void>;
+  const stop = new AbortController();
+
+  beforeAll(async () => {
+    store = await openStoreFixture();
+    sink = new Sink({ lingerMs: 2, minInsertIntervalMs: 2 });
+    running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
+  });
+
+  afterAll(async () => {
+    stop.abort();
+    await running;
+    await store.close();
+  });
+
+  const startedRuns = new Set<string>();
+
+  /** Their run is started first, where it is not: events of unknown runs don't show. */
+  async function bring(events: readonly AnyEvent[]): Promise<void> {
+    const [{ runId }] = events;
+    const isKnown = startedRuns.has(runId) || events.some(({ kind }) => kind === 'RunStarted');
+    startedRuns.add(runId);
+    if (!isKnown) await bring([controlEvent(idsOf(runId), 'RunStarted')]);
+    const { partition, lastOffset } = await appendEvents(store.log, events);
+    await sink.caughtUpTo(events[0].episodeId === '' ? 'control' : 'trajectories', partition, lastOffset);
+  }
+
+  function idsOf(runId: string): { logId: string; runId: string } {
+    return { logId: store.log.logId, runId };
+  }
+
+  it('show a run that goes on as not ended, until it ends for good', async () => {
+    const ids = idsOf(newRunId());
+    const read = () =>
+      store.client.queryRows(
+        'SELECT name, seed, end_reason, end_detail FROM runs WHERE run_id = {runId:String}',
+        {
+          params: { runId: ids.runId },
+        },
+      );
+    await bring([controlEvent(ids, 'RunStarted'), controlEvent(ids, 'TrainerClaimed', { epoch: 1 })]);
+    const open = { name: 'frozen-lake-ppo', seed: 7, end_reason: null, end_detail: null };
+    expect(await read()).toEqual([open]);
+    await bring([controlEvent(ids, 'RunEnded', { reason: 'stopped', detail: 'by hand' })]);
+    expect(await read()).toEqual([{ ...open, end_reason: 'stopped', end_detail: 'by hand' }]);
+    // A claim of an epoch that was claimed before is void; a higher one resumes the run.
+    await bring([controlEvent(ids, 'TrainerClaimed', { epoch: 1 })]);
+    expect(await read()).toMatchObject([{ end_reason: 'stopped' }]);
+    await bring([controlEvent(ids, 'TrainerClaimed', { epoch: 2 })]);
+    expect(await read()).toEqual([open]);
+    await bring([controlEvent(ids, 'RunEnded', { reason: 'finished' })]);
+    expect(await read()).toMatchObject([{ end_reason: 'finished' }]);
+  });
+
+  it('leave out plans, commits and policies of a trainer that had lost its claim', async () => {
+    const ids = idsOf(newRunId());
+    const plan = (planId: string, epoch: number, updateNumber: number) =>
+      controlEvent(ids, 'BatchPlanned', { planId, epoch, updateNumber, policyVersionIn: updateNumber });
+    const commit = (planId: string, epoch: number, updateNumber: number) =>
+      controlEvent(ids, 'UpdateApplied', { planId, epoch, updateNumber, policyVersionOut: updateNumber + 1 });
+    const publish = (policyVersion: number, epoch: number) =>
+      controlEvent(ids, 'PolicyPublished', {
+        policyVersion,
+        epoch,
+        parentVersion: policyVersion === 0 ? null : policyVersion - 1,
+      });
+    const committed = commit(uuid(1), 1, 0);
+    await bring([
+      publish(0, 0),
+      controlEvent(ids, 'TrainerClaimed', { epoch: 1 }),
+      publish(0, 1),
+      plan(uuid(1), 1, 0),
+      committed,
+      committed,
+      publish(1, 1),
+      plan(uuid(2), 1, 1),
+      controlEvent(ids, 'TrainerClaimed', { epoch: 2 }),
+      commit(uuid(2), 1, 1),
+      publish(2, 1),
+      plan(uuid(3), 1, 2),
+      plan(uuid(4), 2, 2),
+      plan(uuid(5), 2, 2),
+    ]);
+    const params = { params: { runId: ids.runId } };
+    const updates = () =>
+      store.client.queryRows(
+        `SELECT update_number, plan_id, epoch, policy_version_in, policy_version_out, num_episodes, applied_at IS NOT NULL AS applied
+         FROM updates WHERE run_id = {runId:String} ORDER BY update_number`,
+        params,
+      );
+    const policies = () =>
+      store.client.queryRows(
+        'SELECT policy_version, parent_version FROM policies WHERE run_id = {runId:String} ORDER BY policy_version',
+        params,
+      );
+    const row = { epoch: 1, num_episodes: 2, applied: 0, policy_version_out: null };
+    expect(await updates()).toEqual([
+      { ...row, update_number: 0, plan_id: uuid(1), policy_version_in: 0, policy_version_out: 1, applied: 1 },
+      { ...row, update_number: 1, plan_id: uuid(2), policy_version_in: 1 },
+      { ...row, update_number: 2, plan_id: uuid(4), policy_version_in: 2, epoch: 2 },
+    ]);
+    expect(await policies()).toEqual([
+      { policy_version: 0, parent_version: null },
+      { policy_version: 1, parent_version: 0 },
+    ]);
+
+    // Whoever trains next redoes the plan that was left open, under its own epoch.
+    await bring([commit(uuid(2), 2, 1), publish(2, 2)]);
+    expect(await updates()).toMatchObject([{}, { update_number: 1, policy_version_out: 2, applied: 1 }, {}]);
+    expect(await policies()).toHaveLength(3);
+  });
+
+  it('show metrics once, a row a value, and those of an update as a map', async () => {
+    const ids = idsOf(newRunId());
+    const logged = controlEvent(ids, 'MetricsLogged', {
+      source: 'collector',
+      step: 3,
+      names: ['rollout/success', 'rollout/return'],
+      values: Float64Array.of(0.5, NaN),
+    });
+    await bring([
+      logged,
+      logged,
+      controlEvent(ids, 'TrainerClaimed', { epoch: 1 }),
+      controlEvent(ids, 'BatchPlanned', { epoch: 1 }),
+      controlEvent(ids, 'UpdateApplied', { epoch: 1 }),
+    ]);
+    const params = { params: { runId: ids.runId } };
+    expect(
+      await store.client.queryRows(
+        'SELECT source, step, name, value FROM metrics WHERE run_id = {runId:String} ORDER BY name',
+        params,
+      ),
+    ).toEqual([
+      { source: 'collector', step: 3, name: 'rollout/return', value: null },
+      { source: 'collector', step: 3, name: 'rollout/success', value: 0.5 },
+    ]);
+    expect(
+      await store.client.queryRows('SELECT metrics FROM updates WHERE run_id = {runId:String}', params),
+    ).toEqual([{ metrics: { 'train/loss': 0.125, 'train/explainedVariance': null } }]);
+  });
+
+  it('show an episode from its first event on, with nothing made up', async () => {
+    const runId = newRunId();
+    const events = episodeEvents({ ...idsOf(runId), ordinal: 0, step: () => ({ reward: null }) });
+    const read = () =>
+      store.client.queryRows(
+        `SELECT environment, split, sealed, end_reason, success, return, num_steps, num_tokens, policy_version_min, ended_at
+         FROM episodes WHERE run_id = {runId:String}`,
+        { params: { runId } },
+      );
+    await bring(events.slice(0, 2));
+    const unknown = { end_reason: null, success: null, return: null, num_steps: null, num_tokens: null };
+    const started = { environment: 'frozen-lake', split: 'train', policy_version_min: null, ended_at: null };
+    expect(await read()).toEqual([{ ...started, ...unknown, sealed: false }]);
+    await bring(events.slice(2));
+    expect(await read()).toMatchObject([
+      {
+        sealed: true,
+        end_reason: 'truncated',
+        success: true,
+        return: null,
+        num_steps: 3,
+        policy_version_min: 3,
+      },
+    ]);
+  });
+
+  it('let the first record in log order speak, and list the others as dead letters', async () => {
+    const runId = newRunId();
+    const events = episodeEvents({ ...idsOf(runId), ordinal: 0 });
+    const reward = (seq: number, value: number | null) =>
+      episodeEvent(events[0], 'RewardAssigned', seq, { value }) as AnyEvent;
+    const changed = (at: number, fields: object) =>
+      ({ ...events[at], payload: { ...events[at].payload, ...fields } }) as AnyEvent;
+    await bring([
+      ...events,
+      reward(0, 1),
+      // The same again, and measured slower: not another content.
+      events[1],
+      changed(1, { generationMs: 999 }),
+      changed(0, { agent: 'expert' }),
+      changed(2, { reward: 50 }),
+      changed(4, { success: null }),
+      reward(0, 2),
+    ]);
+    const params = { params: { runId } };
+    expect(
+      await store.client.queryRows(
+        'SELECT code, event_kind FROM dead_letters WHERE run_id = {runId:String} ORDER BY log_offset',
+        params,
+      ),
+    ).toEqual([
+      { code: 'CONFLICT', event_kind: 'EpisodeStarted' },
+      { code: 'CONFLICT', event_kind: 'StepRecorded' },
+      { code: 'CONFLICT', event_kind: 'EpisodeEnded' },
+      { code: 'CONFLICT', event_kind: 'RewardAssigned' },
+    ]);
+    expect(
+      await store.client.queryRows(
+        'SELECT agent, success FROM episodes WHERE run_id = {runId:String}',
+        params,
+      ),
+    ).toEqual([{ agent: 'policy', success: true }]);
+    expect(
+      await store.client.queryRows(
+        'SELECT step, reward FROM steps WHERE run_id = {runId:String} ORDER BY step',
+        params,
+      ),
+    ).toEqual([0, 1, 2].map((step) => ({ step, reward: step })));
+    expect(
+      await store.client.queryRows(
+        'SELECT seq, value FROM reward_assignments WHERE run_id = {runId:String}',
+        params,
+      ),
+    ).toEqual([{ seq: 0, value: 1 }]);
+  });
+
+  it('show a group once, with its members', async () => {
+    const ids = idsOf(newRunId());
+    const closed = controlEvent(ids, 'GroupsClosed');
+    await bring([closed, closed, controlEvent(ids, 'GroupsClosed', { reason: 'deadline' })]);
+    const groups = await store.client.queryRows(
+      'SELECT * EXCEPT (closed_at) FROM groups WHERE run_id = {runId:String} ORDER BY group_id',
+      { params: { runId: ids.runId } },
+    );
+    const { groupIds, episodeIds } = closed.payload;
+    const shared = { run_id: ids.runId, round: 0, split: 'train', reason: 'complete', trainable: true };
+    expect(groups).toEqual([
+      {
+        ...shared,
+        group_id: groupIds[0],
+        group_size: 2,
+        episode_ids: episodeIds.slice(0, 2),
+        num_steps: [1, 4],
+        policy_version_min: 3,
+        policy_version_max: 4,
+      },
+      {
+        ...shared,
+        group_id: groupIds[1],
+        group_size: 1,
+        episode_ids: episodeIds.slice(2),
+        num_steps: [2],
+        policy_version_min: -1,
+        policy_version_max: -1,
+      },
+    ]);
+  });
+
+  it('find one episode by reading a few granules, not the run', async () => {
+    const runId = newRunId();
+    const filler = `
+      INSERT INTO events (run_id, episode_id, seq, log_id, log_stream, log_offset, kind, observation)
+      SELECT {runId:String}, leftPad(toString(intDiv(number, 10)), 36, '0'), number % 10, 'filler', 'trajectories', number,
+        multiIf(number % 10 = 0, 'EpisodeStarted', number % 10 = 9, 'EpisodeEnded', 'StepRecorded'), repeat('x', 500)
+      FROM numbers(50000)`;
+    await store.client.command(filler, { params: { runId } });
+    const plan = async (sql: string) => {
+      const lines = await store.client.queryRows<{ explain: string }>(`EXPLAIN indexes = 1 ${sql}`, {
+        params: { runId },
+      });
+      const granules = lines
+        .map(({ explain }) => /Granules: (\d+)\/(\d+)/.exec(explain))
+        .find((found) => found !== null);
+      return { read: Number(granules?.[1]), total: Number(granules?.[2]) };
+    };
+    for (const view of ['episodes', 'steps']) {
+      const id = '2345'.padStart(36, '0');
+      const { read, total } = await plan(
+        `SELECT * FROM ${view} WHERE run_id = {runId:String} AND episode_id = '${id}'`,
+      );
+      expect(total).toBeGreaterThan(50);
+      expect(read).toBeLessThanOrEqual(4);
+    }
+  });
+
+  describe('in docs/sql.md', async () => {
+    const document = await readFile(DOCUMENT, 'utf8');
+    const examples = [...document.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql]) => sql.trim());
+
+    beforeAll(async () => {
+      const ids = idsOf(newRunId());
+      for (let ordinal = 0; ordinal < 4; ordinal++) {
+        const events = episodeEvents({ ...ids, ordinal, step: (step) => ({ actionValid: step !== 1 }) });
+        await bring(events);
+      }
+      const [started] = episodeEvents({ ...ids, ordinal: 0 });
+      await bring([episodeEvent(started, 'RewardAssigned', 0, { value: 0.5 }) as AnyEvent]);
+      await bring([
+        controlEvent(ids, 'RunStarted'),
+        controlEvent(ids, 'TrainerClaimed', { epoch: 1 }),
+        controlEvent(ids, 'BatchPlanned', {
+          epoch: 1,
+          episodeIds: [0, 1].map((ordinal) => episodeIdFor({ runId: ids.runId, ordinal })),
+        }),
+        controlEvent(ids, 'UpdateApplied', { epoch: 1 }),
+        controlEvent(ids, 'MetricsLogged'),
+      ]);
+      // Two reward versions that disagree about two episodes, as `retrace score` writes them.
+      for (const version of ['first', 'second']) {
+        await store.client.command(
+          `INSERT INTO reward_definitions VALUES ({runId:String}, {version:String}, {version:String}, '[]', now64(6))`,
+          { params: { runId: ids.runId, version } },
+        );
+        await store.client.command(
+          `INSERT INTO reward_scores (run_id, reward_version, episode_id, scored_at, total, component_names, component_weights, component_values, component_faults)
+           SELECT {runId:String}, {version:String}, episode_id, now64(6), if({version:String} = 'first', 1, rowNumberInAllBlocks()),
+             ['goal'], [1], [1], ['']
+           FROM episodes WHERE run_id = {runId:String}`,
+          { params: { runId: ids.runId, version } },
+        );
+      }
+    });
+
+    it('are all the views there are', async () => {
+      const rows = await store.client.queryRows<{ name: string }>(
+        "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
+      );
+      const documented = rows.map(({ name }) => name).filter((name) => document.includes(`\`${name}\``));
+      expect(documented.length).toBe(rows.length - 1);
+    });
+
+    it.each([
+      'runs',
+      'episodes',
+      'steps',
+      'groups',
+      'reward_assignments',
+      'reward_versions',
+      'scores',
+      'updates',
+      'policies',
+      'metrics',
+      'dead_letters',
+    ])('have the columns that %s has', async (view) => {
+      const rows = await store.client.queryRows<{ name: string }>(
+        `SELECT name FROM system.columns WHERE table = {view:String} AND database = currentDatabase()`,
+        {
+          params: { view },
+        },
+      );
+      for (const { name } of rows) expect(document).toContain(`\`${name}\``);
+    });
+
+    it.each(examples.map((sql) => [sql]))('answer as the read-only user: %s', async (sql) => {
+      const reader = store.openReader();
+      const rows = await reader.queryTable(sql);
+      await reader.close();
+      expect(rows.rows.length).toBeGreaterThan(0);
+    });
+  });
+});
+
+function uuid(n: number): string {
+  return `01936d00-0000-7000-8000-${String(n).padStart(12, '0')}`;
+}

@@ -1,0 +1,171 @@
+import type { Stream } from '@retrace/trajectory';
+
+/** How far one stream partition is in the store, and what it took. Counters run since `Sink.run`. */
+export interface PartitionProgress {
+  readonly stream: Stream;
+  readonly partition: number;
+  /** `failed`: for a reason that waiting may not mend; it is tried again, slowly, while the other partitions go on. */
+  readonly state: 'assigning' | 'running' | 'backingOff' | 'failed';
+  /** Every record before it is in the store; null until that is known. */
+  readonly nextOffset: number | null;
+  /** Records that the log held and the store did not when they were last compared; null until then. */
+  readonly lag: number | null;
+  /** Other logs that the store held records of when this partition started at 0 beside them: the log was recreated. */
+  readonly otherLogIds: readonly string[];
+  readonly numRows: number;
+  readonly numDeadLetters: number;
+  readonly numInserts: number;
+  /** Bytes of records. */
+  readonly numBytes: number;
+  /** Offsets that the log never gave a record for. */
+  readonly numMissingOffsets: number;
+  /** From an event's `occurredAt` to the confirmation of its insert, over the latest records; null when there are none. */
+  readonly visibleAfterMs: { readonly p50: number; readonly p99: number } | null;
+  /** The failure that the sink is backing off from, or came back from last; null when none happened. */
+  readonly lastFailure: { readonly message: string; readonly atMs: number } | null;
+}
+
+export interface SinkProgress {
+  readonly partitions: readonly PartitionProgress[];
+}
+
+interface Waiter {
+  readonly offset: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const NUM_LATENCIES = 4096;
+
+/** The changing side of `PartitionProgress`. */
+export class PartitionTracker {
+  private state: PartitionProgress['state'] = 'assigning';
+  private next: number | null = null;
+  private endOffset = 0;
+  private otherLogIds: readonly string[] = [];
+  private numRows = 0;
+  private numDeadLetters = 0;
+  private numInserts = 0;
+  private numBytes = 0;
+  private numMissingOffsets = 0;
+  private lastFailure: PartitionProgress['lastFailure'] = null;
+  private error: Error | null = null;
+  private readonly latenciesMs = new Float64Array(NUM_LATENCIES);
+  private numLatencies = 0;
+  private readonly waiters = new Set<Waiter>();
+
+  constructor(
+    readonly stream: Stream,
+    readonly partition: number,
+  ) {}
+
+  get nextOffset(): number | null {
+    return this.next;
+  }
+
+  assigned(nextOffset: number, otherLogIds: readonly string[]): void {
+    this.state = 'running';
+    this.otherLogIds = otherLogIds;
+    this.moveTo(nextOffset);
+  }
+
+  sawEnd(endOffset: number): void {
+    this.endOffset = endOffset;
+  }
+
+  inserted(batch: {
+    readonly nextOffset: number;
+    readonly numRows: number;
+    readonly numDeadLetters: number;
+    readonly numBytes: number;
+    readonly numMissingOffsets: number;
+    readonly occurredAtMs: readonly number[];
+  }): void {
+    this.numRows += batch.numRows;
+    this.numDeadLetters += batch.numDeadLetters;
+    this.numBytes += batch.numBytes;
+    this.numMissingOffsets += batch.numMissingOffsets;
+    this.numInserts++;
+    const nowMs = Date.now();
+    for (const atMs of batch.occurredAtMs)
+      this.latenciesMs[this.numLatencies++ % NUM_LATENCIES] = nowMs - atMs;
+    this.moveTo(batch.nextOffset);
+  }
+
+  failed(error: unknown): void {
+    this.state = 'backingOff';
+    this.lastFailure = { message: error instanceof Error ? error.message : String(error), atMs: Date.now() };
+  }
+
+  /** What it failed with, while it waits to be tried again; null otherwise. */
+  get failure(): Error | null {
+    return this.state === 'failed' ? this.error : null;
+  }
+
+  /** Nothing will come until it is tried again: whoever waits hears why. */
+  failedFor(error: Error): void {
+    this.failed(error);
+    this.state = 'failed';
+    this.error = error;
+    this.ended(error);
+  }
+
+  /** Resolves when the record at `offset` is in the store. */
+  reached(offset: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.next !== null && this.next > offset) return Promise.resolve();
+    if (this.failure !== null) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void) => () => {
+        this.waiters.delete(waiter);
+        signal?.removeEventListener('abort', onAbort);
+        finish();
+      };
+      const waiter: Waiter = {
+        offset,
+        resolve: settle(resolve),
+        reject: (error) => settle(() => reject(error))(),
+      };
+      const onAbort = (): void => waiter.reject(signal?.reason);
+      this.waiters.add(waiter);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal?.aborted) onAbort();
+    });
+  }
+
+  /** Nothing more will come: whoever waits hears why. */
+  ended(reason: unknown): void {
+    for (const waiter of this.waiters) waiter.reject(reason);
+  }
+
+  snapshot(): PartitionProgress {
+    const { stream, partition, state, numRows, numDeadLetters, numInserts, numBytes, lastFailure } = this;
+    return {
+      stream,
+      partition,
+      state,
+      nextOffset: this.next,
+      lag: this.next === null ? null : Math.max(0, this.endOffset - this.next),
+      otherLogIds: this.otherLogIds,
+      numRows,
+      numDeadLetters,
+      numInserts,
+      numBytes,
+      numMissingOffsets: this.numMissingOffsets,
+      visibleAfterMs: this.latencyQuantiles(),
+      lastFailure,
+    };
+  }
+
+  private moveTo(nextOffset: number): void {
+    this.next = nextOffset;
+    for (const waiter of this.waiters) if (waiter.offset < nextOffset) waiter.resolve();
+  }
+
+  private latencyQuantiles(): PartitionProgress['visibleAfterMs'] {
+    const sorted = this.latenciesMs.slice(0, Math.min(this.numLatencies, NUM_LATENCIES)).sort();
+    if (sorted.length === 0) return null;
+    const at = (fraction: number): number =>
+      sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))];
+    return { p50: at(0.5), p99: at(0.99) };
+  }
+}

@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { StoreError } from '../client/store-error.js';
+import type { SinkOptions } from './sink-options.js';
+import { Sink, type SinkRun } from './sink.js';
+
+const FAST: SinkOptions = { lingerMs: 5, minInsertIntervalMs: 10, minBackoffMs: 10, maxBackoffMs: 50 };
+
+describe('Sink', () => {
+  let store: StoreFixture;
+  let stop: AbortController;
+  let running: Promise<void>[];
+
+  beforeEach(async () => {
+    store = await openStoreFixture();
+    stop = new AbortController();
+    running = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await Promise.allSettled(running);
+    await store.close();
+  });
+
+  function startSink(options: SinkOptions = FAST, run: Partial<SinkRun> = {}): Sink {
+    const sink = new Sink(options);
+    running.push(sink.run({ log: store.log, client: store.client, signal: stop.signal, ...run }));
+    return sink;
+  }
+
+  async function catchUp(sink: Sink): Promise<void> {
+    for (const { stream, partition } of sink.progress().partitions) {
+      const endOffset = await store.log.endOffset(stream, partition);
+      if (endOffset > 0) await sink.caughtUpTo(stream, partition, endOffset - 1);
+    }
+  }
+
+  async function count(sql: string): Promise<number> {
+    const [row] = await store.client.queryRows<{ n: number }>(
+      `SELECT ${sql} AS n FROM events WHERE kind NOT LIKE '\\_%'`,
+    );
+    return row.n;
+  }
+
+  it('brings every record of every partition, and says how far it is', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    const sink = startSink();
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
+    // So many that no partition goes without one.
+    const numEpisodes = 64;
+    for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+    }
+    await catchUp(sink);
+
+    // LogOpened, RunStarted, and episodes of a start, 3 steps and an end.
+    const numEvents = 2 + 5 * numEpisodes;
+    expect(await count('count()')).toBe(numEvents);
+    expect(await count('uniqExact(event_id)')).toBe(numEvents);
+    const { partitions } = sink.progress();
+    expect(partitions.map(({ stream }) => stream)).toEqual(['control', 'trajectories', 'trajectories']);
+    expect(partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(numEvents);
+    for (const progress of partitions) {
+      expect(progress).toMatchObject({
+        state: 'running',
+        lag: 0,
+        numDeadLetters: 0,
+        numMissingOffsets: 0,
+        lastFailure: null,
+      });
+      expect(progress.visibleAfterMs?.p50).toBeLessThan(5_000);
+    }
+  });
+
+  it('turns a record that holds no event into a dead letter, and brings its neighbours', async () => {
+    const runId = newRunId();
+    const [first, second] = episodeEvents({ logId: store.log.logId, runId, ordinal: 0 });
+    await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
+    const sink = startSink();
+    const { partition } = await appendEvents(store.log, [first]);
+    await store.log.append('trajectories', partition, [Uint8Array.of(1, 2, 255)]);
+    await appendEvents(store.log, [second]);
+    await catchUp(sink);
+
+    expect(await count('count()')).toBe(4);
+    const letters = await store.client.queryRows(
+      'SELECT log_stream, log_partition, log_offset, code, reason, size_bytes, hex(raw) AS bytes FROM dead_letters',
+    );
+    expect(letters).toEqual([
+      {
+        log_stream: 'trajectories',
+        log_partition: partition,
+        log_offset: 1,
+        code: 'NOT_AN_EVENT',
+        reason: 'record has 3 bytes; must have at least 8',
+        size_bytes: 3,
+        bytes: '0102FF',
+      },
+    ]);
+  });
+
+  it('goes on after the last offset in the store, whoever brought it there', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    const first = startSink();
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0 }));
+    await catchUp(first);
+    stop.abort();
+    await Promise.all(running);
+
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 1 }));
+    stop = new AbortController();
+    const second = startSink();
+    await catchUp(second);
+    expect(await count('count()')).toBe(11);
+    expect(second.progress().partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(5);
+  });
+
+  it('makes one part of one batch, however large', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    // 2,400 records, 10 MB as rows: more than the engine's block sizes leave together.
+    for (let round = 0; round < 30; round++) {
+      const episodes = Array.from({ length: 10 }, (_, i) =>
+        episodeEvents({ logId, runId, ordinal: 10 * round + i, numSteps: 6, numTokens: 512 }),
+      );
+      await Promise.all(episodes.map((events) => appendEvents(store.log, events)));
+    }
+    await store.client.command('SYSTEM STOP MERGES');
+    const sink = startSink({ ...FAST, lingerMs: 3_000, maxBatchBytes: 256 * 1024 * 1024 });
+    await catchUp(sink);
+    const inserts = sink.progress().partitions.map(({ numInserts }) => numInserts);
+    const parts = await store.client.queryRows<{ numParts: number }>(
+      `SELECT uniqExact(_part) AS numParts FROM events GROUP BY log_stream, log_partition ORDER BY log_stream, log_partition`,
+    );
+    expect(parts.map(({ numParts }) => numParts)).toEqual(inserts);
+    expect(Math.max(...inserts)).toBe(1);
+  });
+
+  it('stops a partition whose insert became several parts, and says so', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    await store.client.command('SYSTEM STOP MERGES');
+    await appendEvents(store.log, episodeEvents({ logId, runId, ordinal: 0, numSteps: 40 }));
+    let numInserts = 0;
+    const splitting = overriding(store.client, {
+      insertArrow: async (insert) => {
+        const staging = `staging_${++numInserts}`;
+        await store.client.command(`CREATE TABLE ${staging} AS events`);
+        await store.client.insertArrow({ ...insert, table: staging });
+        await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset < 20`);
+        await store.client.command(`INSERT INTO events SELECT * FROM ${staging} WHERE log_offset >= 20`);
+      },
+    });
+    // Long enough for all of them to go in one insert: of a small one no part is looked for behind a larger one that was whole.
+    const sink = startSink({ ...FAST, lingerMs: 1_000 }, { client: splitting });
+    await expect(catchUp(sink)).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
+  });
+
+  it('announces a log that starts beside the records of another', async () => {
+    await store.client.command(
+      "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ('before', 'control', 0, 0, 'LogOpened')",
+    );
+    const sink = startSink();
+    await catchUp(sink);
+    expect(sink.progress().partitions[0].otherLogIds).toEqual(['before']);
+  });
+
+  it('stops a partition where the store is ahead of the log, carries the others on, and goes on once that is mended', async () => {
+    const { logId } = store.log;
+    await store.client.command(
+      "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ({logId:String}, 'trajectories', 1, 41, '_watermark')",
+      { params: { logId } },
+    );
+    const notices: string[] = [];
+    const sink = startSink({ ...FAST, failedRetryMs: 50 }, { onNotice: (line) => notices.push(line) });
+    const runId = newRunId();
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
+    const records = (ordinal: number) => episodeEvents({ logId, runId, ordinal }).map(encodeEvent);
+    await store.log.append('trajectories', 0, records(0));
+    await store.log.append('trajectories', 1, records(1));
+    await sink.caughtUpTo('trajectories', 0, 4);
+    await sink.caughtUpTo('control', 0, 1);
+    await expect.poll(() => notices.length).toBeGreaterThan(0);
+    expect(notices[0]).toMatch(
+      /^partition 1 of stream trajectories failed \(LOG_BEHIND_STORE\), it is tried again in 0\.05 s, the others go on: In partition 1 of stream trajectories the log ends at \d+, the store holds records up to 42/,
+    );
+    expect(sink.progressOf('trajectories', 1)).toMatchObject({
+      state: 'failed',
+      lastFailure: { message: expect.stringContaining('the log lost some') as string },
+    });
+    await expect(sink.caughtUpTo('trajectories', 1, 4)).rejects.toMatchObject({ code: 'LOG_BEHIND_STORE' });
+    await store.client.command("DELETE FROM events WHERE log_partition = 1 AND kind = '_watermark'", {
+      settings: { lightweight_deletes_sync: '2' },
+    });
+    await expect.poll(() => sink.progressOf('trajectories', 1).nextOffset, { timeout: 10_000 }).toBe(5);
+    expect(sink.progressOf('trajectories', 1).state).toBe('running');
+  });
+
+  it('ends when no partition can go on, as where the log has dropped what the store lacks', async () => {
+    const truncated = overriding(store.log, { startOffset: () => Promise.resolve(3) });
+    await expect(
+      new Sink(FAST).run({ log: truncated, client: store.client, signal: stop.signal }),
+    ).rejects.toMatchObject({
+      code: 'LOG_TRUNCATED',
+      retriable: false,
+    });
+  });
+
+  it('reads its position again after an insert whose outcome it never learnt', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    let numInserts = 0;
+    // Takes effect, and the answer is lost: every other time.
+    const flaky = overriding(store.client, {
+      insertArrow: async (insert) => {
+        await store.client.insertArrow(insert);
+        if (numInserts++ % 2 === 0)
+          throw new StoreError('STORE_UNAVAILABLE', 'connection reset', { retriable: true });
+      },
+    });
+    const sink = startSink(FAST, { client: flaky });
+    for (let ordinal = 0; ordinal < 6; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+      await catchUp(sink);
+    }
+    expect(numInserts).toBeGreaterThan(2);
+    expect(await count('count()')).toBe(31);
+    expect(await count('uniqExact(event_id)')).toBe(31);
+    expect(sink.progress().partitions.some(({ lastFailure }) => lastFailure !== null)).toBe(true);
+  });
+
+  it('does no harm beside another sink on the same partitions', async () => {
+    const runId = newRunId();
+    const { logId } = store.log;
+    await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
+    const sinks = [startSink({ ...FAST, maxBatchRecords: 7 }), startSink({ ...FAST, maxBatchRecords: 5 })];
+    for (let ordinal = 0; ordinal < 20; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId, runId, ordinal }));
+    }
+    await Promise.all(sinks.map(catchUp));
+    expect(await count('uniqExact(event_id)')).toBe(102);
+    const [{ steps }] = await store.client.queryRows<{ steps: number }>('SELECT count() AS steps FROM steps');
+    const [{ episodes }] = await store.client.queryRows<{ episodes: number }>(
+      'SELECT count() AS episodes FROM episodes',
+    );
+    expect({ steps, episodes }).toEqual({ steps: 60, episodes: 20 });
+    await store.client.command('OPTIMIZE TABLE events FINAL');
+    expect(await count('count()')).toBe(102);
+  });
+
+  it('tells who waits when it stops, and who waited too long', async () => {
+    const sink = startSink();
+    const late = sink.caughtUpTo('trajectories', 0, 1_000);
+    const timedOut = sink.caughtUpTo('trajectories', 0, 1_000, { signal: AbortSignal.timeout(20) });
+    await expect(timedOut).rejects.toMatchObject({ name: 'TimeoutError' });
+    stop.abort();
+    await expect(late).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE', retriable: true });
+    await expect(sink.caughtUpTo('trajectories', 9, 0)).rejects.toThrow(RangeError);
+  });
+});

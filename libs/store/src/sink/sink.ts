@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventLog } from '@retrace/log';
+import { type Stream, TrajectoryError } from '@retrace/trajectory';
+import type { StoreClient } from '../client/store-client.js';
+import { StoreError } from '../client/store-error.js';
+import { streamPartitionsOf } from '../position/stream-partition.js';
+import { DeletionWatch } from '../retention/deletion-watch.js';
+import { PartitionSink } from './partition-sink.js';
+import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
+import { type PartitionProgress, PartitionTracker, type SinkProgress } from './sink-progress.js';
+
+/** One of `count` sinks that split the partitions among them; `index` counts from 0. */
+export interface SinkShare {
+  readonly index: number;
+  readonly count: number;
+}
+
+export interface SinkRun {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  /** Ends the run; the insert under way is finished first. */
+  readonly signal: AbortSignal;
+  /** Which part of the partitions this sink carries when several share them: every `count`-th from `index` on (default all). */
+  readonly share?: SinkShare;
+  /** Called after every insert and every failure; cheap, because it may come often. */
+  readonly onProgress?: (progress: SinkProgress) => void;
+  /** Receives one line when a partition fails for a reason that no retry may mend. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/**
+ * Carries the event log into the store's table `events`, each record once under the read path.
+ *
+ * One insert holds contiguous offsets of one stream partition and becomes one part, so a batch is there whole or not at all;
+ * the store's own last offset is where it goes on. Any number of sinks may run over one log: what two of them insert twice
+ * has equal keys, and reads take the first.
+ */
+export class Sink {
+  private readonly options: ResolvedSinkOptions;
+  private trackers: readonly PartitionTracker[] = [];
+
+  constructor(options: SinkOptions = {}) {
+    this.options = resolveSinkOptions(options);
+  }
+
+  /**
+   * Resolves when `signal` aborts; waits out a store that is away. A partition that fails for a reason that no retry may mend is tried
+   * again after a while, and the others go on.
+   *
+   * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
+   *   `STORE_EXCEPTION` that no retry can mend, or LogError, once no partition goes on. All have stopped then.
+   */
+  async run(run: SinkRun): Promise<void> {
+    const { log, client, signal, share = { index: 0, count: 1 }, onProgress } = run;
+    this.trackers = streamPartitionsOf(log)
+      .filter((_, i) => i % share.count === share.index)
+      .map(({ stream, partition }) => new PartitionTracker(stream, partition));
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const report = (): void => onProgress?.(this.progress());
+    let deletions: Promise<DeletionWatch> | null = null;
+    const watchDeletions = (): Promise<DeletionWatch> => {
+      deletions ??= DeletionWatch.open(log, client).catch((error: unknown) => {
+        deletions = null;
+        throw error;
+      });
+      return deletions;
+    };
+    const parts = { log, client, options: this.options, watchDeletions, onProgress: report };
+    const sinks = this.trackers.map((tracker) => ({
+      tracker,
+      sink: new PartitionSink({
+        ...parts,
+        tracker,
+        onRecords: tracker.stream === 'control' ? hurryTrajectories : undefined,
+      }),
+    }));
+    function hurryTrajectories(): void {
+      for (const { tracker, sink } of sinks) {
+        // A log that can't tell its end now fails the sink's own reads too.
+        if (tracker.stream === 'trajectories') sink.hurry().catch(() => undefined);
+      }
+    }
+    const runs = sinks.map(async ({ tracker, sink }) => {
+      try {
+        await this.keepRunning(sink, tracker, { ...run, signal: stop });
+      } catch (error) {
+        failed.abort();
+        throw error;
+      } finally {
+        tracker.ended(new StoreError('NOT_YET_VISIBLE', 'The sink has stopped', { retriable: true }));
+      }
+    });
+    await Promise.allSettled(runs);
+    await Promise.all(runs);
+  }
+
+  /**
+   * Runs one partition until the signal aborts, through failures.
+   *
+   * @throws what it failed with, when all others have failed too
+   */
+  private async keepRunning(
+    sink: PartitionSink,
+    tracker: PartitionTracker,
+    { signal, onProgress, onNotice }: SinkRun,
+  ): Promise<void> {
+    const { failedRetryMs } = this.options;
+    while (!signal.aborted) {
+      try {
+        await sink.run(signal);
+      } catch (error) {
+        if (!(error instanceof TrajectoryError)) throw error;
+        tracker.failedFor(error);
+        onProgress?.(this.progress());
+        if (this.trackers.every(({ failure }) => failure !== null)) throw error;
+        const again = `it is tried again in ${failedRetryMs / 1000} s, the others go on`;
+        onNotice?.(
+          `partition ${tracker.partition} of stream ${tracker.stream} failed (${error.code}), ${again}: ${error.message}`,
+        );
+        await sleep(failedRetryMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Where every partition is; empty before `run`. */
+  progress(): SinkProgress {
+    return { partitions: this.trackers.map((tracker) => tracker.snapshot()) };
+  }
+
+  /**
+   * Resolves when the record at `offset` of a stream partition can be read from the store.
+   *
+   * @throws the reason of `signal` when it aborts first; StoreError `NOT_YET_VISIBLE` when the sink stops first
+   * @throws RangeError when the running sink has no such partition
+   */
+  async caughtUpTo(
+    stream: Stream,
+    partition: number,
+    offset: number,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    await this.trackerOf(stream, partition).reached(offset, signal);
+  }
+
+  /**
+   * Where one partition is.
+   *
+   * @throws RangeError when the running sink has no such partition
+   */
+  progressOf(stream: Stream, partition: number): PartitionProgress {
+    return this.trackerOf(stream, partition).snapshot();
+  }
+
+  private trackerOf(stream: Stream, partition: number): PartitionTracker {
+    const tracker = this.trackers.find((each) => each.stream === stream && each.partition === partition);
+    if (tracker !== undefined) return tracker;
+    throw new RangeError(
+      `partition of stream ${stream} is ${partition}; the sink runs over no such partition`,
+    );
+  }
+}

@@ -1,0 +1,4 @@
+export { type SqlToken, SqlTokenError, sqlTokens } from './sql-tokens.js';
+export { UserSqlError, type UserSqlErrorCode } from './user-sql-error.js';
+export { describeExceededLimit, USER_SQL_LIMITS } from './user-sql-limits.js';
+export { checkUserSql, limitRows, type UserSqlPolicy } from './user-sql.js';

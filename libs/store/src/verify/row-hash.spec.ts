@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId } from '@retrace/trajectory';
+import { catchUp } from '../catch-up/catch-up.js';
+import { readRunHashes } from './row-hash.js';
+
+describe('readRunHashes', () => {
+  let store: StoreFixture;
+  const runId = newRunId();
+
+  beforeAll(async () => {
+    store = await openStoreFixture();
+    const ids = { logId: store.log.logId, runId };
+    await appendEvents(store.log, [controlEvent(ids, 'RunStarted'), controlEvent(ids, 'MetricsLogged')]);
+    for (let ordinal = 0; ordinal < 3; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ ...ids, ordinal }));
+    }
+    await catchUp(store.log, store.client);
+  });
+
+  afterAll(() => store.close());
+
+  /** The hash of the run in a table made of the rows with some columns replaced. */
+  async function hashWith(change: string, condition = '1'): Promise<string> {
+    await store.client.command('CREATE DATABASE changed');
+    await store.client.command('CREATE TABLE changed.events AS events');
+    await store.client.command(
+      `INSERT INTO changed.events SELECT * REPLACE (${change}) FROM events WHERE ${condition} SETTINGS optimize_on_insert = 0`,
+    );
+    await store.client.command('EXCHANGE TABLES events AND changed.events');
+    const [hash] = await readRunHashes(store.client, { runId });
+    await store.client.command('EXCHANGE TABLES events AND changed.events');
+    await store.client.command('DROP DATABASE changed SYNC');
+    return hash.rowHash;
+  }
+
+  it('is the same for the same rows at other places of another log', async () => {
+    const [{ rowHash, numRows }] = await readRunHashes(store.client, { runId });
+    expect(numRows).toBe(2 + 3 * 5);
+    expect(await hashWith("'elsewhere' AS log_id, 0 AS log_partition, log_offset + 1000 AS log_offset")).toBe(
+      rowHash,
+    );
+  });
+
+  it('counts a row that is there twice once, and watermarks not at all', async () => {
+    const hashes = await readRunHashes(store.client);
+    await store.client.command('INSERT INTO events SELECT * FROM events SETTINGS optimize_on_insert = 0');
+    expect(await readRunHashes(store.client)).toEqual(hashes);
+    await store.client.command('OPTIMIZE TABLE events FINAL');
+  });
+
+  it.each([
+    ['a text', "if(seq = 2, 'x', action) AS action"],
+    ['a number', 'generation_ms + 1 AS generation_ms'],
+    ['missing for zero', 'ifNull(reward, 0) AS reward'],
+    ['a token', 'arrayMap((id, i) -> id + (i = 1), token_ids, arrayEnumerate(token_ids)) AS token_ids'],
+    ['the time', 'occurred_at + toIntervalMicrosecond(1) AS occurred_at'],
+    ['the order of an episode', 'toUInt64(1000000 - log_offset) AS log_offset'],
+  ])('differs when %s differs', async (_what, change) => {
+    const [{ rowHash }] = await readRunHashes(store.client, { runId });
+    expect(await hashWith(change)).not.toBe(rowHash);
+  });
+
+  it('differs when a row is missing', async () => {
+    const [{ rowHash }] = await readRunHashes(store.client, { runId });
+    expect(await hashWith('seq AS seq', "NOT (kind = 'StepRecorded' AND seq = 3)")).not.toBe(rowHash);
+  });
+});

@@ -1,0 +1,218 @@
+import type { EventLog, LogRecord } from '@retrace/log';
+import { type AnyEvent, type DeletedRuns, type Stream, uuidToBytes } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
+import { type Judgement, judgeRecord } from '../admission/admit-record.js';
+import { PartitionAdmission } from '../admission/partition-admission.js';
+import { ArrowColumns } from '../arrow/arrow-columns.js';
+import type { StoreClient } from '../client/store-client.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { readNextOffset } from '../position/store-position.js';
+import { IN_STREAM_PARTITION } from '../position/stream-partition.js';
+import { EventRowReader } from '../rows/event-row-reader.js';
+import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
+import type { FaultList } from './fault-list.js';
+
+export interface RecordCounts {
+  numRecords: number;
+  numDeadLetters: number;
+  /** Dead letters whose place in an episode an earlier record holds, with other content. */
+  numConflicts: number;
+  /** Rows that the store holds beyond one a record: harmless, reads hide them. */
+  numRepeatedRows: number;
+  /** Records of deleted runs that the log still has. */
+  numDeletedRecords: number;
+  /** Records at the end of the log that the sink has not brought yet. */
+  numPending: number;
+}
+
+export interface RecordsToVerify {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly stream: Stream;
+  readonly partition: number;
+  readonly deletedRuns: DeletedRuns;
+  readonly faults: FaultList;
+  readonly counts: RecordCounts;
+  readonly signal: AbortSignal | undefined;
+  /** Called with each record in log order; null for one that holds no event. */
+  readonly onRecord: (offset: number, event: AnyEvent | null) => void;
+}
+
+const SLICE = { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024 };
+
+const ROWS_OF_RANGE = `
+  SELECT log_offset, kind, event_id, content_checksum, occurred_at, raw
+  FROM events
+  WHERE ${IN_STREAM_PARTITION}
+    AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'
+  ORDER BY log_offset`;
+
+/** Compares one stream partition, record by record, with the rows at the same offsets. Holds one slice of both at a time. */
+export async function verifyRecords(job: RecordsToVerify): Promise<void> {
+  const { log, client, stream, partition, faults, counts, signal } = job;
+  const position = { logId: log.logId, stream, partition };
+  const endOffset = await log.endOffset(stream, partition);
+  const storedEnd = await readNextOffset(client, position);
+  // The log may have grown since its end was read, and a sink have brought that.
+  const newestEnd = storedEnd > endOffset ? await log.endOffset(stream, partition) : endOffset;
+  if (storedEnd > newestEnd) {
+    const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost some`;
+    faults.add('STORE_AHEAD_OF_LOG', `${stream}/${partition}`, message);
+  }
+  const startOffset = await log.startOffset(stream, partition);
+  if (storedEnd < startOffset) {
+    const message = `the log starts at ${startOffset}, the store holds records up to ${storedEnd}: what lay between is lost`;
+    faults.add('LOG_TRUNCATED', `${stream}/${partition}`, message);
+  }
+  const visibleEnd = Math.min(endOffset, storedEnd);
+  const admission = new PartitionAdmission({ client, position, maxEventBytes: log.maxEventBytes });
+  let next = startOffset;
+  while (next < visibleEnd) {
+    signal?.throwIfAborted();
+    const read = await log.read(stream, partition, next, SLICE);
+    const records = read.filter(({ offset }) => offset < visibleEnd);
+    const last =
+      records.length === read.length && read.length > 0 ? read[read.length - 1].offset : visibleEnd - 1;
+    const params = { ...position, first: next, last };
+    const expected = await expectRows(job, records, admission);
+    const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(ROWS_OF_RANGE, { params })));
+    compare(job, expected, rows);
+    counts.numRecords += records.length;
+    next = last + 1;
+    admission.stored(next);
+  }
+  const from = Math.max(visibleEnd, startOffset);
+  if (await hasRecordIn(log, { stream, partition, from, end: endOffset }))
+    counts.numPending += endOffset - from;
+}
+
+/** Walks records and rows side by side, both by offset. */
+function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], rows: EventRowReader): void {
+  const { faults, stream, partition, counts } = job;
+  const where = (offset: number): string => `${stream}/${partition} offset ${offset}`;
+  const passUnknownRowsBefore = (offset: number): void => {
+    for (; rows.row < rows.numRows && rows.number('log_offset') < offset; rows.row++) {
+      faults.add(
+        'ROW_UNKNOWN',
+        where(rows.number('log_offset')),
+        `the log has no record there; the store has a ${rows.text('kind')}`,
+      );
+    }
+  };
+  for (const expected of expectedRows) {
+    const { offset, isDeleted } = expected;
+    passUnknownRowsBefore(offset);
+    if (isDeleted) counts.numDeletedRecords++;
+    let numRows = 0;
+    for (; rows.row < rows.numRows && rows.number('log_offset') === offset; rows.row++) {
+      const difference = isDeleted ? null : compareRow(expected, rows);
+      if (difference !== null) faults.add('ROW_DIFFERS', where(offset), difference);
+      if (isDeleted) {
+        faults.add(
+          'ROW_OF_DELETED_RUN',
+          where(offset),
+          `run ${expected.runId} was deleted; the store has a row of it`,
+        );
+      }
+      numRows++;
+    }
+    if (isDeleted) continue;
+    if (numRows === 0) faults.add('ROW_MISSING', where(offset), 'the store has no row of this record');
+    else counts.numRepeatedRows += numRows - 1;
+  }
+  passUnknownRowsBefore(Infinity);
+}
+
+/** What every row at the offset of a record must hold. */
+interface ExpectedRow {
+  readonly offset: number;
+  readonly isDeleted: boolean;
+  readonly kind: string;
+  /** Of a dead letter: what its envelope says. */
+  readonly runId: string;
+  readonly eventIdHex: string;
+  readonly checksumHex: string;
+  readonly occurredAtUs: number;
+  /** Of a dead letter; empty for an event. */
+  readonly raw: Uint8Array;
+}
+
+const NO_ID = '0'.repeat(32);
+
+/** What the rows of a slice must hold: each record judged beside those before it, as the sink does. */
+async function expectRows(
+  job: RecordsToVerify,
+  records: readonly LogRecord[],
+  admission: PartitionAdmission,
+): Promise<ExpectedRow[]> {
+  const { stream, partition, deletedRuns, counts, onRecord } = job;
+  const expected: ExpectedRow[] = [];
+  for (const [i, record] of records.entries()) {
+    const { offset } = record;
+    const owner = deletedRuns.reach(stream, partition, offset) ? peekEnvelope(record.bytes) : null;
+    if (owner !== null && deletedRuns.cover(owner, stream, partition, offset)) {
+      const decoded = decodeEvent(record.bytes);
+      onRecord(offset, decoded.ok ? decoded.event : null);
+      expected.push({ ...deadLetterOf(record), isDeleted: true });
+      continue;
+    }
+    let judgement = judgeRecord(record, admission);
+    while (judgement === null) {
+      await admission.learn(records.slice(i));
+      judgement = judgeRecord(record, admission);
+    }
+    onRecord(offset, judgement.ok ? judgement.event : null);
+    if (!judgement.ok) counts.numDeadLetters++;
+    if (!judgement.ok && judgement.code === 'CONFLICT') counts.numConflicts++;
+    expected.push(expectedRow(record, judgement));
+  }
+  return expected;
+}
+
+function expectedRow(record: LogRecord, judgement: Judgement): ExpectedRow {
+  if (!judgement.ok) return deadLetterOf(record);
+  const { event, row } = judgement;
+  return {
+    offset: record.offset,
+    isDeleted: false,
+    kind: event.kind,
+    runId: event.runId,
+    eventIdHex: uuidToBytes(event.eventId).toString('hex'),
+    checksumHex: row.checksum,
+    occurredAtUs: event.occurredAtUs,
+    raw: new Uint8Array(0),
+  };
+}
+
+function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {
+  return {
+    offset,
+    isDeleted: false,
+    kind: DEAD_LETTER_KIND,
+    runId: peekEnvelope(bytes)?.runId ?? '',
+    eventIdHex: NO_ID,
+    checksumHex: NO_ID,
+    occurredAtUs: 0,
+    raw: bytes,
+  };
+}
+
+/** What the row says otherwise; null when it agrees. */
+function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
+  const kind = row.text('kind');
+  const eventIdHex = row.hex16('event_id');
+  if (kind === DEAD_LETTER_KIND && expected.kind !== kind)
+    return `the record is a ${expected.kind}; the row is a dead letter, which a retry makes good`;
+  if (expected.kind === DEAD_LETTER_KIND && kind !== expected.kind)
+    return `the record is a dead letter; the row is a ${kind}, which a rebuild mends`;
+  if (kind !== expected.kind) return `the record is a ${expected.kind}; the row is a ${kind}`;
+  if (eventIdHex !== expected.eventIdHex)
+    return `the record is event ${expected.eventIdHex}; the row is event ${eventIdHex}`;
+  if (row.hex16('content_checksum') !== expected.checksumHex)
+    return `the row of ${kind} ${eventIdHex} has another checksum`;
+  if (row.number('occurred_at') !== expected.occurredAtUs)
+    return `the row of ${kind} ${eventIdHex} has another time`;
+  if (Buffer.compare(row.bytes('raw'), expected.raw) !== 0)
+    return `the row of ${kind} holds other bytes than the record`;
+  return null;
+}

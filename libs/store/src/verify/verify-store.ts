@@ -1,0 +1,100 @@
+import type { EventLog } from '@retrace/log';
+import { ControlFold } from '@retrace/trajectory';
+import type { StoreClient } from '../client/store-client.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { streamPartitionsOf } from '../position/stream-partition.js';
+import { readDeletedRuns } from '../retention/deletion-watch.js';
+import { FaultList, type StoreFault } from './fault-list.js';
+import { readRunHashes, type RunHash } from './row-hash.js';
+import { type EpisodeCounts, verifyEpisodes } from './verify-episodes.js';
+import { type RecordCounts, verifyRecords } from './verify-records.js';
+import { verifyRuns } from './verify-runs.js';
+
+export interface VerifyOptions {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly signal?: AbortSignal;
+  /** Faults that the report spells out; it counts all (default 100). */
+  readonly maxFaults?: number;
+}
+
+export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCounts> {
+  /** No fault, and nothing that the sink has yet to bring. */
+  readonly ok: boolean;
+  readonly numFaults: number;
+  /** The first ones. */
+  readonly faults: readonly StoreFault[];
+  /** Whether the views of runs were compared too: not while events keep coming. */
+  readonly runsCompared: boolean;
+  /** What the store holds of every run, as a value to compare with another store's or another day's. */
+  readonly runHashes: readonly RunHash[];
+}
+
+/** Ordinary rows that count as soon as their run has started, so that the record alone does not tell. */
+const OF_UNKNOWN_RUNS =
+  "SELECT count() AS numOfUnknownRuns FROM dead_letters WHERE code = 'UNKNOWN_RUN' AND log_stream = 'trajectories'";
+
+/**
+ * Compares the store with the log.
+ *
+ * Three readings, each in slices of bounded size: (1) every record of the log against the rows at its offset: there, the
+ * same event, the same checksum, no rows besides; (2) every episode folded from its rows, whose columns must give their
+ * checksum again, against the views; (3) every run folded from its control events, against the views. Dead letters (conflicts
+ * among them) and repeated rows are counted: they are accounted for, not faults.
+ *
+ * @throws StoreError or LogError when either can't be read; the reason of `signal` when it aborts
+ */
+export async function verifyStore({
+  log,
+  client,
+  signal,
+  maxFaults = 100,
+}: VerifyOptions): Promise<VerifyReport> {
+  const faults = new FaultList(maxFaults);
+  const records: RecordCounts = {
+    numRecords: 0,
+    numDeadLetters: 0,
+    numConflicts: 0,
+    numRepeatedRows: 0,
+    numDeletedRecords: 0,
+    numPending: 0,
+  };
+  const deletedRuns = await readDeletedRuns(log);
+  const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0 };
+  const fold = new ControlFold();
+  for (const { stream, partition } of streamPartitionsOf(log)) {
+    await verifyRecords({
+      log,
+      client,
+      stream,
+      partition,
+      deletedRuns,
+      faults,
+      counts: records,
+      signal,
+      onRecord: (offset, event) => {
+        if (stream !== 'control') return;
+        if (event === null) fold.skip(offset);
+        else fold.apply(event, offset);
+      },
+    });
+  }
+  const [{ numOfUnknownRuns }] = await client.queryRows<{ numOfUnknownRuns: number }>(OF_UNKNOWN_RUNS);
+  records.numDeadLetters += numOfUnknownRuns;
+  await verifyEpisodes({ client, faults, counts: episodes, signal });
+  const runFaults = new FaultList(maxFaults);
+  await verifyRuns(client, fold, runFaults);
+  const controlEnd = await log.endOffset('control', 0);
+  const rest = { stream: 'control', partition: 0, from: fold.nextOffset, end: controlEnd } as const;
+  const runsCompared = !(await hasRecordIn(log, rest));
+  if (runsCompared) faults.addAll(runFaults);
+  return {
+    ok: faults.numFaults === 0 && records.numPending === 0,
+    ...records,
+    ...episodes,
+    numFaults: faults.numFaults,
+    faults: faults.faults,
+    runsCompared,
+    runHashes: await readRunHashes(client, { ...(signal && { signal }) }),
+  };
+}

@@ -1,1 +1,0 @@
-export { openLmdbLog, type LmdbLogOptions } from './open-lmdb-log.js';

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import type { AnyEvent, EventKind, PayloadOf } from '../events.js';
+import { isEpisodeEventKind } from '../event-kinds.js';
+import { newControlEvent, newEpisodeEvent } from '../new-event.js';
+
+/** Valid events of every kind with any content that the rules of `validation/` leave open: what property tests draw from. */
+
+/** Objects as JSON gives them, with the ordinary prototype. */
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record(model, { noNullPrototype: true });
+const text = fc.string({ unit: 'grapheme', maxLength: 30 });
+const nonEmptyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+/** Without −0, which comes back as 0. */
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const natural = fc.maxSafeNat();
+const uuid = fc.uuid();
+const flag = fc.boolean();
+const split = fc.constantFrom('train', 'validation', 'test');
+const file = record({
+  sha256: fc.stringMatching(/^[0-9a-f]{64}$/),
+  sizeBytes: natural,
+});
+const json = fc
+  .jsonValue({ noUnicodeString: false, maxDepth: 3 })
+  .filter((value) => !JSON.stringify(value).includes('__proto__'))
+  // An object whose fields have the plain order that the codec gives them.
+  .map((value) => JSON.parse(JSON.stringify(value)) as never);
+
+const int32 = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+const ids = (maxLength: number) => fc.uniqueArray(nonEmptyText, { minLength: 1, maxLength });
+const int32s = (length: number) =>
+  fc.array(int32, { minLength: length, maxLength: length }).map((values) => Int32Array.from(values));
+const doubles = (length: number) =>
+  fc.array(fc.double(), { minLength: length, maxLength: length }).map((values) => Float64Array.from(values));
+const named = fc
+  .array(nonEmptyText, { maxLength: 6 })
+  .chain((names) => doubles(names.length).map((values) => ({ names, values })));
+const versionRange = fc
+  .tuple(int32, int32)
+  .map(([a, b]) => ({ policyVersionMin: Math.min(a, b), policyVersionMax: Math.max(a, b) }));
+
+/** Columns of up to 60 tokens, of which any may be the policy's. */
+const tokenColumns = fc
+  .array(
+    record({
+      id: int32,
+      isAction: flag,
+      logprob: fc.float({ max: 0, noNaN: true, noDefaultInfinity: true }),
+      raw: fc.float({ max: 0, noNaN: true, noDefaultInfinity: true }),
+      entropy: fc.float({ min: 0, noNaN: true, noDefaultInfinity: true }),
+      version: int32,
+    }),
+    { maxLength: 60 },
+  )
+  // Observation tokens first.
+  .map((tokens) => tokens.sort((a, b) => Number(a.isAction) - Number(b.isAction)))
+  .chain((tokens) =>
+    record({ hasRaw: flag, hasEntropies: flag }).map(({ hasRaw, hasEntropies }) => {
+      const ofActions = (valueOf: (token: (typeof tokens)[number]) => number): Float32Array =>
+        Float32Array.from(tokens, (token) => (token.isAction ? valueOf(token) : 0));
+      return {
+        tokenIds: Int32Array.from(tokens, ({ id }) => id),
+        actionMask: Uint8Array.from(tokens, ({ isAction }) => Number(isAction)),
+        tokenLogprobs: ofActions(({ logprob }) => logprob),
+        tokenRawLogprobs: hasRaw ? ofActions(({ raw }) => raw) : null,
+        tokenEntropies: hasEntropies ? ofActions(({ entropy }) => entropy) : null,
+        tokenPolicyVersions: Int32Array.from(tokens, ({ version }) => version),
+      };
+    }),
+  );
+
+const stepRewards = fc.array(nonEmptyText, { maxLength: 4 }).chain((rewardNames) =>
+  fc
+    .array(fc.oneof(finite, fc.constant(NaN)), {
+      minLength: rewardNames.length,
+      maxLength: rewardNames.length,
+    })
+    .map((values) => ({ rewardNames, rewardValues: Float64Array.from(values) })),
+);
+
+const milliseconds = fc.double({ min: 0, max: 1e9, noNaN: true });
+
+/** Any step of that number. */
+export function anyStep(step: number): fc.Arbitrary<PayloadOf<'StepRecorded'>> {
+  const fields = record({
+    observation: text,
+    action: text,
+    parsedAction: fc.option(text),
+    actionValid: flag,
+    anchor: fc.option(text),
+    reward: fc.option(finite),
+    terminated: flag,
+    truncated: flag,
+    info: json,
+    keptPrefixTokens: step === 0 ? fc.constant(0) : natural,
+    sampling: fc.option(
+      record({
+        temperature: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+        topK: natural,
+        topP: fc.double({ min: 0, max: 1, noNaN: true }),
+        greedy: flag,
+        maxNewTokens: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+      }),
+    ),
+    engine: text,
+    model: text,
+    tokenizerHash: text,
+    logprobMode: fc.constantFrom('processed', 'raw'),
+    generationMs: milliseconds,
+    environmentMs: milliseconds,
+    snapshot: fc.option(text),
+  });
+  return fc
+    .tuple(fields, tokenColumns, stepRewards)
+    .map(([others, columns, rewards]) => ({ step, ...others, ...columns, ...rewards }));
+}
+
+const groupsClosed: fc.Arbitrary<PayloadOf<'GroupsClosed'>> = ids(4).chain((groupIds) => {
+  const numGroups = groupIds.length;
+  const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: numGroups, maxLength: numGroups });
+  return sizes.chain((groupSizes) => {
+    const offsets = Int32Array.from({ length: numGroups + 1 }, (_, g) =>
+      groupSizes.slice(0, g).reduce((sum, size) => sum + size, 0),
+    );
+    const numMembers = offsets[numGroups];
+    const ranges = fc.array(versionRange, { minLength: numGroups, maxLength: numGroups });
+    return record({
+      round: natural,
+      split,
+      reason: fc.constantFrom('complete', 'deadline', 'abandoned'),
+      trainable: flag,
+      episodeIds: fc.uniqueArray(uuid, { minLength: numMembers, maxLength: numMembers }),
+      numSteps: int32s(numMembers),
+      ranges,
+    }).map(({ ranges: versions, ...others }) => ({
+      ...others,
+      groupIds,
+      groupSizes: Int32Array.from(groupSizes),
+      memberOffsets: offsets,
+      policyVersionMin: Int32Array.from(versions, ({ policyVersionMin }) => policyVersionMin),
+      policyVersionMax: Int32Array.from(versions, ({ policyVersionMax }) => policyVersionMax),
+    }));
+  });
+});
+
+const episodeList = fc
+  .array(uuid, { maxLength: 6 })
+  .chain((episodeIds) => int32s(episodeIds.length).map((numSteps) => ({ episodeIds, numSteps })));
+
+const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
+  EpisodeStarted: record({
+    groupId: nonEmptyText,
+    sizes: fc.tuple(int32, int32).filter(([a, b]) => a !== b),
+    environment: nonEmptyText,
+    task: json,
+    environmentSeed: natural,
+    samplingSeed: natural,
+    split,
+    agent: nonEmptyText,
+    forkedFrom: fc.option(record({ episodeId: uuid, step: natural })),
+  }).map(({ sizes: [a, b], ...others }) => ({
+    ...others,
+    groupMember: Math.min(a, b),
+    groupSize: Math.max(a, b),
+  })),
+  StepRecorded: fc.oneof(anyStep(0), fc.nat(1_000).chain(anyStep)),
+  EpisodeEnded: record({
+    endReason: fc.constantFrom('terminated', 'truncated', 'abandoned'),
+    endDetail: nonEmptyText,
+    finalObservation: text,
+    finalTokenIds: fc.nat(20).chain(int32s),
+    numSteps: natural.map((value) => Math.floor(value / 2)),
+    return: fc.option(finite),
+    success: fc.option(flag),
+    tokens: fc.tuple(natural, natural, natural).map((counts) => [...counts].sort((a, b) => a - b)),
+    range: versionRange,
+  }).map(({ tokens: [first, second, numTokens], range, ...others }) => ({
+    ...others,
+    ...range,
+    numTokens,
+    numActionTokens: first,
+    finalKeptPrefixTokens: second,
+  })),
+  RewardAssigned: record({
+    step: fc.option(natural),
+    name: nonEmptyText,
+    value: fc.option(finite),
+    source: text,
+    rationale: text,
+  }),
+  LogOpened: record({
+    adapter: nonEmptyText,
+    createdBy: text,
+    partitions: record({
+      trajectories: fc.integer({ min: 1, max: 1000 }),
+      control: fc.integer({ min: 1, max: 9 }),
+    }),
+  }),
+  RunStarted: record({
+    name: nonEmptyText,
+    recipe: json,
+    recipeHash: nonEmptyText,
+    seed: natural,
+    environment: nonEmptyText,
+    codeVersion: text,
+    baselines: fc.array(
+      record({
+        name: nonEmptyText,
+        success: fc.double({ min: 0, max: 1, noNaN: true }),
+        numEpisodes: fc.integer({ min: 1, max: 1e9 }),
+        split,
+      }),
+      { maxLength: 3 },
+    ),
+  }),
+  RunEnded: record({
+    reason: fc.constantFrom('finished', 'stopped', 'failed'),
+    detail: text,
+    numUpdates: natural,
+  }),
+  GroupsClosed: groupsClosed,
+  BatchPlanned: record({
+    planId: uuid,
+    epoch: natural,
+    updateNumber: natural,
+    stage: fc.constantFrom('policy', 'imitation'),
+    policyVersionIn: natural,
+    rewardVersion: nonEmptyText,
+    recipeHash: nonEmptyText,
+    groupIds: ids(4),
+    episodes: episodeList,
+    samplerState: json,
+    seed: natural,
+  }).map(({ episodes, ...others }) => ({ ...others, ...episodes })),
+  UpdateApplied: record({
+    planId: uuid,
+    epoch: natural,
+    updateNumber: natural,
+    policyVersionOut: natural,
+    weights: file,
+    optimizer: file,
+    episodeRewards: fc.option(fc.nat(8).chain(doubles)),
+    trainerState: json,
+    metrics: named,
+  }).map(({ metrics: { names, values }, ...others }) => ({
+    ...others,
+    metricNames: names,
+    metricValues: values,
+  })),
+  PolicyPublished: record({
+    versions: fc.tuple(natural, natural).filter(([a, b]) => a !== b),
+    isFirst: flag,
+    updateNumber: natural,
+    epoch: natural,
+    weights: file,
+    modelHash: nonEmptyText,
+  }).map(({ versions: [a, b], isFirst, ...others }) => ({
+    ...others,
+    policyVersion: Math.max(a, b),
+    parentVersion: isFirst ? null : Math.min(a, b),
+  })),
+  TrainerClaimed: record({ epoch: natural, trainerId: nonEmptyText }),
+  CollectorClaimed: ids(4).chain((groupIds) =>
+    record({
+      shares: fc.tuple(fc.nat(100), fc.nat(100)).filter(([a, b]) => a !== b),
+      split,
+      trainable: flag,
+      round: natural,
+      places: fc.uniqueArray(fc.nat(50), { minLength: groupIds.length, maxLength: groupIds.length }),
+      groupSize: fc.integer({ min: 1, max: 1000 }),
+      firstOrdinal: natural,
+    }).map(({ shares: [a, b], places, ...others }) => ({
+      ...others,
+      shareIndex: Math.min(a, b),
+      numShares: Math.max(a, b),
+      numGroups: 51,
+      places: Int32Array.from(places),
+      groupIds,
+    })),
+  ),
+  MetricsLogged: record({
+    source: fc.constantFrom('trainer', 'collector', 'sink', 'evaluation', 'system'),
+    step: natural,
+    metrics: named,
+  }).map(({ metrics, ...others }) => ({ ...others, ...metrics })),
+  RetentionApplied: record({ scope: json, detail: text }),
+  RunDeleted: record({
+    controlEnd: natural,
+    trajectoryEnds: fc.array(natural, { maxLength: 6 }),
+    forced: flag,
+    detail: text,
+  }),
+};
+
+const envelope = record({
+  logId: uuid,
+  runId: uuid,
+  episodeId: uuid,
+  eventId: uuid,
+  occurredAtUs: natural,
+  seq: natural,
+});
+
+/** Any valid event of that kind. */
+export function anyEvent(kind: EventKind): fc.Arbitrary<AnyEvent> {
+  const payloads = PAYLOADS[kind] as fc.Arbitrary<PayloadOf<typeof kind>>;
+  return fc
+    .tuple(envelope, payloads)
+    .map(([{ logId, runId, episodeId, eventId, occurredAtUs, seq }, payload]) => {
+      const common = { logId, runId: kind === 'LogOpened' ? '' : runId, occurredAtUs, payload };
+      if (!isEpisodeEventKind(kind))
+        return newControlEvent({ ...common, kind, eventId } as never) as AnyEvent;
+      return newEpisodeEvent({
+        ...common,
+        kind,
+        episodeId,
+        seq: placeOf(kind, payload, seq),
+      } as never) as AnyEvent;
+    });
+}
+
+/** Where in its episode an event of that content stands. */
+function placeOf(kind: EventKind, payload: object, otherwise: number): number {
+  if (kind === 'EpisodeStarted') return 0;
+  if ('step' in payload && kind === 'StepRecorded') return Number(payload.step) + 1;
+  return 'numSteps' in payload ? Number(payload.numSteps) + 1 : otherwise;
+}
