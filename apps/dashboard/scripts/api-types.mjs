@@ -18,7 +18,6 @@ export const TYPES_FILE = join(import.meta.dirname, '../src/api/schema.d.ts');
 export async function renderApiTypes() {
   const nodes = await openapiTypescript(readFileSync(DOCUMENT, 'utf8'), {
     defaultNonNullable: false,
-    immutable: true,
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
   });

@@ -2,10 +2,7 @@ import createClient from 'openapi-fetch';
 import { ApiProblem, problemOf } from './api-problem';
 import type { paths } from './schema';
 
-/**
- * Typed calls to the REST API that serves this page. openapi-fetch stays at 0.16: the types of 0.17 lose properties of a recursive
- * schema such as `Json`.
- */
+/** Typed calls to the REST API that serves this page. */
 export const api = createClient<paths>();
 
 /** Result of a call of the client, which resolves for failed responses too. */

@@ -1,4 +1,4 @@
-import type { SqlResult, Json } from '../api/schema';
+import type { SqlResult } from '../api/schema';
 
 /** Formats a result as CSV (RFC 4180) with a header; null gives an empty field, arrays and maps give JSON. */
 export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): string {

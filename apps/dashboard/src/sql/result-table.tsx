@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { SqlResult, Json } from '../api/schema';
+import type { SqlResult } from '../api/schema';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';
