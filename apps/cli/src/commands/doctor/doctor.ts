@@ -5,7 +5,7 @@ import { LOOPBACK } from '../../server/role-definitions.js';
 import { readServices } from '../../services/services.js';
 import { checkBackend } from './backend-check.js';
 import type { CheckResult } from './check.js';
-import { checkDisk, checkMemory, checkNode, checkPort } from './machine-checks.js';
+import { checkDisk, checkImage, checkMemory, checkNode, checkPort } from './machine-checks.js';
 
 export interface DoctorOptions extends CommonOptions {
   readonly port: number;
@@ -22,6 +22,8 @@ export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions
   const server = await findServer(dataDir);
   const results = [
     await checkNode(),
+    // The Dockerfile sets it.
+    ...(process.env.RETRACE_IMAGE === '1' ? [await checkImage()] : []),
     await checkMemory(),
     await checkDisk(dataDir),
     await checkPort(LOOPBACK, port, server?.apiUrl || null),
