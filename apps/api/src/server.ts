@@ -8,7 +8,7 @@ import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config/api-config.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
-import { registerOpenApi } from './http/openapi.js';
+import { registerOpenApi } from './openapi/openapi-document.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
 import { createValidationPipe } from './http/validation-pipe.js';

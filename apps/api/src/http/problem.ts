@@ -84,36 +84,40 @@ export class ProblemError extends Error {
 }
 
 export class ViolationBody implements Violation {
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'Path of the field', example: 'limit' })
   readonly field!: string;
 
-  @ApiPropertyOptional({ type: 'string', description: 'What was given, shortened' })
+  @ApiPropertyOptional({
+    oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+    nullable: true,
+    description: 'Value that was sent, shortened; left out when the field was missing',
+  })
   readonly value!: unknown;
 
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'Rule that the value breaks' })
   readonly rule!: string;
 }
 
-/** RFC 9457 `application/problem+json`. */
+/** Body of every error: RFC 9457 `application/problem+json`. */
 export class ProblemBody {
-  @ApiProperty()
+  @ApiProperty({ type: String, example: 'urn:retrace:problem:invalid-request' })
   readonly type!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly title!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer', description: 'HTTP status' })
   readonly status!: number;
 
-  @ApiProperty({ enum: Object.keys(STATUS_OF) })
+  @ApiProperty({ type: String, enum: Object.keys(STATUS_OF) })
   readonly code!: ProblemCode;
 
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'What is wrong with this request' })
   readonly detail!: string;
 
-  @ApiProperty({ description: 'Path that was asked for' })
+  @ApiProperty({ type: String, description: 'Path of the request' })
   readonly instance!: string;
 
-  @ApiPropertyOptional({ type: [ViolationBody] })
+  @ApiPropertyOptional({ type: [ViolationBody], description: 'Every rule that the request breaks' })
   readonly errors?: readonly Violation[];
 }

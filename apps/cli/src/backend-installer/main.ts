@@ -2,11 +2,10 @@
  * The installer's process: installs the fast compute backend, or rebuilds fused ops whose sources have changed since, and reports
  * progress to the supervisor. Ends silently when everything is installed.
  */
-import { runRole, superviseThisProcess } from '@retrace/process';
+import { runProcess } from '@retrace/process';
 import { ensureBackend, listBackends, type BackendName } from '@retrace/compute';
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess();
+await runProcess(process.env, async ({ signal, send }) => {
   const chosen = (await listBackends()).find(({ isChosen }) => isChosen);
   const installable: readonly BackendName[] = ['tensorflow', 'webgpu', 'wasm'];
   if (chosen !== undefined && !installable.includes(chosen.name)) return;
