@@ -112,9 +112,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
       '--data-dir',
       join(directory.path, 'absent'),
     ]);
-    expect(nothing).toMatch(
-      /^retrace: data directory \S+: holds no events yet; start with "retrace up"/,
-    );
+    expect(nothing).toMatch(/^retrace: data directory \S+: holds no events yet; start with "retrace up"/);
   });
 
   it('a corrupt checkpoint, which harms nothing else', async () => {
