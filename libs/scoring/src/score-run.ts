@@ -134,7 +134,7 @@ function sealedEpisodes(client: StoreClient, runId: string, after: string): Prom
      WHERE run_id = {runId:String} AND episode_id > {after:String} AND kind = 'EpisodeEnded'
      ORDER BY run_id, episode_id
      LIMIT 1 BY run_id, episode_id
-     LIMIT ${String(pageSize)}`,
+     LIMIT ${pageSize}`,
     { params: { runId, after } },
   );
 }

@@ -64,7 +64,7 @@ export function fittedQEvaluation(
   if (empty !== -1) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `episode ${String(empty)} has no decision: there is no first state to evaluate`,
+      `episode ${empty} has no decision: there is no first state to evaluate`,
     );
   }
   const estimate = (timesOf: Int32Array): number => {
@@ -108,8 +108,8 @@ class Folds {
     if (numClusters < minGroups) {
       throw new AlgorithmError(
         'INSUFFICIENT_DATA',
-        `there are ${String(numClusters)} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
-          `${String(minGroups)}: ${String(minGroups - numClusters)} more groups would do`,
+        `there are ${numClusters} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
+          `${minGroups}: ${minGroups - numClusters} more groups would do`,
       );
     }
   }

@@ -33,5 +33,5 @@ export function validateLoraConfig({ rank, alpha, targets }: LoraConfig): void {
 }
 
 function check(holds: boolean, field: keyof LoraConfig, value: unknown, rule: string): void {
-  if (!holds) throw new PolicyError('INVALID_CONFIG', `LoraConfig.${field} is ${String(value)}; it ${rule}`);
+  if (!holds) throw new PolicyError('INVALID_CONFIG', `LoraConfig.${field} is ${value}; it ${rule}`);
 }

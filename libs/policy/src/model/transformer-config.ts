@@ -105,6 +105,5 @@ function isPositive(value: number): boolean {
 }
 
 function check(holds: boolean, field: keyof TransformerConfig, value: unknown, rule: string): void {
-  if (!holds)
-    throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${field} is ${String(value)}; it ${rule}`);
+  if (!holds) throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${field} is ${value}; it ${rule}`);
 }
