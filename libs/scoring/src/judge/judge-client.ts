@@ -70,7 +70,7 @@ class JudgeHttpError extends Error {
   }
 }
 
-const longestRetryMs = 30_000;
+const LONGEST_RETRY_MS = 30_000;
 
 /**
  * Asks OpenAI-compatible chat endpoints for verdicts: a question that was asked before is not asked again, each service
@@ -159,7 +159,7 @@ export class JudgeClient {
         const verdict = await pRetry(() => this.requestOnce(request, authorization), {
           retries: maxRetries,
           minTimeout: this.firstRetryMs,
-          maxTimeout: longestRetryMs,
+          maxTimeout: LONGEST_RETRY_MS,
           randomize: true,
           onFailedAttempt: async ({ error, retriesLeft }) => {
             if (retriesLeft === 0) return;
@@ -234,7 +234,7 @@ export class JudgeClient {
 function httpError(response: Response, body: string): Error {
   const { status } = response;
   const seconds = Number(response.headers.get('retry-after') ?? 0);
-  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, longestRetryMs) : 0;
+  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : 0;
   const error = new JudgeHttpError(status, retryAfterMs, body.slice(0, 200).trim());
   return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
 }

@@ -186,7 +186,7 @@ const SEQS: Readonly<Record<EpisodeEventKind, number>> = {
   RewardAssigned: 0,
 };
 
-const envelope = { logId: LOG_ID, runId: RUN_ID, occurredAtUs: OCCURRED_AT_US };
+const ENVELOPE = { logId: LOG_ID, runId: RUN_ID, occurredAtUs: OCCURRED_AT_US };
 
 export function sampleEpisodeEvent<K extends EpisodeEventKind>(
   kind: K,
@@ -194,7 +194,7 @@ export function sampleEpisodeEvent<K extends EpisodeEventKind>(
   seq = SEQS[kind],
 ): RetraceEvent<K> {
   return newEpisodeEvent<K>({
-    ...envelope,
+    ...ENVELOPE,
     kind,
     episodeId: EPISODE_ID,
     seq,
@@ -207,7 +207,7 @@ export function sampleControlEvent<K extends ControlEventKind>(
   payload: Partial<PayloadOf<K>> = {},
 ): RetraceEvent<K> {
   return newControlEvent<K>({
-    ...envelope,
+    ...ENVELOPE,
     kind,
     runId: kind === 'LogOpened' ? '' : RUN_ID,
     eventId: CONTROL_EVENT_ID,
