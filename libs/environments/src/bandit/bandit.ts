@@ -59,7 +59,8 @@ export class Bandit implements Environment {
 
   /** The two arms on offer, in the order shown. @throws EnvironmentError `NOT_RESET` before the first reset */
   get arms(): readonly string[] {
-    if (this.parsedArms === null) throw new EnvironmentError('NOT_RESET', 'bandit: reset before the first step');
+    if (this.parsedArms === null)
+      throw new EnvironmentError('NOT_RESET', 'bandit: reset before the first step');
     return this.parsedArms;
   }
 
