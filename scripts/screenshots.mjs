@@ -14,7 +14,7 @@ const LEARNED_BY_UPDATE = 60;
 const LEARNING_MS = 600_000;
 const SETTLE_MS = 1_500;
 const IMAGES = join(root, 'docs', 'images');
-const MARGIN_PIXELS = 16;
+const MARGIN_PIXELS = 8;
 const VIEWPORT = { width: 1400, height: 900 };
 
 const found = findBrowser();
