@@ -2,11 +2,10 @@
  * Installs the fast compute backend, or what a finished installation lacks since the sources of the fused ops have changed, and
  * reports progress to the supervisor; ends at once, without a word, where everything is there.
  */
-import { runRole, superviseThisProcess } from '@retrace/process';
+import { runProcess } from '@retrace/process';
 import { ensureBackend, listBackends, type BackendName } from '@retrace/compute';
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess();
+await runProcess(process.env, async ({ signal, send }) => {
   const chosen = (await listBackends()).find(({ isChosen }) => isChosen);
   const installable: readonly BackendName[] = ['tensorflow', 'webgpu', 'wasm'];
   if (chosen !== undefined && !installable.includes(chosen.name)) return;

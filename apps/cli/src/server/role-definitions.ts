@@ -1,11 +1,5 @@
-import {
-  roleEnvironment,
-  type DataDirectory,
-  type RoleConfig,
-  type Share,
-  type SupervisedRoleConfig,
-  logInDirectory,
-} from '@retrace/process';
+import { roleEnvironment, type DataDirectory, type BackendChoice, type Share } from '@retrace/process';
+import { logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
@@ -27,7 +21,7 @@ export const GARBAGE_COLLECTION: readonly string[] = [
 /** Compute takes every core there is; log, store and API answer first. */
 const BEHIND_SERVERS = 10;
 
-export type BackendName = NonNullable<RoleConfig['backend']>;
+export type BackendName = BackendChoice;
 
 /** The chDB child: the embedded store behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
@@ -67,16 +61,16 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
     name: 'api',
     script: installation.scripts.api,
     nodeArguments: GARBAGE_COLLECTION,
-    environment: (firstReady) => ({
-      ...roleEnvironment(roleConfig(directory, storeUrl)),
-      RETRACE_STORE_READONLY_USER: readonlyUser,
-      RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
-      RETRACE_API_HOST: LOOPBACK,
-      RETRACE_API_PORT: portOf(firstReady) ?? String(port),
-      RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
-      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-      RETRACE_SINK: 'on',
-    }),
+    environment: (firstReady) =>
+      storeEnvironment(directory, storeUrl, {
+        RETRACE_STORE_READONLY_USER: readonlyUser,
+        RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
+        RETRACE_API_HOST: LOOPBACK,
+        RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
+        RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+        RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+        RETRACE_SINK: 'on',
+      }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 30_000,
@@ -90,10 +84,8 @@ export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefini
     name: 'sink',
     script: installation.scripts.sink,
     nodeArguments: GARBAGE_COLLECTION,
-    environment: () => ({
-      ...roleEnvironment(roleConfig(directory, storeUrl)),
-      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-    }),
+    environment: () =>
+      storeEnvironment(directory, storeUrl, { RETRACE_MIGRATIONS_DIRECTORY: installation.migrations }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 60_000,
@@ -137,10 +129,13 @@ function runRole(
     script,
     nodeArguments: GARBAGE_COLLECTION,
     niceness: BEHIND_SERVERS,
-    environment: () => ({
-      ...roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
-      ...variables,
-    }),
+    environment: () =>
+      storeEnvironment(directory, storeUrl, {
+        ...variables,
+        RETRACE_RUN_ID: runId,
+        RETRACE_BACKEND: backend,
+        RETRACE_SPOOL_DIRECTORY: directory.spool,
+      }),
     readyTimeoutMs: 120_000,
     heartbeatTimeoutMs: 120_000,
     stopTimeoutMs: 30_000,
@@ -148,18 +143,21 @@ function runRole(
   };
 }
 
-function roleConfig(directory: DataDirectory, storeUrl: string): SupervisedRoleConfig {
+/** The variables of a role that works on the log and the store of a data directory. */
+function storeEnvironment(
+  directory: DataDirectory,
+  storeUrl: string,
+  variables: Parameters<typeof roleEnvironment>[1],
+): Record<string, string> {
   const { user, password } = directory.credentials();
-  return {
-    log: logInDirectory(directory.log, process.env),
-    storeUrl,
-    storeUser: user,
-    storePassword: password,
-    checkpointDirectory: directory.checkpoints,
-    tokenizerDirectory: directory.tokenizers,
-    spoolDirectory: directory.spool,
-    supervisorPid: process.pid,
-  };
+  return roleEnvironment(logOf(directory), {
+    RETRACE_STORE_URL: storeUrl,
+    RETRACE_STORE_USER: user,
+    RETRACE_STORE_PASSWORD: password,
+    RETRACE_CHECKPOINT_DIRECTORY: directory.checkpoints,
+    RETRACE_TOKENIZER_DIRECTORY: directory.tokenizers,
+    ...variables,
+  });
 }
 
 /** Port of the address in the first ready message; undefined before there was one. */

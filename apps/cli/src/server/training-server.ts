@@ -1,4 +1,5 @@
-import { logInDirectory, type DataDirectory } from '@retrace/process';
+import { type DataDirectory } from '@retrace/process';
+import { logOf } from '../services/environment.js';
 import { type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { EventLog } from '@retrace/log';
@@ -179,7 +180,7 @@ function runOf(state: ControlFold, runId: string): RunState {
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLog: openLogAt } = await import('@retrace/log');
-  return openLogAt(logInDirectory(directory.log, process.env), createdBy);
+  return openLogAt(logOf(directory), createdBy);
 }
 
 async function startServing(

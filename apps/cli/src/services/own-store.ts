@@ -1,4 +1,4 @@
-import { logInDirectory } from '@retrace/process';
+import { logOf } from './environment.js';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { storeRole } from '../server/role-definitions.js';
@@ -26,25 +26,20 @@ export async function withOwnStore<T>(
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
-    return await withConnection(
-      directory,
-      { storeUrl },
-      logInDirectory(directory.log, process.env),
-      async ({ client, log }) => {
-        const { catchUp, migrate } = await import('@retrace/store');
-        await migrate(client, { directory: installation.migrations });
-        const session: StoreSession = {
-          directory,
-          storeUrl,
-          isLive: false,
-          client,
-          log,
-          catchUp: () => catchUp(log, client),
-        };
-        if (upToDate) await session.catchUp();
-        return work(session);
-      },
-    );
+    return await withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
+      const { catchUp, migrate } = await import('@retrace/store');
+      await migrate(client, { directory: installation.migrations });
+      const session: StoreSession = {
+        directory,
+        storeUrl,
+        isLive: false,
+        client,
+        log,
+        catchUp: () => catchUp(log, client),
+      };
+      if (upToDate) await session.catchUp();
+      return work(session);
+    });
   } finally {
     await supervisor.stop();
     directory.withdrawServer();

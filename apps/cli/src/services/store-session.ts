@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory, logInDirectory } from '@retrace/process';
+import { DataDirectory } from '@retrace/process';
+import { logOf } from './environment.js';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -25,7 +26,7 @@ export async function withStore<T>(
   { dataDir, create = false, upToDate = true }: StoreSessionOptions,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
-  const services = readServices(process.env, dataDir);
+  const services = readServices(dataDir);
   if (services !== null) {
     return withLiveStore(services, work);
   }
@@ -39,10 +40,7 @@ export async function withStore<T>(
   const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
-  return withLiveStore(
-    { directory, storeUrl, storeCluster: null, log: logInDirectory(directory.log, process.env) },
-    work,
-  );
+  return withLiveStore({ directory, storeUrl, storeCluster: null, log: logOf(directory) }, work);
 }
 
 /** Others write meanwhile, and a sink of theirs carries it into the store. */

@@ -46,7 +46,7 @@ export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions
 
 /** Checks the services that the environment names, without changing anything, or else the data directory. */
 async function checkData(dataDir: string): Promise<CheckResult[]> {
-  const services = readServices(process.env, dataDir);
+  const services = readServices(dataDir);
   if (services === null) {
     const { checkDataDirectory } = await import('./data-checks.js');
     return [await checkDataDirectory(dataDir)];

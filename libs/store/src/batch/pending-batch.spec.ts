@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyEvent } from '@retrace/trajectory/testing';
-import { decodeEvent, encodeEvent, StepRecord } from '@retrace/trajectory/codec';
-import { frame, FRAME_HEADER_BYTES } from '@retrace/trajectory/codec';
-import { messagePack } from '@retrace/trajectory/codec';
-import { packColumn, type Column } from '@retrace/trajectory/codec';
-import { EVENT_KINDS } from '@retrace/trajectory';
-import type { AnyEvent } from '@retrace/trajectory';
-import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
-import { uuidToBytes } from '@retrace/trajectory';
-import { EpisodePlaces } from '@retrace/trajectory';
+import { type AnyEvent, EpisodePlaces, EVENT_KINDS, uuidToBytes } from '@retrace/trajectory';
+import {
+  type Column,
+  decodeEvent,
+  encodeEvent,
+  frame,
+  FRAME_HEADER_BYTES,
+  messagePack,
+  packColumn,
+  StepRecord,
+} from '@retrace/trajectory/codec';
+import { anyEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { Admission } from '../admission/admission.js';
-import { eventRow, EventRowsEncoder, type EncodedRows } from '../rows/event-rows.js';
+import { type EncodedRows, eventRow, EventRowsEncoder } from '../rows/event-rows.js';
 import { PendingBatch } from './pending-batch.js';
 
 const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;

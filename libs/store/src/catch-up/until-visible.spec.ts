@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newRunId } from '@retrace/trajectory';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { Sink } from './sink.js';
+import { newRunId } from '@retrace/trajectory';
+import { Sink } from '../sink/sink.js';
 import { untilVisible } from './until-visible.js';
 
 describe('untilVisible', () => {

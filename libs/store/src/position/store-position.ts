@@ -1,22 +1,20 @@
-import type { StreamPartition } from '../rows/event-rows.js';
-import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import type { StoreClient } from '../client/store-client.js';
-
-const OF_PARTITION = `log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}`;
+import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from './stream-partition.js';
 
 /** The last watermark bounds the search: the index on offsets skips what lies before it. */
 const LAST_OFFSET = `
   SELECT maxOrNull(log_offset) AS last_offset
   FROM events
-  WHERE ${OF_PARTITION} AND log_offset >= (
+  WHERE ${IN_STREAM_PARTITION} AND log_offset >= (
     SELECT max(log_offset) FROM events
-    WHERE run_id = '' AND episode_id = '${WATERMARK_EPISODE_ID}' AND ${OF_PARTITION}
+    WHERE run_id = '' AND episode_id = '${WATERMARK_EPISODE_ID}' AND ${IN_STREAM_PARTITION}
   )`;
 
 const partsOfRange = (table: string): string => `
   SELECT count() AS num_rows, uniqExact(_part) AS num_parts
   FROM ${table}
-  WHERE ${OF_PARTITION} AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'`;
+  WHERE ${IN_STREAM_PARTITION} AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'`;
 
 /** The offset after the last one that the store holds; 0 when it holds none. */
 export async function readNextOffset(client: StoreClient, position: StreamPartition): Promise<number> {

@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { EncodedRows } from '../rows/event-rows.js';
 import type { StoreClient } from '../client/store-client.js';
+import type { EncodedRows } from '../rows/event-rows.js';
 
 /**
  * What makes one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings

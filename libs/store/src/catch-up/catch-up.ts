@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
-import { hasRecordIn } from './record-ahead.js';
-import { Sink } from './sink.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { Sink } from '../sink/sink.js';
 
-/** How often to look whether anything is left that could come. */
+/** How often the log is asked whether any record is left. */
 const LOOK_MS = 250;
 
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
-
-/** Carries into the store what the log holds now, and resolves when all of it can be read there. */
+/**
+ * Writes into the store what the log holds now, and resolves when all of it can be read there.
+ *
+ * @throws StoreError or LogError that no retry can mend
+ */
 export async function catchUp(log: EventLog, client: StoreClient): Promise<void> {
   const caughtUp = new AbortController();
   const sink = new Sink({ lingerMs: 0, minInsertIntervalMs: 0, minControlInsertIntervalMs: 0 });
   const running = sink.run({ log, client, signal: caughtUp.signal });
   try {
     const reachingEnd = Promise.all(
-      STREAMS.flatMap((stream) =>
-        Array.from({ length: log.numPartitions(stream) }, async (_, partition) => {
-          const endOffset = await log.endOffset(stream, partition);
-          if (endOffset > 0) await reachEnd(sink, log, { stream, partition, endOffset });
-        }),
-      ),
+      streamPartitionsOf(log).map(async (position) => {
+        const endOffset = await log.endOffset(position.stream, position.partition);
+        if (endOffset > 0) await reachEnd(sink, log, { ...position, endOffset });
+      }),
     );
     // A sink that fails says why; the waits above only say that it stopped.
     await Promise.race([reachingEnd, running.then(() => reachingEnd)]);
@@ -32,9 +32,7 @@ export async function catchUp(log: EventLog, client: StoreClient): Promise<void>
   }
 }
 
-interface PartitionEnd {
-  readonly stream: Stream;
-  readonly partition: number;
+interface PartitionEnd extends StreamPartition {
   readonly endOffset: number;
 }
 
@@ -45,7 +43,7 @@ async function reachEnd(
   { stream, partition, endOffset }: PartitionEnd,
 ): Promise<void> {
   const stop = new AbortController();
-  const nothingLeft = async (): Promise<void> => {
+  const untilNothingLeft = async (): Promise<void> => {
     for (;;) {
       await sleep(LOOK_MS, undefined, { signal: stop.signal });
       const { nextOffset } = sink.progressOf(stream, partition);
@@ -53,7 +51,7 @@ async function reachEnd(
       if (!(await hasRecordIn(log, { stream, partition, from: nextOffset, end: endOffset }))) return;
     }
   };
-  const looking = nothingLeft();
+  const looking = untilNothingLeft();
   looking.catch(() => undefined);
   try {
     await Promise.race([sink.caughtUpTo(stream, partition, endOffset - 1, { signal: stop.signal }), looking]);

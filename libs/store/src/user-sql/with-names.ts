@@ -1,11 +1,11 @@
-import type { SqlToken } from './user-sql/sql-tokens.js';
-import { notAllowed, UserSqlError } from './user-sql/user-sql-error.js';
+import type { SqlToken } from './sql-tokens.js';
+import { notAllowed, UserSqlError } from './user-sql-error.js';
 
 /** What a SELECT may begin with. */
 export const FIRST_KEYWORDS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'FROM', '(']);
 
 /** A common table expression: where its name may be used for it. */
-interface CommonTable {
+interface WithName {
   readonly name: string;
   /** Positions of the statement's characters in which the name means this expression and not a table. */
   readonly visibleFrom: number;
@@ -16,8 +16,8 @@ interface CommonTable {
  * The names that `WITH name AS (SELECT …)` introduces. EXPLAIN AST doesn't tell them, so they are read off the tokens, and a name may
  * only be used where it surely means the expression: behind it, within the brackets it stands in. Elsewhere it could be a real table.
  */
-export class CommonTables {
-  private readonly tables: CommonTable[] = [];
+export class WithNames {
+  private readonly tables: WithName[] = [];
   private readonly uses = new Map<string, SqlToken[]>();
 
   constructor(tokens: readonly SqlToken[]) {

@@ -1,9 +1,10 @@
-import { peekEnvelope, StepRecord } from '@retrace/trajectory/codec';
 import type { LogRecord } from '@retrace/log';
-import { EventRowsEncoder, type EncodedRows, type StreamPartition } from '../rows/event-rows.js';
+import { peekEnvelope, StepRecord } from '@retrace/trajectory/codec';
 import { describePlaceFault } from '../admission/admission-fault.js';
 import type { Admission } from '../admission/admission.js';
-import { findTooLarge, judgeRecord, type RecordFault } from '../admission/judge-record.js';
+import { findTooLarge, judgeRecord, type RecordFault } from '../admission/admit-record.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+import { type EncodedRows, EventRowsEncoder } from '../rows/event-rows.js';
 
 /** One for all: nothing waits between its reading and its row. */
 const step = new StepRecord();

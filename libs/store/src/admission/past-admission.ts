@@ -1,11 +1,10 @@
 import type { LogRecord } from '@retrace/log';
-import type { AnyEvent } from '@retrace/trajectory';
-import { EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
-import type { Admission, Admitted } from '../admission/admission.js';
-import { namedEpisodes } from '../admission/named-episodes.js';
-import { readPlaces, readRunEdges, type PlaceRow, type RunEdgeRow } from '../admission/read-places.js';
-import type { StreamPartition } from '../rows/event-rows.js';
+import { type AnyEvent, EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+import type { Admission, Admitted } from './admission.js';
+import { namedEpisodes } from './named-episodes.js';
+import { type PlaceRow, readPlaces, readRunEdges, type RunEdgeRow } from './read-places.js';
 
 export interface AdmissionInPastParts {
   readonly client: StoreClient;

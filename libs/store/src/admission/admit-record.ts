@@ -1,16 +1,14 @@
-import { decodeEvent, peekEnvelope, type DeadLetterCode } from '@retrace/trajectory/codec';
 import type { LogRecord } from '@retrace/log';
-import { isEpisodeEventKind } from '@retrace/trajectory';
-import type { AnyEvent, EpisodeEventKind } from '@retrace/trajectory';
-import { fingerprintOf } from '@retrace/trajectory';
+import { type AnyEvent, type EpisodeEventKind, fingerprintOf, isEpisodeEventKind } from '@retrace/trajectory';
+import { type DeadLetterCode, decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { eventRow, type EventRow } from '../rows/event-rows.js';
-import type { Admission } from './admission.js';
 import {
-  describePlaceFault,
-  unknownRun,
   type AdmissionCode,
   type AdmissionFault,
+  describePlaceFault,
+  unknownRun,
 } from './admission-fault.js';
+import type { Admission } from './admission.js';
 
 export interface RecordFault {
   readonly code: DeadLetterCode | AdmissionCode;
