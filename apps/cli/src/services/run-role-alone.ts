@@ -35,14 +35,14 @@ const ROLES = {
 
 export interface RoleAloneOptions {
   readonly variables: Environment;
-  /** Whether its log is JSON lines. */
+  /** Whether to print the log as JSON lines. */
   readonly json: boolean;
-  /** The first line of its log. */
+  /** The first line of the log. */
   readonly announcement?: string;
 }
 
 /**
- * The services that a role works on when it is started alone.
+ * Reads the services for a command that works only on shared ones.
  *
  * @throws CliError `SERVICES_MISSING` when the environment names none
  */
@@ -56,8 +56,8 @@ export function requireServices(command: string, dataDir: string): Services {
 }
 
 /**
- * Runs a role in this process, which ends with it. Settings that the environment leaves out are filled in: directories under the data
- * directory, and the parts of this installation.
+ * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
+ * directory and to the paths of this installation.
  */
 export async function runRoleAlone(
   role: keyof typeof ROLES,
