@@ -12,7 +12,7 @@ import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { RewardScorer } from '@retrace/scoring';
 import { computeUpdate, PolicyState, readsTexts } from '@retrace/trainer';
-import { columnsFromEvents } from './columns-from-events.mjs';
+import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 const runId = '00000000-0000-7000-8000-000000000000';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CheckpointFiles, openPolicyCheckpoint, scoreTokens, type SequenceBatch } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { makeDataDirectory, startRetrace } from './support/cli.mjs';
 import { DashboardBrowser } from './support/dashboard-browser.mjs';
@@ -72,12 +72,19 @@ describe('a run whose collector and trainer work at the same time', () => {
     const { batch, actionMask, logprobs, versions } = contextsOf(steps);
     expect(batch.sequenceOffsets.length - 1).toBeGreaterThan(0);
 
-    const policies = await sql<{
-      policy_version: number;
-      weights_sha256: string;
-      weights_size_bytes: number;
-    }>('SELECT policy_version, weights_sha256, weights_size_bytes FROM policies ORDER BY policy_version');
-    expect(policies.map(({ policy_version }) => policy_version)).toEqual([0, 1, 2, 3, 4, 5]);
+    // The run ends in the log; the store has its last records up to two seconds later.
+    const policies = await vi.waitFor(
+      async () => {
+        const published = await sql<{
+          policy_version: number;
+          weights_sha256: string;
+          weights_size_bytes: number;
+        }>('SELECT policy_version, weights_sha256, weights_size_bytes FROM policies ORDER BY policy_version');
+        expect(published.map(({ policy_version }) => policy_version)).toEqual([0, 1, 2, 3, 4, 5]);
+        return published;
+      },
+      { timeout: 20_000, interval: 200 },
+    );
     const checkpoints = new CheckpointFiles(join(data.path, 'checkpoints'));
     const sampled = [...actionMask.keys()].filter((n) => actionMask[n] === 1);
     let [largestOwn, largestForeign] = [0, 0];

@@ -1,40 +1,5 @@
-/** The sink's process, where no API hosts the sink: writes the log to the store until it is asked to stop. */
-import { openLog } from '@retrace/log';
-import { readRoleConfig, readShare, requireVariable, runRole, superviseThisProcess } from '@retrace/process';
-import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** The sink as a process, where no API hosts it: `node apps/sink/dist/main.js`, configured by its environment. */
+import { readSinkConfig, runProcess } from '@retrace/process';
+import { runSink } from './run-sink.js';
 
-/** The longest time that the current insert may take after the process was asked to stop. */
-const STOP_MS = 20_000;
-
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess();
-  const config = readRoleConfig(process.env);
-  const log = await openLog(config.log, 'sink');
-  const client = createStoreClient({
-    url: config.storeUrl,
-    username: config.storeUser,
-    password: config.storePassword,
-    cluster: config.storeCluster ?? null,
-  });
-  await migrate(client, { directory: requireVariable('RETRACE_MIGRATIONS_DIRECTORY') });
-  send({ type: 'ready' });
-  process.stdout.write(`info writing the log to ${config.storeUrl}\n`);
-  const running = new Sink().run({
-    log,
-    client,
-    signal,
-    share: readShare(process.env, 'RETRACE_SINK_SHARE'),
-    onNotice: (line) => {
-      process.stderr.write(`sink: ${line.replaceAll('\n', ' ')}\n`);
-    },
-  });
-  // An insert may be retried for minutes while log or store is unavailable. The next sink resumes at the position in the store.
-  const stopped = once(signal, 'abort').then(() => sleep(STOP_MS, false, { ref: false }));
-  if ((await Promise.race([running.then(() => true), stopped])) === false) return;
-  // On a data directory no other sink writes the rest of the log; on Kafka another one does.
-  if (config.log.kind === 'lmdb') await catchUp(log, client);
-  await client.close();
-  await log.close();
-});
+await runProcess(process.env, (supervised) => runSink(readSinkConfig(process.env), supervised));

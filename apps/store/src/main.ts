@@ -1,29 +1,22 @@
-/** The store's process: chDB behind ClickHouse's HTTP protocol. Its environment says which directory, address and users to serve. */
-import { requireVariable, runRole, superviseThisProcess } from '@retrace/process';
-import { startStoreServer } from '@retrace/store-server';
+/** The store as a process: chDB behind ClickHouse's HTTP protocol, configured by its environment. */
 import { once } from 'node:events';
+import { readStoreServerConfig, runProcess, type StoreServerConfig, type Supervised } from '@retrace/process';
+import { startStoreServer } from '@retrace/store-server';
 
 /** Time for the answers under way once the disk has failed. */
 const ANSWER_MS = 200;
+/** Time to close the engine once the supervisor has died. */
+const GRACE_MS = 10_000;
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess({ graceMs: 10_000 });
+async function runStore(
+  { directory, host, port, users }: StoreServerConfig,
+  { signal, send }: Supervised,
+): Promise<void> {
   const server = await startStoreServer({
-    dataDirectory: requireVariable('RETRACE_STORE_DIRECTORY'),
-    host: requireVariable('RETRACE_STORE_HOST'),
-    port: Number(requireVariable('RETRACE_STORE_PORT')),
-    users: [
-      {
-        name: requireVariable('RETRACE_STORE_USER'),
-        password: requireVariable('RETRACE_STORE_PASSWORD'),
-        access: 'full',
-      },
-      {
-        name: requireVariable('RETRACE_STORE_READONLY_USER'),
-        password: requireVariable('RETRACE_STORE_READONLY_PASSWORD'),
-        access: 'readonly',
-      },
-    ],
+    dataDirectory: directory,
+    host,
+    port,
+    users,
     onDiskFailure: (error) => {
       console.error(error.message);
       // Closing in order would let the engine continue with incomplete parts, so the process exits almost at once.
@@ -34,4 +27,8 @@ await runRole(async () => {
   send({ type: 'ready', url: server.url });
   if (!signal.aborted) await once(signal, 'abort');
   await server.close();
+}
+
+await runProcess(process.env, (supervised) => runStore(readStoreServerConfig(process.env), supervised), {
+  graceMs: GRACE_MS,
 });

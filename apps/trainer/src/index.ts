@@ -1,3 +1,4 @@
+export { runTrainer } from './run-trainer.js';
 export { Trainer, type EpisodeSource, type TrainerOptions } from './trainer.js';
 export { computeUpdate, readsTexts, type UpdateInputs, type UpdateResult } from './update/compute-update.js';
 export { PolicyState, type PolicyStateOptions, type StateFiles } from './checkpoint/policy-state.js';

@@ -1,6 +1,7 @@
 import { episodeIdFor, newRunId, type StepRecorded } from '@retrace/trajectory';
 import { Sink, TrajectoryReader } from '@retrace/store';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startJudgeServer } from './judge/judge-server.fixture.js';

@@ -1,6 +1,7 @@
 import { newRunId } from '@retrace/trajectory';
 import { Sink } from '@retrace/store';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RewardScorer, type RewardDefinition } from '../reward-scorer.js';

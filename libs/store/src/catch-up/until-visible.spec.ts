@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { Sink } from '../sink/sink.js';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendEvents, controlEvent, episodeEvents, overriding } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { catchUp } from '../catch-up/catch-up.js';

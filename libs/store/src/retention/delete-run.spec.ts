@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControlTail } from '@retrace/log';
-import { appendEvents, controlEvent, episodeEvents, overriding } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { frame, messagePack } from '@retrace/trajectory/codec';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLmdbLog } from '@retrace/log/lmdb';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type StepRecorded } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendEvents, controlEvent, episodeEvents, overriding } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';

@@ -6,7 +6,8 @@ export type RoleMessage =
   | { readonly type: 'heartbeat' }
   | { readonly type: 'progress'; readonly detail: string; readonly fraction?: number };
 
-const heartbeatMs = 1000;
+const HEARTBEAT_MS = 1000;
+const DEFAULT_GRACE_MS = 5000;
 
 export interface Supervised {
   /** Aborted by SIGTERM, SIGINT, or when the supervisor is gone. */
@@ -14,22 +15,29 @@ export interface Supervised {
   send(message: RoleMessage): void;
 }
 
+export interface SuperviseOptions {
+  /** How long the role may take to finish when its supervisor has died (default 5 s). */
+  readonly graceMs?: number;
+  /** A file whose age tells whether the event loop turns. */
+  readonly heartbeatFile?: string;
+}
+
 /**
  * Ties this process to its supervisor: heartbeats while the event loop turns, and an abort signal when asked to stop.
- * When the channel closes, the supervisor has died: the role gets `graceMs` to finish and is then ended,
- * so no child outlives its supervisor. Without a channel only the signals count. `RETRACE_HEARTBEAT_FILE` names a file whose
- * age tells that the event loop turns.
+ * When the channel closes, the supervisor has died: the role gets `graceMs` to finish and is then ended, so no child outlives its
+ * supervisor. Without a channel only the signals count.
  */
-export function superviseThisProcess(options: { readonly graceMs?: number } = {}): Supervised {
-  const graceMs = options.graceMs ?? 5000;
+export function superviseThisProcess({
+  graceMs = DEFAULT_GRACE_MS,
+  heartbeatFile,
+}: SuperviseOptions = {}): Supervised {
   const controller = new AbortController();
   const stop = () => {
     controller.abort();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  const { RETRACE_HEARTBEAT_FILE: heartbeatFile } = process.env;
-  if (heartbeatFile) keepHeartbeatFile(heartbeatFile);
+  if (heartbeatFile !== undefined) keepHeartbeatFile(heartbeatFile);
   const connected = typeof process.send === 'function';
   const send = (message: RoleMessage) => {
     if (connected && process.connected) process.send?.(message, undefined, {}, () => undefined);
@@ -37,7 +45,7 @@ export function superviseThisProcess(options: { readonly graceMs?: number } = {}
   if (connected) {
     setInterval(() => {
       send({ type: 'heartbeat' });
-    }, heartbeatMs).unref();
+    }, HEARTBEAT_MS).unref();
     const orphaned = () => {
       stop();
       setTimeout(() => process.exit(1), graceMs).unref();

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { namesKafka, readLogConfig } from './log-config.js';
+import { readLogConfig } from './log-config.js';
+import { namesKafka } from './log-variables.js';
 
 describe('readLogConfig', () => {
   it('takes the directory when no broker is named', () => {
