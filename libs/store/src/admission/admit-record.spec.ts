@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { controlEvent, episodeEvents } from '@retrace/log/testing';
 import { type AnyEvent, EpisodePlaces, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import type { Admission } from './admission.js';
 import { admitRecord, decideRecord } from './admit-record.js';
 
