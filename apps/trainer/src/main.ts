@@ -5,16 +5,15 @@ import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend, visibleGpus } from '@retrace/compute';
 import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
-import { PatientLog } from '@retrace/log';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
-import { ControlTail } from '@retrace/log';
-import { openLog } from '@retrace/log';
-import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
+import { ControlTail, openLog, PatientLog } from '@retrace/log';
+import { openSharedEngine } from './data-parallel/open-shared-engine.js';
+import { deviceOf } from './data-parallel/worker-pool.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
-/** What it has computed is worth waiting for a log that is away; after this long somebody should look. */
-const logPatienceMs = 60 * 60 * 1000;
+/** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
+const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
 function onNotice(line: string): void {
   process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
   const supervised = superviseThisProcess();
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
-    patienceMs: logPatienceMs,
+    patienceMs: LOG_PATIENCE_MS,
     onNotice,
   });
   const control = new ControlTail(log);
@@ -36,7 +35,7 @@ async function main(): Promise<void> {
   const recipe = parseRecipe(control.run(runId).started.recipe);
   const numShards = recipe.optimizer.dataParallel ?? 1;
   const gpus = numShards > 1 ? visibleGpus() : [];
-  // Before TensorFlow looks.
+  // TensorFlow reads this once, when its backend opens.
   Object.assign(process.env, deviceOf(0, gpus));
   const backend = await openBackend({
     ...matrixProducts(recipe),
@@ -55,6 +54,7 @@ async function main(): Promise<void> {
     cluster: config.storeCluster ?? null,
   });
   const reader = new TrajectoryReader(client);
+  const checkpoints = new CheckpointFiles(config.checkpointDirectory);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
@@ -64,22 +64,14 @@ async function main(): Promise<void> {
       judge: { archive: new VerdictArchive(client) },
       visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
     }),
-    startWorkers: (policy) =>
-      WorkerPool.start(numShards - 1, {
-        recipe,
-        vocabSize: tokenizer.vocabSize,
-        tokenizerHash: tokenizer.hash,
-        backend: backend.name,
-        gpus,
-        modelHash: policy.modelHash,
-        numTrainedValues: policy.numTrainedValues,
-        onNotice,
-      }),
+    openEngine: () =>
+      openSharedEngine(
+        { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
+        { backend: backend.name, gpus, onNotice },
+      ),
     log,
     control,
-    checkpoints: new CheckpointFiles(config.checkpointDirectory),
-    vocabSize: tokenizer.vocabSize,
-    tokenizerHash: tokenizer.hash,
+    checkpoints,
     reader,
     signal: supervised.signal,
     onProgress: (detail) => {
