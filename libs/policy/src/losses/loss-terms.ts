@@ -21,7 +21,7 @@ const LOSS_TERMS = {
 type LossTerm = keyof typeof LOSS_TERMS;
 
 /** One number for each term of a loss. */
-export type LossTermValues = { readonly [T in LossTerm]: number };
+export type LossTermValues = Readonly<Record<LossTerm, number>>;
 
 /**
  * Terms of one batch, as `accumulate` reports them. The parts of the loss are weighted sums and add up over batches; the others

@@ -26,7 +26,7 @@ type LossColumn = keyof typeof LOSS_COLUMNS;
 const COLUMN_NAMES = Object.keys(LOSS_COLUMNS) as readonly LossColumn[];
 
 /** All [N]. A column that the loss options don't need may be null or absent. */
-export type LossColumns = { readonly [C in LossColumn]?: Float32Array | null };
+export type LossColumns = Readonly<Partial<Record<LossColumn, Float32Array | null>>>;
 
 /** The same columns with their values replaced, to pick some tokens out of them; null where there is none. */
 export function mapLossColumns(
