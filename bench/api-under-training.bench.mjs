@@ -15,8 +15,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { newControlEvent, newRunId } from '@retrace/trajectory';
+import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { findFreePort } from '../scripts/free-port.mjs';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
@@ -92,12 +93,11 @@ async function measure(what) {
   const before = await numUpdates();
   const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'bench' });
   const record = encodeEvent(
-    newControlEvent({
-      kind: 'MetricsLogged',
-      logId: log.logId,
-      runId: newRunId(),
-      occurredAtUs: Date.now() * 1000,
-      payload: { source: 'system', step: 0, names: ['bench/append'], values: Float64Array.of(1) },
+    controlEvent({ logId: log.logId, runId: newRunId() }, 'MetricsLogged', {
+      source: 'system',
+      step: 0,
+      names: ['bench/append'],
+      values: Float64Array.of(1),
     }),
   );
   const listMs = [];

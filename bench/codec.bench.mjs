@@ -23,7 +23,7 @@ import {
 import { Packr } from 'msgpackr';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { isColumn, packColumn, unpackColumn } from '../libs/trajectory/dist/codec/packed-column.js';
-import { sampleEpisodeEvent, sampleStep } from '../libs/trajectory/dist/testing/sample-events.js';
+import { sampleEpisodeEvent, sampleStep } from '@retrace/trajectory/testing';
 
 const ARROW_BATCH = 256;
 const MIN_MEASURED_MS = 200;

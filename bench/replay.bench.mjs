@@ -19,7 +19,7 @@ import { episodeIdFor } from '@retrace/trajectory';
 import { createStoreClient, migrate, TrajectoryReader } from '@retrace/store';
 import { ControlTail } from '@retrace/log';
 import { openLog } from '@retrace/log';
-import { sampleControlEvent } from '../libs/trajectory/dist/testing/sample-events.js';
+import { sampleControlEvent } from '@retrace/trajectory/testing';
 import { FigureTable } from './figure-table.mjs';
 import { anonymousMiB, cpuMsOf, startRole, STORE_USER } from './pipeline-processes.mjs';
 import { STEPS_PER_EPISODE, TOKENS_PER_STEP } from './sample-episodes.mjs';

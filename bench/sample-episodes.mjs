@@ -1,6 +1,7 @@
-/** What the store's figures are taken with: episodes of steps with 1 kB of random text and 256 tokens, half of them sampled. */
+/** The episodes that the store is measured with: steps of 1 kB of random text and 256 tokens, half of them sampled. */
 import { randomBytes } from 'node:crypto';
-import { episodeIdFor, newEpisodeEvent, sealEpisode } from '@retrace/trajectory';
+import { episodeIdFor } from '@retrace/trajectory';
+import { episodeEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 
 export const STEPS_PER_EPISODE = 6;
 export const EVENTS_PER_EPISODE = STEPS_PER_EPISODE + 2;
@@ -12,50 +13,42 @@ export const STEP_BYTES = 1024 + TOKENS_PER_STEP * (4 + 4 + 4 + 1);
 const VOCABULARY = 150_000;
 const NUM_OBSERVED = TOKENS_PER_STEP / 2;
 
-/** Distinct steps; they come again only when no compressed block could still see the one before. */
+/** Distinct steps; they come again only when no compressed block can still contain the one before. */
 const NUM_DISTINCT = 6_000;
 
-/** Six random bits a character: what no compressor makes smaller than three quarters. */
+/** Six random bits a character, which no compressor makes smaller than three quarters. */
 const randomText = (length) => randomBytes((length * 3) / 4).toString('base64url');
 
-function newStep(ordinal, { numTokens, numObserved, textLength }) {
+function newStep(ordinal) {
   const step = ordinal % STEPS_PER_EPISODE;
   const isLast = step === STEPS_PER_EPISODE - 1;
-  const sampled = (value) =>
-    Float32Array.from({ length: numTokens }, (_, t) => (t < numObserved ? 0 : value()));
+  const ofTokens = (Type, value) =>
+    Type.from({ length: TOKENS_PER_STEP }, (_, t) => value(t >= NUM_OBSERVED));
   return {
-    step,
-    observation: randomText((textLength * 3) / 4),
-    action: randomText(textLength / 4),
-    parsedAction: textLength > 0 ? 'move' : null,
-    actionValid: true,
+    ...sampleStep({ step, numTokens: 0, numActionTokens: 0 }),
+    observation: randomText(768),
+    action: randomText(256),
+    parsedAction: 'move',
     anchor: null,
     reward: isLast ? 1 : null,
     rewardNames: [],
     rewardValues: new Float64Array(0),
     terminated: isLast,
-    truncated: false,
     info: {},
-    keptPrefixTokens: step * numTokens,
+    keptPrefixTokens: step * TOKENS_PER_STEP,
     sampling: { temperature: 1, topK: 0, topP: 1, greedy: false, maxNewTokens: 128 },
     engine: 'bench',
     model: 'bench',
     tokenizerHash: '0',
-    logprobMode: 'processed',
     generationMs: 1,
     environmentMs: 0,
-    snapshot: null,
-    tokenIds: Int32Array.from({ length: numTokens }, () => Math.floor(Math.random() * VOCABULARY)),
-    actionMask: Uint8Array.from({ length: numTokens }, (_, t) => (t < numObserved ? 0 : 1)),
-    tokenLogprobs: sampled(() => 3 * Math.log(Math.random())),
-    tokenRawLogprobs: null,
+    tokenIds: ofTokens(Int32Array, () => Math.floor(Math.random() * VOCABULARY)),
+    actionMask: ofTokens(Uint8Array, Number),
+    tokenLogprobs: ofTokens(Float32Array, (isSampled) => (isSampled ? 3 * Math.log(Math.random()) : 0)),
     tokenEntropies: null,
-    tokenPolicyVersions: new Int32Array(numTokens).fill(3),
+    tokenPolicyVersions: ofTokens(Int32Array, () => 3),
   };
 }
-
-const STEP_SHAPE = { numTokens: TOKENS_PER_STEP, numObserved: NUM_OBSERVED, textLength: 1024 };
-const newSteps = (count, shape) => Array.from({ length: count }, (_, i) => newStep(i, shape));
 
 /** Makes the events of one episode after another; what is random in them was made beforehand, so that events cost little to make. */
 export class EpisodeSource {
@@ -64,40 +57,33 @@ export class EpisodeSource {
   /** @param ids `{ logId, runId }` */
   constructor(ids, { numDistinct = NUM_DISTINCT } = {}) {
     this.ids = ids;
-    this.steps = newSteps(numDistinct, STEP_SHAPE);
+    this.steps = Array.from({ length: numDistinct }, (_, i) => newStep(i));
   }
 
-  /** The events of the `ordinal`-th episode, each made when it is asked for: its start, six steps and its end. */
-  *episode(ordinal) {
+  /** The events of the `ordinal`-th episode: its start, six steps and its end. */
+  episode(ordinal) {
     const from = (ordinal * STEPS_PER_EPISODE) % this.steps.length;
-    const steps = this.steps.slice(from, from + STEPS_PER_EPISODE);
-    const { logId, runId } = this.ids;
-    const episodeId = episodeIdFor({ runId, ordinal });
-    const occurredAtUs = Date.now() * 1000;
-    const event = (kind, seq, payload) =>
-      newEpisodeEvent({ kind, logId, runId, episodeId, seq, occurredAtUs, payload });
-    const started = {
-      groupId: `group ${Math.floor(ordinal / 8)}`,
-      groupSize: 8,
-      groupMember: ordinal % 8,
-      environment: 'bench',
-      task: {},
-      environmentSeed: ordinal,
-      samplingSeed: ordinal,
-      split: 'train',
-      agent: 'policy',
-      forkedFrom: null,
-    };
-    const ended = sealEpisode(steps, {
-      endReason: 'terminated',
-      success: true,
-      finalObservation: '',
-      finalTokenIds: new Int32Array(0),
-      finalKeptPrefixTokens: 0,
+    return episodeEvents({
+      ...this.ids,
+      ordinal,
+      steps: this.steps.slice(from, from + STEPS_PER_EPISODE),
+      started: {
+        groupId: `group ${Math.floor(ordinal / 8)}`,
+        groupSize: 8,
+        groupMember: ordinal % 8,
+        environment: 'bench',
+        task: {},
+        environmentSeed: ordinal,
+        samplingSeed: ordinal,
+      },
+      ended: {
+        endReason: 'terminated',
+        success: true,
+        finalObservation: '',
+        finalTokenIds: new Int32Array(0),
+        finalKeptPrefixTokens: 0,
+      },
     });
-    yield event('EpisodeStarted', 0, started);
-    for (const [i, payload] of steps.entries()) yield event('StepRecorded', i + 1, payload);
-    yield event('EpisodeEnded', STEPS_PER_EPISODE + 1, ended);
   }
 }
 
@@ -114,12 +100,11 @@ export class RewardSource {
 
   /** The rewards of the `ordinal`-th episode, each made when it is asked for. */
   *episode(ordinal) {
-    const { logId, runId } = this.ids;
-    const episodeId = episodeIdFor({ runId, ordinal });
-    const occurredAtUs = Date.now() * 1000;
+    const episodeId = episodeIdFor({ runId: this.ids.runId, ordinal });
+    const ids = { ...this.ids, episodeId, occurredAtUs: Date.now() * 1000 };
     for (let seq = 0; seq < REWARDS_PER_EPISODE; seq++) {
       const payload = { step: seq, name: 'exact', value: seq % 2, source: 'bench', rationale: '' };
-      yield newEpisodeEvent({ kind: 'RewardAssigned', logId, runId, episodeId, seq, occurredAtUs, payload });
+      yield episodeEvent(ids, 'RewardAssigned', seq, payload);
     }
   }
 }

@@ -1,9 +1,10 @@
-import { newEpisodeEvent, newRunId, type AnyEvent, type RetraceEvent } from '@retrace/trajectory';
+import { newRunId, type AnyEvent, type RetraceEvent } from '@retrace/trajectory';
 import { partitionOf } from '@retrace/log';
 import { catchUp, retryDeadLetters, verifyStore } from '@retrace/store';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/log';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EpisodeOrder } from '../apps/collector/src/episode-order.js';
@@ -148,16 +149,8 @@ describe('bad events', () => {
     );
     return rows.map(({ at, code }) => [Number(at), code]);
   };
-  const rewardOf = ([{ runId: ofRun, episodeId }]: readonly AnyEvent[]) =>
-    newEpisodeEvent({
-      kind: 'RewardAssigned',
-      logId: store.log.logId,
-      runId: ofRun,
-      episodeId,
-      seq: 0,
-      occurredAtUs: 1,
-      payload: { step: null, name: 'judge', value: 1, source: 'test', rationale: '' },
-    }) as AnyEvent;
+  const rewardOf = ([started]: readonly AnyEvent[]) =>
+    episodeEvent(started, 'RewardAssigned', 0, { value: 1 }) as AnyEvent;
   const episodeOf = async ([{ episodeId }]: readonly AnyEvent[]) => {
     const [row] = await store.client.queryRows<{ sealed: boolean; actions: string[] }>(
       `SELECT sealed, (SELECT groupArray(action) FROM steps WHERE episode_id = '${episodeId}') AS actions

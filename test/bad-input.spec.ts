@@ -46,7 +46,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
       expect(await runRetrace(['up', '--port', port, ...bandit, ...dataDir()])).toEqual({
         code: 1,
         stdout: '',
-        stderr: `retrace: port ${port} on 127.0.0.1: another program listens there; choose another with --port`,
+        stderr: `retrace: port ${port} on 127.0.0.1: another program uses it; choose another with --port`,
       });
       expect(readdirSync(directory.path)).toEqual([]);
     } finally {
@@ -112,9 +112,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
       '--data-dir',
       join(directory.path, 'absent'),
     ]);
-    expect(nothing).toMatch(
-      /^retrace: data directory \S+: nothing was collected there yet; start with "retrace up"/,
-    );
+    expect(nothing).toMatch(/^retrace: data directory \S+: holds no events yet; start with "retrace up"/);
   });
 
   it('a corrupt checkpoint, which harms nothing else', async () => {

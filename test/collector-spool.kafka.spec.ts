@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TrajectoryWriter } from '@retrace/collector';
-import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent } from '@retrace/trajectory';
+import { episodeIdFor, newRunId, type AnyEvent } from '@retrace/trajectory';
+import { episodeEvent } from '@retrace/trajectory/testing';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -43,16 +44,8 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
       for (const end = seq + numTurns; seq < end; seq++) {
         for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
           const episodeId = episodeIdFor({ runId, ordinal });
-          const event = newEpisodeEvent({
-            ...{ kind: 'RewardAssigned' as const, logId: log.logId, runId, episodeId, seq, occurredAtUs: 1 },
-            payload: {
-              step: null,
-              name: 'success',
-              value: seq,
-              source: 'test',
-              rationale: 'x'.repeat(2_000),
-            },
-          });
+          const ids = { logId: log.logId, runId, episodeId };
+          const event = episodeEvent(ids, 'RewardAssigned', seq, { rationale: 'x'.repeat(2_000) });
           writer.write(event as AnyEvent);
           written.set(episodeId, [...(written.get(episodeId) ?? []), event.eventId]);
         }

@@ -11,7 +11,6 @@ import {
   importanceWeights,
   KL_ESTIMATORS,
   rejectTokens,
-  offsetsOf,
   reinforcePlusPlus,
   whiten,
 } from '@retrace/algorithms';
@@ -32,8 +31,8 @@ import {
   type AnyEvent,
   type EpisodeColumns,
 } from '@retrace/trajectory';
+import { columnsFromTokens, sampleControlEvent, sampleEpisodeEvent } from '@retrace/trajectory/testing';
 import { assertAccountedLogprobs } from '../apps/trainer/src/update/behavior-check.js';
-import { sampleControlEvent, sampleEpisodeEvent } from '../libs/trajectory/src/testing/sample-events.js';
 import { payloadFields } from '../libs/trajectory/src/validation/validate-event.js';
 
 /* Mistakes that implementations of this mathematics, and of what brings data to it, are known to make: one test a number. */
@@ -56,32 +55,8 @@ const EPISODE_ID = episodeIdFor({ runId: RUN_ID, ordinal: 0 });
 
 /** One episode in one growing context: each step an observed token, then the tokens of the action, with a reward of 1. */
 function columnsOf(actions: readonly (readonly number[])[]): EpisodeColumns {
-  const lengths = actions.map((action) => action.length + 1);
-  const tokenOffsets = offsetsOf(lengths);
-  const tokenIds = Int32Array.from(actions.flatMap((action) => [OBSERVED, ...action]));
-  const actionMask = Uint8Array.from(actions.flatMap((action) => [0, ...action.map(() => 1)]));
-  return {
-    episodeIds: [EPISODE_ID],
-    groupIds: ['group'],
-    endReasons: Uint8Array.of(0),
-    successes: Int8Array.of(1),
-    stepOffsets: Int32Array.of(0, actions.length),
-    steps: Int32Array.from(actions.keys()),
-    rewards: new Float64Array(actions.length).fill(1),
-    anchors: actions.map(() => null),
-    actionValid: new Uint8Array(actions.length).fill(1),
-    keptPrefixTokens: tokenOffsets.slice(0, -1),
-    temperatures: new Float32Array(actions.length).fill(1),
-    greedy: new Uint8Array(actions.length),
-    tokenOffsets,
-    tokenIds,
-    actionMask,
-    tokenLogprobs: Float32Array.from(actionMask, (sampled) => -0.5 * sampled),
-    tokenPolicyVersions: new Int32Array(tokenIds.length).fill(4),
-    finalTokenOffsets: Int32Array.of(0, 0),
-    finalTokenIds: new Int32Array(0),
-    finalKeptPrefixTokens: Int32Array.of(0),
-  };
+  const steps = actions.map((action) => ({ observation: [OBSERVED], action, policyVersions: 4 }));
+  return columnsFromTokens([{ episodeId: EPISODE_ID, steps }]);
 }
 
 const episodeOf = (steps: readonly RewardStep[]): RewardEpisode => ({

@@ -1,7 +1,8 @@
 import { newRunId } from '@retrace/trajectory';
 import { catchUp, Sink, untilVisible, verifyStore } from '@retrace/store';
 import { openKafkaLog } from '@retrace/log/kafka';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture } from '@retrace/store-server/testing';
 import kafkajs from 'kafkajs';
 import { afterEach, describe, expect, inject, it } from 'vitest';

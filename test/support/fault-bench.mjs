@@ -8,7 +8,7 @@ import { openKafkaLog } from '@retrace/log/kafka';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { newRunId } from '@retrace/trajectory';
 import { partitionOf } from '@retrace/log';
-import { controlEvent, episodeEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { findFreePort } from '../../scripts/free-port.mjs';
 import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
 import { auditStore } from './store-audit.mjs';

@@ -17,7 +17,7 @@ import type { EpisodeTexts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
-import { columnsFromEvents } from '../../bench/columns-from-events.mjs';
+import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 interface WorkOptions {
   readonly untilUpdate?: number;

@@ -130,7 +130,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     [
       3,
       ['--policy', 'latest'],
-      /there are no episodes; at least 30 effective ones .* would do; 768 more episodes fed updates that led to this policy/,
+      /there are no episodes; at least 30 effective ones .* would do; 768 more episodes were used in updates that led to this policy/,
     ],
     [
       3,
@@ -172,7 +172,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^retrace: policies of run \S+ read tokens of tokenizer \w{12}, the episodes of run \S+ hold those of \w{12}/,
+      /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
     );
     // What was collected outside training has no rewards of its own: those of the policy's run count.
     const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];

@@ -1,2 +1,3 @@
 export { ApiConfig, readApiConfig } from './config/api-config.js';
 export { startApiServer, type ApiServer } from './server.js';
+export { runApi } from './run-api.js';

@@ -8,7 +8,7 @@ import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config/api-config.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
-import { registerOpenApi } from './http/openapi.js';
+import { registerOpenApi } from './openapi/openapi-document.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
 import { createValidationPipe } from './http/validation-pipe.js';
@@ -56,7 +56,7 @@ export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
 
 async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  registerSecurityHeaders(server);
+  await registerSecurityHeaders(server);
   registerHostGuard(server, [config.host, ...config.allowedHosts]);
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {

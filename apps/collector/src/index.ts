@@ -7,5 +7,6 @@ export type { EpisodeSummary, Prompt, RecorderContext, Turn } from './episode-re
 export { createSlots, playEpisodes, type PlayOptions } from './play-episodes.js';
 export { PolicyActor } from './policy-actor.js';
 export { planRound, type PlannedEpisode, type PlannedGroup, type RoundPlanOptions } from './round-plan.js';
+export { runCollector } from './run-collector.js';
 export { ScriptedActor } from './scripted-actor.js';
 export { TrajectoryWriter } from './trajectory-writer.js';

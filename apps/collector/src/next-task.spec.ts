@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import {
-  newControlEvent,
   RunState,
   type AnyEvent,
   type ControlEventKind,
@@ -11,6 +10,7 @@ import {
   type PayloadOf,
   type RetraceEvent,
 } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { nextTask } from './next-task.js';
 
 const runId = '01900000-0000-7000-8000-000000000001';
@@ -22,18 +22,9 @@ class Story {
   private offset = 0;
 
   constructor() {
-    this.run = new RunState(
-      this.event('RunStarted', {
-        name: 'test',
-        recipe: {},
-        recipeHash: '',
-        seed: 1,
-        environment: 'frozen-lake',
-        codeVersion: '',
-        baselines: [],
-      }),
-      { maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY) },
-    );
+    this.run = new RunState(this.event('RunStarted', {}), {
+      maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY),
+    });
     this.add('TrainerClaimed', { epoch: 0, trainerId: 't' });
   }
 
@@ -111,8 +102,8 @@ class Story {
     });
   }
 
-  private event<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): RetraceEvent<K> {
-    return newControlEvent({ kind, logId: '', runId, occurredAtUs: 1, payload });
+  private event<K extends ControlEventKind>(kind: K, payload: Partial<PayloadOf<K>>): RetraceEvent<K> {
+    return controlEvent({ logId: '', runId }, kind, payload);
   }
 }
 

@@ -1,9 +1,10 @@
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { episodeIdFor, newEpisodeEvent, newRunId, type AnyEvent } from '@retrace/trajectory';
+import { episodeIdFor, newRunId, type AnyEvent } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { peekEnvelope } from '@retrace/trajectory/codec';
+import { episodeEvent } from '@retrace/trajectory/testing';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { faultyLog, overriding, type Fault } from '@retrace/log/testing';
 import fc from 'fast-check';
@@ -13,16 +14,9 @@ import { TrajectoryWriter, type TrajectoryWriterOptions } from './trajectory-wri
 const runId = newRunId();
 const MIB = 1024 * 1024;
 
-function eventOf(episode: number, seq: number, bytes = 100): AnyEvent {
-  return newEpisodeEvent({
-    kind: 'RewardAssigned',
-    logId: runId,
-    runId,
-    episodeId: episodeIdFor({ runId, ordinal: episode }),
-    seq,
-    occurredAtUs: 1,
-    payload: { step: null, name: 'success', value: 1, source: 'test', rationale: 'x'.repeat(bytes) },
-  }) as AnyEvent;
+function eventOf(ordinal: number, seq: number, bytes = 100): AnyEvent {
+  const ids = { logId: runId, runId, episodeId: episodeIdFor({ runId, ordinal }) };
+  return episodeEvent(ids, 'RewardAssigned', seq, { rationale: 'x'.repeat(bytes) }) as AnyEvent;
 }
 
 /** The log's content: each episode's event ids in the order of their first copies. */

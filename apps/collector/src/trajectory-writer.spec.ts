@@ -1,6 +1,7 @@
-import { newEpisodeEvent, episodeIdFor, type AnyEvent } from '@retrace/trajectory';
+import { episodeIdFor, type AnyEvent } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
+import { episodeEvent } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
 import { TrajectoryWriter } from './trajectory-writer.js';
 
@@ -8,26 +9,11 @@ import { TrajectoryWriter } from './trajectory-writer.js';
 const runId = '01a00000-0000-7000-8000-000000000001';
 
 function eventOf(ordinal: number): AnyEvent {
-  return newEpisodeEvent({
-    kind: 'EpisodeStarted',
-    logId: runId,
-    runId,
-    episodeId: episodeIdFor({ runId, ordinal }),
-    seq: 0,
-    occurredAtUs: 1,
-    payload: {
-      groupId: 'g',
-      groupSize: 1,
-      groupMember: 0,
-      environment: 'bandit',
-      task: null,
-      environmentSeed: 0,
-      samplingSeed: 0,
-      split: 'train',
-      agent: 'policy',
-      forkedFrom: null,
-    },
-  }) as AnyEvent;
+  return episodeEvent(
+    { logId: runId, runId, episodeId: episodeIdFor({ runId, ordinal }) },
+    'EpisodeStarted',
+    0,
+  ) as AnyEvent;
 }
 
 /** A log that acknowledges when told to; only what the writer calls. */

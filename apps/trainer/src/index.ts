@@ -1,3 +1,4 @@
+export { runTrainer } from './run-trainer.js';
 export { Trainer, type TrainerOptions } from './trainer.js';
 export type { EpisodeSource } from './update/read-episodes.js';
 export { computeUpdate } from './update/compute-update.js';

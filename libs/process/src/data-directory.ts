@@ -27,10 +27,21 @@ export interface ServerAddress {
   readonly startedAt: string;
 }
 
+/** What of a data directory is kept elsewhere. */
+export interface DataDirectoryPlaces {
+  readonly checkpoints?: string;
+  readonly tokenizers?: string;
+  /** The users of a store that is not the directory's own. */
+  readonly credentials?: Credentials;
+}
+
 /** The layout of a data directory. Creating the object touches nothing. */
 export class DataDirectory {
   readonly root: string;
-  constructor(path: string) {
+  constructor(
+    path: string,
+    private readonly places: DataDirectoryPlaces = {},
+  ) {
     this.root = resolve(path);
   }
   get log(): string {
@@ -40,10 +51,10 @@ export class DataDirectory {
     return join(this.root, 'store');
   }
   get checkpoints(): string {
-    return join(this.root, 'checkpoints');
+    return this.places.checkpoints ?? join(this.root, 'checkpoints');
   }
   get tokenizers(): string {
-    return join(this.root, 'tokenizers');
+    return this.places.tokenizers ?? join(this.root, 'tokenizers');
   }
   /** What collectors could not append yet. */
   get spool(): string {
@@ -74,6 +85,7 @@ export class DataDirectory {
 
   /** The store's users; passwords are made at first start and kept with mode 600. */
   credentials(): Credentials {
+    if (this.places.credentials !== undefined) return this.places.credentials;
     if (existsSync(this.credentialsFile)) {
       return JSON.parse(readFileSync(this.credentialsFile, 'utf8')) as Credentials;
     }

@@ -1,8 +1,33 @@
-export { type Credentials, DataDirectory, type ServerAddress } from './data-directory.js';
-export { keepHeartbeatFile } from './heartbeat-file.js';
-export { type LogConfig, logInDirectory, namesKafka, readLogConfig } from './log-config.js';
+export {
+  DataDirectory,
+  type Credentials,
+  type DataDirectoryPlaces,
+  type ServerAddress,
+} from './data-directory.js';
+export type { Environment } from './environment/environment.js';
+export { logConfigOf, logInDirectory, readLogConfig, type LogConfig } from './environment/log-config.js';
+export { namesKafka } from './environment/log-variables.js';
+export { readVariables, type Variables, type VariablesToRead } from './environment/read-variables.js';
+export {
+  readCollectorConfig,
+  readSinkConfig,
+  readStoreServerConfig,
+  readTrainerConfig,
+  type BackendChoice,
+  type CollectorConfig,
+  type RunRoleConfig,
+  type SinkConfig,
+  type StoreServerConfig,
+} from './environment/role-config.js';
+export { roleEnvironment } from './environment/role-environment.js';
+export type { Share } from './environment/share.js';
+export {
+  OPTIONAL_STORE_VARIABLES,
+  STORE_VARIABLES,
+  storeAccessOf,
+  type StoreAccess,
+} from './environment/store-access.js';
 export { ProcessError, type ProcessErrorCode } from './process-error.js';
-export { readRoleConfig, RoleConfig, roleEnvironment, type SupervisedRoleConfig } from './role-config.js';
-export { runRole } from './run-role.js';
-export { readShare, type Share } from './share.js';
-export { type RoleMessage, type Supervised, superviseThisProcess } from './supervised.js';
+export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
+export { runProcess, type RunProcessOptions } from './supervision/run-process.js';
+export { superviseThisProcess, type RoleMessage, type Supervised } from './supervision/supervised.js';

@@ -1,6 +1,7 @@
 import { episodeIdFor, newRunId, type AnyEvent } from '@retrace/trajectory';
 import { catchUp } from '@retrace/store';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RewardScorer } from './reward-scorer.js';

@@ -38,6 +38,7 @@ export { type RebuildOptions, type RebuildReport, rebuildStore } from './rebuild
 export { type DeleteReport, deleteRun, type DeleteRun } from './retention/delete-run.js';
 export { readDeletedRuns } from './retention/deletion-watch.js';
 export { findRunReferences, type RunReference } from './retention/run-references.js';
+export type { StreamPartition } from './position/stream-partition.js';
 export { EventRowReader } from './rows/event-row-reader.js';
 export {
   DEAD_LETTER_KIND,
@@ -47,7 +48,6 @@ export {
   type EventRow,
   EventRowsEncoder,
   readEventRow,
-  type StreamPartition,
   WATERMARK_EPISODE_ID,
   WATERMARK_KIND,
 } from './rows/event-rows.js';
@@ -63,11 +63,11 @@ export type { RunFileEnd } from './run-file/run-file-format.js';
 export { migrate, type MigrateOptions, type MigrateResult, MIGRATIONS_DIRECTORY } from './schema/migrate.js';
 export { readSchemaState, type SchemaState } from './schema/schema-state.js';
 export type { StoreLayout } from './schema/store-layout.js';
-export { catchUp } from './sink/catch-up.js';
+export { catchUp } from './catch-up/catch-up.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress, SinkProgress } from './sink/sink-progress.js';
 export { Sink, type SinkRun, type SinkShare } from './sink/sink.js';
-export { untilVisible } from './sink/until-visible.js';
-export type { Fault, FaultCode } from './verify/fault-list.js';
+export { untilVisible } from './catch-up/until-visible.js';
+export type { StoreFault, FaultCode } from './verify/fault-list.js';
 export { readRunHashes, type RunHash, type RunHashOptions } from './verify/row-hash.js';
 export { type VerifyOptions, type VerifyReport, verifyStore } from './verify/verify-store.js';

@@ -191,7 +191,7 @@ describe('the API as a process', () => {
   it('names the variable that is wrong, and never a password', async () => {
     const role = start({ RETRACE_API_PORT: '99999', RETRACE_STORE_URL: 'somewhere' });
     expect(await role.exited).toBe(1);
-    expect(role.output).toContain('RETRACE_API_PORT: got 99999, ');
+    expect(role.output).toContain('RETRACE_API_PORT: got "99999", ');
     expect(role.output).toContain('RETRACE_STORE_URL: got "somewhere", ');
     expect(role.output).not.toContain('secret');
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
-import type { EpisodeDetail, EpisodeSummary } from '../episodes/episodes.dto.js';
+import type { EpisodeDetail, EpisodeListItem } from '../episodes/episodes.dto.js';
 import type { Page } from '../http/page.js';
 import type { MetricSeriesList } from '../metrics/metrics.dto.js';
 import type { Policy } from '../policies/policies.dto.js';
-import type { RunDetail, RunSummary } from '../runs/runs.dto.js';
+import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import type { PlayedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
@@ -51,7 +51,7 @@ async function allPages<Item>(path: string, from: string | null = null): Promise
 
 describe('runs', () => {
   it('lists runs, newest first, with status, success curve and newest values', async () => {
-    const { items } = await fixture.getJson<Page<RunSummary>>('/api/runs');
+    const { items } = await fixture.getJson<Page<RunListItem>>('/api/runs');
     expect(items.map(({ name, status }) => ({ name, status }))).toEqual([
       { name: 'frozen-lake-ppo', status: 'running' },
       { name: 'ended', status: 'finished' },
@@ -65,7 +65,7 @@ describe('runs', () => {
   });
 
   it('pages through runs one by one', async () => {
-    const names = (await allPages<RunSummary>('/api/runs?limit=1')).map(({ name }) => name);
+    const names = (await allPages<RunListItem>('/api/runs?limit=1')).map(({ name }) => name);
     expect(names).toEqual(['frozen-lake-ppo', 'ended']);
   });
 
@@ -130,10 +130,10 @@ describe('episodes', () => {
 
   it('pages through all episodes once, newest first, while others are added', async () => {
     const path = `${runPath()}/episodes?limit=7`;
-    const first = await fixture.getJson<Page<EpisodeSummary>>(path);
+    const first = await fixture.getJson<Page<EpisodeListItem>>(path);
     const later = await run.unfinishedEpisode();
     await fixture.storeHasCaughtUp();
-    const rest = await allPages<EpisodeSummary>(path, first.nextCursor);
+    const rest = await allPages<EpisodeListItem>(path, first.nextCursor);
     const ids = [...first.items, ...rest].map(({ episodeId }) => episodeId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual([...ids].sort().reverse());
@@ -142,7 +142,7 @@ describe('episodes', () => {
   });
 
   it('tells of an episode what its events say', async () => {
-    const [episode] = await allPages<EpisodeSummary>(`${runPath()}/episodes?sort=oldest&limit=500`);
+    const [episode] = await allPages<EpisodeListItem>(`${runPath()}/episodes?sort=oldest&limit=500`);
     const { end } = rounds[0][0];
     expect(episode).toMatchObject({
       episodeId: rounds[0][0].episodeId,
@@ -163,7 +163,7 @@ describe('episodes', () => {
     ['success=false&split=train', (end: EpisodeEnded, round: number) => end.success === false && round !== 9],
     ['agent=expert', () => false],
   ])('filters by %s', async (filter, isExpected: (end: EpisodeEnded, round: number) => boolean) => {
-    const episodes = await allPages<EpisodeSummary>(
+    const episodes = await allPages<EpisodeListItem>(
       `${runPath()}/episodes?limit=5&sort=oldest&sealed=true&${filter}`,
     );
     const expected = rounds.flatMap((some, round) =>
@@ -174,7 +174,7 @@ describe('episodes', () => {
   });
 
   it('finds the episodes that are still played', async () => {
-    const { items } = await fixture.getJson<Page<EpisodeSummary>>(
+    const { items } = await fixture.getJson<Page<EpisodeListItem>>(
       `${runPath()}/episodes?sealed=false&sort=oldest`,
     );
     expect(items[0]).toMatchObject({
@@ -186,9 +186,9 @@ describe('episodes', () => {
   });
 
   it('finds the batch of an update and the members of a group', async () => {
-    const batch = await allPages<EpisodeSummary>(`${runPath()}/episodes?update=3&limit=4&sort=oldest`);
+    const batch = await allPages<EpisodeListItem>(`${runPath()}/episodes?update=3&limit=4&sort=oldest`);
     expect(batch.map(({ episodeId }) => episodeId)).toEqual(rounds[3].map(({ episodeId }) => episodeId));
-    const members = await allPages<EpisodeSummary>(
+    const members = await allPages<EpisodeListItem>(
       `${runPath()}/episodes?groupId=${batch[0].groupId}&sort=oldest`,
     );
     expect(members.map(({ groupMember }) => groupMember)).toEqual([0, 1]);
@@ -251,7 +251,7 @@ describe('an episode', () => {
     const { episodeId } = await early.unfinishedEpisode();
     const ids = async () => {
       await fixture.storeHasCaughtUp();
-      const episodes = await allPages<EpisodeSummary>(`/api/runs/${early.runId}/episodes?limit=10`);
+      const episodes = await allPages<EpisodeListItem>(`/api/runs/${early.runId}/episodes?limit=10`);
       return episodes.map((listed) => listed.episodeId);
     };
     expect(await ids()).toEqual([]);

@@ -1,3 +1,4 @@
+import type { EndReason } from '@retrace/trajectory';
 import type { EpisodeRow } from './episode-row.js';
 
 /**
@@ -5,10 +6,12 @@ import type { EpisodeRow } from './episode-row.js';
  * beside a training run of ten minutes, where these records took 30); a list that is asked for again and again reads these and puts
  * them together itself.
  */
-export interface EpisodeEndRow extends Omit<EpisodeRow, 'started_at' | 'ended_at' | 'sealed'> {
+export interface EpisodeEndRow extends Omit<EpisodeRow, 'started_at' | 'ended_at' | 'sealed' | 'end_reason'> {
   readonly kind: string;
   readonly log_offset: number | string;
   readonly occurred_at: string;
+  /** Empty in an episode's start. */
+  readonly end_reason: EndReason | '';
 }
 
 export const EPISODE_END_COLUMNS = `episode_id, kind, log_offset, occurred_at, group_id, group_member, environment, split, agent,
@@ -43,7 +46,7 @@ function episodeOf(records: readonly EpisodeEndRow[]): EpisodeRow | null {
     started_at: start.occurred_at,
     ended_at: end?.occurred_at ?? null,
     sealed: end !== null,
-    end_reason: end?.end_reason ?? null,
+    end_reason: end === null || end.end_reason === '' ? null : end.end_reason,
     success: end?.success ?? null,
     return: end?.return ?? null,
     num_steps: end?.num_steps ?? null,

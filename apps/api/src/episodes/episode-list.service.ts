@@ -4,8 +4,8 @@ import { pageOf, type Page } from '../http/page.js';
 import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
 import { batchCondition, filterConditions, filterParams, groupCondition } from './episode-filter.js';
-import { EPISODE_COLUMNS, toEpisodeSummary, type EpisodeRow } from './episode-row.js';
-import type { EpisodesQuery, EpisodeSummary } from './episodes.dto.js';
+import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
+import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 
 /** Sorts after every UUID. */
 const AFTER_ALL = '~';
@@ -27,7 +27,7 @@ export class EpisodeListService {
 
   constructor(private readonly store: StoreService) {}
 
-  async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeSummary>> {
+  async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
     const order = orderOf(query);
     const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [order.start];
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
@@ -74,7 +74,11 @@ export class EpisodeListService {
   }
 
   /** Few episodes, named by a group or a batch. */
-  private async listNamed(runId: string, query: EpisodesQuery, after: string): Promise<Page<EpisodeSummary>> {
+  private async listNamed(
+    runId: string,
+    query: EpisodesQuery,
+    after: string,
+  ): Promise<Page<EpisodeListItem>> {
     const { beyond, direction } = orderOf(query);
     const named = [
       ...(query.groupId === undefined ? [] : [groupCondition]),
@@ -91,7 +95,7 @@ export class EpisodeListService {
   }
 
   /** Finds the ids first, over as few columns as the filter needs, then reads their rows. */
-  private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeSummary>> {
+  private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeListItem>> {
     const found: string[] = [];
     let after = start;
     for (let numWindows = 0; numWindows < MAX_WINDOWS; numWindows++) {
@@ -102,7 +106,7 @@ export class EpisodeListService {
       after = end;
     }
     const rows = await this.readRows(runId, query, found);
-    return { items: rows.map(toEpisodeSummary), nextCursor: encodeCursor([after]) };
+    return { items: rows.map(toEpisodeListItem), nextCursor: encodeCursor([after]) };
   }
 
   /** Ids of those that pass the filter, among the next `WINDOW_EPISODES`. */
@@ -180,6 +184,6 @@ function windowOf(query: EpisodesQuery): string {
     LIMIT {size:UInt32}`;
 }
 
-function toPage(rows: readonly EpisodeRow[], limit: number): Page<EpisodeSummary> {
-  return pageOf(rows, limit, { toItem: toEpisodeSummary, keyOf: (row) => [row.episode_id] });
+function toPage(rows: readonly EpisodeRow[], limit: number): Page<EpisodeListItem> {
+  return pageOf(rows, limit, { toItem: toEpisodeListItem, keyOf: (row) => [row.episode_id] });
 }

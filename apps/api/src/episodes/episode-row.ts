@@ -1,5 +1,6 @@
+import type { EndReason, Split } from '@retrace/trajectory';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
-import type { EpisodeSummary } from './episodes.dto.js';
+import type { EpisodeListItem } from './episodes.dto.js';
 
 /** A row of the view `episodes`, as JSON gives it. */
 export interface EpisodeRow {
@@ -7,13 +8,13 @@ export interface EpisodeRow {
   readonly group_id: string;
   readonly group_member: number;
   readonly environment: string;
-  readonly split: string;
+  readonly split: Split;
   readonly agent: string;
   readonly environment_seed: number;
   readonly started_at: string;
   readonly ended_at: string | null;
   readonly sealed: boolean;
-  readonly end_reason: string | null;
+  readonly end_reason: EndReason | null;
   readonly success: boolean | null;
   readonly return: number | null;
   readonly num_steps: number | null;
@@ -27,7 +28,7 @@ export const EPISODE_COLUMNS = `episode_id, group_id, group_member, environment,
     ended_at, sealed, end_reason, success, \`return\`, num_steps, num_tokens, num_action_tokens,
     policy_version_min, policy_version_max`;
 
-export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
+export function toEpisodeListItem(row: EpisodeRow): EpisodeListItem {
   return {
     episodeId: row.episode_id,
     groupId: row.group_id,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../http/problem.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
-import { EPISODE_COLUMNS, toEpisodeSummary, type EpisodeRow } from './episode-row.js';
+import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
 import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
 import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
 
@@ -63,7 +63,7 @@ export class EpisodeService {
         `Run ${runId} has no episode ${episodeId}, or it is not stored yet`,
       );
     return {
-      ...toEpisodeSummary(episode),
+      ...toEpisodeListItem(episode),
       task: parseJson(episode.task),
       finalObservation: episode.sealed ? episode.final_observation : null,
       updateNumbers: updates.map(({ update_number: updateNumber }) => updateNumber),

@@ -1,11 +1,17 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Page } from '../http/page.js';
-import { ApiPage } from '../http/page-schema.js';
+import { ApiPage } from '../openapi/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { EpisodeService } from './episode.service.js';
-import { EpisodeDetail, EpisodeParams, EpisodeQuery, EpisodesQuery, EpisodeSummary } from './episodes.dto.js';
+import {
+  EpisodeDetail,
+  EpisodeParams,
+  EpisodeQuery,
+  EpisodesQuery,
+  EpisodeListItem,
+} from './episodes.dto.js';
 
 @ApiTags('episodes')
 @Controller('api/runs/:runId/episodes')
@@ -16,12 +22,14 @@ export class EpisodesController {
   ) {}
 
   @Get()
-  @ApiPage(EpisodeSummary)
-  list(@Param() { runId }: RunParams, @Query() query: EpisodesQuery): Promise<Page<EpisodeSummary>> {
+  @ApiOperation({ summary: 'Lists the episodes of a run' })
+  @ApiPage(EpisodeListItem)
+  list(@Param() { runId }: RunParams, @Query() query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
     return this.episodes.list(runId, query);
   }
 
   @Get(':episodeId')
+  @ApiOperation({ summary: 'Returns one episode with its steps' })
   @ApiOkResponse({ type: EpisodeDetail })
   get(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeDetail> {
     return this.episode.get(params, query);

@@ -1,226 +1,283 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { Json } from '@retrace/trajectory';
+import type { EndReason, Json, Split } from '@retrace/trajectory';
 import { IsOptional, IsString, Length } from 'class-validator';
+import { ApiJson } from '../openapi/any-json.js';
 import { PageQuery } from '../http/page.js';
 import { OptionalUuid, QueryBoolean, QueryInteger, QueryWord, Uuid } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
+import { SPLITS } from './splits.js';
+
+const SORTS = ['newest', 'oldest'] as const;
+const END_REASONS = ['terminated', 'truncated', 'abandoned'] as const satisfies readonly EndReason[];
 
 export class EpisodesQuery extends PageQuery {
-  @QueryWord(['train', 'validation', 'test'])
-  readonly split?: 'train' | 'validation' | 'test';
+  @QueryWord(SPLITS, 'Only episodes of this split')
+  readonly split?: Split;
 
-  @QueryBoolean('Only episodes that succeeded, or only those that failed')
+  @QueryBoolean('true: only episodes that succeeded; false: only episodes that failed')
   readonly success?: boolean;
 
-  @QueryBoolean('Only episodes that ended, or only those in progress')
+  @QueryBoolean('true: only episodes that have ended; false: only episodes in progress')
   readonly sealed?: boolean;
 
-  @ApiPropertyOptional({ description: 'Who acted: policy, expert, random or the name of an external agent' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'Only episodes of this agent: policy, expert, random or the name of an external agent',
+  })
   @IsOptional()
   @IsString()
   @Length(1, 200)
   readonly agent?: string;
 
-  @OptionalUuid('Only the members of one group')
+  @OptionalUuid('Only episodes of this group')
   readonly groupId?: string;
 
-  @QueryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description: 'Only the batch of one update' })
+  @QueryInteger({
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    description: 'Only episodes in the batch of this update',
+  })
   readonly update?: number;
 
-  @QueryWord(['newest', 'oldest'], 'Order by start')
-  readonly sort: 'newest' | 'oldest' = 'newest';
+  @QueryWord(SORTS, 'Which episodes come first, by their start', 'newest')
+  readonly sort: (typeof SORTS)[number] = 'newest';
 }
 
 export class EpisodeParams extends RunParams {
-  @Uuid('The episode')
+  @Uuid('Id of the episode')
   readonly episodeId!: string;
 }
 
 export class EpisodeQuery {
-  @QueryInteger({ min: 0, max: 2 ** 31, default: 0, description: '`nextStep` of the answer before' })
+  @QueryInteger({ min: 0, max: 2 ** 31, default: 0, description: '`nextStep` of the previous answer' })
   readonly fromStep: number = 0;
 
   @QueryInteger({
     min: 1,
     max: 500,
     default: 100,
-    description: 'Most steps returned; fewer where tokens are many',
+    description: 'Maximum number of steps; an answer of more than 100,000 tokens has fewer',
   })
   readonly maxSteps: number = 100;
 }
 
-export class EpisodeSummary {
-  @ApiProperty()
+export class EpisodeListItem {
+  @ApiProperty({ type: String, format: 'uuid' })
   readonly episodeId!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String, format: 'uuid' })
   readonly groupId!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer', description: 'Position in its group, from 0' })
   readonly groupMember!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly environment!: string;
 
-  @ApiProperty()
-  readonly split!: string;
+  @ApiProperty({ type: String, enum: SPLITS })
+  readonly split!: Split;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly agent!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly environmentSeed!: number;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ type: String, format: 'date-time' })
   readonly startedAt!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'null until the episode ends',
+  })
   readonly endedAt!: string | null;
 
-  @ApiProperty({ description: 'It ended: its steps are complete and final' })
+  @ApiProperty({ type: Boolean, description: 'The episode has ended: its steps are complete and final' })
   readonly sealed!: boolean;
 
-  @ApiProperty({ type: String, nullable: true, enum: ['terminated', 'truncated', 'abandoned'] })
-  readonly endReason!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    enum: [...END_REASONS, null],
+    description: 'null until the episode ends',
+  })
+  readonly endReason!: EndReason | null;
 
-  @ApiProperty({ type: Boolean, nullable: true })
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    description: 'null until the episode ends, or when the environment does not tell',
+  })
   readonly success!: boolean | null;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null when every reward is missing' })
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Sum of the rewards; null until the episode ends, or when every reward is missing',
+  })
   readonly return!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'null until the episode ends' })
   readonly numSteps!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'null until the episode ends' })
   readonly numTokens!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Tokens that the policy sampled; null until the episode ends',
+  })
   readonly numActionTokens!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null when no policy of this run sampled in it' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Oldest policy version that sampled a token; null when no policy of this run did',
+  })
   readonly policyVersionMin!: number | null;
 
-  @ApiProperty({ type: Number, nullable: true })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Newest policy version that sampled a token; null when no policy of this run did',
+  })
   readonly policyVersionMax!: number | null;
 }
 
-/** The tokens that a step appended, a list each of equal length. */
+const NULLABLE_NUMBERS = { type: 'array', items: { type: 'number', nullable: true } } as const;
+const INTEGERS = { type: 'array', items: { type: 'integer' } } as const;
+
+/** The tokens that a step appended: lists of equal length, one value for each token. */
 export class StepTokens {
-  @ApiProperty({ type: [Number] })
+  @ApiProperty(INTEGERS)
   readonly ids!: readonly number[];
 
   @ApiProperty({
-    type: [String],
+    type: 'array',
+    items: { type: 'string' },
     nullable: true,
-    description: 'Text of each token; null without the tokenizer',
+    description: 'Text of each token; null when the tokenizer is unavailable',
   })
   readonly texts!: readonly string[] | null;
 
-  @ApiProperty({ type: [Number], description: '1 where the policy sampled the token' })
+  @ApiProperty({ ...INTEGERS, description: '1 for a token that the policy sampled, otherwise 0' })
   readonly actionMask!: readonly number[];
 
-  @ApiProperty({ type: [Number], description: 'Behavior logprobs in nats; null = missing' })
+  @ApiProperty({ ...NULLABLE_NUMBERS, description: 'Behavior logprobs in nats; null = missing' })
   readonly logprobs!: readonly (number | null)[];
 
-  @ApiProperty({ type: [Number], description: 'Nats; empty where unknown' })
+  @ApiProperty({ ...NULLABLE_NUMBERS, description: 'Entropies in nats; empty when the engine gave none' })
   readonly entropies!: readonly (number | null)[];
 
-  @ApiProperty({ type: [Number], description: 'Policy version of each token; −1 = no policy of this run' })
+  @ApiProperty({ ...INTEGERS, description: 'Policy version of each token; −1 = no policy of this run' })
   readonly policyVersions!: readonly number[];
 }
 
-export class RewardComponent {
-  @ApiProperty()
+export class StepReward {
+  @ApiProperty({ type: String })
   readonly name!: string;
 
-  @ApiProperty({ type: Number, nullable: true })
+  @ApiProperty({ type: Number, nullable: true, description: 'null = missing, which is not zero' })
   readonly value!: number | null;
 }
 
 export class StepDetail {
-  @ApiProperty()
+  @ApiProperty({ type: 'integer', description: 'From 0' })
   readonly step!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly observation!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'Text that the agent answered' })
   readonly action!: string;
 
-  @ApiProperty({ type: String, nullable: true })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Action that the environment read from the text',
+  })
   readonly parsedAction!: string | null;
 
-  @ApiProperty()
+  @ApiProperty({ type: Boolean })
   readonly actionValid!: boolean;
 
-  @ApiProperty({ type: String, nullable: true })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Text by which the environment identifies its state; null when it offers none',
+  })
   readonly anchor!: string | null;
 
   @ApiProperty({ type: Number, nullable: true, description: 'null = missing, which is not zero' })
   readonly reward!: number | null;
 
-  @ApiProperty({ type: [RewardComponent] })
-  readonly rewards!: readonly RewardComponent[];
+  @ApiProperty({ type: [StepReward], description: 'Components of the reward' })
+  readonly rewards!: readonly StepReward[];
 
-  @ApiProperty()
+  @ApiProperty({ type: Boolean, description: 'The environment ended the episode in this step' })
   readonly terminated!: boolean;
 
-  @ApiProperty()
+  @ApiProperty({ type: Boolean, description: 'The episode was cut off after this step' })
   readonly truncated!: boolean;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true })
+  @ApiJson('What the environment reported beside the observation')
   readonly info!: Json;
 
-  @ApiProperty({ description: "Tokens of the episode's context that this step's prompt kept" })
+  @ApiProperty({
+    type: 'integer',
+    description: "Tokens of the episode's context that this step's prompt kept",
+  })
   readonly keptPrefixTokens!: number;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null where nothing was sampled' })
+  @ApiProperty({ type: Number, nullable: true, description: 'null when no token was sampled' })
   readonly temperature!: number | null;
 
-  @ApiProperty({ type: Boolean, nullable: true })
+  @ApiProperty({ type: Boolean, nullable: true, description: 'null when no token was sampled' })
   readonly greedy!: boolean | null;
 
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'Engine that sampled the action' })
   readonly engine!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly model!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: Number })
   readonly generationMs!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: Number })
   readonly environmentMs!: number;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ type: String, format: 'date-time' })
   readonly occurredAt!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: StepTokens })
   readonly tokens!: StepTokens;
 }
 
-export class EpisodeDetail extends EpisodeSummary {
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true })
+export class EpisodeDetail extends EpisodeListItem {
+  @ApiJson('Task that the environment was reset with')
   readonly task!: Json;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'After the last action; null until the episode ends',
+    description: 'Observation after the last action; null until the episode ends',
   })
   readonly finalObservation!: string | null;
 
-  @ApiProperty({ type: [Number], description: 'Updates whose batches it is in' })
+  @ApiProperty({ ...INTEGERS, description: 'Updates whose batches contain this episode' })
   readonly updateNumbers!: readonly number[];
 
   @ApiProperty({ type: [StepDetail] })
   readonly steps!: readonly StepDetail[];
 
   @ApiProperty({
-    type: Number,
+    type: 'integer',
     nullable: true,
-    description: 'First step that is not in this answer; null when none is left',
+    description: 'First step after this answer; null when there is none',
   })
   readonly nextStep!: number | null;
 }

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Health } from './health.dto.js';
 import { HealthService } from './health.service.js';
 
@@ -9,6 +9,7 @@ export class HealthController {
   constructor(private readonly health: HealthService) {}
 
   @Get()
+  @ApiOperation({ summary: 'Reports the state of the store, the log and the sink' })
   @ApiOkResponse({ type: Health })
   check(): Promise<Health> {
     return this.health.check();

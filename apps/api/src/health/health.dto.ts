@@ -1,56 +1,67 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-export class StoreHealth {
-  @ApiProperty({ enum: ['starting', 'ready', 'unreachable', 'failed'] })
-  readonly state!: string;
+const PART_STATUSES = ['up', 'degraded'] as const;
+const STORE_STATES = ['starting', 'ready', 'unreachable', 'failed'] as const;
+const SINK_STATES = ['off', 'waiting', 'running', 'backingOff', 'failed'] as const;
+const HEALTH_STATUSES = ['ok', 'starting', 'degraded'] as const;
 
-  @ApiProperty({ description: 'Why, where it is not ready' })
+abstract class PartHealth {
+  @ApiProperty({ type: String, enum: PART_STATUSES })
+  readonly status!: (typeof PART_STATUSES)[number];
+}
+
+export class StoreHealth extends PartHealth {
+  @ApiProperty({ type: String, enum: STORE_STATES })
+  readonly state!: (typeof STORE_STATES)[number];
+
+  @ApiProperty({ type: String, description: 'Why the store is not ready; empty when it is' })
   readonly detail!: string;
 }
 
-export class SinkHealth {
-  @ApiProperty({ enum: ['off', 'waiting', 'running', 'backingOff', 'failed'] })
-  readonly state!: string;
+export class SinkHealth extends PartHealth {
+  @ApiProperty({ type: String, enum: SINK_STATES, description: '`off`: the sink is another process' })
+  readonly state!: (typeof SINK_STATES)[number];
 
-  @ApiProperty()
+  @ApiProperty({ type: String, description: 'Why the sink is not running; empty when it is' })
   readonly detail!: string;
 
   @ApiProperty({
-    type: Number,
+    type: 'integer',
     nullable: true,
-    description: 'Records that the log has and the store lacks; null until known',
+    description: 'Records of the log that the store does not have yet; null until known',
   })
   readonly lagRecords!: number | null;
 
   @ApiProperty({
-    type: Number,
+    type: 'integer',
     nullable: true,
-    description: 'From an event to its place in the store, 99th percentile',
+    description: '99th percentile of the time from an event to its row in the store, in ms; null until known',
   })
   readonly visibleAfterMsP99!: number | null;
 }
 
 export class LogHealth {
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly logId!: string;
 }
 
 export class Health {
   @ApiProperty({
-    enum: ['ok', 'starting', 'degraded'],
-    description: 'Always with status 200: the process itself is up',
+    type: String,
+    enum: HEALTH_STATUSES,
+    description: '`starting`: waiting for the store. `degraded`: the store or the sink has a fault',
   })
-  readonly status!: 'ok' | 'starting' | 'degraded';
+  readonly status!: (typeof HEALTH_STATUSES)[number];
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly version!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: StoreHealth })
   readonly store!: StoreHealth;
 
-  @ApiProperty()
+  @ApiProperty({ type: LogHealth })
   readonly log!: LogHealth;
 
-  @ApiProperty()
+  @ApiProperty({ type: SinkHealth })
   readonly sink!: SinkHealth;
 }

@@ -3,12 +3,12 @@ import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { encodeCursor, type CursorKey } from './cursor.js';
 import { QueryInteger } from './query-decorators.js';
 
-/** Query of every list. */
+/** Query parameters of every list. */
 export class PageQuery {
-  @QueryInteger({ min: 1, max: 500, default: 50, description: 'Most items returned' })
+  @QueryInteger({ min: 1, max: 500, default: 50, description: 'Maximum number of items' })
   readonly limit: number = 50;
 
-  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @ApiPropertyOptional({ type: String, description: '`nextCursor` of the previous page' })
   @IsOptional()
   @IsString()
   @MaxLength(500)

@@ -39,8 +39,16 @@ export function QueryBoolean(description: string): PropertyDecorator {
 }
 
 /** One of a few words. */
-export function QueryWord(words: readonly string[], description?: string): PropertyDecorator {
-  return applyDecorators(ApiPropertyOptional({ enum: words, description }), IsOptional(), IsIn(words));
+export function QueryWord(
+  words: readonly string[],
+  description: string,
+  defaultWord?: string,
+): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, enum: words, description, default: defaultWord }),
+    IsOptional(),
+    IsIn(words),
+  );
 }
 
 /** A required UUID in the form that events carry: 36 characters, lower case. */

@@ -1,50 +1,63 @@
 import type { AnyEvent } from '@retrace/trajectory';
+import type {
+  LiveMetrics,
+  LivePolicy,
+  LiveRunEnded,
+  LiveRunStarted,
+  LiveUpdateApplied,
+  LiveUpdatePlanned,
+} from './live-message.dto.js';
 
-/** What clients of the live stream hear about. */
-export interface LiveMessage {
+type LiveContent =
+  | { readonly kind: 'metrics'; readonly data: LiveMetrics }
+  | { readonly kind: 'policy'; readonly data: LivePolicy }
+  | { readonly kind: 'update'; readonly data: LiveUpdatePlanned | LiveUpdateApplied }
+  | { readonly kind: 'run'; readonly data: LiveRunStarted | LiveRunEnded };
+
+/** A message to the clients of the live stream. */
+export type LiveMessage = LiveContent & {
   /** Offset of its event in the control stream: the id of the message. */
   readonly offset: number;
   readonly runId: string;
-  readonly kind: 'metrics' | 'policy' | 'update' | 'run';
-  readonly data: object;
+};
+
+/** The message for an event of the control stream; null for an event that no page shows. */
+export function toLiveMessage(offset: number, event: AnyEvent): LiveMessage | null {
+  const content = contentOf(event, Math.floor(event.occurredAtUs / 1000));
+  return content && { ...content, offset, runId: event.runId };
 }
 
-/** The message for an event of the control stream; null for events that concern no page. */
-export function toLiveMessage(offset: number, event: AnyEvent): LiveMessage | null {
-  const time = Math.floor(event.occurredAtUs / 1000);
-  const message = (kind: LiveMessage['kind'], data: object): LiveMessage => ({
-    offset,
-    runId: event.runId,
-    kind,
-    data: { ...data, time },
-  });
+function contentOf(event: AnyEvent, time: number): LiveContent | null {
   switch (event.kind) {
     case 'MetricsLogged': {
       const { source, step, names, values } = event.payload;
-      return message('metrics', { source, step, names, values: Array.from(values, finiteOrNull) });
+      return {
+        kind: 'metrics',
+        data: { source, step, names, values: Array.from(values, finiteOrNull), time },
+      };
     }
     case 'PolicyPublished': {
       const { policyVersion, updateNumber } = event.payload;
-      return message('policy', { policyVersion, updateNumber });
+      return { kind: 'policy', data: { policyVersion, updateNumber, time } };
     }
     case 'BatchPlanned': {
       const { updateNumber, policyVersionIn, stage } = event.payload;
-      return message('update', { state: 'planned', updateNumber, policyVersionIn, stage });
+      return { kind: 'update', data: { state: 'planned', updateNumber, policyVersionIn, stage, time } };
     }
     case 'UpdateApplied': {
       const { updateNumber, policyVersionOut } = event.payload;
-      return message('update', { state: 'applied', updateNumber, policyVersionOut });
+      return { kind: 'update', data: { state: 'applied', updateNumber, policyVersionOut, time } };
     }
     case 'RunStarted':
-      return message('run', { state: 'started', name: event.payload.name });
+      return { kind: 'run', data: { state: 'started', name: event.payload.name, time } };
     case 'RunEnded':
-      return message('run', { state: 'ended', reason: event.payload.reason });
+      return { kind: 'run', data: { state: 'ended', reason: event.payload.reason, time } };
     default:
       return null;
   }
 }
 
-/** JSON has no NaN; in the log it says "not available". */
+/** JSON has no NaN; in the log it stands for a value that is unavailable. */
 function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

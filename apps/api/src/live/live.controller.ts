@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { RunParams } from '../runs/run-params.js';
+import { LIVE_DATA } from './live-message.dto.js';
 import { LastEventId } from './last-event-id.js';
 import { LiveService } from './live.service.js';
 
@@ -11,14 +12,20 @@ export class LiveController {
   constructor(private readonly live: LiveService) {}
 
   @Get()
-  @ApiProduces('text/event-stream')
+  @ApiOperation({ summary: 'Streams the events of a run as they happen (server-sent events)' })
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
-    description: 'Offset of the last message that was received',
+    schema: { type: 'integer', minimum: 0 },
+    description: 'Id of the last message that the client received',
   })
   @ApiOkResponse({
-    description: 'Events metrics, policy, update, run; heartbeat; reset (read everything anew)',
+    description:
+      'Messages `metrics`, `policy`, `update` and `run`, with an id and data of the schemas named here; `heartbeat` ' +
+      'every 15 seconds; `reset` when messages were missed and everything must be read again.',
+    content: {
+      'text/event-stream': { schema: { oneOf: LIVE_DATA.map((data) => ({ $ref: getSchemaPath(data) })) } },
+    },
   })
   stream(
     @Param() { runId }: RunParams,

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RunParams } from '../runs/run-params.js';
 import { MetricSeriesList, MetricsQuery } from './metrics.dto.js';
 import { MetricsService } from './metrics.service.js';
@@ -10,6 +10,7 @@ export class MetricsController {
   constructor(private readonly metrics: MetricsService) {}
 
   @Get()
+  @ApiOperation({ summary: 'Returns metrics of a run as series' })
   @ApiOkResponse({ type: MetricSeriesList })
   series(@Param() { runId }: RunParams, @Query() query: MetricsQuery): Promise<MetricSeriesList> {
     return this.metrics.series(runId, query);

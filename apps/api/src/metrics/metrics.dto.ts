@@ -3,10 +3,14 @@ import { Transform, type TransformFnParams } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, Length } from 'class-validator';
 import { QueryInteger, QueryWord } from '../http/query-decorators.js';
 
-const SOURCES = ['trainer', 'collector', 'sink', 'evaluation', 'system'];
+export const METRIC_SOURCES = ['trainer', 'collector', 'sink', 'evaluation', 'system'] as const;
+export type MetricSource = (typeof METRIC_SOURCES)[number];
 
 export class MetricsQuery {
-  @ApiPropertyOptional({ type: String, description: 'Names separated by commas; all metrics when left out' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'Names of metrics, separated by commas; without it, all metrics',
+  })
   @Transform(({ value }: TransformFnParams) =>
     typeof value === 'string' ? value.split(',') : (value as unknown),
   )
@@ -16,33 +20,45 @@ export class MetricsQuery {
   @Length(1, 200, { each: true })
   readonly names: readonly string[] = [];
 
-  @QueryWord(SOURCES, 'Who logged them; everyone when left out')
-  readonly source?: string;
+  @QueryWord(METRIC_SOURCES, 'Only metrics that this process logged')
+  readonly source?: MetricSource;
 
   @QueryInteger({
     min: 2,
     max: 10_000,
     default: 1_000,
     description:
-      'Most points of a series; a longer one is cut into as many equal stretches, each shown by its mean',
+      'Maximum number of points in a series; a longer series is cut into this many equal stretches, and each point is the mean of one',
   })
   readonly maxPoints: number = 1_000;
 }
 
 export class MetricSeries {
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly name!: string;
 
-  @ApiProperty()
-  readonly source!: string;
+  @ApiProperty({ type: String, enum: METRIC_SOURCES })
+  readonly source!: MetricSource;
 
-  @ApiProperty({ type: [Number], description: 'Ascending: update, round or policy version, by source' })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'integer' },
+    description: 'Ascending: update, round or policy version, depending on the source',
+  })
   readonly steps!: readonly number[];
 
-  @ApiProperty({ type: [Number], description: 'Finite; steps without a value are left out' })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'number' },
+    description: 'Finite values, one for each step; steps without a value are left out',
+  })
   readonly values!: readonly number[];
 
-  @ApiProperty({ type: [Number], description: 'Milliseconds since the Unix epoch' })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'integer' },
+    description: 'Milliseconds since the Unix epoch, one for each step',
+  })
   readonly times!: readonly number[];
 }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { StoreService } from '../store/store.service.js';
-import type { MetricSeriesList, MetricsQuery } from './metrics.dto.js';
+import type { MetricSeriesList, MetricSource, MetricsQuery } from './metrics.dto.js';
 
 interface SeriesRow {
   readonly name: string;
-  readonly source: string;
+  readonly source: MetricSource;
   readonly points: readonly (readonly [step: number, value: number, timeMs: number])[];
 }
 
@@ -39,8 +39,13 @@ const SERIES = `
 export class MetricsService {
   constructor(private readonly store: StoreService) {}
 
-  async series(runId: string, { names, source = '', maxPoints }: MetricsQuery): Promise<MetricSeriesList> {
-    const rows = await this.store.queryRows<SeriesRow>(SERIES, { runId, names, source, maxPoints });
+  async series(runId: string, { names, source, maxPoints }: MetricsQuery): Promise<MetricSeriesList> {
+    const rows = await this.store.queryRows<SeriesRow>(SERIES, {
+      runId,
+      names,
+      source: source ?? '',
+      maxPoints,
+    });
     return {
       series: rows.map(({ name, source: loggedBy, points }) => ({
         name,

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { PageQuery, type Page } from '../http/page.js';
-import { ApiPage } from '../http/page-schema.js';
+import { ApiPage } from '../openapi/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { Policy } from './policies.dto.js';
 import { PoliciesService } from './policies.service.js';
@@ -12,6 +12,7 @@ export class PoliciesController {
   constructor(private readonly policies: PoliciesService) {}
 
   @Get()
+  @ApiOperation({ summary: 'Lists the policy versions of a run, newest first' })
   @ApiPage(Policy)
   list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Policy>> {
     return this.policies.list(runId, query);

@@ -1,28 +1,28 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 export class Policy {
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly policyVersion!: number;
 
   @ApiProperty({
-    type: Number,
+    type: 'integer',
     nullable: true,
-    description: 'Version it was trained from; null for the first',
+    description: 'Version it was trained from; null for the first version',
   })
   readonly parentVersion!: number | null;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer', description: 'Update that made this version' })
   readonly updateNumber!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly weightsSha256!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly weightsSizeBytes!: number;
 
-  @ApiProperty({ description: 'Hash of architecture and tokenizer' })
+  @ApiProperty({ type: String, description: 'Hash of architecture and tokenizer' })
   readonly modelHash!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ type: String, format: 'date-time' })
   readonly publishedAt!: string;
 }

@@ -2,6 +2,6 @@ import { Uuid } from '../http/query-decorators.js';
 
 /** Path parameters of everything below a run. */
 export class RunParams {
-  @Uuid('The run')
+  @Uuid('Id of the run')
   readonly runId!: string;
 }

@@ -1,9 +1,9 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { PageQuery, type Page } from '../http/page.js';
-import { ApiPage } from '../http/page-schema.js';
+import { ApiPage } from '../openapi/page-schema.js';
 import { RunParams } from './run-params.js';
-import { RunDetail, RunSummary } from './runs.dto.js';
+import { RunDetail, RunListItem } from './runs.dto.js';
 import { RunsService } from './runs.service.js';
 
 @ApiTags('runs')
@@ -12,12 +12,14 @@ export class RunsController {
   constructor(private readonly runs: RunsService) {}
 
   @Get()
-  @ApiPage(RunSummary)
-  list(@Query() query: PageQuery): Promise<Page<RunSummary>> {
+  @ApiOperation({ summary: 'Lists runs, newest first' })
+  @ApiPage(RunListItem)
+  list(@Query() query: PageQuery): Promise<Page<RunListItem>> {
     return this.runs.list(query);
   }
 
   @Get(':runId')
+  @ApiOperation({ summary: 'Returns one run with its recipe and baselines' })
   @ApiOkResponse({ type: RunDetail })
   get(@Param() { runId }: RunParams): Promise<RunDetail> {
     return this.runs.get(runId);

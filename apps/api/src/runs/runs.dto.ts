@@ -1,38 +1,58 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Json } from '@retrace/trajectory';
+import type { Json, Split } from '@retrace/trajectory';
+import { ApiJson } from '../openapi/any-json.js';
+import { SPLITS } from '../episodes/splits.js';
 
 const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export class RunSummary {
-  @ApiProperty()
+export class RunListItem {
+  @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly name!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly environment!: string;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly seed!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly recipeHash!: string;
 
-  @ApiProperty({ enum: RUN_STATUSES, description: '`idle`: not ended, but no event for half a minute' })
+  @ApiProperty({
+    type: String,
+    enum: RUN_STATUSES,
+    description: '`idle`: the run has not ended, but it has logged nothing for 30 seconds',
+  })
   readonly status!: RunStatus;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ type: String, format: 'date-time' })
   readonly startedAt!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'null while the run goes on',
+  })
   readonly endedAt!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Newest control event' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Time of the newest control event',
+  })
   readonly lastActivityAt!: string | null;
 
-  @ApiProperty({ type: [Number], description: 'Rollout success rate over the run, at most 60 values' })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'number' },
+    description: 'Success rate of rollouts over the run, at most 60 values',
+  })
   readonly successCurve!: readonly number[];
 
   @ApiProperty({
@@ -42,31 +62,31 @@ export class RunSummary {
   })
   readonly latest!: Readonly<Record<string, number>>;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'Newest published policy version' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Newest published policy version' })
   readonly policyVersion!: number | null;
 }
 
-export class BaselineView {
-  @ApiProperty()
+export class RunBaseline {
+  @ApiProperty({ type: String })
   readonly name!: string;
 
-  @ApiProperty({ description: 'Success rate in [0, 1]' })
+  @ApiProperty({ type: Number, description: 'Success rate in [0, 1]' })
   readonly success!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly numEpisodes!: number;
 
-  @ApiProperty()
-  readonly split!: string;
+  @ApiProperty({ type: String, enum: SPLITS })
+  readonly split!: Split;
 }
 
-export class RunDetail extends RunSummary {
-  @ApiProperty({ description: 'Everything that defines the run, as it was saved with it' })
+export class RunDetail extends RunListItem {
+  @ApiJson('The recipe that was saved with the run')
   readonly recipe!: Json;
 
-  @ApiProperty({ type: [BaselineView] })
-  readonly baselines!: readonly BaselineView[];
+  @ApiProperty({ type: [RunBaseline] })
+  readonly baselines!: readonly RunBaseline[];
 
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly codeVersion!: string;
 }

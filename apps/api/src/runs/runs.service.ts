@@ -6,7 +6,7 @@ import { ProblemError } from '../http/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
-import type { BaselineView, RunDetail, RunStatus, RunSummary } from './runs.dto.js';
+import type { RunBaseline, RunDetail, RunStatus, RunListItem } from './runs.dto.js';
 
 interface RunRow {
   readonly run_id: string;
@@ -50,12 +50,12 @@ export class RunsService {
     private readonly activities: RunActivityReader,
   ) {}
 
-  async list({ limit, cursor }: PageQuery): Promise<Page<RunSummary>> {
+  async list({ limit, cursor }: PageQuery): Promise<Page<RunListItem>> {
     const [before] = cursor ? decodeCursor(cursor, ['string']) : [''];
     const rows = await this.store.queryRows<RunRow>(LIST_RUNS, { before, limit: limit + 1 });
     const activityOf = await this.activities.read(rows.slice(0, limit).map(({ run_id: runId }) => runId));
     return pageOf(rows, limit, {
-      toItem: (row) => toSummary(row, activityOf(row.run_id)),
+      toItem: (row) => toListItem(row, activityOf(row.run_id)),
       keyOf: (row) => [row.run_id],
     });
   }
@@ -68,15 +68,15 @@ export class RunsService {
     ]);
     if (!row) throw new ProblemError('NOT_FOUND', `There is no run ${runId}`);
     return {
-      ...toSummary(row, activityOf(runId)),
+      ...toListItem(row, activityOf(runId)),
       recipe: JSON.parse(row.recipe) as Json,
-      baselines: JSON.parse(row.baselines) as BaselineView[],
+      baselines: JSON.parse(row.baselines) as RunBaseline[],
       codeVersion: row.code_version,
     };
   }
 }
 
-function toSummary(row: RunRow, activity: RunActivity): RunSummary {
+function toListItem(row: RunRow, activity: RunActivity): RunListItem {
   return {
     runId: row.run_id,
     name: row.name,

@@ -1,33 +1,42 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Json } from '@retrace/trajectory';
 import { IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from 'class-validator';
+import { ApiJsonRows } from '../openapi/any-json.js';
+
+const MAX_QUERY_LENGTH = 65_536;
+const MAX_ROWS = 10_000;
 
 export class SqlRequest {
   @ApiProperty({
+    type: String,
+    minLength: 1,
+    maxLength: MAX_QUERY_LENGTH,
     description: 'One SELECT over the tables of `/api/sql/schema`',
     example: 'SELECT count() FROM steps',
   })
   @IsString()
   @IsNotEmpty()
-  @MaxLength(65_536)
+  @MaxLength(MAX_QUERY_LENGTH)
   readonly query!: string;
 
   @ApiPropertyOptional({
+    type: 'integer',
     minimum: 1,
-    maximum: 10_000,
+    maximum: MAX_ROWS,
     default: 1_000,
-    description: 'Rows returned; `truncated` tells if there are more',
+    description: 'Row limit; `truncated` tells whether the result has more rows',
   })
   @IsInt()
   @Min(1)
-  @Max(10_000)
+  @Max(MAX_ROWS)
   readonly maxRows: number = 1_000;
 }
 
 export class SqlColumn {
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly name!: string;
 
-  @ApiProperty({ description: "The store's own name of the type" })
+  @ApiProperty({ type: String, description: 'ClickHouse type', example: 'Array(Int32)' })
   readonly type!: string;
 }
 
@@ -35,25 +44,21 @@ export class SqlResult {
   @ApiProperty({ type: [SqlColumn] })
   readonly columns!: readonly SqlColumn[];
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'array', items: {} },
-    description: 'Integers beyond 2⁵³, NaN and infinities are text',
-  })
-  readonly rows!: readonly (readonly unknown[])[];
+  @ApiJsonRows('Rows of values; integers beyond 2⁵³, NaN and infinities are text')
+  readonly rows!: readonly (readonly Json[])[];
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly numRows!: number;
 
-  @ApiProperty()
+  @ApiProperty({ type: Boolean, description: 'The result has more rows than `maxRows`' })
   readonly truncated!: boolean;
 
-  @ApiProperty()
+  @ApiProperty({ type: 'integer' })
   readonly elapsedMs!: number;
 }
 
 export class SqlTable {
-  @ApiProperty()
+  @ApiProperty({ type: String })
   readonly name!: string;
 
   @ApiProperty({ type: [SqlColumn] })

@@ -7,6 +7,7 @@ import {
   UserSqlError,
 } from '@retrace/store/user-sql';
 import { createStoreClient, StoreError, type StatementOptions, type StoreClient } from '@retrace/store';
+import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../http/problem.js';
@@ -82,7 +83,7 @@ export class SqlService implements OnApplicationShutdown {
       const readers = result.columns.map(({ type }) => integersOf(type));
       const rows = result.rows
         .slice(0, maxRows)
-        .map((row) => row.map((value, column) => readers[column](value)));
+        .map((row) => row.map((value, column) => readers[column](value as Json)));
       return {
         columns: result.columns,
         rows,

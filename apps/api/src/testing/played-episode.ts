@@ -1,14 +1,12 @@
-import { frozenLake, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import {
-  episodeIdFor,
-  newEpisodeEvent,
-  type AnyEvent,
-  type EpisodeEnded,
-  type EpisodeEventKind,
-  type PayloadOf,
-  type Split,
-  type StepRecorded,
-} from '@retrace/trajectory';
+  frozenLake,
+  Pcg32,
+  type EnvironmentSpec,
+  type ScriptedAgent,
+  type StepResult,
+} from '@retrace/environments';
+import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded } from '@retrace/trajectory';
+import { episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { WordVocabulary } from './word-vocabulary.js';
 
 export interface EpisodePlan {
@@ -39,55 +37,52 @@ const STEP_US = 2_000;
 
 /** Plays an episode of frozen lake by a policy of a given skill, and gives its events as a collector would. */
 export async function playEpisode(plan: EpisodePlan): Promise<PlayedEpisode> {
-  const { logId, runId, split, policyVersion, startedAtUs } = plan;
-  const episodeId = episodeIdFor({ runId, ordinal: plan.ordinal });
+  const { logId, runId, ordinal, groupId, groupSize, groupMember, split } = plan;
   const { task, seed } = frozenLake.sampleTask({ split, index: plan.taskIndex, seed: 1 });
-  const random = new Pcg32(plan.ordinal + 1);
-  const events: AnyEvent[] = [];
-  const add = <K extends EpisodeEventKind>(kind: K, payload: PayloadOf<K>): void => {
-    const seq = events.length;
-    const occurredAtUs = startedAtUs + seq * STEP_US;
-    events.push(newEpisodeEvent({ kind, logId, runId, episodeId, seq, occurredAtUs, payload }) as AnyEvent);
-  };
-
-  add('EpisodeStarted', {
-    groupId: plan.groupId,
-    groupSize: plan.groupSize,
-    groupMember: plan.groupMember,
-    environment: frozenLake.name,
-    task,
-    environmentSeed: seed,
-    samplingSeed: plan.ordinal,
-    split,
-    agent: 'policy',
-    forkedFrom: null,
+  const { steps, final } = await play(plan, { task, seed });
+  const events = episodeEvents({
+    ...{ logId, runId, ordinal, steps, occurredAtUs: plan.startedAtUs, intervalUs: STEP_US },
+    started: {
+      ...{ groupId, groupSize, groupMember, task, split },
+      environment: frozenLake.name,
+      environmentSeed: seed,
+      samplingSeed: ordinal,
+    },
+    ended: {
+      endReason: final.terminated ? 'terminated' : 'truncated',
+      success: final.success,
+      finalObservation: final.observation.text,
+      finalTokenIds: Int32Array.from(plan.vocabulary.encode(final.observation.text)),
+      finalKeptPrefixTokens: 0,
+    },
   });
+  const { episodeId, payload } = events[events.length - 1];
+  return {
+    episodeId,
+    events: plan.isUnfinished ? events.slice(0, -1) : events,
+    end: payload as EpisodeEnded,
+  };
+}
 
+async function play(
+  plan: EpisodePlan,
+  start: { readonly task: Json; readonly seed: number },
+): Promise<{ readonly steps: StepRecorded[]; readonly final: StepResult }> {
+  const random = new Pcg32(plan.ordinal + 1);
   const environment = frozenLake.create();
   const expert = agentOf(frozenLake, 'expert');
   const words = frozenLake.words;
-  let observation = await environment.reset({ task, seed });
-  let totalReward = 0;
-  let numTokens = 0;
-  let numSteps = 0;
-  let success: boolean | null = null;
-  let reason: EpisodeEnded['endReason'] = 'truncated';
-  for (let isOver = false; !isOver; numSteps++) {
+  const steps: StepRecorded[] = [];
+  for (let observation = await environment.reset(start); ;) {
     const isSkilled = random.nextFloat() < plan.skill;
     const action = isSkilled
       ? expert.act(environment, observation, () => random.nextFloat())
       : words[Math.floor(random.nextFloat() * words.length)];
     const result = await environment.step(action);
     const probability = isSkilled ? plan.skill : (1 - plan.skill) / words.length;
-    const tokens = tokenColumns(plan.vocabulary, {
-      prompt: observation.text,
-      action,
-      probability,
-      policyVersion,
-    });
-    add('StepRecorded', {
-      ...tokens,
-      step: numSteps,
+    steps.push({
+      ...sampleStep({ step: steps.length }),
+      ...tokenColumns(plan, { prompt: observation.text, action, probability }),
       observation: observation.text,
       action,
       parsedAction: result.parsedAction,
@@ -99,51 +94,19 @@ export async function playEpisode(plan: EpisodePlan): Promise<PlayedEpisode> {
       terminated: result.terminated,
       truncated: result.truncated,
       info: { legalActions: [...(observation.legalActions ?? [])] },
-      keptPrefixTokens: 0,
       sampling: { temperature: 1, topK: 0, topP: 1, greedy: false, maxNewTokens: 1 },
-      engine: 'retrace',
       model: 'tiny',
       tokenizerHash: plan.vocabulary.hash,
-      logprobMode: 'processed',
       generationMs: 1.5,
-      environmentMs: 0.02,
-      snapshot: null,
     });
-    totalReward += result.reward ?? 0;
-    numTokens += tokens.tokenIds.length;
-    success = result.success;
-    reason = result.terminated ? 'terminated' : 'truncated';
-    isOver = result.terminated || result.truncated;
+    if (result.terminated || result.truncated) return { steps, final: result };
     observation = result.observation;
   }
-
-  const finalTokenIds = Int32Array.from(plan.vocabulary.encode(observation.text));
-  const end: EpisodeEnded = {
-    endReason: reason,
-    endDetail: '',
-    finalObservation: observation.text,
-    finalTokenIds,
-    finalKeptPrefixTokens: 0,
-    numSteps,
-    return: totalReward,
-    success,
-    numTokens,
-    numActionTokens: numSteps,
-    policyVersionMin: policyVersion,
-    policyVersionMax: policyVersion,
-  };
-  if (!plan.isUnfinished) add('EpisodeEnded', end);
-  return { episodeId, events, end };
 }
 
 function tokenColumns(
-  vocabulary: WordVocabulary,
-  turn: {
-    readonly prompt: string;
-    readonly action: string;
-    readonly probability: number;
-    readonly policyVersion: number;
-  },
+  { vocabulary, policyVersion }: EpisodePlan,
+  turn: { readonly prompt: string; readonly action: string; readonly probability: number },
 ): Pick<
   StepRecorded,
   'tokenIds' | 'actionMask' | 'tokenLogprobs' | 'tokenRawLogprobs' | 'tokenEntropies' | 'tokenPolicyVersions'
@@ -160,7 +123,7 @@ function tokenColumns(
     tokenEntropies: Float32Array.from(isSampled, (sampled) =>
       sampled ? -2 * turn.probability * logprob : 0,
     ),
-    tokenPolicyVersions: Int32Array.from(isSampled, () => turn.policyVersion),
+    tokenPolicyVersions: Int32Array.from(isSampled, () => policyVersion),
   };
 }
 

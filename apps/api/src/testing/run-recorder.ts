@@ -1,11 +1,6 @@
 import { frozenLake } from '@retrace/environments';
-import {
-  newControlEvent,
-  newRunId,
-  type AnyEvent,
-  type ControlEventKind,
-  type PayloadOf,
-} from '@retrace/trajectory';
+import { newRunId, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { playEpisode, type PlayedEpisode } from './played-episode.js';
@@ -229,14 +224,8 @@ export class RunRecorder {
   }
 
   private async control<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): Promise<number> {
-    const { logId } = this.log;
-    const event = newControlEvent({
-      kind,
-      logId,
-      runId: this.runId,
-      occurredAtUs: this.nowUs,
-      payload,
-    }) as AnyEvent;
+    const ids = { logId: this.log.logId, runId: this.runId, occurredAtUs: this.nowUs };
+    const event = controlEvent(ids, kind, payload) as AnyEvent;
     const { firstOffset } = await this.log.append('control', 0, [encodeEvent(event)]);
     return firstOffset;
   }

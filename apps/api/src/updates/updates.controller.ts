@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { PageQuery, type Page } from '../http/page.js';
-import { ApiPage } from '../http/page-schema.js';
+import { ApiPage } from '../openapi/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { Update } from './updates.dto.js';
 import { UpdatesService } from './updates.service.js';
@@ -12,6 +12,7 @@ export class UpdatesController {
   constructor(private readonly updates: UpdatesService) {}
 
   @Get()
+  @ApiOperation({ summary: 'Lists the updates of a run, newest first' })
   @ApiPage(Update)
   list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Update>> {
     return this.updates.list(runId, query);

@@ -3,11 +3,11 @@ import { decodeCursor } from '../http/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../http/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import type { Update } from './updates.dto.js';
+import type { Update, UpdateStage } from './updates.dto.js';
 
 interface UpdateRow {
   readonly update_number: number;
-  readonly stage: string;
+  readonly stage: UpdateStage;
   readonly plan_id: string;
   readonly epoch: number;
   readonly policy_version_in: number;

@@ -1,12 +1,11 @@
 /**
- * Installs the fast compute backend, or what a finished installation lacks since the sources of the fused ops have changed, and
- * reports progress to the supervisor; ends at once, without a word, where everything is there.
+ * The installer's process: installs the fast compute backend, or rebuilds fused ops whose sources have changed since, and reports
+ * progress to the supervisor. Ends silently when everything is installed.
  */
-import { runRole, superviseThisProcess } from '@retrace/process';
+import { runProcess } from '@retrace/process';
 import { ensureBackend, listBackends, type BackendName } from '@retrace/compute';
 
-await runRole(async () => {
-  const { signal, send } = superviseThisProcess();
+await runProcess(process.env, async ({ signal, send }) => {
   const chosen = (await listBackends()).find(({ isChosen }) => isChosen);
   const installable: readonly BackendName[] = ['tensorflow', 'webgpu', 'wasm'];
   if (chosen !== undefined && !installable.includes(chosen.name)) return;
@@ -19,6 +18,6 @@ await runRole(async () => {
       send({ type: 'progress', detail: `${stage}: ${detail}`, fraction });
     },
   });
-  // Without its fused ops TensorFlow still is the fastest choice; the roles say that they lack them.
+  // Without its fused ops TensorFlow is still the fastest backend, and the roles log that the ops are missing.
   if (didAnything && (isInstalled || chosen?.name === 'wasm')) console.log(message);
 });

@@ -1,22 +1,17 @@
-import {
-  roleEnvironment,
-  type DataDirectory,
-  type RoleConfig,
-  type Share,
-  type SupervisedRoleConfig,
-  logInDirectory,
-} from '@retrace/process';
+import { roleEnvironment, type DataDirectory, type BackendChoice, type Share } from '@retrace/process';
+import { logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
 
-/** The host that every part of the embedded pair listens on. */
+/** The address that every role on a data directory listens on. */
 export const LOOPBACK = '127.0.0.1';
 
 /**
- * Roles that carry events allocate in bursts, most of it garbage by the next one: with room for a burst in the young generation (MiB;
- * V8's own choice is 16), collections are few and find little to copy. What they keep is small, tens of MiB, so V8 would mark all of it
- * about once an update; they may grow to four times that first, which takes a sixth off the CPU time of an update.
+ * Flags of V8 for roles that handle events. They allocate in bursts, and most of a burst is garbage before the next one. A young
+ * generation with room for a burst (64 MiB; V8's default is 16) makes collections rare and cheap. The old generation is small, tens
+ * of MiB, so V8 would mark all of it about once per update. Growing to four times its size first saves a sixth of the CPU time of an
+ * update.
  */
 export const GARBAGE_COLLECTION: readonly string[] = [
   '--min-semi-space-size=64',
@@ -24,24 +19,24 @@ export const GARBAGE_COLLECTION: readonly string[] = [
   '--heap-growing-percent=300',
 ];
 
-/** Compute takes every core there is; log, store and API answer first. */
+/** Steps of priority below log, store and API, so that these answer while compute uses every core. */
 const BEHIND_SERVERS = 10;
 
-export type BackendName = NonNullable<RoleConfig['backend']>;
+export type BackendName = BackendChoice;
 
-/** The chDB child: the embedded store behind ClickHouse's HTTP protocol. */
+/** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'store',
     script: installation.scripts.store,
-    // A port that was free at the first start is kept through restarts: the other roles know it.
+    // A restarted store keeps its first port, because the other roles know it.
     environment: (firstReady) => ({
       RETRACE_STORE_DIRECTORY: directory.store,
-      // Each running statement holds a thread of this pool.
+      // Each running statement occupies a thread of libuv's pool.
       UV_THREADPOOL_SIZE: '12',
       RETRACE_STORE_HOST: LOOPBACK,
-      RETRACE_STORE_PORT: portOf(firstReady) ?? String(port),
+      RETRACE_STORE_PORT: portOf(firstReady) ?? `${port}`,
       RETRACE_STORE_USER: user,
       RETRACE_STORE_PASSWORD: password,
       RETRACE_STORE_READONLY_USER: readonlyUser,
@@ -60,23 +55,23 @@ export interface ApiRoleOptions {
   readonly port: number;
 }
 
-/** The API, which serves the dashboard and hosts the sink. */
+/** Defines the API, which serves the dashboard and hosts the sink. */
 export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
     script: installation.scripts.api,
     nodeArguments: GARBAGE_COLLECTION,
-    environment: (firstReady) => ({
-      ...roleEnvironment(roleConfig(directory, storeUrl)),
-      RETRACE_STORE_READONLY_USER: readonlyUser,
-      RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
-      RETRACE_API_HOST: LOOPBACK,
-      RETRACE_API_PORT: portOf(firstReady) ?? String(port),
-      RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
-      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-      RETRACE_SINK: 'on',
-    }),
+    environment: (firstReady) =>
+      storeEnvironment(directory, storeUrl, {
+        RETRACE_STORE_READONLY_USER: readonlyUser,
+        RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
+        RETRACE_API_HOST: LOOPBACK,
+        RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
+        RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+        RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+        RETRACE_SINK: 'on',
+      }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 30_000,
@@ -84,16 +79,14 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
   };
 }
 
-/** The sink alone, where no API runs. */
+/** Defines the sink as a process of its own, where no API runs. */
 export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefinition {
   return {
     name: 'sink',
     script: installation.scripts.sink,
     nodeArguments: GARBAGE_COLLECTION,
-    environment: () => ({
-      ...roleEnvironment(roleConfig(directory, storeUrl)),
-      RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-    }),
+    environment: () =>
+      storeEnvironment(directory, storeUrl, { RETRACE_MIGRATIONS_DIRECTORY: installation.migrations }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 60_000,
@@ -105,15 +98,16 @@ export interface RunRoleOptions {
   readonly storeUrl: string;
   readonly runId: string;
   readonly backend: BackendName | undefined;
-  /** Whether the run's `RunEnded` is in the log: only then is a role that exits finished. */
+  /** Whether the run's `RunEnded` is in the log. Only then has a role that exits with 0 finished its work. */
   readonly hasRunEnded: () => boolean;
 }
 
+/** Defines the run's trainer. */
 export function trainerRole(options: RunRoleOptions): RoleDefinition {
   return runRole('trainer', installation.scripts.trainer, options);
 }
 
-/** One of the run's collectors. */
+/** Defines one of the run's collectors. */
 export function collectorRole({
   share,
   ...options
@@ -124,7 +118,7 @@ export function collectorRole({
   return { ...runRole(name, installation.scripts.collector, options, variables), group: 'collectors' };
 }
 
-/** Compute roles: a first step may take long, so they get more time before silence counts as death. */
+/** Defines a compute role. Its first step can take long, so it has longer timeouts. */
 function runRole(
   name: string,
   script: string,
@@ -137,10 +131,13 @@ function runRole(
     script,
     nodeArguments: GARBAGE_COLLECTION,
     niceness: BEHIND_SERVERS,
-    environment: () => ({
-      ...roleEnvironment({ ...roleConfig(directory, storeUrl), runId, backend }),
-      ...variables,
-    }),
+    environment: () =>
+      storeEnvironment(directory, storeUrl, {
+        ...variables,
+        RETRACE_RUN_ID: runId,
+        RETRACE_BACKEND: backend,
+        RETRACE_SPOOL_DIRECTORY: directory.spool,
+      }),
     readyTimeoutMs: 120_000,
     heartbeatTimeoutMs: 120_000,
     stopTimeoutMs: 30_000,
@@ -148,21 +145,24 @@ function runRole(
   };
 }
 
-function roleConfig(directory: DataDirectory, storeUrl: string): SupervisedRoleConfig {
+/** The variables of a role that works on the log and the store of a data directory. */
+function storeEnvironment(
+  directory: DataDirectory,
+  storeUrl: string,
+  variables: Parameters<typeof roleEnvironment>[1],
+): Record<string, string> {
   const { user, password } = directory.credentials();
-  return {
-    log: logInDirectory(directory.log, process.env),
-    storeUrl,
-    storeUser: user,
-    storePassword: password,
-    checkpointDirectory: directory.checkpoints,
-    tokenizerDirectory: directory.tokenizers,
-    spoolDirectory: directory.spool,
-    supervisorPid: process.pid,
-  };
+  return roleEnvironment(logOf(directory), {
+    RETRACE_STORE_URL: storeUrl,
+    RETRACE_STORE_USER: user,
+    RETRACE_STORE_PASSWORD: password,
+    RETRACE_CHECKPOINT_DIRECTORY: directory.checkpoints,
+    RETRACE_TOKENIZER_DIRECTORY: directory.tokenizers,
+    ...variables,
+  });
 }
 
-/** Port of the address in the first ready message; undefined before there was one. */
+/** The port in the first ready message; undefined before there was one. */
 function portOf(firstReady: ReadyMessage | null): string | undefined {
   return firstReady?.url === undefined ? undefined : new URL(firstReady.url).port;
 }

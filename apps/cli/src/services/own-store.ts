@@ -1,4 +1,4 @@
-import { logInDirectory } from '@retrace/process';
+import { logOf } from './environment.js';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { storeRole } from '../server/role-definitions.js';
@@ -9,13 +9,13 @@ import { withConnection, type StoreSession } from './connection.js';
 export interface OwnStoreOptions {
   readonly dataDir: string;
   readonly log: LogStream;
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
   /** Whether to bring the store up to date with the log first (default true). */
   readonly upToDate?: boolean;
 }
 
-/** Starts the store on a data directory that nobody holds, brings it up to date with the log, works, and stops it. */
+/** Starts the store on a data directory that no process holds, brings it up to date with the log, does the work and stops it. */
 export async function withOwnStore<T>(
   { dataDir, log: logStream, port = 0, upToDate = true }: OwnStoreOptions,
   work: (session: StoreSession) => Promise<T>,
@@ -26,25 +26,20 @@ export async function withOwnStore<T>(
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
-    return await withConnection(
-      directory,
-      { storeUrl },
-      logInDirectory(directory.log, process.env),
-      async ({ client, log }) => {
-        const { catchUp, migrate } = await import('@retrace/store');
-        await migrate(client, { directory: installation.migrations });
-        const session: StoreSession = {
-          directory,
-          storeUrl,
-          isLive: false,
-          client,
-          log,
-          catchUp: () => catchUp(log, client),
-        };
-        if (upToDate) await session.catchUp();
-        return work(session);
-      },
-    );
+    return await withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
+      const { catchUp, migrate } = await import('@retrace/store');
+      await migrate(client, { directory: installation.migrations });
+      const session: StoreSession = {
+        directory,
+        storeUrl,
+        isLive: false,
+        client,
+        log,
+        catchUp: () => catchUp(log, client),
+      };
+      if (upToDate) await session.catchUp();
+      return work(session);
+    });
   } finally {
     await supervisor.stop();
     directory.withdrawServer();

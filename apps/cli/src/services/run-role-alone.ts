@@ -1,25 +1,53 @@
 import { mkdirSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import {
+  readCollectorConfig,
+  readSinkConfig,
+  readTrainerConfig,
+  runProcess,
+  type Environment,
+  type Supervised,
+} from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { installation } from '../installation.js';
 import { printLinesAsJson } from '../terminal/print-lines-as-json.js';
+import { commandEnvironment } from './environment.js';
 import { readServices, type Services } from './services.js';
 
+/** Each role that can run in the process of the command line, on shared services. */
+const ROLES = {
+  api: async (environment: Environment, supervised: Supervised) => {
+    const { readApiConfig, runApi } = await import('@retrace/api');
+    await runApi(readApiConfig(environment), supervised);
+  },
+  sink: async (environment: Environment, supervised: Supervised) => {
+    const { runSink } = await import('@retrace/sink');
+    await runSink(readSinkConfig(environment), supervised);
+  },
+  collector: async (environment: Environment, supervised: Supervised) => {
+    const { runCollector } = await import('@retrace/collector');
+    await runCollector(readCollectorConfig(environment), supervised);
+  },
+  trainer: async (environment: Environment, supervised: Supervised) => {
+    const { runTrainer } = await import('@retrace/trainer');
+    await runTrainer(readTrainerConfig(environment), supervised);
+  },
+};
+
 export interface RoleAloneOptions {
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Whether its log is JSON lines. */
+  readonly variables: Environment;
+  /** Whether to print the log as JSON lines. */
   readonly json: boolean;
-  /** The first line of its log. */
+  /** The first line of the log. */
   readonly announcement?: string;
 }
 
 /**
- * The services that a role works on when it is started alone.
+ * Reads the services for a command that works only on shared ones.
  *
  * @throws CliError `SERVICES_MISSING` when the environment names none
  */
 export function requireServices(command: string, dataDir: string): Services {
-  const services = readServices(process.env, dataDir);
+  const services = readServices(dataDir);
   if (services !== null) return services;
   throw new CliError(
     'SERVICES_MISSING',
@@ -28,11 +56,11 @@ export function requireServices(command: string, dataDir: string): Services {
 }
 
 /**
- * Runs a role's main in this process, which ends with it. What the environment leaves out is filled in: directories under the data
- * directory, and the parts of this installation.
+ * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
+ * directory and to the paths of this installation.
  */
 export async function runRoleAlone(
-  role: 'sink' | 'api' | 'collector' | 'trainer',
+  role: keyof typeof ROLES,
   { directory }: Services,
   { variables, json, announcement }: RoleAloneOptions,
 ): Promise<void> {
@@ -41,18 +69,22 @@ export async function runRoleAlone(
   const { checkpoints, tokenizers } = directory;
   for (const path of [checkpoints, tokenizers]) mkdirSync(path, { recursive: true });
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
-  const environment: Record<string, string | undefined> = {
+  const environment: Environment = {
+    RETRACE_SPOOL_DIRECTORY: directory.spool,
+    RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+    RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+    ...commandEnvironment,
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,
     RETRACE_STORE_READONLY_USER: readonlyUser,
     RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
     RETRACE_CHECKPOINT_DIRECTORY: checkpoints,
     RETRACE_TOKENIZER_DIRECTORY: tokenizers,
-    RETRACE_SPOOL_DIRECTORY: process.env.RETRACE_SPOOL_DIRECTORY ?? directory.spool,
-    RETRACE_MIGRATIONS_DIRECTORY: process.env.RETRACE_MIGRATIONS_DIRECTORY ?? installation.migrations,
-    RETRACE_DASHBOARD_DIRECTORY: process.env.RETRACE_DASHBOARD_DIRECTORY ?? installation.dashboard,
-    ...variables,
+    ...definedOnly(variables),
   };
-  for (const [name, value] of Object.entries(environment)) if (value !== undefined) process.env[name] = value;
-  await import(pathToFileURL(installation.scripts[role]).href);
+  await runProcess(environment, (supervised) => ROLES[role](environment, supervised));
+}
+
+function definedOnly(variables: Environment): Environment {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory, logInDirectory } from '@retrace/process';
+import { DataDirectory } from '@retrace/process';
+import { logOf } from './environment.js';
 import { CliError } from '../cli-error.js';
 import { findServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -9,15 +10,15 @@ import { readServices, type Services } from './services.js';
 
 export interface StoreSessionOptions {
   readonly dataDir: string;
-  /** Whether to make a data directory that isn't there; else it is an error. */
+  /** Whether to create a missing data directory (default false: a missing one is an error). */
   readonly create?: boolean;
-  /** Whether a store that is started for this is brought up to date with the log first (default true). */
+  /** Whether to bring a store that is started for this up to date with the log first (default true). */
   readonly upToDate?: boolean;
 }
 
 /**
- * Works on the log and store that the environment names; else on the store of a data directory: the running server's, or one
- * started for this and brought up to date with the log.
+ * Runs `work` on the log and store that the environment names; otherwise on those of a data directory, with the store of the
+ * running server, or one that is started for this and brought up to date with the log.
  *
  * @throws CliError `DATA_DIRECTORY_UNUSABLE` when there is no data directory, and what `work` throws
  */
@@ -25,7 +26,7 @@ export async function withStore<T>(
   { dataDir, create = false, upToDate = true }: StoreSessionOptions,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
-  const services = readServices(process.env, dataDir);
+  const services = readServices(dataDir);
   if (services !== null) {
     return withLiveStore(services, work);
   }
@@ -33,19 +34,16 @@ export async function withStore<T>(
   if (!create && !existsSync(directory.log)) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
-      `data directory ${dataDir}: nothing was collected there yet; start with "retrace up", or name another with --data-dir`,
+      `data directory ${dataDir}: holds no events yet; start with "retrace up", or name another with --data-dir`,
     );
   }
   const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
-  return withLiveStore(
-    { directory, storeUrl, storeCluster: null, log: logInDirectory(directory.log, process.env) },
-    work,
-  );
+  return withLiveStore({ directory, storeUrl, storeCluster: null, log: logOf(directory) }, work);
 }
 
-/** Others write meanwhile, and a sink of theirs carries it into the store. */
+/** Runs `work` while other processes may write to the log and a sink of theirs writes to the store. */
 async function withLiveStore<T>(services: Services, work: (session: StoreSession) => Promise<T>): Promise<T> {
   const { untilVisible } = await import('@retrace/store');
   const { directory, storeUrl } = services;

@@ -2,13 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CheckpointFiles } from '@retrace/policy';
-import {
-  ControlFold,
-  newControlEvent,
-  type AnyEvent,
-  type ControlEventKind,
-  type PayloadOf,
-} from '@retrace/trajectory';
+import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CheckpointRetention } from './checkpoint-retention.js';
 
@@ -27,13 +22,7 @@ afterEach(async () => {
 });
 
 function append<K extends ControlEventKind>(runId: string, kind: K, payload: Partial<PayloadOf<K>>): void {
-  const event = newControlEvent({
-    kind,
-    runId,
-    logId: '',
-    occurredAtUs: 0,
-    payload: payload as PayloadOf<K>,
-  });
+  const event = controlEvent({ logId: '', runId }, kind, payload);
   expect(log.apply(event as AnyEvent, log.nextOffset)).toEqual({ applied: true });
 }
 

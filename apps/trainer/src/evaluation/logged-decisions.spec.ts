@@ -1,30 +1,24 @@
-import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
+import { buildTokenBatch } from '@retrace/trajectory';
+import { columnsFromTokens } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
 import { toLoggedDecisions } from './logged-decisions.js';
 
 /** Two episodes in one context each. Steps of the first: two action tokens, none, one; of the second: none, one. */
-const columns: EpisodeColumns = {
-  episodeIds: ['a', 'b'],
-  groupIds: ['g', 'g'],
-  endReasons: Uint8Array.of(0, 0),
-  successes: Int8Array.of(1, 1),
-  stepOffsets: Int32Array.of(0, 3, 5),
-  steps: Int32Array.of(0, 1, 2, 0, 1),
-  rewards: new Float64Array(5),
-  anchors: ['s0', 's1', 's2', 't0', 't1'],
-  actionValid: new Uint8Array(5).fill(1),
-  keptPrefixTokens: Int32Array.of(0, 3, 4, 0, 1),
-  temperatures: new Float32Array(5).fill(1),
-  greedy: new Uint8Array(5),
-  tokenOffsets: Int32Array.of(0, 3, 4, 6, 7, 9),
-  tokenIds: Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9),
-  actionMask: Uint8Array.of(0, 1, 1, 0, 0, 1, 0, 0, 1),
-  tokenLogprobs: Float32Array.of(0, -1, -2, 0, 0, -3, 0, 0, -4),
-  tokenPolicyVersions: new Int32Array(9),
-  finalTokenOffsets: Int32Array.of(0, 0, 0),
-  finalTokenIds: new Int32Array(0),
-  finalKeptPrefixTokens: Int32Array.of(6, 3),
-};
+const columns = columnsFromTokens([
+  {
+    steps: [
+      { observation: [1], action: [2, 3], logprobs: [-1, -2], fields: { anchor: 's0' } },
+      { observation: [4], action: [], fields: { anchor: 's1' } },
+      { observation: [5], action: [6], logprobs: [-3], fields: { anchor: 's2' } },
+    ],
+  },
+  {
+    steps: [
+      { observation: [7], action: [], fields: { anchor: 't0' } },
+      { observation: [8], action: [9], logprobs: [-4], fields: { anchor: 't1' } },
+    ],
+  },
+]);
 const batch = buildTokenBatch(columns);
 const candidateLogprobs = Float32Array.of(0, -0.5, -0.25, 0, 0, -0.75, 0, 0, -0.125);
 

@@ -1,32 +1,12 @@
 import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
+import { columnsFromTokens } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
 import { assertAccountedLogprobs, compareOnPolicy } from './behavior-check.js';
 
 /** One episode of one step: two observation tokens, one action token. */
 function columnsWith(overrides: Partial<EpisodeColumns> = {}): EpisodeColumns {
-  return {
-    episodeIds: ['e'],
-    groupIds: ['g'],
-    endReasons: Uint8Array.of(0),
-    successes: Int8Array.of(1),
-    stepOffsets: Int32Array.of(0, 1),
-    steps: Int32Array.of(0),
-    rewards: Float64Array.of(1),
-    anchors: [null],
-    actionValid: Uint8Array.of(1),
-    keptPrefixTokens: Int32Array.of(0),
-    temperatures: Float32Array.of(1),
-    greedy: Uint8Array.of(0),
-    tokenOffsets: Int32Array.of(0, 3),
-    tokenIds: Int32Array.of(4, 5, 6),
-    actionMask: Uint8Array.of(0, 0, 1),
-    tokenLogprobs: Float32Array.of(0, 0, -0.5),
-    tokenPolicyVersions: Int32Array.of(2, 2, 2),
-    finalTokenOffsets: Int32Array.of(0, 0),
-    finalTokenIds: new Int32Array(0),
-    finalKeptPrefixTokens: Int32Array.of(0),
-    ...overrides,
-  };
+  const step = { observation: [4, 5], action: [6], logprobs: [-0.5], policyVersions: 2 };
+  return { ...columnsFromTokens([{ steps: [step] }]), ...overrides };
 }
 
 function check(overrides: Partial<EpisodeColumns> = {}, temperature = 1): void {

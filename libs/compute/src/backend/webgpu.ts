@@ -8,8 +8,8 @@ import * as tf from '@tensorflow/tfjs-core';
 const require = createRequire(import.meta.url);
 
 /** tfjs's name of the backend, and of the package in which Dawn (Chromium's WebGPU) comes for Node. */
-export const webgpuBackend = 'webgpu';
-const kernelsPackage = '@tensorflow/tfjs-backend-webgpu';
+export const WEBGPU_BACKEND = 'webgpu';
+const KERNELS_PACKAGE = '@tensorflow/tfjs-backend-webgpu';
 
 interface Adapter {
   readonly description: string;
@@ -22,7 +22,7 @@ interface Adapter {
  * driver which fails there takes nothing with it.
  */
 export async function webgpuObstacle(environment: NodeJS.ProcessEnv = process.env): Promise<string | null> {
-  const missing = [webgpuBackend, kernelsPackage].filter((name) => !isInstalled(name));
+  const missing = [WEBGPU_BACKEND, KERNELS_PACKAGE].filter((name) => !isInstalled(name));
   if (missing.length > 0)
     return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not installed`;
   const adapter = mayHaveDriver(environment) ? await probeAdapter(environment) : null;
@@ -42,13 +42,13 @@ export async function activateWebGpu(): Promise<string> {
   Object.defineProperty(navigator, 'gpu', { value: create([]), configurable: true });
   Object.defineProperty(globalThis, 'navigator', { value: navigator, configurable: true });
   await import('@tensorflow/tfjs-backend-webgpu');
-  if (!(await tf.setBackend(webgpuBackend))) throw new Error('tfjs refuses it');
-  return (require(`${kernelsPackage}/package.json`) as { version: string }).version;
+  if (!(await tf.setBackend(WEBGPU_BACKEND))) throw new Error('tfjs refuses it');
+  return (require(`${KERNELS_PACKAGE}/package.json`) as { version: string }).version;
 }
 
 /** Whether what is on the device can be read at once; from WebGPU it comes later, or never. */
 export function readsSynchronously(): boolean {
-  return tf.getBackend() !== webgpuBackend;
+  return tf.getBackend() !== WEBGPU_BACKEND;
 }
 
 /** Spares the machines that have no GPU the process that asks Dawn. */
@@ -60,7 +60,7 @@ function mayHaveDriver(environment: NodeJS.ProcessEnv): boolean {
 
 async function probeAdapter(environment: NodeJS.ProcessEnv): Promise<Adapter | null> {
   const program = `
-    const { create } = await import(${JSON.stringify(pathToFileURL(require.resolve(webgpuBackend)).href)});
+    const { create } = await import(${JSON.stringify(pathToFileURL(require.resolve(WEBGPU_BACKEND)).href)});
     const { info } = (await create([]).requestAdapter()) ?? {};
     const { description, isFallbackAdapter } = info ?? {};
     console.log(JSON.stringify(info ? { description, isFallbackAdapter } : null));`;

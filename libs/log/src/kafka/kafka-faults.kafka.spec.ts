@@ -5,7 +5,7 @@ import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { leastShareOfCore } from '../contract/idle-share.contract.js';
 import { collect, readAll, textOf, texts } from '../contract/records.contract.js';
 import type { EventLog, LogRecord } from '../event-log.js';
-import { newControlEvent } from '@retrace/trajectory';
+import { sampleControlEvent } from '@retrace/trajectory/testing';
 import { newPrefix, noBroker, onBroker, OpenLogs, startOwnBroker } from './broker.fixture.js';
 import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions } from './kafka-options.js';
@@ -15,14 +15,7 @@ import { TcpProxy } from './tcp-proxy.fixture.js';
 
 /** A control event whose payload is a text that can be found among the bytes of an answer. */
 function eventSaying(text: string): Buffer {
-  const event = newControlEvent({
-    kind: 'LogOpened',
-    logId: '01890000-0000-7000-8000-000000000000',
-    runId: '',
-    occurredAtUs: 1,
-    payload: { adapter: 'kafka', createdBy: text, partitions: { trajectories: 1, control: 1 } },
-  });
-  return Buffer.from(encodeEvent(event));
+  return Buffer.from(encodeEvent(sampleControlEvent('LogOpened', { createdBy: text })));
 }
 
 /** Appends `label/0`, `label/1` … one by one until told to stop; gives what was acknowledged. */

@@ -1,3 +1,3 @@
-export { appendEvents, controlEvent, episodeEvents, type EpisodeSpec } from './episodes.js';
+export { appendEvents } from './append-events.js';
 export { type Fault, faultyLog } from './faulty-log.js';
 export { overriding } from './overriding.js';

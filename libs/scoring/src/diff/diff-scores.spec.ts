@@ -1,6 +1,7 @@
 import { newRunId } from '@retrace/trajectory';
 import { Sink } from '@retrace/store';
-import { appendEvents, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RewardScorer, type RewardDefinition } from '../reward-scorer.js';
@@ -108,7 +109,7 @@ describe('comparing more episodes than memory is to hold', () => {
     return {
       a: n % 13 === 0 ? null : a,
       b,
-      group: `group-${String(n % 90)}`,
+      group: `group-${n % 90}`,
       split: n % 4 === 0 ? 'test' : 'train',
     };
   });

@@ -1,5 +1,4 @@
-import type { AnyEvent, EpisodeEventKind } from '@retrace/trajectory';
-import type { EpisodePlaces, PlaceFault } from '@retrace/trajectory';
+import type { AnyEvent, EpisodeEventKind, EpisodePlaces, PlaceFault } from '@retrace/trajectory';
 
 /**
  * Why a record that is a valid event by itself is a dead letter. `CONFLICT`: its place in the episode is taken by other content.

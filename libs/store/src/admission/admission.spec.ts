@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { AnyEvent, StepRecorded } from '@retrace/trajectory';
-import { newRunId } from '@retrace/trajectory';
-import { newEpisodeEvent } from '@retrace/trajectory';
-import { controlEvent, episodeEvents } from '@retrace/log/testing';
-import { rebuildStore } from '../rebuild/rebuild-store.js';
-import { catchUp } from '../sink/catch-up.js';
-import { createStoreClient } from '../client/store-client.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { type AnyEvent, newRunId, type StepRecorded } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { catchUp } from '../catch-up/catch-up.js';
+import { createStoreClient } from '../client/store-client.js';
+import { rebuildStore } from '../rebuild/rebuild-store.js';
 import { verifyStore } from '../verify/verify-store.js';
 
 const NUM_EPISODES = 5;
@@ -65,10 +63,7 @@ describe('the records that count', () => {
       const long = episodeEvents({ logId, runId, ordinal, numSteps: NUM_LONGER }).map((event) =>
         event.kind === 'StepRecorded' ? withAction(event, 'left') : event,
       );
-      const reward = newEpisodeEvent({
-        ...{ kind: 'RewardAssigned', logId, runId, episodeId: short[0].episodeId, seq: 0, occurredAtUs: 1 },
-        payload: { step: null, name: 'judge', value: 1, source: 'test', rationale: '' },
-      } as const) as AnyEvent;
+      const reward = episodeEvent(short[0], 'RewardAssigned', 0, { value: 1 }) as AnyEvent;
       return [
         { event: short[0], writer: 'any' as const },
         ...short.slice(1).map((event) => ({ event, writer: 'first' as const })),

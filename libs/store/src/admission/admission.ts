@@ -1,6 +1,5 @@
 import type { LogRecord } from '@retrace/log';
-import type { AnyEvent } from '@retrace/trajectory';
-import type { EpisodePlaces } from '@retrace/trajectory';
+import type { AnyEvent, EpisodePlaces } from '@retrace/trajectory';
 
 /** Whether an event was taken; `unknown` until `Admission.learn` was given its record. */
 export type Admitted = 'yes' | 'no' | 'unknown';

@@ -1,5 +1,5 @@
-import { peekEnvelope } from '@retrace/trajectory/codec';
 import type { LogRecord } from '@retrace/log';
+import { peekEnvelope } from '@retrace/trajectory/codec';
 
 /** The episodes that records name, by run, each in the order of its first record; records without one, or damaged, are passed over. */
 export function namedEpisodes(records: readonly LogRecord[]): ReadonlyMap<string, ReadonlySet<string>> {

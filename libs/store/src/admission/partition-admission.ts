@@ -1,9 +1,7 @@
 import type { LogRecord } from '@retrace/log';
-import type { AnyEvent } from '@retrace/trajectory';
-import { EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
-import { episodeOrdinal } from '@retrace/trajectory';
-import type { StreamPartition } from '../rows/event-rows.js';
+import { type AnyEvent, episodeOrdinal, EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
+import type { StreamPartition } from '../position/stream-partition.js';
 import type { Admission, Admitted } from './admission.js';
 import { namedEpisodes } from './named-episodes.js';
 import { OrdinalWindow } from './ordinal-window.js';

@@ -1,7 +1,7 @@
 import type { EpisodeEventKind } from '@retrace/trajectory';
-import type { StreamPartition } from '../rows/event-rows.js';
-import { amongEpisodes } from '../reader/among-episodes.js';
 import type { StoreClient } from '../client/store-client.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { amongEpisodes } from '../reader/among-episodes.js';
 
 /** A record that counts, as far as its place in its episode goes. */
 export interface PlaceRow {
@@ -25,29 +25,26 @@ export interface ReadBefore {
   readonly before?: number;
 }
 
-const OF_PARTITION =
-  'log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}';
-
 /** Ids of one query: about 20 kB of it. */
 const IDS_PER_QUERY = 500;
 
 const RUN_EDGES = `
   SELECT run_id AS runId, kind, log_offset AS offset
   FROM events
-  WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted') AND ${OF_PARTITION} AND log_offset < {before:UInt64}
+  WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted') AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
 
 const NEWEST_EPISODE = `
   SELECT max(episode_id) AS newest
   FROM events
-  WHERE run_id = {runId:String} AND startsWith(episode_id, {prefix:String}) AND ${OF_PARTITION}`;
+  WHERE run_id = {runId:String} AND startsWith(episode_id, {prefix:String}) AND ${IN_STREAM_PARTITION}`;
 
 const placesOf = (episodeIds: readonly string[]): string => `
   SELECT episode_id AS episodeId, kind, seq, lower(hex(content_checksum)) AS checksum, log_offset AS offset
   FROM events
   WHERE run_id = {runId:String} AND ${amongEpisodes(episodeIds)}
     AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
-    AND ${OF_PARTITION} AND log_offset < {before:UInt64}
+    AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
 
 /** Of these episodes in one stream partition, in log order. */

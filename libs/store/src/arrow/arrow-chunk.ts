@@ -1,5 +1,5 @@
 /** One column of one record batch as plain arrays: what Arrow's buffers hold beside the values of the chunk ends here. */
-import { DataType, type Data } from 'apache-arrow';
+import { type Data, DataType } from 'apache-arrow';
 
 /** Flat numbers; 64-bit integers come as float64, exact within ±2⁵³. */
 export type FlatNumbers =

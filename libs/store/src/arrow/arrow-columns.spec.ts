@@ -1,5 +1,5 @@
+import { type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import { Session } from 'chdb';
-import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ArrowColumns, assertCompleteArrowStream } from './arrow-columns.js';
 

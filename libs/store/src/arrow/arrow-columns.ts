@@ -1,13 +1,13 @@
-import { DataType, RecordBatchReader, type Data, type RecordBatch } from 'apache-arrow';
+import { type Data, DataType, type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import {
   appendTexts,
   bytesOf,
   flatBits,
   flatNumbers,
+  type FlatNumbers,
   rebasedOffsets,
   textsOf,
   validity,
-  type FlatNumbers,
 } from './arrow-chunk.js';
 import { ArrowError } from './arrow-error.js';
 

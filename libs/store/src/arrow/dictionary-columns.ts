@@ -1,5 +1,5 @@
-import { Dictionary, Int32, makeVector, Utf8, type Data } from 'apache-arrow';
-import { INITIAL_ROWS, newData, type ColumnBuilder } from './column-builder.js';
+import { type Data, Dictionary, Int32, makeVector, Utf8 } from 'apache-arrow';
+import { type ColumnBuilder, INITIAL_ROWS, newData } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
 import { BytesColumn, newList, RowOffsets } from './ragged-columns.js';
 

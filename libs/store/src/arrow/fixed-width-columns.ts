@@ -1,7 +1,7 @@
-import { FixedSizeBinary, TimestampMicrosecond, type Data, type DataType } from 'apache-arrow';
-import { INITIAL_ROWS, newData, Validity, type ColumnBuilder } from './column-builder.js';
-import type { NumberArray, TypedArrayConstructor } from './number-array.js';
+import { type Data, type DataType, FixedSizeBinary, TimestampMicrosecond } from 'apache-arrow';
+import { type ColumnBuilder, INITIAL_ROWS, newData, Validity } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
+import type { NumberArray, TypedArrayConstructor } from './number-array.js';
 
 /** One number a row, stored as it is. */
 export class NumberColumn<A extends Exclude<NumberArray, BigInt64Array>> implements ColumnBuilder {

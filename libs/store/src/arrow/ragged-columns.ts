@@ -1,8 +1,8 @@
-import { Binary, Field, List, Utf8, type Data, type DataType } from 'apache-arrow';
-import { INITIAL_ROWS, newData, Validity, type ColumnBuilder } from './column-builder.js';
-import type { NumberArray, TypedArrayConstructor } from './number-array.js';
+import { Binary, type Data, type DataType, Field, List, Utf8 } from 'apache-arrow';
 import { copyBytes } from '@retrace/trajectory';
+import { type ColumnBuilder, INITIAL_ROWS, newData, Validity } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
+import type { NumberArray, TypedArrayConstructor } from './number-array.js';
 
 const INITIAL_ITEMS_PER_ROW = 32;
 /** A UTF-16 unit takes at most three bytes of UTF-8. */

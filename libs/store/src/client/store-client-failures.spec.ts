@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { createStoreClient, type StoreClient } from './store-client.js';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 
 type Method = readonly [name: string, call: (client: StoreClient) => Promise<unknown>];
 

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { EventRowsEncoder } from '../rows/event-rows.js';
 import { createStoreClient, type StoreClient } from './store-client.js';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 
 describe('StoreClient', () => {
   let store: StoreFixture;

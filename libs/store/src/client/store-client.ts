@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import {
+  type ClickHouseClient,
   ClickHouseLogLevel,
+  type ClickHouseSettings,
   createClient,
   parseError,
-  type ClickHouseClient,
-  type ClickHouseSettings,
   type ResponseJSON,
 } from '@clickhouse/client';
 import { assertCompleteArrowStream } from '../arrow/arrow-columns.js';
-import { asStoreError } from './store-error.js';
 import { clusterLayout, ONE_SERVER, type StoreLayout } from '../schema/store-layout.js';
+import { asStoreError } from './store-error.js';
 
 export interface StoreClientOptions {
   readonly url: string;

@@ -1,13 +1,14 @@
-import { ArrowColumns } from '../arrow/arrow-columns.js';
-import { DEAD_LETTER_KIND, type EventRow, EventRowsEncoder } from '../rows/event-rows.js';
-import { EventRowReader } from '../rows/event-row-reader.js';
-import { judgeRecord } from '../admission/judge-record.js';
-import { insertBatch } from '../sink/insert-batch.js';
 import { DEFAULT_MAX_EVENT_BYTES, type LogRecord } from '@retrace/log';
+import { judgeRecord } from '../admission/admit-record.js';
+import { AdmissionInPast } from '../admission/past-admission.js';
+import { ArrowColumns } from '../arrow/arrow-columns.js';
+import { insertBatch } from '../batch/insert-batch.js';
 import type { StoreClient } from '../client/store-client.js';
+import { IN_STREAM_PARTITION } from '../position/stream-partition.js';
+import { EventRowReader } from '../rows/event-row-reader.js';
+import { DEAD_LETTER_KIND, type EventRow, EventRowsEncoder } from '../rows/event-rows.js';
 import type { StoreLayout } from '../schema/store-layout.js';
-import { AdmissionInPast } from './admission-in-past.js';
-import { listDeadLetters, type DeadLetterEntry, type DeadLetterFilter } from './dead-letters.js';
+import { type DeadLetterEntry, type DeadLetterFilter, listDeadLetters } from './dead-letters.js';
 
 export interface RetryDeadLetters extends DeadLetterFilter {
   readonly client: StoreClient;
@@ -33,14 +34,14 @@ const SLICE_BYTES = 16 * 1024 * 1024;
 
 const RAW = `
   SELECT log_offset, raw FROM dead_letters
-  WHERE log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+  WHERE ${IN_STREAM_PARTITION}
     AND log_offset IN {offsets:Array(UInt64)}
   ORDER BY log_offset`;
 
 const remove = ({ localEvents, onCluster }: StoreLayout): string => `
   DELETE FROM ${localEvents}${onCluster}
   WHERE run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
-    AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+    AND ${IN_STREAM_PARTITION}
     AND log_offset IN {offsets:Array(UInt64)}`;
 
 /**

@@ -1,5 +1,4 @@
-import { TrajectoryError } from '@retrace/trajectory';
-import { isUuid } from '@retrace/trajectory';
+import { isUuid, TrajectoryError } from '@retrace/trajectory';
 
 /**
  * The condition that a row is of one of these episodes.

@@ -1,8 +1,8 @@
 import { END_REASONS, type EpisodeColumns } from '@retrace/trajectory';
-import type { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { FlatNumbers } from '../arrow/arrow-chunk.js';
-import { amongEpisodes } from './among-episodes.js';
+import type { ArrowColumns } from '../arrow/arrow-columns.js';
 import { StoreError } from '../client/store-error.js';
+import { amongEpisodes } from './among-episodes.js';
 import { takeLists } from './take-lists.js';
 
 /** Kinds as numbers, so that rows need no text compared. */

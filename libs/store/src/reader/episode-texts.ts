@@ -1,6 +1,6 @@
 import type { Json } from '@retrace/trajectory';
-import { amongEpisodes } from './among-episodes.js';
 import type { StoreClient } from '../client/store-client.js';
+import { amongEpisodes } from './among-episodes.js';
 
 /** What a reward may read of an episode beside its columns. */
 export interface EpisodeTexts {

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildTokenBatch } from '@retrace/trajectory';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '@retrace/trajectory';
-import { episodeIdFor, newRunId } from '@retrace/trajectory';
-import { newEpisodeEvent } from '@retrace/trajectory';
-import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { Sink } from '../sink/sink.js';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
+import {
+  type AnyEvent,
+  buildTokenBatch,
+  type EpisodeEnded,
+  episodeIdFor,
+  newRunId,
+  type StepRecorded,
+} from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
+import { Sink } from '../sink/sink.js';
 import { TrajectoryReader } from './trajectory-reader.js';
 
 describe('TrajectoryReader', () => {
@@ -215,13 +219,12 @@ describe('TrajectoryReader', () => {
     const { logId } = store.log;
     const events = episodeEvents({ logId, runId, ordinal: 400, numSteps: 2 });
     const { episodeId } = events[0];
-    const [, step, , ended] = events as [AnyEvent, AnyEvent, AnyEvent, AnyEvent];
+    const [started, step, , ended] = events as [AnyEvent, AnyEvent, AnyEvent, AnyEvent];
     const other = { ...step, payload: { ...(step.payload as StepRecorded), reward: 77 } } as AnyEvent;
-    const late = newEpisodeEvent({
-      ...{ logId, runId, episodeId, occurredAtUs: 1 },
-      kind: 'EpisodeEnded',
-      seq: 2,
-      payload: { ...(ended.payload as EpisodeEnded), numSteps: 1, success: null },
+    const late = episodeEvent(started, 'EpisodeEnded', 2, {
+      ...(ended.payload as EpisodeEnded),
+      numSteps: 1,
+      success: null,
     });
     await bring([...events, other, late]);
     // The same batch once more, as a sink that was thought dead would bring it.
@@ -239,13 +242,11 @@ describe('TrajectoryReader', () => {
 
   it('gives rewards that were assigned later, retractions included', async () => {
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 500 });
-    const { logId, episodeId } = events[0];
+    const { episodeId } = events[0];
     const assigned = [
       { step: 1, name: 'judge', value: 0.5, source: 'rubric', rationale: 'fine' },
       { step: null, name: 'judge', value: null, source: 'rubric', rationale: 'taken back' },
-    ].map((payload, seq) =>
-      newEpisodeEvent({ logId, runId, episodeId, occurredAtUs: 1, kind: 'RewardAssigned', seq, payload }),
-    );
+    ].map((payload, seq) => episodeEvent(events[0], 'RewardAssigned', seq, payload));
     await bring([...events, ...assigned] as AnyEvent[]);
     expect(await reader.readAssignedRewards(runId, [episodeId])).toEqual([
       { episodeId, seq: 0, step: 1, name: 'judge', value: 0.5, source: 'rubric', rationale: 'fine' },

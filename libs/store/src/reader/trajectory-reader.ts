@@ -1,14 +1,13 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { EpisodeColumns } from '@retrace/trajectory';
-import { TrajectoryError } from '@retrace/trajectory';
 import type { EventLog } from '@retrace/log';
+import { type EpisodeColumns, TrajectoryError } from '@retrace/trajectory';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
+import type { StoreClient } from '../client/store-client.js';
+import { isUpToDate } from '../position/backlog.js';
 import { amongEpisodes, requireEpisodeIds } from './among-episodes.js';
 import { concatEpisodeColumns } from './concat-episode-columns.js';
 import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
-import { queryEpisodeTexts, type EpisodeTexts } from './episode-texts.js';
-import { isUpToDate } from '../sink/until-visible.js';
-import type { StoreClient } from '../client/store-client.js';
+import { type EpisodeTexts, queryEpisodeTexts } from './episode-texts.js';
 
 /** A reward that was given to a step or an episode after the fact. */
 export interface AssignedReward {

@@ -1,13 +1,13 @@
-import { peekEnvelope } from '@retrace/trajectory/codec';
 import type { EventLog } from '@retrace/log';
 import type { DeletedRuns } from '@retrace/trajectory';
-import type { StreamPartition } from '../rows/event-rows.js';
+import { peekEnvelope } from '@retrace/trajectory/codec';
 import { PartitionAdmission } from '../admission/partition-admission.js';
-import { isDeleted } from '../retention/deletion-watch.js';
-import { insertBatch } from '../sink/insert-batch.js';
-import { PendingBatch } from '../sink/pending-batch.js';
-import { TimeSlice } from '../sink/time-slice.js';
+import { insertBatch } from '../batch/insert-batch.js';
+import { PendingBatch } from '../batch/pending-batch.js';
+import { TimeSlice } from '../batch/time-slice.js';
 import type { StoreClient } from '../client/store-client.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+import { isDeleted } from '../retention/deletion-watch.js';
 
 export interface ProjectRecords {
   readonly log: EventLog;

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newRunId } from '@retrace/trajectory';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { readRunHashes } from '../verify/row-hash.js';
-import { catchUp } from '../sink/catch-up.js';
-import { Sink } from '../sink/sink.js';
-import { createStoreClient } from '../client/store-client.js';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
+import { newRunId } from '@retrace/trajectory';
+import { catchUp } from '../catch-up/catch-up.js';
+import { createStoreClient } from '../client/store-client.js';
+import { Sink } from '../sink/sink.js';
+import { readRunHashes } from '../verify/row-hash.js';
 import { verifyStore } from '../verify/verify-store.js';
-import { rebuildStore, type RebuildOptions } from './rebuild-store.js';
+import { type RebuildOptions, rebuildStore } from './rebuild-store.js';
 
 describe('rebuildStore', () => {
   let store: StoreFixture;

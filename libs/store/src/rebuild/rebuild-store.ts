@@ -1,14 +1,14 @@
 import type { EventLog } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
-import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID, type StreamPartition } from '../rows/event-rows.js';
 import type { DeletedRuns } from '@retrace/trajectory';
-import { migrate, type MigrateOptions } from '../schema/migrate.js';
-import { readDeletedRuns } from '../retention/deletion-watch.js';
-import { readRunHashes, type RunHash } from '../verify/row-hash.js';
-import { catchUp } from '../sink/catch-up.js';
-import { readNextOffset } from '../sink/store-position.js';
+import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { readNextOffset } from '../position/store-position.js';
+import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { readDeletedRuns } from '../retention/deletion-watch.js';
+import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
+import { migrate, type MigrateOptions } from '../schema/migrate.js';
+import { readRunHashes, type RunHash } from '../verify/row-hash.js';
 import { projectRecords } from './project-records.js';
 
 export interface RebuildOptions {
@@ -32,7 +32,6 @@ export interface RebuildReport {
 }
 
 const REBUILD_DATABASE = 'retrace_rebuild';
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 interface Position extends StreamPartition {
   readonly nextOffset: number;
@@ -136,14 +135,10 @@ async function projectRun(
 }
 
 function readPositions(log: EventLog, client: StoreClient): Promise<Position[]> {
-  const positions = STREAMS.flatMap((stream) =>
-    Array.from({ length: log.numPartitions(stream) }, (_, partition) => ({
-      logId: log.logId,
-      stream,
-      partition,
-    })),
-  );
   return Promise.all(
-    positions.map(async (position) => ({ ...position, nextOffset: await readNextOffset(client, position) })),
+    streamPartitionsOf(log).map(async (position) => ({
+      ...position,
+      nextOffset: await readNextOffset(client, position),
+    })),
   );
 }

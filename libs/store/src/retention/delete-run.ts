@@ -1,13 +1,13 @@
-import { encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog, OffsetRange } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
 import { newControlEvent } from '@retrace/trajectory';
-import { EventRowsEncoder, type StreamPartition } from '../rows/event-rows.js';
-import { catchUp } from '../sink/catch-up.js';
-import { insertBatch } from '../sink/insert-batch.js';
-import { readNextOffset } from '../sink/store-position.js';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { insertBatch } from '../batch/insert-batch.js';
+import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { readNextOffset } from '../position/store-position.js';
+import { IN_STREAM_PARTITION, streamPartitionsOf } from '../position/stream-partition.js';
+import { EventRowsEncoder } from '../rows/event-rows.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from './rows-of-run.js';
 import { findRunReferences } from './run-references.js';
 
@@ -76,7 +76,7 @@ async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promi
 
 /** A row in every partition that says how far the store is, whatever rows go. */
 async function markPositions(log: EventLog, client: StoreClient): Promise<void> {
-  for (const position of positionsOf(log)) {
+  for (const position of streamPartitionsOf(log)) {
     const nextOffset = await readNextOffset(client, position);
     if (nextOffset === 0) continue;
     const encoder = new EventRowsEncoder(position);
@@ -99,7 +99,7 @@ const RANGES = `
     SELECT log_offset, log_offset - rowNumberInAllBlocks() AS island
     FROM (
       SELECT DISTINCT log_offset FROM events
-      WHERE (${EVENTS_OF_RUN} OR ${DEAD_LETTERS_OF_RUN}) AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+      WHERE (${EVENTS_OF_RUN} OR ${DEAD_LETTERS_OF_RUN}) AND ${IN_STREAM_PARTITION}
       ORDER BY log_offset
     )
   )
@@ -109,7 +109,7 @@ const RANGES = `
 async function releaseRecords(log: EventLog, client: StoreClient, runId: string): Promise<number | null> {
   if (log.release === undefined) return null;
   let numReleased = 0;
-  for (const position of positionsOf(log)) {
+  for (const position of streamPartitionsOf(log)) {
     const ranges = await client.queryRows<OffsetRange>(RANGES, { params: { ...position, runId } });
     numReleased += await log.release(position.stream, position.partition, ranges);
   }
@@ -129,16 +129,4 @@ async function deleteRows(client: StoreClient, runId: string): Promise<number> {
     numRows += n;
   }
   return numRows;
-}
-
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
-
-function positionsOf(log: EventLog): StreamPartition[] {
-  return STREAMS.flatMap((stream) =>
-    Array.from({ length: log.numPartitions(stream) }, (_, partition) => ({
-      logId: log.logId,
-      stream,
-      partition,
-    })),
-  );
 }

@@ -1,10 +1,9 @@
-import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { EventLog, LogRecord } from '@retrace/log';
-import type { RetraceEvent, RunDeleted } from '@retrace/trajectory';
-import { DeletedRuns } from '@retrace/trajectory';
-import type { StreamPartition } from '../rows/event-rows.js';
-import { readNextOffset } from '../sink/store-position.js';
+import { DeletedRuns, type RetraceEvent, type RunDeleted } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { StoreClient } from '../client/store-client.js';
+import { readNextOffset } from '../position/store-position.js';
+import type { StreamPartition } from '../position/stream-partition.js';
 
 const ROWS = `
   SELECT run_id AS runId, payload FROM events

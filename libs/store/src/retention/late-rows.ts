@@ -1,6 +1,6 @@
 import type { DeletedRuns } from '@retrace/trajectory';
-import type { StreamPartition } from '../rows/event-rows.js';
 import type { StoreClient } from '../client/store-client.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { ROWS_OF_RUN_IN_EVENTS } from './rows-of-run.js';
 
 /** Offsets of one stream partition. */
@@ -21,7 +21,7 @@ export async function deleteLateRows(
   { runId, first, end }: LateRange,
 ): Promise<void> {
   const { localEvents, onCluster } = client.layout;
-  const inRange = `log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+  const inRange = `${IN_STREAM_PARTITION}
     AND log_offset >= {first:UInt64} AND log_offset < {end:UInt64}`;
   const params = { ...position, runId, first, end };
   for (const condition of ROWS_OF_RUN_IN_EVENTS) {
@@ -43,7 +43,7 @@ export async function findLateRows(
   const rows = await client.queryRows<{ run_id: string; first: number; last: number }>(
     `SELECT run_id, min(log_offset) AS first, max(log_offset) AS last FROM events
      WHERE run_id IN {runIds:Array(String)} AND kind != 'RunDeleted'
-       AND log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+       AND ${IN_STREAM_PARTITION}
      GROUP BY run_id`,
     { params: { runIds: ends.map(({ runId }) => runId), logId, stream, partition } },
   );

@@ -14,7 +14,7 @@ import type {
   TrainerClaimed,
   UpdateApplied,
 } from '@retrace/trajectory';
-import { writeRest, type ControlFields } from './event-fields.js';
+import { type ControlFields, writeRest } from './event-fields.js';
 
 /** Kinds without typed columns keep their whole payload as JSON. */
 export const controlEventFields: ControlFields = {

@@ -1,5 +1,5 @@
 import type { EndReason, Json, Split, StepRecorded } from '@retrace/trajectory';
-import { writeRest, type EpisodeFields } from './event-fields.js';
+import { type EpisodeFields, writeRest } from './event-fields.js';
 
 interface StartedRest {
   readonly task: Json;

@@ -1,4 +1,4 @@
-import type { EpisodeEventKind, EventKind, Json, PayloadOf, ControlEventKind } from '@retrace/trajectory';
+import type { ControlEventKind, EpisodeEventKind, EventKind, Json, PayloadOf } from '@retrace/trajectory';
 import type { EventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 

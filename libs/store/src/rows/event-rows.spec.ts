@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentChecksum } from '@retrace/trajectory';
-import type { AnyEvent } from '@retrace/trajectory';
+import { type AnyEvent, contentChecksum } from '@retrace/trajectory';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
-import { eventRow, EventRowsEncoder, readEventRow, type EventRow } from './event-rows.js';
 import { EventRowReader } from './event-row-reader.js';
+import { eventRow, type EventRow, EventRowsEncoder, readEventRow } from './event-rows.js';
 
 const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;
 const SETTINGS = "SETTINGS output_format_arrow_compression_method = 'none'";

@@ -1,16 +1,20 @@
-import { Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct, type Data } from 'apache-arrow';
-import { peekEnvelope, type PeekedEnvelope, type StepRecord } from '@retrace/trajectory/codec';
-import { contentChecksum } from '@retrace/trajectory';
-import type { AnyEvent, EventKind, Stream } from '@retrace/trajectory';
-import type { EpisodePlaces } from '@retrace/trajectory';
-import { newData, type ColumnBuilder } from '../arrow/column-builder.js';
+import { type Data, Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
+import {
+  type AnyEvent,
+  contentChecksum,
+  type EpisodePlaces,
+  type EventKind,
+  uuidFromBytes,
+} from '@retrace/trajectory';
+import { type PeekedEnvelope, peekEnvelope, type StepRecord } from '@retrace/trajectory/codec';
+import { type ColumnBuilder, newData } from '../arrow/column-builder.js';
+import type { StreamPartition } from '../position/stream-partition.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
-import { newEventColumns, type EventColumns } from './event-columns.js';
+import { type EventColumns, newEventColumns } from './event-columns.js';
 import type { PayloadFields } from './event-fields.js';
 import type { EventRowReader } from './event-row-reader.js';
-import { uuidFromBytes } from '@retrace/trajectory';
-import { writeStepRecord, type StepOutcome } from './step-row.js';
+import { type StepOutcome, writeStepRecord } from './step-row.js';
 
 /** Kind of the row that stands for a record which is no valid event. */
 export const DEAD_LETTER_KIND = '_dead_letter';
@@ -34,12 +38,6 @@ export interface DeadLetterRow {
   readonly code: string;
   readonly reason: string;
   readonly bytes: Uint8Array;
-}
-
-export interface StreamPartition {
-  readonly logId: string;
-  readonly stream: Stream;
-  readonly partition: number;
 }
 
 export interface EncodedRows {

@@ -1,11 +1,23 @@
-import type { FieldPlace, StepField, StepRecord } from '@retrace/trajectory/codec';
-import { hasElementsOf, unpackInto, type Column } from '@retrace/trajectory/codec';
-import { ContentBytes } from '@retrace/trajectory';
-import { stableFields, type StableField } from '@retrace/trajectory';
-import { fingerprintOf, type EpisodePlaces, type PlaceFault } from '@retrace/trajectory';
-import { checkStepRecorded, type CheckedStep } from '@retrace/trajectory';
-import type { EventColumns } from './event-columns.js';
+import {
+  type CheckedStep,
+  checkStepRecorded,
+  ContentBytes,
+  type EpisodePlaces,
+  fingerprintOf,
+  type PlaceFault,
+  type StableField,
+  stableFields,
+} from '@retrace/trajectory';
+import {
+  type Column,
+  type FieldPlace,
+  hasElementsOf,
+  type StepField,
+  type StepRecord,
+  unpackInto,
+} from '@retrace/trajectory/codec';
 import type { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
+import type { EventColumns } from './event-columns.js';
 
 const KIND = 'StepRecorded';
 

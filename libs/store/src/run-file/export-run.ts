@@ -1,7 +1,6 @@
-import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { EventLog } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
-import { DeletedRuns } from '@retrace/trajectory';
+import { DeletedRuns, type Stream } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { RunFileError } from './run-file-error.js';
 import {
   CHECKPOINT_KIND,

@@ -1,9 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
+import { type EventLog, partitionOf } from '@retrace/log';
+import { type AnyEvent, isEpisodeEventKind } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import type { EventLog } from '@retrace/log';
-import { isEpisodeEventKind } from '@retrace/trajectory';
-import type { AnyEvent } from '@retrace/trajectory';
-import { partitionOf } from '@retrace/log';
 import { RunFileError } from './run-file-error.js';
 import { CHECKPOINT_KIND, type RunFileEnd, type RunFileRow } from './run-file-format.js';
 import { RunFileReader } from './run-file-reader.js';

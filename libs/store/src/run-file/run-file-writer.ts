@@ -1,6 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import {
   Binary,
+  type Data,
   Field,
   Float64,
   RecordBatch,
@@ -9,9 +10,8 @@ import {
   Struct,
   Uint16,
   Utf8,
-  type Data,
 } from 'apache-arrow';
-import { newData, type ColumnBuilder } from '../arrow/column-builder.js';
+import { type ColumnBuilder, newData } from '../arrow/column-builder.js';
 import { MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
 import { BytesColumn } from '../arrow/ragged-columns.js';
 import { METADATA, RUN_FILE_FORMAT, RUN_FILE_VERSION, type RunFileRow } from './run-file-format.js';

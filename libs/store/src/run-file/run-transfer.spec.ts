@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { StepRecorded } from '@retrace/trajectory';
-import { newRunId } from '@retrace/trajectory';
-import { checkRunFile, importRun } from './import-run.js';
-import { exportRun } from './export-run.js';
 import { openLmdbLog } from '@retrace/log/lmdb';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId, type StepRecorded } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { catchUp } from '../catch-up/catch-up.js';
+import { createStoreClient } from '../client/store-client.js';
 import { migrate } from '../schema/migrate.js';
 import { readRunHashes } from '../verify/row-hash.js';
-import { catchUp } from '../sink/catch-up.js';
-import { createStoreClient } from '../client/store-client.js';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { verifyStore } from '../verify/verify-store.js';
+import { exportRun } from './export-run.js';
+import { checkRunFile, importRun } from './import-run.js';
 
 describe('a run that is exported and imported elsewhere', () => {
   let source: StoreFixture;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStoreServer, type StoreServer } from '@retrace/store-server';
+import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { migrate } from './migrate.js';
 import { splitStatements } from './migration-files.js';
-import { createStoreClient, type StoreClient } from '../client/store-client.js';
 
 const VIEWS = [
   'dead_letters',

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { readMigrations, type Migration } from './migration-files.js';
-import { renderForCluster } from './render-migration.js';
 import type { StoreClient } from '../client/store-client.js';
 import { asStoreError, StoreError } from '../client/store-error.js';
+import { type Migration, readMigrations } from './migration-files.js';
+import { renderForCluster } from './render-migration.js';
 
 /** The migrations that belong to this code. */
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../../../migrations', import.meta.url));

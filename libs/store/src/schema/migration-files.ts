@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sqlTokens } from '../user-sql/sql-tokens.js';
 import { StoreError } from '../client/store-error.js';
+import { sqlTokens } from '../user-sql/sql-tokens.js';
 
 export interface MigrationStatement {
   readonly sql: string;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { overriding } from '@retrace/log/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { insertBatch } from '../batch/insert-batch.js';
+import type { ArrowInsert, StatementOptions, StoreClient } from '../client/store-client.js';
+import { readNextOffset } from '../position/store-position.js';
 import { EventRowsEncoder } from '../rows/event-rows.js';
 import { migrate, MIGRATIONS_DIRECTORY } from './migrate.js';
 import { readMigrations } from './migration-files.js';
 import { renderForCluster } from './render-migration.js';
-import { insertBatch } from '../sink/insert-batch.js';
-import { readNextOffset } from '../sink/store-position.js';
-import type { ArrowInsert, StatementOptions, StoreClient } from '../client/store-client.js';
 import { clusterLayout, ONE_SERVER } from './store-layout.js';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
 
 const TARGET = { cluster: 'main', database: 'trajectories' };
 const position = { logId: 'log', stream: 'trajectories', partition: 1 } as const;

@@ -1,5 +1,5 @@
-import { sqlTokens, type SqlToken } from '../user-sql/sql-tokens.js';
 import { StoreError } from '../client/store-error.js';
+import { type SqlToken, sqlTokens } from '../user-sql/sql-tokens.js';
 import { localTable } from './store-layout.js';
 
 export interface ClusterTarget {

@@ -1,6 +1,6 @@
-import { readMigrations } from './migration-files.js';
-import { MIGRATIONS_DIRECTORY, type MigrateOptions } from './migrate.js';
 import type { StoreClient } from '../client/store-client.js';
+import { type MigrateOptions, MIGRATIONS_DIRECTORY } from './migrate.js';
+import { readMigrations } from './migration-files.js';
 
 /** What a person asks of a store before using it. */
 export interface SchemaState {

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyEvent } from '@retrace/trajectory';
-import { episodeIdFor, newRunId } from '@retrace/trajectory';
-import { newEpisodeEvent } from '@retrace/trajectory';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { Sink } from '../sink/sink.js';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
+import { Sink } from '../sink/sink.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/sql.md');
 
@@ -184,13 +183,8 @@ describe('views', () => {
   it('let the first record in log order speak, and list the others as dead letters', async () => {
     const runId = newRunId();
     const events = episodeEvents({ ...idsOf(runId), ordinal: 0 });
-    const { logId, episodeId } = events[0];
     const reward = (seq: number, value: number | null) =>
-      newEpisodeEvent({
-        ...{ logId, runId, episodeId, occurredAtUs: 1, seq },
-        kind: 'RewardAssigned',
-        payload: { step: null, name: 'judge', value, source: 'rubric', rationale: '' },
-      }) as AnyEvent;
+      episodeEvent(events[0], 'RewardAssigned', seq, { value }) as AnyEvent;
     const changed = (at: number, fields: object) =>
       ({ ...events[at], payload: { ...events[at].payload, ...fields } }) as AnyEvent;
     await bring([
@@ -305,19 +299,8 @@ describe('views', () => {
         const events = episodeEvents({ ...ids, ordinal, step: (step) => ({ actionValid: step !== 1 }) });
         await bring(events);
       }
-      const { episodeId, logId, runId } = episodeEvents({ ...ids, ordinal: 0 })[0];
-      const payload = { step: null, name: 'judge', value: 0.5, source: 'rubric', rationale: '' };
-      await bring([
-        newEpisodeEvent({
-          logId,
-          runId,
-          episodeId,
-          occurredAtUs: 1,
-          kind: 'RewardAssigned',
-          seq: 0,
-          payload,
-        }) as AnyEvent,
-      ]);
+      const [started] = episodeEvents({ ...ids, ordinal: 0 });
+      await bring([episodeEvent(started, 'RewardAssigned', 0, { value: 0.5 }) as AnyEvent]);
       await bring([
         controlEvent(ids, 'RunStarted'),
         controlEvent(ids, 'TrainerClaimed', { epoch: 1 }),

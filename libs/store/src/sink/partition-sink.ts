@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventLog, type LogRecord, SINK_GROUP } from '@retrace/log';
 import { TrajectoryError } from '@retrace/trajectory';
-import type { EventLog, LogRecord } from '@retrace/log';
-import { SINK_GROUP } from '@retrace/log';
-import { EventRowsEncoder, type StreamPartition } from '../rows/event-rows.js';
 import { PartitionAdmission } from '../admission/partition-admission.js';
-import { isDeleted, type DeletionWatch } from '../retention/deletion-watch.js';
-import { deleteLateRows, findLateRows, type LateRange } from '../retention/late-rows.js';
+import { BatchBuffer } from '../batch/batch-buffer.js';
+import { insertBatch } from '../batch/insert-batch.js';
+import { InsertPace } from '../batch/insert-pace.js';
+import { PendingBatch } from '../batch/pending-batch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { BatchBuffer } from './batch-buffer.js';
-import { insertBatch } from './insert-batch.js';
-import { InsertPace } from './insert-pace.js';
-import { PendingBatch } from './pending-batch.js';
+import { readNextOffset, readOtherLogIds, readPartsOfRange } from '../position/store-position.js';
+import type { StreamPartition } from '../position/stream-partition.js';
+import { type DeletionWatch, isDeleted } from '../retention/deletion-watch.js';
+import { deleteLateRows, findLateRows, type LateRange } from '../retention/late-rows.js';
+import { EventRowsEncoder } from '../rows/event-rows.js';
 import type { ResolvedSinkOptions } from './sink-options.js';
 import type { PartitionTracker } from './sink-progress.js';
-import { readNextOffset, readOtherLogIds, readPartsOfRange } from './store-position.js';
 
 export interface PartitionSinkParts {
   readonly log: EventLog;

@@ -1,5 +1,5 @@
-import { createStoreClient } from '../client/store-client.js';
 import { openLmdbLog } from '@retrace/log/lmdb';
+import { createStoreClient } from '../client/store-client.js';
 import { Sink } from './sink.js';
 
 /** A sink in a process of its own, which tests can kill: `node sink-process <log path> <store url> <user> <password>`. */

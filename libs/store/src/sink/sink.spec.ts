@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
 import { StoreError } from '../client/store-error.js';
-import { Sink, type SinkRun } from './sink.js';
 import type { SinkOptions } from './sink-options.js';
+import { Sink, type SinkRun } from './sink.js';
 
 const FAST: SinkOptions = { lingerMs: 5, minInsertIntervalMs: 10, minBackoffMs: 10, maxBackoffMs: 50 };
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TrajectoryError } from '@retrace/trajectory';
 import type { EventLog } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
-import { DeletionWatch } from '../retention/deletion-watch.js';
+import { type Stream, TrajectoryError } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { streamPartitionsOf } from '../position/stream-partition.js';
+import { DeletionWatch } from '../retention/deletion-watch.js';
 import { PartitionSink } from './partition-sink.js';
-import { resolveSinkOptions, type ResolvedSinkOptions, type SinkOptions } from './sink-options.js';
-import { PartitionTracker, type PartitionProgress, type SinkProgress } from './sink-progress.js';
+import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
+import { type PartitionProgress, PartitionTracker, type SinkProgress } from './sink-progress.js';
 
 /** One of `count` sinks that split the partitions among them; `index` counts from 0. */
 export interface SinkShare {
@@ -27,8 +27,6 @@ export interface SinkRun {
   /** Receives one line when a partition fails for a reason that no retry may mend. */
   readonly onNotice?: (line: string) => void;
 }
-
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /**
  * Carries the event log into the store's table `events`, each record once under the read path.
@@ -54,12 +52,9 @@ export class Sink {
    */
   async run(run: SinkRun): Promise<void> {
     const { log, client, signal, share = { index: 0, count: 1 }, onProgress } = run;
-    this.trackers = STREAMS.flatMap((stream) =>
-      Array.from(
-        { length: log.numPartitions(stream) },
-        (_, partition) => new PartitionTracker(stream, partition),
-      ),
-    ).filter((_, i) => i % share.count === share.index);
+    this.trackers = streamPartitionsOf(log)
+      .filter((_, i) => i % share.count === share.index)
+      .map(({ stream, partition }) => new PartitionTracker(stream, partition));
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const report = (): void => onProgress?.(this.progress());

@@ -1,4 +1,4 @@
-import { CommonTables, FIRST_KEYWORDS } from '../common-tables.js';
+import { WithNames, FIRST_KEYWORDS } from './with-names.js';
 import { SqlTokenError, sqlTokens, type SqlToken } from './sql-tokens.js';
 import { notAllowed, UserSqlError } from './user-sql-error.js';
 import { isAllowedFunction, isHigherOrderFunction } from './user-sql-functions.js';
@@ -64,9 +64,8 @@ const IN_FUNCTIONS = /^(?:global)?(?:not)?(?:null)?in$/i;
 export async function checkUserSql(sql: string, policy: UserSqlPolicy): Promise<string> {
   const tokens = readTokens(sql, policy.allowParameters ?? false);
   const statement = sql.slice(tokens[0].start, tokens[tokens.length - 1].end);
-  const commonTables = new CommonTables(tokens);
-  for (const node of parseAst(await policy.explainAst(statement)))
-    checkNode(node, policy.tables, commonTables);
+  const withNames = new WithNames(tokens);
+  for (const node of parseAst(await policy.explainAst(statement))) checkNode(node, policy.tables, withNames);
   return statement;
 }
 
@@ -157,16 +156,16 @@ function parseAst(ast: string): readonly AstNode[] {
   return nodes;
 }
 
-function checkNode(node: AstNode, tables: readonly string[], commonTables: CommonTables): void {
+function checkNode(node: AstNode, tables: readonly string[], withNames: WithNames): void {
   if (node.parent === null && (node.type !== 'SelectWithUnionQuery' || node.position > 0))
     throw notAllowed('only one SELECT is allowed');
   switch (node.type) {
     case 'Function':
       return checkFunction(nameOf(node), node.parent?.type === 'TableExpression');
     case 'TableIdentifier':
-      return checkTable(nameOf(node), tables, commonTables);
+      return checkTable(nameOf(node), tables, withNames);
     case 'Identifier':
-      return checkIdentifier(node, tables, commonTables);
+      return checkIdentifier(node, tables, withNames);
     case 'SelectWithUnionQuery':
       if (node.numChildren !== 1) throw notAllowed('FORMAT and INTO OUTFILE are not allowed');
       return;
@@ -184,22 +183,22 @@ function checkFunction(name: string, isTable: boolean): void {
   if (!isAllowedFunction(name)) throw notAllowed(`the function ${name} is not allowed`);
 }
 
-function checkTable(name: string, tables: readonly string[], commonTables: CommonTables): void {
+function checkTable(name: string, tables: readonly string[], withNames: WithNames): void {
   const dot = name.indexOf('.');
   if (tables.includes(name) || tables.includes(dot < 0 ? '*' : `${name.slice(0, dot)}.*`)) return;
-  if (commonTables.has(name)) return commonTables.checkScope(name);
+  if (withNames.has(name)) return withNames.checkScope(name);
   throw notAllowed(`the table ${name} is not allowed`);
 }
 
 /** An identifier is a column, but for two places: `x IN name` may name a table, and a lambda's place may name a function. */
-function checkIdentifier(node: AstNode, tables: readonly string[], commonTables: CommonTables): void {
+function checkIdentifier(node: AstNode, tables: readonly string[], withNames: WithNames): void {
   const call =
     node.parent?.type === 'ExpressionList' && node.parent.parent?.type === 'Function'
       ? node.parent.parent
       : null;
   if (call === null || node.parent?.position !== 0) return;
   const name = nameOf(node);
-  if (node.position > 0 && IN_FUNCTIONS.test(nameOf(call))) checkTable(name, tables, commonTables);
+  if (node.position > 0 && IN_FUNCTIONS.test(nameOf(call))) checkTable(name, tables, withNames);
   if (
     node.position === 0 &&
     node.parent.numChildren > 1 &&

@@ -20,7 +20,7 @@ export type FaultCode =
   /** A view shows a run otherwise than the fold of the control stream. */
   | 'RUN_VIEW_DIFFERS';
 
-export interface Fault {
+export interface StoreFault {
   readonly code: FaultCode;
   /** Offset, episode or run. */
   readonly where: string;
@@ -29,7 +29,7 @@ export interface Fault {
 
 /** Collects faults: counts all, keeps the first ones. */
 export class FaultList {
-  readonly faults: Fault[] = [];
+  readonly faults: StoreFault[] = [];
   numFaults = 0;
 
   constructor(private readonly maxKept: number) {}

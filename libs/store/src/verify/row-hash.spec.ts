@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newRunId } from '@retrace/trajectory';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { readRunHashes } from './row-hash.js';
-import { catchUp } from '../sink/catch-up.js';
+import { appendEvents } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId } from '@retrace/trajectory';
+import { catchUp } from '../catch-up/catch-up.js';
+import { readRunHashes } from './row-hash.js';
 
 describe('readRunHashes', () => {
   let store: StoreFixture;

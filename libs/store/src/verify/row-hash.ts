@@ -1,5 +1,5 @@
-import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import type { StoreClient } from '../client/store-client.js';
+import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 
 /** What the store holds of one run, as one value: two stores with equal hashes hold equal rows. */
 export interface RunHash {

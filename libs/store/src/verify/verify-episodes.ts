@@ -1,9 +1,8 @@
-import { contentChecksum } from '@retrace/trajectory';
-import { EpisodeFold, type EpisodeState } from '@retrace/trajectory';
+import { contentChecksum, EpisodeFold, type EpisodeState } from '@retrace/trajectory';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
+import type { StoreClient } from '../client/store-client.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
 import { readEventRow } from '../rows/event-rows.js';
-import type { StoreClient } from '../client/store-client.js';
 import type { FaultList } from './fault-list.js';
 
 export interface EpisodeCounts {

@@ -1,16 +1,15 @@
-import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { EventLog, LogRecord } from '@retrace/log';
-import type { AnyEvent, Stream } from '@retrace/trajectory';
-import type { DeletedRuns } from '@retrace/trajectory';
-import { uuidToBytes } from '@retrace/trajectory';
-import { ArrowColumns } from '../arrow/arrow-columns.js';
-import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
-import { EventRowReader } from '../rows/event-row-reader.js';
-import { judgeRecord, type Judgement } from '../admission/judge-record.js';
+import { type AnyEvent, type DeletedRuns, type Stream, uuidToBytes } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
+import { type Judgement, judgeRecord } from '../admission/admit-record.js';
 import { PartitionAdmission } from '../admission/partition-admission.js';
-import { hasRecordIn } from '../sink/record-ahead.js';
-import { readNextOffset } from '../sink/store-position.js';
+import { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { StoreClient } from '../client/store-client.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { readNextOffset } from '../position/store-position.js';
+import { IN_STREAM_PARTITION } from '../position/stream-partition.js';
+import { EventRowReader } from '../rows/event-row-reader.js';
+import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import type { FaultList } from './fault-list.js';
 
 export interface RecordCounts {
@@ -44,7 +43,7 @@ const SLICE = { maxRecords: 5_000, maxBytes: 8 * 1024 * 1024 };
 const ROWS_OF_RANGE = `
   SELECT log_offset, kind, event_id, content_checksum, occurred_at, raw
   FROM events
-  WHERE log_id = {logId:String} AND log_stream = {stream:String} AND log_partition = {partition:UInt16}
+  WHERE ${IN_STREAM_PARTITION}
     AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'
   ORDER BY log_offset`;
 

@@ -1,5 +1,4 @@
-import type { ControlFold } from '@retrace/trajectory';
-import type { RunState } from '@retrace/trajectory';
+import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { FaultList } from './fault-list.js';
 

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { encodeEvent } from '@retrace/trajectory/codec';
-import type { StepRecorded } from '@retrace/trajectory';
-import { newRunId } from '@retrace/trajectory';
-import { appendEvents, controlEvent, episodeEvents } from '@retrace/log/testing';
-import { catchUp } from '../sink/catch-up.js';
+import { appendEvents, overriding } from '@retrace/log/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { overriding } from '@retrace/log/testing';
-import { verifyStore, type VerifyReport } from './verify-store.js';
+import { newRunId, type StepRecorded } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { catchUp } from '../catch-up/catch-up.js';
+import { type VerifyReport, verifyStore } from './verify-store.js';
 
 describe('verifyStore', () => {
   let store: StoreFixture;

@@ -1,13 +1,13 @@
 import type { EventLog } from '@retrace/log';
-import type { Stream } from '@retrace/trajectory';
 import { ControlFold } from '@retrace/trajectory';
-import { readDeletedRuns } from '../retention/deletion-watch.js';
-import { hasRecordIn } from '../sink/record-ahead.js';
-import { readRunHashes, type RunHash } from './row-hash.js';
 import type { StoreClient } from '../client/store-client.js';
-import { FaultList, type Fault } from './fault-list.js';
-import { verifyEpisodes, type EpisodeCounts } from './verify-episodes.js';
-import { verifyRecords, type RecordCounts } from './verify-records.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { streamPartitionsOf } from '../position/stream-partition.js';
+import { readDeletedRuns } from '../retention/deletion-watch.js';
+import { FaultList, type StoreFault } from './fault-list.js';
+import { readRunHashes, type RunHash } from './row-hash.js';
+import { type EpisodeCounts, verifyEpisodes } from './verify-episodes.js';
+import { type RecordCounts, verifyRecords } from './verify-records.js';
 import { verifyRuns } from './verify-runs.js';
 
 export interface VerifyOptions {
@@ -23,14 +23,12 @@ export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCo
   readonly ok: boolean;
   readonly numFaults: number;
   /** The first ones. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly StoreFault[];
   /** Whether the views of runs were compared too: not while events keep coming. */
   readonly runsCompared: boolean;
   /** What the store holds of every run, as a value to compare with another store's or another day's. */
   readonly runHashes: readonly RunHash[];
 }
-
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /** Ordinary rows that count as soon as their run has started, so that the record alone does not tell. */
 const OF_UNKNOWN_RUNS =
@@ -64,24 +62,22 @@ export async function verifyStore({
   const deletedRuns = await readDeletedRuns(log);
   const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0 };
   const fold = new ControlFold();
-  for (const stream of STREAMS) {
-    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
-      await verifyRecords({
-        log,
-        client,
-        stream,
-        partition,
-        deletedRuns,
-        faults,
-        counts: records,
-        signal,
-        onRecord: (offset, event) => {
-          if (stream !== 'control') return;
-          if (event === null) fold.skip(offset);
-          else fold.apply(event, offset);
-        },
-      });
-    }
+  for (const { stream, partition } of streamPartitionsOf(log)) {
+    await verifyRecords({
+      log,
+      client,
+      stream,
+      partition,
+      deletedRuns,
+      faults,
+      counts: records,
+      signal,
+      onRecord: (offset, event) => {
+        if (stream !== 'control') return;
+        if (event === null) fold.skip(offset);
+        else fold.apply(event, offset);
+      },
+    });
   }
   const [{ numOfUnknownRuns }] = await client.queryRows<{ numOfUnknownRuns: number }>(OF_UNKNOWN_RUNS);
   records.numDeadLetters += numOfUnknownRuns;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { columnsFromTokens } from '../testing/episode-columns.js';
 import type { EpisodeColumns } from './episode-columns.js';
 import { buildTokenBatch, type TokenBatch } from './token-batch.js';
 
@@ -18,39 +19,20 @@ interface EpisodeSpec {
 
 /** Columns of episodes; the logprob of action token id i is −i / 100, its policy version i % 5. */
 function columnsOf(episodes: readonly EpisodeSpec[]): EpisodeColumns {
-  const steps = episodes.flatMap((episode) => episode.steps);
-  const tokens = steps.flatMap(({ observation, action }) => [
-    ...observation.map((id) => ({ id, sampled: false })),
-    ...action.map((id) => ({ id, sampled: true })),
-  ]);
-  return {
-    episodeIds: episodes.map((_, e) => `episode-${e}`),
-    groupIds: episodes.map(() => 'group'),
-    endReasons: Uint8Array.from(episodes, ({ terminated }) => (terminated ? 0 : 1)),
-    successes: new Int8Array(episodes.length),
-    stepOffsets: offsetsOf(episodes.map((episode) => episode.steps.length)),
-    steps: Int32Array.from(episodes.flatMap((episode) => episode.steps.map((_, step) => step))),
-    rewards: new Float64Array(steps.length),
-    anchors: steps.map(() => null),
-    actionValid: new Uint8Array(steps.length).fill(1),
-    keptPrefixTokens: Int32Array.from(steps, ({ kept }) => kept),
-    temperatures: new Float32Array(steps.length).fill(1),
-    greedy: new Uint8Array(steps.length),
-    tokenOffsets: offsetsOf(steps.map(({ observation, action }) => observation.length + action.length)),
-    tokenIds: Int32Array.from(tokens, ({ id }) => id),
-    actionMask: Uint8Array.from(tokens, ({ sampled }) => (sampled ? 1 : 0)),
-    tokenLogprobs: Float32Array.from(tokens, ({ id, sampled }) => (sampled ? -id / 100 : 0)),
-    tokenPolicyVersions: Int32Array.from(tokens, ({ id }) => id % 5),
-    finalTokenOffsets: offsetsOf(episodes.map(({ final }) => final.length)),
-    finalTokenIds: Int32Array.from(episodes.flatMap(({ final }) => final)),
-    finalKeptPrefixTokens: Int32Array.from(episodes, ({ finalKept }) => finalKept),
-  };
-}
-
-function offsetsOf(lengths: readonly number[]): Int32Array {
-  const offsets = new Int32Array(lengths.length + 1);
-  lengths.forEach((length, i) => (offsets[i + 1] = offsets[i] + length));
-  return offsets;
+  return columnsFromTokens(
+    episodes.map(({ steps, terminated, finalKept, final }) => ({
+      steps: steps.map((step) => ({
+        ...step,
+        logprobs: step.action.map((id) => -id / 100),
+        policyVersions: [...step.observation, ...step.action].map((id) => id % 5),
+      })),
+      ended: {
+        endReason: terminated ? 'terminated' : 'truncated',
+        finalTokenIds: Int32Array.from(final),
+        finalKeptPrefixTokens: finalKept,
+      },
+    })),
+  );
 }
 
 function row<T>(values: ArrayLike<T>, offsets: Int32Array, i: number): T[] {

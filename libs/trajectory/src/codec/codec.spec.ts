@@ -2,12 +2,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyEvent } from '../events.js';
-import {
-  sampleControlEvent,
-  sampleEpisodeEvent,
-  sampleEvents,
-  sampleStep,
-} from '../testing/sample-events.js';
+import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { frame } from './frame.js';
 import { decodeEvent, encodeEvent, type DecodedEvent } from './index.js';
 import { messagePack } from './messagepack.js';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { anyStep } from '../testing/any-event.js';
 import type { AnyEvent, EpisodeEnded, StepRecorded } from '../events.js';
 import { episodeIdFor } from '../ids.js';
-import { newEpisodeEvent } from '../new-event.js';
+import { episodeEvent, episodeEvents } from '../testing/episode-events.js';
 import { sampleEpisodeEvent } from '../testing/sample-events.js';
 import { EpisodeFold, type EpisodeState } from './episode-fold.js';
 
@@ -52,17 +52,11 @@ const anyEpisode = (ordinal: number): fc.Arbitrary<Episode> =>
         policyVersionMax: versions.length === 0 ? -1 : Math.max(...versions),
       };
       const episodeId = episodeIdFor({ runId, ordinal });
-      const common = { logId, runId, episodeId, occurredAtUs };
-      const { payload: started } = sampleEpisodeEvent('EpisodeStarted', { groupMember: 0 });
-      const { payload: reward } = sampleEpisodeEvent('RewardAssigned');
+      const ids = { logId, runId, episodeId, occurredAtUs };
       const events = [
-        newEpisodeEvent({ ...common, kind: 'EpisodeStarted', seq: 0, payload: started }),
-        ...steps.map((payload) =>
-          newEpisodeEvent({ ...common, kind: 'StepRecorded', seq: payload.step + 1, payload }),
-        ),
-        newEpisodeEvent({ ...common, kind: 'EpisodeEnded', seq: steps.length + 1, payload: ended }),
+        ...episodeEvents({ logId, runId, ordinal, steps, ended, occurredAtUs }),
         ...Array.from({ length: numRewards }, (_, seq) =>
-          newEpisodeEvent({ ...common, kind: 'RewardAssigned', seq, payload: { ...reward, value: seq } }),
+          episodeEvent(ids, 'RewardAssigned', seq, { value: seq }),
         ),
       ] as AnyEvent[];
       return { episodeId, steps, events, ended };

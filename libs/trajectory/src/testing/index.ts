@@ -1,2 +1,17 @@
 export { anyEvent } from './any-event.js';
-export { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from './sample-events.js';
+export {
+  columnsFromEvents,
+  columnsFromTokens,
+  type EpisodeTokens,
+  type StepTokens,
+} from './episode-columns.js';
+export {
+  controlEvent,
+  episodeEvent,
+  episodeEvents,
+  type EpisodeIds,
+  type EpisodeSpec,
+  type RunIds,
+} from './episode-events.js';
+export { sampleControlEvent, sampleEpisodeEvent, sampleEvents } from './sample-events.js';
+export { sampleStep } from './sample-payloads.js';

@@ -1,3 +1,4 @@
+import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
@@ -30,7 +31,7 @@ export async function train(options: TrainOptions): Promise<void> {
     assignments: options.set,
   });
   await assertRewardModulesLoad(recipe);
-  if (namesKafka(process.env)) {
+  if (namesKafka(commandEnvironment)) {
     await trainOnServices(recipe, options);
     return;
   }

@@ -1,3 +1,4 @@
+import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
 import { resolveRecipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
@@ -24,7 +25,7 @@ export interface UpOptions extends CommonOptions {
  * @throws CliError `SERVICES_IN_USE` where the environment names Kafka
  */
 export async function up(options: UpOptions): Promise<void> {
-  if (namesKafka(process.env)) {
+  if (namesKafka(commandEnvironment)) {
     throw new CliError(
       'SERVICES_IN_USE',
       'up: works only on a data directory, but RETRACE_KAFKA_BROKERS names a log on Kafka; unset it, or start "retrace sink", "train", "collect --run" and "api"',

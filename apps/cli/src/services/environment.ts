@@ -1,0 +1,18 @@
+import {
+  logInDirectory,
+  readVariables,
+  type DataDirectory,
+  type Environment,
+  type LogConfig,
+} from '@retrace/process';
+
+/** The environment of the command line, read nowhere else. Every use parses it by the schema of `@retrace/process`. */
+export const commandEnvironment: Environment = process.env;
+
+/** The log in a data directory, with the limits that the environment sets. */
+export function logOf(directory: DataDirectory): Extract<LogConfig, { kind: 'lmdb' }> {
+  const { RETRACE_MAX_EVENT_BYTES: maxEventBytes } = readVariables(commandEnvironment, {
+    reads: ['RETRACE_MAX_EVENT_BYTES'],
+  });
+  return logInDirectory(directory.log, { maxEventBytes });
+}

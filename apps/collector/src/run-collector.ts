@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { matrixProducts, parseRecipe } from '@retrace/config';
+import type { CollectorConfig, Share, Supervised } from '@retrace/process';
+import { getEnvironment } from '@retrace/environments';
+import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openBackend } from '@retrace/compute';
+import { ControlTail, holdRole, openLog, PatientLog } from '@retrace/log';
+import { Collector } from './collector.js';
+import { TrajectoryWriter } from './trajectory-writer.js';
+
+/** How long an unavailable log is waited for at the end. */
+const RELEASE_MS = 5_000;
+
+/** Collects for one run until the run ends, or until the process is asked to stop. */
+export async function runCollector(config: CollectorConfig, supervised: Supervised): Promise<void> {
+  const { share } = config;
+  const log = await openLog(config.log, 'collector');
+  // A run has one collector, or one a share.
+  const role = await holdRole(config.log, `collector-${config.runId}`, { share });
+  const signal = AbortSignal.any([supervised.signal, role.lost]);
+  const onNotice = (line: string) => {
+    process.stderr.write(`collector: ${line.replaceAll('\n', ' ')}\n`);
+  };
+  const patientLog = new PatientLog(log, { signal, onNotice });
+  const control = new ControlTail(patientLog);
+  await control.catchUp();
+  const recipe = parseRecipe(control.run(config.runId).started.recipe);
+  const backend = await openBackend({
+    ...matrixProducts(recipe),
+    prefer: config.backend === null ? undefined : [config.backend],
+  });
+  const text = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+    useChatTemplate: recipe.policy?.chatTemplate,
+  });
+  const writer = await TrajectoryWriter.open(log, {
+    signal,
+    onNotice,
+    spool: config.spool
+      ? { ...config.spool, directory: spoolDirectoryOf(config.spool.directory, config.runId, share) }
+      : undefined,
+  });
+  supervised.send({ type: 'ready', detail: backend.reason });
+  const collector = new Collector({
+    runId: config.runId,
+    recipe,
+    share,
+    log: patientLog,
+    control,
+    writer,
+    checkpoints: new CheckpointFiles(config.checkpointDirectory),
+    text,
+    engine: `retrace ${backend.name}`,
+    signal,
+    onProgress: (detail) => {
+      supervised.send({ type: 'progress', detail });
+    },
+  });
+  let numLeftBytes: number;
+  try {
+    await collector.run();
+  } finally {
+    numLeftBytes = await writer.close();
+  }
+  if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
+  control.close();
+  if (numLeftBytes > 0) onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
+  // With the log away neither would end for minutes; a role that is not given back is free once the log misses its holder.
+  await Promise.race([role.release(), sleep(RELEASE_MS)]);
+  await Promise.race([patientLog.close(), sleep(RELEASE_MS)]);
+}
+
+/** Collectors of one run on one machine must not take each other's spool. */
+function spoolDirectoryOf(root: string, runId: string, { index }: Share): string {
+  return join(root, index === 0 ? runId : `${runId}-share-${index + 1}`);
+}

@@ -1,0 +1,1 @@
+export { runSink } from './run-sink.js';

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { matrixProducts, parseRecipe } from '@retrace/config';
+import type { RunRoleConfig, Supervised } from '@retrace/process';
+import { getEnvironment } from '@retrace/environments';
+import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openBackend, visibleGpus } from '@retrace/compute';
+import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
+import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
+import { ControlTail, openLog, PatientLog } from '@retrace/log';
+import { openSharedEngine } from './data-parallel/open-shared-engine.js';
+import { deviceOf } from './data-parallel/worker-pool.js';
+import { saveTokenizer } from './checkpoint/save-tokenizer.js';
+import { Trainer } from './trainer.js';
+
+/** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
+const LOG_PATIENCE_MS = 60 * 60 * 1000;
+
+function onNotice(line: string): void {
+  process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
+}
+
+/** Trains one run until it ends, or until the process is asked to stop. */
+export async function runTrainer(config: RunRoleConfig, supervised: Supervised): Promise<void> {
+  const { runId } = config;
+  const log = new PatientLog(await openLog(config.log, 'trainer'), {
+    signal: supervised.signal,
+    patienceMs: LOG_PATIENCE_MS,
+    onNotice,
+  });
+  const control = new ControlTail(log);
+  await control.catchUp();
+  const recipe = parseRecipe(control.run(runId).started.recipe);
+  const numShards = recipe.optimizer.dataParallel ?? 1;
+  const gpus = numShards > 1 ? visibleGpus() : [];
+  // TensorFlow reads this once, when its backend opens.
+  Object.assign(process.env, deviceOf(0, gpus));
+  const backend = await openBackend({
+    ...matrixProducts(recipe),
+    prefer: config.backend === null ? undefined : [config.backend],
+  });
+  const { tokenizer } = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: getEnvironment(recipe.environment).words,
+    directory: recipe.policy?.model,
+  });
+  await saveTokenizer(config.tokenizerDirectory, tokenizer);
+  const client = createStoreClient(config.store);
+  const reader = new TrajectoryReader(client);
+  const checkpoints = new CheckpointFiles(config.checkpointDirectory);
+  const trainer = await Trainer.start({
+    runId,
+    trainerId: randomUUID(),
+    recipe,
+    rewards: await RewardScorer.load(recipe.reward, {
+      verdicts: new VerdictStore({ log, reader, runId }),
+      judge: { archive: new VerdictArchive(client) },
+      visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
+    }),
+    openEngine: () =>
+      openSharedEngine(
+        { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
+        { backend: backend.name, gpus, onNotice },
+      ),
+    log,
+    control,
+    checkpoints,
+    reader,
+    signal: supervised.signal,
+    onProgress: (detail) => {
+      supervised.send({ type: 'progress', detail });
+    },
+  });
+  supervised.send({ type: 'ready', detail: backend.reason });
+  await trainer.run();
+  control.close();
+  await client.close();
+  await log.close();
+}

@@ -1,0 +1,2 @@
+/** Environment variables as a process gets them. */
+export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import {
+  readCollectorConfig,
+  readSinkConfig,
+  readStoreServerConfig,
+  readTrainerConfig,
+} from './role-config.js';
+import { roleEnvironment } from './role-environment.js';
+
+const RUN_ID = '01890000-0000-7000-8000-000000000001';
+const STORE = {
+  RETRACE_STORE_URL: 'http://127.0.0.1:8123',
+  RETRACE_STORE_USER: 'retrace',
+  RETRACE_STORE_PASSWORD: 'a secret',
+};
+const ENVIRONMENT = {
+  ...STORE,
+  RETRACE_LOG_DIRECTORY: 'data/log',
+  RETRACE_RUN_ID: RUN_ID,
+  RETRACE_CHECKPOINT_DIRECTORY: 'data/checkpoints',
+  RETRACE_TOKENIZER_DIRECTORY: 'data/tokenizers',
+};
+
+describe('configuration of roles', () => {
+  it('readTrainerConfig: reads what roleEnvironment writes', () => {
+    const { RETRACE_LOG_DIRECTORY: path, ...others } = ENVIRONMENT;
+    const written = roleEnvironment({ kind: 'lmdb', path }, { ...others, RETRACE_BACKEND: 'wasm' });
+    expect(readTrainerConfig(written)).toEqual({
+      log: { kind: 'lmdb', path: 'data/log' },
+      store: { url: 'http://127.0.0.1:8123', username: 'retrace', password: 'a secret', cluster: null },
+      runId: RUN_ID,
+      checkpointDirectory: 'data/checkpoints',
+      tokenizerDirectory: 'data/tokenizers',
+      backend: 'wasm',
+    });
+  });
+
+  it('roleEnvironment: a broker that the parent inherited does not reach the child', () => {
+    const inherited = { RETRACE_KAFKA_BROKERS: 'a:9092' };
+    const written = roleEnvironment({ kind: 'lmdb', path: 'data/log', maxEventBytes: 4096 }, {});
+    expect({ ...inherited, ...written }).toEqual({
+      RETRACE_LOG_DIRECTORY: 'data/log',
+      RETRACE_MAX_EVENT_BYTES: '4096',
+      RETRACE_KAFKA_BROKERS: '',
+    });
+  });
+
+  it('readCollectorConfig: keeps 1 GiB in the spool unless told otherwise, and plays everything without a share', () => {
+    const collector = readCollectorConfig({ ...ENVIRONMENT, RETRACE_SPOOL_DIRECTORY: 'data/spool' });
+    expect(collector.spool).toEqual({ directory: 'data/spool', maxBytes: 2 ** 30 });
+    expect(collector.share).toEqual({ index: 0, count: 1 });
+    expect(readCollectorConfig({ ...ENVIRONMENT, RETRACE_COLLECTOR_SHARE: '2/3' }).share).toEqual({
+      index: 1,
+      count: 3,
+    });
+  });
+
+  it('readSinkConfig: needs no run', () => {
+    const sink = readSinkConfig({
+      ...STORE,
+      RETRACE_LOG_DIRECTORY: 'data/log',
+      RETRACE_MIGRATIONS_DIRECTORY: 'migrations',
+      RETRACE_SINK_SHARE: '1/2',
+    });
+    expect(sink).toMatchObject({ migrationsDirectory: 'migrations', share: { index: 0, count: 2 } });
+  });
+
+  it('readStoreServerConfig: names every variable that is missing', () => {
+    expect(() => readStoreServerConfig(STORE)).toThrow(
+      /RETRACE_STORE_DIRECTORY: required.*RETRACE_STORE_HOST: required.*RETRACE_STORE_READONLY_PASSWORD: required/s,
+    );
+  });
+
+  it('readTrainerConfig: names every variable that is missing or wrong, with its value and the rule', () => {
+    const wrong = {
+      ...ENVIRONMENT,
+      RETRACE_LOG_DIRECTORY: '',
+      RETRACE_STORE_URL: 'nowhere',
+      RETRACE_BACKEND: 'abacus',
+    };
+    expect(() => readTrainerConfig(wrong)).toThrow(
+      /RETRACE_BACKEND: got "abacus", must be one of.*RETRACE_LOG_DIRECTORY: required.*RETRACE_STORE_URL: got "nowhere", must be http/s,
+    );
+  });
+
+  it('readTrainerConfig: ignores a wrong variable that it does not read', () => {
+    expect(() => readTrainerConfig({ ...ENVIRONMENT, RETRACE_API_PORT: 'many' })).not.toThrow();
+  });
+
+  it('readTrainerConfig: never prints a password', () => {
+    expect(() => readTrainerConfig({ RETRACE_STORE_PASSWORD: 'a secret' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('a secret') as string }) as Error,
+    );
+  });
+});

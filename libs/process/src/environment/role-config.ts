@@ -1,0 +1,140 @@
+import type { Environment } from './environment.js';
+import { logConfigOf, type LogConfig } from './log-config.js';
+import { readVariables } from './read-variables.js';
+import { parseShare, type Share } from './share.js';
+import {
+  OPTIONAL_STORE_VARIABLES,
+  STORE_VARIABLES,
+  storeAccessOf,
+  type StoreAccess,
+} from './store-access.js';
+import type { EnvironmentVariables, VariableName } from './variables.js';
+
+export type BackendChoice = NonNullable<EnvironmentVariables['RETRACE_BACKEND']>;
+
+/** The configuration of a process that works on a run: a collector or a trainer. */
+export interface RunRoleConfig {
+  readonly log: LogConfig;
+  readonly store: StoreAccess;
+  readonly runId: string;
+  readonly checkpointDirectory: string;
+  readonly tokenizerDirectory: string;
+  /** Null: the best that this machine has. */
+  readonly backend: BackendChoice | null;
+}
+
+/** The configuration of a collector. */
+export interface CollectorConfig extends RunRoleConfig {
+  readonly share: Share;
+  /** Where events wait on disk while the log is unavailable; null: in memory. */
+  readonly spool: { readonly directory: string; readonly maxBytes: number } | null;
+}
+
+/** The configuration of a sink that is a process of its own. */
+export interface SinkConfig {
+  readonly log: LogConfig;
+  readonly store: StoreAccess;
+  readonly migrationsDirectory: string;
+  readonly share: Share;
+}
+
+/** The configuration of the embedded store's process. */
+export interface StoreServerConfig {
+  readonly directory: string;
+  readonly host: string;
+  readonly port: number;
+  readonly users: readonly {
+    readonly name: string;
+    readonly password: string;
+    readonly access: 'full' | 'readonly';
+  }[];
+}
+
+const RUN_ROLE_VARIABLES = [
+  ...STORE_VARIABLES,
+  'RETRACE_RUN_ID',
+  'RETRACE_CHECKPOINT_DIRECTORY',
+  'RETRACE_TOKENIZER_DIRECTORY',
+] as const;
+const DEFAULT_SPOOL_BYTES = 1024 ** 3;
+
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
+export function readTrainerConfig(environment: Environment): RunRoleConfig {
+  return readRunRole(environment, []).config;
+}
+
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
+export function readCollectorConfig(environment: Environment): CollectorConfig {
+  const { config, variables } = readRunRole(environment, [
+    'RETRACE_COLLECTOR_SHARE',
+    'RETRACE_SPOOL_DIRECTORY',
+    'RETRACE_SPOOL_MAX_BYTES',
+  ]);
+  const directory = variables.RETRACE_SPOOL_DIRECTORY;
+  const maxBytes = variables.RETRACE_SPOOL_MAX_BYTES ?? DEFAULT_SPOOL_BYTES;
+  return {
+    ...config,
+    share: parseShare('RETRACE_COLLECTOR_SHARE', variables.RETRACE_COLLECTOR_SHARE),
+    spool: directory === undefined ? null : { directory, maxBytes },
+  };
+}
+
+function readRunRole(environment: Environment, reads: readonly VariableName[]) {
+  const variables = readVariables(environment, {
+    opensLog: true,
+    reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_BACKEND', ...reads],
+    requires: RUN_ROLE_VARIABLES,
+  });
+  const config: RunRoleConfig = {
+    log: logConfigOf(variables),
+    store: storeAccessOf(variables),
+    runId: variables.RETRACE_RUN_ID,
+    checkpointDirectory: variables.RETRACE_CHECKPOINT_DIRECTORY,
+    tokenizerDirectory: variables.RETRACE_TOKENIZER_DIRECTORY,
+    backend: variables.RETRACE_BACKEND ?? null,
+  };
+  return { config, variables };
+}
+
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
+export function readSinkConfig(environment: Environment): SinkConfig {
+  const variables = readVariables(environment, {
+    opensLog: true,
+    reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_SINK_SHARE'],
+    requires: [...STORE_VARIABLES, 'RETRACE_MIGRATIONS_DIRECTORY'],
+  });
+  return {
+    log: logConfigOf(variables),
+    store: storeAccessOf(variables),
+    migrationsDirectory: variables.RETRACE_MIGRATIONS_DIRECTORY,
+    share: parseShare('RETRACE_SINK_SHARE', variables.RETRACE_SINK_SHARE),
+  };
+}
+
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
+export function readStoreServerConfig(environment: Environment): StoreServerConfig {
+  const variables = readVariables(environment, {
+    requires: [
+      'RETRACE_STORE_DIRECTORY',
+      'RETRACE_STORE_HOST',
+      'RETRACE_STORE_PORT',
+      'RETRACE_STORE_USER',
+      'RETRACE_STORE_PASSWORD',
+      'RETRACE_STORE_READONLY_USER',
+      'RETRACE_STORE_READONLY_PASSWORD',
+    ],
+  });
+  return {
+    directory: variables.RETRACE_STORE_DIRECTORY,
+    host: variables.RETRACE_STORE_HOST,
+    port: variables.RETRACE_STORE_PORT,
+    users: [
+      { name: variables.RETRACE_STORE_USER, password: variables.RETRACE_STORE_PASSWORD, access: 'full' },
+      {
+        name: variables.RETRACE_STORE_READONLY_USER,
+        password: variables.RETRACE_STORE_READONLY_PASSWORD,
+        access: 'readonly',
+      },
+    ],
+  };
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { parseShare } from './share.js';
+
+const parse = (text?: string) => parseShare('RETRACE_SINK_SHARE', text);
+
+describe('parseShare', () => {
+  it('gives the whole when no share is named', () => {
+    expect(parse()).toEqual({ index: 0, count: 1 });
+  });
+
+  it('counts from 1, as people do', () => {
+    expect(parse('1/3')).toEqual({ index: 0, count: 3 });
+    expect(parse('3/3')).toEqual({ index: 2, count: 3 });
+  });
+
+  it.each(['0/3', '4/3', '3', 'a/b'])('refuses %s', (text) => {
+    expect(() => parse(text)).toThrow(/RETRACE_SINK_SHARE: got ".*must be <number>/);
+  });
+});

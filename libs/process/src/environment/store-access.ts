@@ -1,0 +1,30 @@
+import type { Variables } from './read-variables.js';
+import type { VariableName } from './variables.js';
+
+/** Where the store is, and the user of it that may write. */
+export interface StoreAccess {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Null for one server. */
+  readonly cluster: string | null;
+}
+
+/** The variables that every process which opens the store must have. The password may be empty. */
+export const STORE_VARIABLES = ['RETRACE_STORE_URL', 'RETRACE_STORE_USER'] as const;
+
+/** The variables of the store that have a default. */
+export const OPTIONAL_STORE_VARIABLES = [
+  'RETRACE_STORE_PASSWORD',
+  'RETRACE_STORE_CLUSTER',
+] as const satisfies readonly VariableName[];
+
+/** The store that parsed variables name. */
+export function storeAccessOf(variables: Variables<(typeof STORE_VARIABLES)[number]>): StoreAccess {
+  return {
+    url: variables.RETRACE_STORE_URL,
+    username: variables.RETRACE_STORE_USER,
+    password: variables.RETRACE_STORE_PASSWORD ?? '',
+    cluster: variables.RETRACE_STORE_CLUSTER ?? null,
+  };
+}

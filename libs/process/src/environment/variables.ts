@@ -1,0 +1,132 @@
+import 'reflect-metadata';
+import { Transform } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, IsUrl, IsUUID, Matches, Max, Min } from 'class-validator';
+
+export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+export const KAFKA_COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
+
+/** The compute backends by name, as `openBackend` of `@retrace/compute` knows them. */
+export const BACKEND_NAMES = [
+  'tensorflow-cuda',
+  'tfjs-node-gpu',
+  'tensorflow',
+  'tfjs-node',
+  'webgpu',
+  'wasm',
+  'cpu',
+] as const;
+
+const SHARE = /^(\d{1,4})\/(\d{1,4})$/;
+const SHARE_RULE = { message: 'must be <number>/<count>, such as 1/3 for the first of three' };
+const URL_RULE = { message: 'must be http://host:port or https://host:port' };
+const HTTP_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+const SWITCH = ['on', 'off'] as const;
+type Switch = (typeof SWITCH)[number];
+
+/** A number without a fraction, where the variable is set. */
+function WholeNumber({ min, max }: { readonly min: number; readonly max?: number }): PropertyDecorator {
+  const rule = { message: `must be a whole number ≥ ${min}${max === undefined ? '' : ` and ≤ ${max}`}` };
+  const decorators = [
+    IsOptional(),
+    Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : Number(value))),
+    IsInt(rule),
+    Min(min, rule),
+    ...(max === undefined ? [] : [Max(max, rule)]),
+  ];
+  return (target, name) => {
+    for (const decorate of decorators) decorate(target, name);
+  };
+}
+
+const ToLowerCase = Transform(({ value }: { value: unknown }) =>
+  typeof value === 'string' ? value.toLowerCase() : value,
+);
+
+/**
+ * The schema of every environment variable that configures a Retrace process. All are optional here; what a process requires, it
+ * names when it reads them (`readVariables`). A variable that is set to nothing counts as not set.
+ */
+export class EnvironmentVariables {
+  /** Data directory of the command line. */
+  @IsOptional() @IsString() RETRACE_DATA_DIR?: string;
+  /** `1`: errors are printed with their stack. */
+  @IsOptional() @IsString() RETRACE_VERBOSE?: string;
+  /** A file that is written every second while the event loop turns, for health checks of containers. */
+  @IsOptional() @IsString() RETRACE_HEARTBEAT_FILE?: string;
+  /** `1` in the container image, for `retrace doctor`. */
+  @IsOptional() @IsIn(['1']) RETRACE_IMAGE?: '1';
+
+  // The event log: on Kafka where brokers are named, else in a directory.
+  @IsOptional() @IsString() RETRACE_LOG_DIRECTORY?: string;
+  @WholeNumber({ min: 1 }) RETRACE_MAX_EVENT_BYTES?: number;
+  @IsOptional()
+  @Matches(/^[^\s:,/]+:\d{1,5}(,[^\s:,/]+:\d{1,5})*$/, {
+    message: 'must be host:port, or several of them separated by commas',
+  })
+  RETRACE_KAFKA_BROKERS?: string;
+  @IsOptional()
+  @Matches(/^[a-zA-Z0-9._-]{0,200}$/, { message: 'must be letters, digits, dots, dashes or underscores' })
+  RETRACE_KAFKA_PREFIX?: string;
+  @WholeNumber({ min: 1 }) RETRACE_KAFKA_PARTITIONS?: number;
+  @WholeNumber({ min: 1 }) RETRACE_KAFKA_REPLICATION_FACTOR?: number;
+  @WholeNumber({ min: 1 }) RETRACE_KAFKA_MIN_INSYNC_REPLICAS?: number;
+  @WholeNumber({ min: -1 }) RETRACE_KAFKA_RETENTION_MS?: number;
+  @WholeNumber({ min: 16_384 }) RETRACE_KAFKA_MAX_BATCH_BYTES?: number;
+  @WholeNumber({ min: 1 }) RETRACE_KAFKA_DELIVERY_TIMEOUT_MS?: number;
+  @IsOptional()
+  @ToLowerCase
+  @IsIn(KAFKA_COMPRESSIONS)
+  RETRACE_KAFKA_COMPRESSION?: (typeof KAFKA_COMPRESSIONS)[number];
+  @IsOptional()
+  @ToLowerCase
+  @IsIn(SASL_MECHANISMS)
+  RETRACE_KAFKA_SASL_MECHANISM?: (typeof SASL_MECHANISMS)[number];
+  @IsOptional() @IsString() RETRACE_KAFKA_USERNAME?: string;
+  @IsOptional() @IsString() RETRACE_KAFKA_PASSWORD?: string;
+  @IsOptional() @IsIn(SWITCH) RETRACE_KAFKA_TLS?: Switch;
+  @IsOptional() @IsString() RETRACE_KAFKA_CA_FILE?: string;
+  @IsOptional() @IsString() RETRACE_KAFKA_CERT_FILE?: string;
+  @IsOptional() @IsString() RETRACE_KAFKA_KEY_FILE?: string;
+
+  // The store.
+  @IsOptional() @IsUrl(HTTP_URL, URL_RULE) RETRACE_STORE_URL?: string;
+  @IsOptional() @IsString() RETRACE_STORE_USER?: string;
+  @IsOptional() @IsString() RETRACE_STORE_PASSWORD?: string;
+  /** User of the SQL that people type: read-only, with limits. */
+  @IsOptional() @IsString() RETRACE_STORE_READONLY_USER?: string;
+  @IsOptional() @IsString() RETRACE_STORE_READONLY_PASSWORD?: string;
+  /** Cluster that the store's tables are spread over; without it, one server. */
+  @IsOptional() @IsString() RETRACE_STORE_CLUSTER?: string;
+  /** Where the embedded store keeps its data, and where it listens. */
+  @IsOptional() @IsString() RETRACE_STORE_DIRECTORY?: string;
+  @IsOptional() @IsString() RETRACE_STORE_HOST?: string;
+  @WholeNumber({ min: 0, max: 65_535 }) RETRACE_STORE_PORT?: number;
+  @IsOptional() @IsString() RETRACE_MIGRATIONS_DIRECTORY?: string;
+  /** The part of the log's partitions that one sink carries. */
+  @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_SINK_SHARE?: string;
+
+  // Collector and trainer.
+  @IsOptional() @IsUUID() RETRACE_RUN_ID?: string;
+  @IsOptional() @IsString() RETRACE_CHECKPOINT_DIRECTORY?: string;
+  @IsOptional() @IsString() RETRACE_TOKENIZER_DIRECTORY?: string;
+  @IsOptional() @IsIn(BACKEND_NAMES) RETRACE_BACKEND?: (typeof BACKEND_NAMES)[number];
+  /** The part of a run's episodes that one collector plays. */
+  @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_COLLECTOR_SHARE?: string;
+  /** Where a collector keeps events while the log is unavailable; without it they wait in memory. */
+  @IsOptional() @IsString() RETRACE_SPOOL_DIRECTORY?: string;
+  /** Most bytes that one collector keeps there (default 1 GiB). */
+  @WholeNumber({ min: 0 }) RETRACE_SPOOL_MAX_BYTES?: number;
+
+  // The API.
+  @IsOptional() @IsString() RETRACE_API_HOST?: string;
+  /** 0 is any free port. */
+  @WholeNumber({ min: 0, max: 65_535 }) RETRACE_API_PORT?: number;
+  /** Host names, besides those of the loopback interface, under which the API may be asked; separated by commas. */
+  @IsOptional() @IsString() RETRACE_API_ALLOWED_HOSTS?: string;
+  /** The built dashboard; without it the API serves no pages. */
+  @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
+  /** `off` where the sink is a process of its own. */
+  @IsOptional() @IsIn(SWITCH) RETRACE_SINK?: Switch;
+}
+
+export type VariableName = keyof EnvironmentVariables;

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventLog } from '@retrace/log';
+import type { StoreClient } from '../client/store-client.js';
+import { hasRecordIn } from '../position/backlog.js';
+import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { Sink } from '../sink/sink.js';
+
+/** How often the log is asked whether any record is left. */
+const LOOK_MS = 250;
+
+/**
+ * Writes into the store what the log holds now, and resolves when all of it can be read there.
+ *
+ * @throws StoreError or LogError that no retry can mend
+ */
+export async function catchUp(log: EventLog, client: StoreClient): Promise<void> {
+  const caughtUp = new AbortController();
+  const sink = new Sink({ lingerMs: 0, minInsertIntervalMs: 0, minControlInsertIntervalMs: 0 });
+  const running = sink.run({ log, client, signal: caughtUp.signal });
+  try {
+    const reachingEnd = Promise.all(
+      streamPartitionsOf(log).map(async (position) => {
+        const endOffset = await log.endOffset(position.stream, position.partition);
+        if (endOffset > 0) await reachEnd(sink, log, { ...position, endOffset });
+      }),
+    );
+    // A sink that fails says why; the waits above only say that it stopped.
+    await Promise.race([reachingEnd, running.then(() => reachingEnd)]);
+  } finally {
+    caughtUp.abort();
+    await running;
+  }
+}
+
+interface PartitionEnd extends StreamPartition {
+  readonly endOffset: number;
+}
+
+/** Resolves when the store holds the last record before the end, which need not be at the offset before it. */
+async function reachEnd(
+  sink: Sink,
+  log: EventLog,
+  { stream, partition, endOffset }: PartitionEnd,
+): Promise<void> {
+  const stop = new AbortController();
+  const untilNothingLeft = async (): Promise<void> => {
+    for (;;) {
+      await sleep(LOOK_MS, undefined, { signal: stop.signal });
+      const { nextOffset } = sink.progressOf(stream, partition);
+      if (nextOffset === null) continue;
+      if (!(await hasRecordIn(log, { stream, partition, from: nextOffset, end: endOffset }))) return;
+    }
+  };
+  const looking = untilNothingLeft();
+  looking.catch(() => undefined);
+  try {
+    await Promise.race([sink.caughtUpTo(stream, partition, endOffset - 1, { signal: stop.signal }), looking]);
+  } finally {
+    stop.abort();
+  }
+}

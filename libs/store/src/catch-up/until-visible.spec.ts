@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeEvents } from '@retrace/trajectory/testing';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId } from '@retrace/trajectory';
+import { Sink } from '../sink/sink.js';
+import { untilVisible } from './until-visible.js';
+
+describe('untilVisible', () => {
+  let store: StoreFixture;
+  const runId = newRunId();
+
+  beforeAll(async () => {
+    store = await openStoreFixture();
+  });
+
+  afterAll(() => store.close());
+
+  async function numRows(): Promise<number> {
+    const [{ n }] = await store.client.queryRows<{ n: number }>(
+      'SELECT uniqExact(event_id) AS n FROM events WHERE run_id = {runId:String}',
+      { params: { runId } },
+    );
+    return n;
+  }
+
+  it('waits for the sink that runs', async () => {
+    const stop = new AbortController();
+    const running = new Sink({ minInsertIntervalMs: 300 }).run({
+      log: store.log,
+      client: store.client,
+      signal: stop.signal,
+    });
+    for (let ordinal = 0; ordinal < 4; ordinal++) {
+      await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal }));
+      await untilVisible(store.log, store.client);
+      expect(await numRows()).toBe(5 * (ordinal + 1));
+    }
+    stop.abort();
+    await running;
+  });
+
+  it('brings the rest itself where no sink does', async () => {
+    await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal: 9 }));
+    await untilVisible(store.log, store.client, { stallMs: 100 });
+    expect(await numRows()).toBe(25);
+  });
+});

@@ -1,0 +1,137 @@
+import { END_REASONS, type EpisodeColumns } from '../batch/episode-columns.js';
+import type { AnyEvent, EpisodeEnded, PayloadOf, StepRecorded } from '../events.js';
+import { sealEpisode } from '../fold/seal-episode.js';
+import { sampleStep } from './sample-payloads.js';
+
+/** A step as its tokens; other fields are the sample's. */
+export interface StepTokens {
+  readonly observation: readonly number[];
+  readonly action: readonly number[];
+  /** Of the action tokens, nats; default −0.5 each. */
+  readonly logprobs?: readonly number[];
+  /** Of all tokens of the step, or one for each; default 0. */
+  readonly policyVersions?: number | readonly number[];
+  /** Tokens of the context before that the prompt kept; default: all of them. */
+  readonly kept?: number;
+  readonly fields?: Partial<StepRecorded>;
+}
+
+export interface EpisodeTokens {
+  readonly episodeId?: string;
+  readonly groupId?: string;
+  readonly steps: readonly StepTokens[];
+  /** Fields of the end; default: terminated with success, and no final observation. */
+  readonly ended?: Partial<EpisodeEnded>;
+}
+
+/** Builds columns as the store's reader gives them for episodes with these tokens. */
+export function columnsFromTokens(episodes: readonly EpisodeTokens[]): EpisodeColumns {
+  return columnsOf(
+    episodes.map(({ episodeId, groupId = 'group', steps: tokens, ended }, e) => {
+      const steps = stepsFromTokens(tokens);
+      const sealed = sealEpisode(steps, {
+        ...{ endReason: 'terminated', success: true, finalObservation: '' },
+        ...{ finalTokenIds: new Int32Array(0), finalKeptPrefixTokens: 0 },
+      });
+      return { episodeId: episodeId ?? `episode-${e}`, groupId, steps, ended: { ...sealed, ...ended } };
+    }),
+  );
+}
+
+/** Builds columns as the store's reader gives them for these sealed episodes, from their events. */
+export function columnsFromEvents(
+  episodeIds: readonly string[],
+  eventsByEpisode: ReadonlyMap<string, readonly AnyEvent[]>,
+): EpisodeColumns {
+  return columnsOf(
+    episodeIds.map((episodeId) => {
+      const events = eventsByEpisode.get(episodeId) ?? [];
+      const payloads = <K extends AnyEvent['kind']>(kind: K) =>
+        events.filter((event) => event.kind === kind).map((event) => event.payload as PayloadOf<K>);
+      const [started] = payloads('EpisodeStarted');
+      const [ended] = payloads('EpisodeEnded');
+      return { episodeId, groupId: started.groupId, steps: payloads('StepRecorded'), ended };
+    }),
+  );
+}
+
+function stepsFromTokens(tokens: readonly StepTokens[]): StepRecorded[] {
+  let numContextTokens = 0;
+  return tokens.map(({ observation, action, logprobs, policyVersions = 0, kept, fields }, step) => {
+    const keptPrefixTokens = kept ?? numContextTokens;
+    numContextTokens = keptPrefixTokens + observation.length + action.length;
+    const tokenIds = Int32Array.of(...observation, ...action);
+    return {
+      ...sampleStep({ step, numTokens: 0, numActionTokens: 0 }),
+      ...{ keptPrefixTokens, tokenIds, reward: 1, anchor: null, tokenEntropies: null },
+      actionMask: Uint8Array.from(tokenIds, (_, t) => Number(t >= observation.length)),
+      tokenLogprobs: Float32Array.of(...observation.map(() => 0), ...(logprobs ?? action.map(() => -0.5))),
+      tokenPolicyVersions: Int32Array.from(tokenIds, (_, t) =>
+        typeof policyVersions === 'number' ? policyVersions : policyVersions[t],
+      ),
+      ...fields,
+    };
+  });
+}
+
+interface SealedEpisode {
+  readonly episodeId: string;
+  readonly groupId: string;
+  readonly steps: readonly StepRecorded[];
+  readonly ended: EpisodeEnded;
+}
+
+function columnsOf(episodes: readonly SealedEpisode[]): EpisodeColumns {
+  const steps = episodes.flatMap((episode) => episode.steps);
+  const ends = episodes.map(({ ended }) => ended);
+  const tokenOffsets = offsetsOf(steps.map(({ tokenIds }) => tokenIds.length));
+  const finalTokenOffsets = offsetsOf(ends.map(({ finalTokenIds }) => finalTokenIds.length));
+  const ofTokens = <T extends Int32Array | Uint8Array | Float32Array>(
+    Type: new (length: number) => T,
+    columnOf: (step: StepRecorded) => T,
+  ): T => joined(Type, tokenOffsets, steps.map(columnOf));
+  return {
+    episodeIds: episodes.map(({ episodeId }) => episodeId),
+    groupIds: episodes.map(({ groupId }) => groupId),
+    endReasons: Uint8Array.from(ends, ({ endReason }) => END_REASONS.indexOf(endReason)),
+    successes: Int8Array.from(ends, ({ success }) => (success === null ? -1 : Number(success))),
+    stepOffsets: offsetsOf(episodes.map((episode) => episode.steps.length)),
+    steps: Int32Array.from(steps, ({ step }) => step),
+    rewards: Float64Array.from(steps, ({ reward }) => reward ?? Number.NaN),
+    anchors: steps.map(({ anchor }) => anchor),
+    actionValid: Uint8Array.from(steps, ({ actionValid }) => Number(actionValid)),
+    keptPrefixTokens: Int32Array.from(steps, ({ keptPrefixTokens }) => keptPrefixTokens),
+    temperatures: Float32Array.from(steps, ({ sampling }) => sampling?.temperature ?? Number.NaN),
+    greedy: Uint8Array.from(steps, ({ sampling }) => Number(sampling?.greedy ?? false)),
+    tokenOffsets,
+    tokenIds: ofTokens(Int32Array, ({ tokenIds }) => tokenIds),
+    actionMask: ofTokens(Uint8Array, ({ actionMask }) => actionMask),
+    tokenLogprobs: ofTokens(Float32Array, ({ tokenLogprobs }) => tokenLogprobs),
+    tokenPolicyVersions: ofTokens(Int32Array, ({ tokenPolicyVersions }) => tokenPolicyVersions),
+    finalTokenOffsets,
+    finalTokenIds: joined(
+      Int32Array,
+      finalTokenOffsets,
+      ends.map(({ finalTokenIds }) => finalTokenIds),
+    ),
+    finalKeptPrefixTokens: Int32Array.from(ends, ({ finalKeptPrefixTokens }) => finalKeptPrefixTokens),
+  };
+}
+
+function joined<T extends Int32Array | Uint8Array | Float32Array>(
+  Type: new (length: number) => T,
+  offsets: Int32Array,
+  rows: readonly T[],
+): T {
+  const values = new Type(offsets[rows.length]);
+  rows.forEach((row, i) => {
+    values.set(row, offsets[i]);
+  });
+  return values;
+}
+
+function offsetsOf(lengths: readonly number[]): Int32Array {
+  const offsets = new Int32Array(lengths.length + 1);
+  lengths.forEach((length, i) => (offsets[i + 1] = offsets[i] + length));
+  return offsets;
+}
