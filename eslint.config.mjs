@@ -42,7 +42,7 @@ const declaredImports = workspaces.map((path) => {
 });
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', '.retrace/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'stand-ins/**', '.cache/**', '.retrace/**'] },
   js.configs.recommended,
   ...tseslint.configs.strict,
   ...tseslint.configs.stylistic,
@@ -65,6 +65,23 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@tensorflow/tfjs',
+              message:
+                'Import @tensorflow/tfjs-core: the union package is not installed (stand-ins/README.md).',
+            },
+            {
+              name: 'class-validator',
+              importNames: ['IsPhoneNumber', 'isPhoneNumber'],
+              message: 'libphonenumber-js is not installed (stand-ins/README.md).',
+            },
+          ],
+        },
+      ],
       'max-lines': ['warn', { max: 320, skipBlankLines: true, skipComments: true }],
     },
   },
