@@ -8,7 +8,7 @@ RUN npm run build
 RUN npm prune --omit=dev --ignore-scripts
 
 FROM node:20.20.2-bookworm-slim
-ENV NODE_ENV=production RETRACE_DATA_DIR=/data XDG_CACHE_HOME=/data/cache
+ENV NODE_ENV=production RETRACE_IMAGE=1 RETRACE_DATA_DIR=/data XDG_CACHE_HOME=/data/cache
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

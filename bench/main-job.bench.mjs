@@ -33,7 +33,7 @@ const lastTimed = Math.floor(0.75 * Number(updates));
 function runPeer() {
   const output = execFileSync(
     process.execPath,
-    [join(root, 'bench', 'in-memory-loop.mjs'), recipe, '--updates', String(lastTimed), '--json'],
+    [join(root, 'bench', 'train-in-memory.mjs'), recipe, '--updates', String(lastTimed), '--json'],
     {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -129,23 +129,23 @@ describe('a run whose collector and trainer work at the same time', () => {
       await browser.close();
     });
 
-    it('opens on the newest run, with its curves and its baselines as dashed lines', async () => {
+    it('opens the newest run with its curves, and draws its baselines as dashed lines', async () => {
       const { page } = browser;
       await page.goto(`${url}/live`);
       await page.getByRole('heading', { level: 1, name: 'memory-bandit-grpo' }).waitFor();
       const chart = page.getByRole('figure', { name: 'Success rate' });
-      await chart.getByText(/^rollout \d+\.\d %$/).waitFor();
+      await chart.getByText(/^Rollout \d+\.\d%$/).waitFor();
       const [runId] = /[0-9a-f-]{36}$/.exec(page.url()) ?? [];
       const response = await fetch(`${url}/api/runs/${runId}`);
       const { baselines } = (await response.json()) as { baselines: { name: string; success: number }[] };
       expect(baselines.length).toBeGreaterThan(1);
       const { texts, numDashedLines } = await browser.drawn();
-      const labels = baselines.map(({ name, success }) => `${name} ${(100 * success).toFixed(1)} %`);
+      const labels = baselines.map(({ name, success }) => `${name} ${(100 * success).toFixed(1)}%`);
       expect(texts).toEqual(expect.arrayContaining(labels));
       expect(numDashedLines).toBeGreaterThanOrEqual(baselines.length);
     });
 
-    it('shows an episode step by step, with its tokens, their versions and its reward', async () => {
+    it('shows each step of an episode with its tokens, their policy versions and its reward', async () => {
       const { page } = browser;
       await page.getByRole('link', { name: 'Episodes' }).click();
       await page.getByRole('row').nth(1).getByRole('link').first().click();
@@ -168,23 +168,23 @@ describe('a run whose collector and trainer work at the same time', () => {
         expect(text).toContain(observation);
         expect(Number(/reward\s+(-?[\d.]+)/i.exec(text)?.[1])).toBeCloseTo(reward, 2);
         await step.getByRole('button').last().hover();
-        await step.getByText(`policy ${last}`, { exact: true }).last().waitFor();
+        await step.getByText(`Policy version ${last}`, { exact: true }).last().waitFor();
       }
     });
 
-    it('answers SQL with a table', async () => {
+    it('shows the result of a SQL query as a table', async () => {
       const { page } = browser;
       await page.getByRole('link', { name: 'SQL', exact: true }).click();
       const query = 'SELECT split, count() AS n FROM episodes GROUP BY split';
       await page.getByLabel('SQL query').fill(query);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
-      const result = page.getByRole('region', { name: 'Result of the query' });
+      const result = page.getByRole('region', { name: 'Query result' });
       const [{ n }] = await sql<{ n: number }>(query);
       expect(await result.getByRole('columnheader').allInnerTexts()).toEqual(['split', 'n']);
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
     });
 
-    it('gives the browser nothing to complain of', () => {
+    it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
     });
   });

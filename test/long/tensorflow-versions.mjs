@@ -4,12 +4,12 @@
  *
  *   npm run test:long -- tensorflow-versions
  */
-import { tensorflowVersions } from '@retrace/compute';
+import { TENSORFLOW_VERSIONS } from '@retrace/compute';
 import { testNativeOps } from '../support/native-ops-suites.mjs';
 
 testNativeOps({
   title: 'The versions of TensorFlow that can be installed',
-  settings: tensorflowVersions.map((version) => ({
+  settings: TENSORFLOW_VERSIONS.map((version) => ({
     name: `TensorFlow ${version}`,
     environment: { RETRACE_TENSORFLOW: version },
   })),

@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 
-/** What is drawn on canvases, by its text: baselines of a chart are nowhere else. */
+/** Records the text and the dashed lines that are drawn on canvases: the baselines of a chart are not in the DOM. */
 const RECORD_DRAWN_TEXT = `
   window.drawnTexts = [];
   window.numDashedLines = 0;
@@ -15,18 +15,19 @@ const RECORD_DRAWN_TEXT = `
   };
 `;
 
-/** A page of the dashboard as a person's browser shows it, and everything that the browser complained of. */
+/** A page of the dashboard in a real browser, with the errors, warnings and failed responses that the browser reported. */
 export class DashboardBrowser {
   /** @type {string[]} */
   complaints = [];
-  #browser;
+  /** @private */
+  browser;
 
   /**
    * @param {import('playwright-core').Browser} browser
    * @param {import('playwright-core').Page} page
    */
   constructor(browser, page) {
-    this.#browser = browser;
+    this.browser = browser;
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
@@ -37,7 +38,11 @@ export class DashboardBrowser {
     });
   }
 
-  /** @param {string} executablePath */
+  /**
+   * Opens an empty page in a new browser.
+   *
+   * @param {string} executablePath the browser, for example of `findBrowser`
+   */
   static async open(executablePath) {
     const browser = await chromium.launch({ executablePath });
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
@@ -46,7 +51,7 @@ export class DashboardBrowser {
   }
 
   /**
-   * What the charts of this page have drawn so far.
+   * Returns what the charts of this page have drawn so far.
    *
    * @returns {Promise<{ texts: string[], numDashedLines: number }>}
    */
@@ -55,6 +60,6 @@ export class DashboardBrowser {
   }
 
   async close() {
-    await this.#browser.close();
+    await this.browser.close();
   }
 }

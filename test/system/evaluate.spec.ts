@@ -62,7 +62,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     directory.remove();
   });
 
-  it('gives a policy on its own fresh episodes the mean return, by every estimator', async () => {
+  it('estimates the mean return for a policy on its own unused episodes, with every estimator', async () => {
     const report = await evaluate('--policy', '2', '--behavior-version', '2');
     const { numEpisodes, effectiveEpisodes, chiSquare } = report.diagnostics;
     expect(numEpisodes).toBe(256);
@@ -84,7 +84,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     }
   });
 
-  it('finds what an earlier version got from episodes of later ones, without those it was fitted on', async () => {
+  it('estimates the return of an earlier version from episodes of later ones, except those that it was trained on', async () => {
     const report = await evaluate(
       '--policy',
       '0',
@@ -109,7 +109,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
   });
 
-  it('evaluates by a reward version that the run was scored under', async () => {
+  it('uses the rewards of a stored reward version', async () => {
     const { rewardVersion } = await json<{ rewardVersion: string }>(
       ...['score', '--recipe', 'frozen-lake-ppo', '--name', 'plain'],
     );
@@ -130,7 +130,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     [
       3,
       ['--policy', 'latest'],
-      /there are no episodes; at least 30 effective ones .* would do; 768 more episodes fed updates that led to this policy/,
+      /there are no episodes; at least 30 effective ones .* would do; 768 more episodes were used in updates that led to this policy/,
     ],
     [
       3,
@@ -151,7 +151,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(stderr).toMatch(message);
   });
 
-  it('evaluates a policy of another run of the same kind, and refuses one that reads other tokens', async () => {
+  it('evaluates a policy of another run with the same tokenizer, and refuses one with another tokenizer', async () => {
     const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
     const [{ runId: other }, { runId }] = await runs();
     const only = ['--estimators', 'perDecision', '--behavior-version', '0'];
@@ -172,7 +172,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^retrace: policies of run \S+ read tokens of tokenizer \w{12}, the episodes of run \S+ hold those of \w{12}/,
+      /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
     );
     // What was collected outside training has no rewards of its own: those of the policy's run count.
     const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];

@@ -20,7 +20,7 @@ export type CliErrorCode =
   | 'SERVICES_MISSING'
   | 'STORE_FAULTY';
 
-/** What stops a command. The message is one sentence for the person at the terminal: what is wrong, what to do. */
+/** An error that ends a command. The message is one sentence for the user: what is wrong and what to do. */
 export class CliError extends Error {
   readonly retriable: boolean;
   constructor(

@@ -4,35 +4,35 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Paths of the parts of this installation. */
 export const installation = {
-  root,
-  migrations: join(root, 'migrations'),
-  dashboard: join(root, 'apps', 'dashboard', 'dist', 'site'),
+  root: ROOT,
+  migrations: join(ROOT, 'migrations'),
+  dashboard: join(ROOT, 'apps', 'dashboard', 'dist', 'site'),
   scripts: {
-    retrace: join(root, 'apps', 'cli', 'bin', 'retrace.mjs'),
-    store: join(root, 'apps', 'store', 'dist', 'main.js'),
-    sink: join(root, 'apps', 'sink', 'dist', 'main.js'),
-    backend: join(root, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
-    api: join(root, 'apps', 'api', 'dist', 'main.js'),
-    collector: join(root, 'apps', 'collector', 'dist', 'main.js'),
-    trainer: join(root, 'apps', 'trainer', 'dist', 'main.js'),
+    retrace: join(ROOT, 'apps', 'cli', 'bin', 'retrace.mjs'),
+    store: join(ROOT, 'apps', 'store', 'dist', 'main.js'),
+    sink: join(ROOT, 'apps', 'sink', 'dist', 'main.js'),
+    backend: join(ROOT, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
+    api: join(ROOT, 'apps', 'api', 'dist', 'main.js'),
+    collector: join(ROOT, 'apps', 'collector', 'dist', 'main.js'),
+    trainer: join(ROOT, 'apps', 'trainer', 'dist', 'main.js'),
   },
 };
 
 export function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   return version;
 }
 
-/** Version, and the commit where the installation is a git checkout: `0.1.0+1a2b3c4`, with `.dirty` for changed files. */
+/** Reads the version; for a git checkout with the commit, and `.dirty` for changed files: `0.1.0+1a2b3c4.dirty`. */
 export async function readCodeVersion(): Promise<string> {
   const version = readVersion();
-  if (!existsSync(join(root, '.git'))) return version;
+  if (!existsSync(join(ROOT, '.git'))) return version;
   const git = async (...args: string[]) =>
-    (await promisify(execFile)('git', ['-C', root, ...args], { timeout: 5000 })).stdout.trim();
+    (await promisify(execFile)('git', ['-C', ROOT, ...args], { timeout: 5000 })).stdout.trim();
   try {
     const commit = await git('rev-parse', '--short=12', 'HEAD');
     const changes = await git('status', '--porcelain', '--untracked-files=no');
@@ -42,5 +42,5 @@ export async function readCodeVersion(): Promise<string> {
   }
 }
 
-/** Who made a log, for its `LogOpened`. */
-export const createdBy = `retrace ${readVersion()}`;
+/** The program that creates a log, as its `LogOpened` event names it. */
+export const CREATED_BY = `retrace ${readVersion()}`;

@@ -1,4 +1,5 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { EXPERIMENTAL_HELP } from './experimental.js';
 import { readVersion } from './installation.js';
 
 /** The definition of each command, in the order of `--help`; each imports what it needs only when it runs. */
@@ -28,13 +29,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
 
 const VERSION_FLAGS: readonly string[] = ['-V', '--version'];
 
-const EXPERIMENTAL = `
-Experimental:
-  CUDA backends         never run on an NVIDIA GPU
-  backend webgpu        never run on a GPU, only on SwiftShader (a GPU in software)
-  ClickHouse clusters   the schema for RETRACE_STORE_CLUSTER has never run on a cluster
-  Docker                the image and docker-compose.yml have never been built or started`;
-
 const EXIT_CODES = `
 Exit codes:
   0    success
@@ -49,7 +43,7 @@ export async function createProgram(args: readonly string[]): Promise<CommandUnk
     .description('Event-sourced trajectory store and off-policy-aware trainer for LLM agents')
     .version(readVersion())
     .showHelpAfterError('(see --help)')
-    .addHelpText('after', EXPERIMENTAL)
+    .addHelpText('after', EXPERIMENTAL_HELP)
     .addHelpText('after', EXIT_CODES);
   const names = namesNeededFor(args[0]);
   for (const command of await Promise.all(names.map((name) => COMMANDS[name]()))) program.addCommand(command);

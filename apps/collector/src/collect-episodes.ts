@@ -36,7 +36,7 @@ export interface CollectResult {
   readonly meanReturn: number;
 }
 
-const maxConcurrentEpisodes = 256;
+const MAX_CONCURRENT_EPISODES = 256;
 
 /**
  * Collects episodes of one environment outside any training run, as a run of its own.
@@ -58,7 +58,7 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     directory: recipe?.policy?.model,
     useChatTemplate: recipe?.policy?.chatTemplate,
   });
-  const concurrentEpisodes = Math.min(numEpisodes, maxConcurrentEpisodes);
+  const concurrentEpisodes = Math.min(numEpisodes, MAX_CONCURRENT_EPISODES);
   const actor: Actor = source
     ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
     : new ScriptedActor(scriptedAgent(spec, options.policy), text.tokenizer);

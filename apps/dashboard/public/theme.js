@@ -1,8 +1,9 @@
 /* global document, localStorage */
-// Runs before the first paint, so that a page never flashes in the other theme. Kept out of the page: the CSP allows no inline script.
+// Runs before the first paint, so that the page does not flash in the wrong theme. A file of its own: the content security policy
+// forbids inline scripts.
 try {
   const theme = localStorage.getItem('retrace.theme');
   if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage may be blocked; the system's theme is used then.
+  // The browser may block storage; then the system's theme is used.
 }

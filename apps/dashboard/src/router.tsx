@@ -33,7 +33,7 @@ export function createRouter() {
         },
         {
           path: 'sql',
-          // The editor is the largest part of the dashboard and only this page needs it.
+          // Only this page needs the editor, the largest part of the dashboard.
           lazy: async () => ({ Component: (await import('./pages/sql-page')).SqlPage }),
         },
         { path: '*', element: <NotFoundPage /> },

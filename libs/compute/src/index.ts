@@ -1,4 +1,4 @@
-export { type Backend, type BackendName, orderOfChoice } from './backend/backend.js';
+export { type Backend, type BackendName, ORDER_OF_CHOICE } from './backend/backend.js';
 export { type BackendBench, benchBackend, type BenchBackendOptions } from './backend/bench-backend.js';
 export { ComputeError, type ComputeErrorCode, type ComputeErrorOptions } from './backend/compute-error.js';
 export { countTensors } from './backend/count-tensors.js';
@@ -13,7 +13,7 @@ export {
   chosenTensorflowVersion,
   parseTensorflowVersion,
   type TensorflowVersion,
-  tensorflowVersions,
+  TENSORFLOW_VERSIONS,
 } from './backend/installer/tensorflow-version.js';
 export {
   type BackendStatus,

@@ -41,7 +41,7 @@ export function listEnvironments(): readonly EnvironmentSpec[] {
 function specFault(spec: EnvironmentSpec): string | null {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(spec.name)) return 'its name must be kebab-case';
   if (!Number.isInteger(spec.maxSteps) || spec.maxSteps < 1) {
-    return `maxSteps is ${String(spec.maxSteps)}, must be a positive integer`;
+    return `maxSteps is ${spec.maxSteps}, must be a positive integer`;
   }
   const words = new Set(spec.words);
   if (words.size !== spec.words.length) return 'words must not repeat';

@@ -53,7 +53,7 @@ export {
   type PassShape,
   type TrainingShape,
 } from './memory/estimate-memory.js';
-export { type LoraConfig, type LoraTarget, loraTargets } from './model/lora-config.js';
+export { type LoraConfig, type LoraTarget, LORA_TARGETS } from './model/lora-config.js';
 export type { NamedTensor, NamedTensors } from './model/named-tensors.js';
 export type { RopeScaling } from './model/rope-scaling.js';
 export { type TransformerConfig, validateTransformerConfig } from './model/transformer-config.js';

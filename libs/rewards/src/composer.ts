@@ -79,10 +79,10 @@ interface ComposedComponent {
 
 /** Named, weighted components that score episodes together. */
 export class RewardComposer {
-  readonly #components: readonly ComposedComponent[];
-  readonly #sourceField: string;
-  readonly #unlistedSource: 'fault' | 'common';
-  readonly #sources: ReadonlySet<string>;
+  private readonly components: readonly ComposedComponent[];
+  private readonly sourceField: string;
+  private readonly unlistedSource: 'fault' | 'common';
+  private readonly sources: ReadonlySet<string>;
 
   /**
    * @throws RewardError `UNKNOWN_NAME` for a component that is not registered or a module that is not among the loaded,
@@ -96,55 +96,55 @@ export class RewardComposer {
     if (configs.length === 0)
       throw new RewardError('INVALID_ARGUMENT', 'components is empty, must hold at least one reward');
     const names = new Set<string>();
-    this.#components = configs.map((config) => {
+    this.components = configs.map((config) => {
       const { component, module } = implementationOf(config, modules);
       const { name = component.name, weight = 1, options, sources = null } = config;
       if (names.has(name))
         throw new RewardError('DUPLICATE_NAME', `two reward components are named '${name}'`);
       names.add(name);
       if (!Number.isFinite(weight)) {
-        throw new RewardError('INVALID_ARGUMENT', `weight of ${name} is ${String(weight)}, must be finite`);
+        throw new RewardError('INVALID_ARGUMENT', `weight of ${name} is ${weight}, must be finite`);
       }
       if (sources?.length === 0) {
         throw new RewardError('INVALID_ARGUMENT', `sources of ${name} is empty, must name a data source`);
       }
       return { name, weight, component, module, options: resolveRewardOptions(component, options), sources };
     });
-    this.#sourceField = sourceField;
-    this.#unlistedSource = unlistedSource;
-    this.#sources = new Set(this.#components.flatMap(({ sources }) => sources ?? []));
+    this.sourceField = sourceField;
+    this.unlistedSource = unlistedSource;
+    this.sources = new Set(this.components.flatMap(({ sources }) => sources ?? []));
   }
 
   /** [C] What the components are called in the breakdown. */
   get names(): readonly string[] {
-    return this.#components.map(({ name }) => name);
+    return this.components.map(({ name }) => name);
   }
 
   /** [C] Their weights. */
   get weights(): Float32Array {
-    return Float32Array.from(this.#components, ({ weight }) => weight);
+    return Float32Array.from(this.components, ({ weight }) => weight);
   }
 
   /** Whether any component reads more of an episode than rewards, validity, anchors and the outcome. */
   get readsTexts(): boolean {
     return (
-      this.#sources.size > 0 || this.#components.some(({ component }) => component.readsOutcomesOnly !== true)
+      this.sources.size > 0 || this.components.some(({ component }) => component.readsOutcomesOnly !== true)
     );
   }
 
   /** Whether any component asks a judge. */
   get asksJudge(): boolean {
-    return this.#components.some(({ component }) => component.asksJudge === true);
+    return this.components.some(({ component }) => component.asksJudge === true);
   }
 
   /** Whether any component counts the visits of states. */
   get countsVisits(): boolean {
-    return this.#components.some(({ component }) => component.countsVisits === true);
+    return this.components.some(({ component }) => component.countsVisits === true);
   }
 
   /** URLs of the modules that the components are written in, in their order, and of this one. */
   get modules(): readonly string[] {
-    return [...this.#components.map(({ module }) => module), import.meta.url];
+    return [...this.components.map(({ module }) => module), import.meta.url];
   }
 
   /** Scores one episode. Never throws for what a component does: its fault stands in the breakdown. */
@@ -152,7 +152,7 @@ export class RewardComposer {
     const components: ComponentScore[] = [];
     const stepRewards = new Float64Array(episode.steps.length);
     let episodeReward = 0;
-    const applicable = this.#applicableTo(episode);
+    const applicable = this.applicableTo(episode);
     if (applicable instanceof RewardError) {
       return { total: null, episodeReward, stepRewards, components, fault: applicable };
     }
@@ -175,7 +175,7 @@ export class RewardComposer {
    * the code of `modules` it makes the reward version.
    */
   describe(): string {
-    const components = this.#components.map(({ name, weight, component, options, sources }) => ({
+    const components = this.components.map(({ name, weight, component, options, sources }) => ({
       name,
       weight,
       reward: component.name,
@@ -186,19 +186,19 @@ export class RewardComposer {
       ),
       ...(sources === null ? {} : { sources: [...sources].sort() }),
     }));
-    const dispatch = { sourceField: this.#sourceField, unlistedSource: this.#unlistedSource };
-    return JSON.stringify(this.#sources.size === 0 ? components : { components, ...dispatch });
+    const dispatch = { sourceField: this.sourceField, unlistedSource: this.unlistedSource };
+    return JSON.stringify(this.sources.size === 0 ? components : { components, ...dispatch });
   }
 
-  #applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {
-    if (this.#sources.size === 0) return this.#components;
-    const source = dataSourceOf(episode, this.#sourceField);
-    const isListed = this.#sources.has(source);
-    const applicable = this.#components.filter(({ sources }) => sources?.includes(source) ?? true);
-    if (isListed || (this.#unlistedSource === 'common' && applicable.length > 0)) return applicable;
+  private applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {
+    if (this.sources.size === 0) return this.components;
+    const source = dataSourceOf(episode, this.sourceField);
+    const isListed = this.sources.has(source);
+    const applicable = this.components.filter(({ sources }) => sources?.includes(source) ?? true);
+    if (isListed || (this.unlistedSource === 'common' && applicable.length > 0)) return applicable;
     return new RewardError(
       'UNKNOWN_SOURCE',
-      `data source is '${source}', must be one that a component names: ${[...this.#sources].sort().join(', ')}`,
+      `data source is '${source}', must be one that a component names: ${[...this.sources].sort().join(', ')}`,
     );
   }
 }
@@ -263,11 +263,11 @@ function summarize(
       if (values.length !== numSteps) {
         throw new RewardError(
           'INVALID_ARGUMENT',
-          `${String(values.length)} step values, must be one for each of the ${String(numSteps)} steps`,
+          `${values.length} step values, must be one for each of the ${numSteps} steps`,
         );
       }
       values.forEach((value, step) => {
-        if (value !== null) requireFinite(value, `value of step ${String(step)}`);
+        if (value !== null) requireFinite(value, `value of step ${step}`);
       });
       if (values.includes(null)) return missing;
       const stepValues = Float64Array.from(values as ArrayLike<number>);

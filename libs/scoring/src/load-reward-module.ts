@@ -15,7 +15,7 @@ import { ScoringError } from './scoring-error.js';
  * Lets a file that lies anywhere import `@retrace/rewards`: what cannot be found from there is looked for from here.
  * Runs in Node's loader thread, so it is a module of its own.
  */
-const resolveFromHere = `
+const RESOLVE_FROM_HERE = `
   let here;
   export function initialize(data) { here = data.here; }
   export async function resolve(specifier, context, next) {
@@ -52,7 +52,7 @@ async function loadRewardModule(path: string): Promise<RewardImplementation> {
   if (!isAbsolute(path)) throw refuse('must be an absolute path, or relative to a recipe file');
   if (!existsSync(path)) throw refuse('no such file');
   if (!isHookRegistered) {
-    register(`data:text/javascript,${encodeURIComponent(resolveFromHere)}`, {
+    register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, {
       parentURL: import.meta.url,
       data: { here: import.meta.url },
     });

@@ -52,8 +52,8 @@ export class RewardScorer {
   readonly version: string;
   /** What it composes, as canonical JSON. */
   readonly description: string;
-  readonly #composer: RewardComposer;
-  readonly #judge: JudgeClient;
+  private readonly composer: RewardComposer;
+  private readonly judge: JudgeClient;
 
   /**
    * @throws RewardError for components that are unknown, doubled or badly configured
@@ -64,17 +64,17 @@ export class RewardScorer {
     private readonly options: RewardScorerOptions = {},
   ) {
     const { components, sourceField, unlistedSource } = definition;
-    this.#composer = new RewardComposer(components, {
+    this.composer = new RewardComposer(components, {
       modules: options.modules,
       sourceField,
       unlistedSource,
     });
-    this.#judge = new JudgeClient(options.judge);
-    this.description = this.#composer.describe();
-    this.version = rewardVersion(this.#composer, this.allocation, {
+    this.judge = new JudgeClient(options.judge);
+    this.description = this.composer.describe();
+    this.version = rewardVersion(this.composer, this.allocation, {
       hash: (text) => createHash('sha256').update(text).digest('hex'),
       codeOf: codeHash,
-      modules: decidingModules(this.#composer),
+      modules: decidingModules(this.composer),
     });
   }
 
@@ -94,16 +94,16 @@ export class RewardScorer {
   }
 
   get readsTexts(): boolean {
-    return this.#composer.readsTexts;
+    return this.composer.readsTexts;
   }
 
   get asksJudge(): boolean {
-    return this.#composer.asksJudge;
+    return this.composer.asksJudge;
   }
 
   /** What asking judges took since this scorer was made. */
   get judgeUsage(): Readonly<JudgeUsage> {
-    return this.#judge.usage;
+    return this.judge.usage;
   }
 
   /**
@@ -113,21 +113,21 @@ export class RewardScorer {
   async scoreEpisodes(episodes: readonly IdentifiedEpisode[]): Promise<EpisodeReward[]> {
     const { verdicts, asksJudges = true } = this.options;
     const episodeIds = episodes.map(({ episodeId }) => episodeId);
-    const visits = this.#composer.countsVisits ? await this.options.visits?.read(episodeIds) : undefined;
+    const visits = this.composer.countsVisits ? await this.options.visits?.read(episodeIds) : undefined;
     const contextOf = (episodeId: string) => ({ visitCount: visits?.get(episodeId) });
     if (!this.asksJudge || verdicts === undefined) {
       return Promise.all(
-        episodes.map(({ episodeId, episode }) => this.#composer.score(episode, contextOf(episodeId))),
+        episodes.map(({ episodeId, episode }) => this.composer.score(episode, contextOf(episodeId))),
       );
     }
     const known = await verdicts.read(episodeIds);
     const fresh: VerdictOfEpisode[] = [];
     const scored = await Promise.all(
       episodes.map(({ episodeId, episode }) =>
-        this.#composer.score(episode, {
+        this.composer.score(episode, {
           ...contextOf(episodeId),
           judge: async (request, component) => {
-            const { answer, newVerdict } = await this.#judge.ask(request, known.get(episodeId) ?? [], {
+            const { answer, newVerdict } = await this.judge.ask(request, known.get(episodeId) ?? [], {
               onlyKnown: !asksJudges,
             });
             if (newVerdict !== null) fresh.push({ episodeId, component, verdict: newVerdict });
@@ -149,9 +149,9 @@ export class RewardScorer {
       episodes.map(async ({ episodeId, episode }, e) => {
         if (!overruled.has(episodeId)) return scored[e];
         const logged = settled.get(episodeId) ?? [];
-        return this.#composer.score(episode, {
+        return this.composer.score(episode, {
           ...contextOf(episodeId),
-          judge: async (request) => (await this.#judge.ask(request, logged, { onlyKnown: true })).answer,
+          judge: async (request) => (await this.judge.ask(request, logged, { onlyKnown: true })).answer,
         });
       }),
     );
@@ -166,7 +166,7 @@ export class RewardScorer {
     const scored = await this.scoreEpisodes(
       inputs.columns.episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode(inputs, e) })),
     );
-    const { names, weights } = this.#composer;
+    const { names, weights } = this.composer;
     return placeRewards(inputs, scored, { names, weights, allocation: this.allocation });
   }
 

@@ -44,13 +44,13 @@ export async function readScores(
   }: { readonly runId: string; readonly version: string; readonly episodeIds: readonly string[] },
 ): Promise<Map<string, StoredScore>> {
   const scores = new Map<string, StoredScore>();
-  for (let from = 0; from < episodeIds.length; from += idsPerQuery) {
+  for (let from = 0; from < episodeIds.length; from += IDS_PER_QUERY) {
     const rows = await client.queryRows<StoredScore & { readonly episodeId: string }>(
       `SELECT episode_id AS episodeId, episode_reward AS episodeReward, step_rewards AS stepRewards
        FROM scores
        WHERE run_id = {runId:String} AND reward_version = {version:String} AND episode_id IN {ids:Array(String)}
          AND total IS NOT NULL`,
-      { params: { runId, version, ids: episodeIds.slice(from, from + idsPerQuery) } },
+      { params: { runId, version, ids: episodeIds.slice(from, from + IDS_PER_QUERY) } },
     );
     for (const { episodeId, ...score } of rows) scores.set(episodeId, score);
   }
@@ -58,4 +58,4 @@ export async function readScores(
 }
 
 /** As parameters they stand in the address, which has a length. */
-const idsPerQuery = 64;
+const IDS_PER_QUERY = 64;

@@ -195,7 +195,7 @@ describe('scoring stored episodes', () => {
 
   it('logs what a judge says, and scores from the log when the judge is gone', async () => {
     const runId = newRunId();
-    const ids = await play(runId, [0, 1, 2, 3], (ordinal) => ({ action: `act ${String(ordinal)}` }));
+    const ids = await play(runId, [0, 1, 2, 3], (ordinal) => ({ action: `act ${ordinal}` }));
     const server = await startJudgeServer((_, question) => {
       if (question.includes('act 3')) return { status: 500, body: 'out of memory' };
       if (question.includes('act 2')) return { refusal: 'not this one' };
@@ -265,8 +265,8 @@ describe('scoring stored episodes', () => {
 
   it('asks no question twice, also about episodes of another run, and logs each answer with its episode', async () => {
     const [first, second] = [newRunId(), newRunId()];
-    await play(first, [0, 1], (ordinal) => ({ action: `try ${String(ordinal)}` }));
-    const ids = await play(second, [0, 1, 2], (ordinal) => ({ action: `try ${String(ordinal)}` }));
+    await play(first, [0, 1], (ordinal) => ({ action: `try ${ordinal}` }));
+    const ids = await play(second, [0, 1, 2], (ordinal) => ({ action: `try ${ordinal}` }));
     const server = await startJudgeServer((_, question) => ({
       content: JSON.stringify({ rationale: 'seen', score: question.includes('try 1') ? 1 : 0.25 }),
     }));

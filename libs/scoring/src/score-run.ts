@@ -49,13 +49,13 @@ interface SealedEpisode {
 }
 
 /** Ids looked up at once. */
-const pageSize = 2048;
+const PAGE_SIZE = 2048;
 /** A batch is closed before its steps and tokens exceed these, whatever its number of episodes. */
-const maxStepsPerBatch = 4096;
-const maxTokensPerBatch = 262_144;
+const MAX_STEPS_PER_BATCH = 4096;
+const MAX_TOKENS_PER_BATCH = 262_144;
 /** Score rows that are written at once. */
-const rowsPerInsert = 1024;
-const maxReasons = 8;
+const ROWS_PER_INSERT = 1024;
+const MAX_REASONS = 8;
 
 /**
  * Scores every sealed episode of a run that has no score of this version yet, in the order of their ids, and writes the
@@ -106,7 +106,7 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
         countReasons(reasons, reward);
       });
       numScored += rewards.length;
-      if (rows.length >= rowsPerInsert) await flush();
+      if (rows.length >= ROWS_PER_INSERT) await flush();
       onProgress?.({ numSeen, numScored, numWritten: numScored - rows.length });
     }
   }
@@ -120,7 +120,7 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
     numWithoutTotal,
     reasons: [...reasons]
       .sort((a, b) => b[1] - a[1])
-      .slice(0, maxReasons)
+      .slice(0, MAX_REASONS)
       .map(([reason, count]) => ({ reason, count })),
     numIncomplete,
   };
@@ -134,7 +134,7 @@ function sealedEpisodes(client: StoreClient, runId: string, after: string): Prom
      WHERE run_id = {runId:String} AND episode_id > {after:String} AND kind = 'EpisodeEnded'
      ORDER BY run_id, episode_id
      LIMIT 1 BY run_id, episode_id
-     LIMIT ${String(pageSize)}`,
+     LIMIT ${PAGE_SIZE}`,
     { params: { runId, after } },
   );
 }
@@ -146,8 +146,8 @@ function* batchesOf(episodes: readonly SealedEpisode[], maxEpisodes: number): Ge
   for (const episode of episodes) {
     const isFull =
       batch.length === maxEpisodes ||
-      numSteps + episode.numSteps > maxStepsPerBatch ||
-      numTokens + episode.numTokens > maxTokensPerBatch;
+      numSteps + episode.numSteps > MAX_STEPS_PER_BATCH ||
+      numTokens + episode.numTokens > MAX_TOKENS_PER_BATCH;
     if (isFull && batch.length > 0) {
       yield batch;
       [batch, numSteps, numTokens] = [[], 0, 0];

@@ -62,7 +62,7 @@ export function placeRewards(
     if (recorded !== undefined && total !== recorded) {
       throw new ScoringError(
         'REWARD_CHANGED',
-        `episode ${columns.episodeIds[e]}: its reward was ${String(recorded)} in this update and is ${total === null ? 'missing' : String(total)} when scored again`,
+        `episode ${columns.episodeIds[e]}: its reward was ${recorded} in this update and is ${total === null ? 'missing' : String(total)} when scored again`,
       );
     }
     if (total === null) return;

@@ -1,6 +1,6 @@
 /**
- * Installs the fast compute backend, or what a finished installation lacks since the sources of the fused ops have changed, and
- * reports progress to the supervisor; ends at once, without a word, where everything is there.
+ * The installer's process: installs the fast compute backend, or rebuilds fused ops whose sources have changed since, and reports
+ * progress to the supervisor. Ends silently when everything is installed.
  */
 import { runProcess } from '@retrace/process';
 import { ensureBackend, listBackends, type BackendName } from '@retrace/compute';
@@ -18,6 +18,6 @@ await runProcess(process.env, async ({ signal, send }) => {
       send({ type: 'progress', detail: `${stage}: ${detail}`, fraction });
     },
   });
-  // Without its fused ops TensorFlow still is the fastest choice; the roles say that they lack them.
+  // Without its fused ops TensorFlow is still the fastest backend, and the roles log that the ops are missing.
   if (didAnything && (isInstalled || chosen?.name === 'wasm')) console.log(message);
 });

@@ -4,8 +4,8 @@ import { DataDirectory, type ServerAddress } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { DataDirectoryLock } from './lock.js';
 
-/** Long enough for the children of a killed server to notice and to end. */
-const waitForHolderMs = 30_000;
+/** Long enough for the children of a killed server to notice that and end. */
+const WAIT_FOR_HOLDER_MS = 30_000;
 
 export interface HeldDataDirectory {
   readonly directory: DataDirectory;
@@ -13,10 +13,10 @@ export interface HeldDataDirectory {
 }
 
 /**
- * Takes a data directory for this process tree, made ready for use.
+ * Locks a data directory for this process tree and prepares it for use.
  *
- * @throws CliError `DATA_DIRECTORY_IN_USE`, naming the server that holds it; at once where one serves.
- * @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written.
+ * @throws CliError `DATA_DIRECTORY_IN_USE`, naming the server that holds it; at once if a server runs there
+ * @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be created or written
  */
 export async function holdDataDirectory(
   path: string,
@@ -26,12 +26,12 @@ export async function holdDataDirectory(
   directory.prepare();
   let hasTold = false;
   const lock = await DataDirectoryLock.acquire(lockDirectory(directory), {
-    waitMs: waitForHolderMs,
+    waitMs: WAIT_FOR_HOLDER_MS,
     shownAs: path,
     onWait: () => {
       const server = directory.runningServer();
       if (server) throw inUseBy(path, server);
-      if (!hasTold) onWait(`waiting for another retrace process to let go of ${path}`);
+      if (!hasTold) onWait(`waiting for another retrace process to release ${path}`);
       hasTold = true;
     },
   });
@@ -40,19 +40,21 @@ export async function holdDataDirectory(
 }
 
 /**
- * The server that holds the directory, or null when nobody does.
- * While a holder has no address yet (it starts, or is a short command) this waits for either.
+ * Finds the server that holds the directory; null when no process holds it.
+ * Waits while the holder has no address: it is a server that is starting, or a short command.
+ *
+ * @throws CliError `DATA_DIRECTORY_IN_USE` when that takes too long
  */
 export async function findServer(path: string): Promise<ServerAddress | null> {
   const directory = new DataDirectory(path);
-  const deadline = Date.now() + waitForHolderMs;
+  const deadline = Date.now() + WAIT_FOR_HOLDER_MS;
   while (DataDirectoryLock.isHeld(lockDirectory(directory))) {
     const server = directory.runningServer();
     if (server) return server;
     if (Date.now() > deadline) {
       throw new CliError(
         'DATA_DIRECTORY_IN_USE',
-        `data directory ${path}: in use by a retrace command that has no server; try again when it has ended`,
+        `data directory ${path}: in use by another retrace command; try again when it has ended`,
         { retriable: true },
       );
     }
@@ -69,6 +71,6 @@ function inUseBy(path: string, server: ServerAddress): CliError {
   const serves = `serves ${server.apiUrl === '' ? server.storeUrl : server.apiUrl}`;
   return new CliError(
     'DATA_DIRECTORY_IN_USE',
-    `data directory ${path}: in use by process ${String(server.pid)}, which ${serves}; stop it, or choose another with --data-dir`,
+    `data directory ${path}: in use by process ${server.pid}, which ${serves}; stop it, or choose another with --data-dir`,
   );
 }

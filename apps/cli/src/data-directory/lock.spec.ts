@@ -17,7 +17,7 @@ describe('DataDirectoryLock', () => {
 
   const acquire = (waitMs = 0) => DataDirectoryLock.acquire(directory, { waitMs, shownAs: './data' });
 
-  it('is held by one at a time', async () => {
+  it('is held by one process at a time', async () => {
     const lock = await acquire();
     expect(DataDirectoryLock.isHeld(directory)).toBe(true);
     await expect(acquire()).rejects.toMatchObject({
@@ -31,7 +31,7 @@ describe('DataDirectoryLock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('goes to exactly one of many that want it at once, and then to each in turn', async () => {
+  it('goes to exactly one of many concurrent claims, and then to each in turn', async () => {
     let numHolders = 0;
     let numEntries = 0;
     await Promise.all(
@@ -48,7 +48,7 @@ describe('DataDirectoryLock', () => {
     expect(numEntries).toBe(12);
   });
 
-  it('waits for a holder that goes in time', async () => {
+  it('waits for a holder that releases it in time', async () => {
     const lock = await acquire();
     setTimeout(() => {
       lock.release();
@@ -56,13 +56,13 @@ describe('DataDirectoryLock', () => {
     (await acquire(5000)).release();
   });
 
-  it('stays held while a child lives that inherited it, and is free when that is killed', async () => {
+  it('stays held while a child that inherited it lives, and is free once the child is killed', async () => {
     const lock = await acquire();
     const child = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => undefined, 1000)'], {
       stdio: ['ignore', 'pipe', 'inherit', lock.fileDescriptor],
     });
     await once(child.stdout!, 'data');
-    closeSync(lock.fileDescriptor); // as when the holder is killed: its file stays
+    closeSync(lock.fileDescriptor); // as when the holder is killed: its file is left behind
     expect(DataDirectoryLock.isHeld(directory)).toBe(true);
     child.kill('SIGKILL');
     await once(child, 'close');

@@ -15,39 +15,39 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 
-const heldSuffix = '.held';
-const claimSuffix = '.claim';
-const newSuffix = '.new';
-/** A crash may leave a FIFO that was never claimed; after this long nobody can still be about to claim it. */
-const abandonedAfterMs = 60_000;
+const HELD_SUFFIX = '.held';
+const CLAIM_SUFFIX = '.claim';
+const NEW_SUFFIX = '.new';
+/** A crash can leave a FIFO that was never claimed. After this time no process can be about to claim it. */
+const ABANDONED_AFTER_MS = 60_000;
 
 type Occupancy = 'free' | 'claimed' | 'held';
 
 export interface LockOptions {
-  /** How long to wait for a holder that is about to go: a short command, or children of a killed server. */
+  /** How long to wait for a holder that will end soon: a short command, or children of a killed server. */
   readonly waitMs: number;
-  /** Called before each further wait; throws to give up at once. */
+  /** Called before each wait; may throw to give up. */
   readonly onWait?: () => void;
-  /** Directory as the person at the terminal knows it, for messages. */
+  /** The directory as the user gave it, for messages. */
   readonly shownAs: string;
 }
 
 /**
- * Exclusive hold on a data directory, for as long as any process that inherited `fileDescriptor` lives.
+ * Exclusive lock on a data directory, held as long as any process that inherited `fileDescriptor` lives.
  *
  * The holder keeps the reading end of a FIFO open. Opening such a FIFO for writing without blocking fails with ENXIO
- * exactly when no process reads it, so the kernel says who lives: no process ids (which are reused), no timeouts, nothing
- * to clean up after a kill, and children that outlive a killed supervisor still count. A claim is made visible *before*
- * the others are looked at; so of two that claim at once at least one sees the other and steps back.
+ * exactly when no process reads it, so the kernel tells whether the holder lives. That needs no process ids (which are reused), no
+ * timeouts and no cleaning up after a kill, and children that outlive a killed supervisor still count. A process makes its claim
+ * visible *before* it looks for others, so of two processes that claim at once at least one sees the other and gives way.
  */
 export class DataDirectoryLock {
   private constructor(
-    /** Pass it to children through `stdio`; it needs no care there. */
+    /** To pass on to children through `stdio`; they need not do anything with it. */
     readonly fileDescriptor: number,
     private readonly path: string,
   ) {}
 
-  /** @throws CliError `DATA_DIRECTORY_IN_USE` when another process still holds it after `waitMs`. */
+  /** @throws CliError `DATA_DIRECTORY_IN_USE` when another process still holds the directory after `waitMs` */
   static async acquire(directory: string, options: LockOptions): Promise<DataDirectoryLock> {
     const deadline = Date.now() + options.waitMs;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -61,7 +61,7 @@ export class DataDirectoryLock {
     }
   }
 
-  /** Whether some live process holds the directory. */
+  /** Whether a live process holds the directory. */
   static isHeld(directory: string): boolean {
     return occupancy(directory, null) === 'held';
   }
@@ -73,13 +73,13 @@ export class DataDirectoryLock {
 
   private static claim(directory: string): { others: Occupancy; hold(): DataDirectoryLock; release(): void } {
     const id = randomUUID();
-    const claimPath = join(directory, id + claimSuffix);
-    const fileDescriptor = openReadingFifo(join(directory, id + newSuffix), claimPath);
+    const claimPath = join(directory, id + CLAIM_SUFFIX);
+    const fileDescriptor = openReadingFifo(join(directory, id + NEW_SUFFIX), claimPath);
     return {
       others: occupancy(directory, id),
       hold: () => {
-        const heldPath = join(directory, id + heldSuffix);
-        // Link, then remove: a rename could slip past somebody who lists the directory at this moment.
+        const heldPath = join(directory, id + HELD_SUFFIX);
+        // Link first, then remove: another process that lists the directory during a rename could miss both names.
         linkSync(claimPath, heldPath);
         rmSync(claimPath);
         return new DataDirectoryLock(fileDescriptor, heldPath);
@@ -92,14 +92,14 @@ export class DataDirectoryLock {
   }
 }
 
-/** Makes a FIFO, opens its reading end, and only then gives it the name under which others look for it. */
+/** Creates a FIFO, opens its reading end, and only then gives it the name that other processes look for. */
 function openReadingFifo(temporaryPath: string, finalPath: string): number {
   try {
     execFileSync('mkfifo', ['-m', '600', temporaryPath], { stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (cause) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
-      `data directory lock: a FIFO can't be made at ${temporaryPath}; choose a data directory on a local disk of a Unix system, with free space, with --data-dir`,
+      `data directory lock: cannot create a FIFO at ${temporaryPath}; use --data-dir to choose a directory on a local disk of a Unix system with free space`,
       { cause },
     );
   }
@@ -112,9 +112,9 @@ function occupancy(directory: string, ownId: string | null): Occupancy {
   let result: Occupancy = 'free';
   for (const name of listDirectory(directory)) {
     const path = join(directory, name);
-    if (name.endsWith(newSuffix)) removeIfAbandoned(path);
-    const isHeld = name.endsWith(heldSuffix);
-    if ((!isHeld && !name.endsWith(claimSuffix)) || (ownId !== null && name.startsWith(ownId))) continue;
+    if (name.endsWith(NEW_SUFFIX)) removeIfAbandoned(path);
+    const isHeld = name.endsWith(HELD_SUFFIX);
+    if ((!isHeld && !name.endsWith(CLAIM_SUFFIX)) || (ownId !== null && name.startsWith(ownId))) continue;
     if (!hasReader(path)) rmSync(path, { force: true });
     else if (isHeld || result === 'free') result = isHeld ? 'held' : 'claimed';
   }
@@ -130,7 +130,7 @@ function listDirectory(directory: string): string[] {
   }
 }
 
-/** ENOENT: released, or renamed from claim to hold, since it was listed; a rename counts as live. */
+/** Whether a process reads the FIFO. If it is gone since it was listed, a claim has become a hold (live), and a hold was released. */
 function hasReader(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -138,14 +138,14 @@ function hasReader(path: string): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENXIO') return false;
-    if (code === 'ENOENT') return path.endsWith(claimSuffix);
+    if (code === 'ENOENT') return path.endsWith(CLAIM_SUFFIX);
     throw error;
   }
 }
 
 function removeIfAbandoned(path: string): void {
   try {
-    if (Date.now() - statSync(path).mtimeMs > abandonedAfterMs) rmSync(path, { force: true });
+    if (Date.now() - statSync(path).mtimeMs > ABANDONED_AFTER_MS) rmSync(path, { force: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }

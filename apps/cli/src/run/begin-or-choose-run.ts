@@ -1,27 +1,27 @@
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
-import { createdBy, readCodeVersion } from '../installation.js';
+import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from './begin-run.js';
 import { chooseRun } from './choose-run.js';
 import { measureBaselines } from './measure-baselines.js';
 import type { Services } from '../services/services.js';
 
-const numBaselineEpisodes = 1000;
+const NUM_BASELINE_EPISODES = 1000;
 
-/** The unfinished run of this recipe in the log of the services, or a new one. */
+/** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
   return withControl(services, async (control, log) => {
     const { environment, seed } = recipe;
     return beginRun(log, control.state, {
       recipe,
       codeVersion: await readCodeVersion(),
-      measureBaselines: () => measureBaselines({ environment, seed, numEpisodes: numBaselineEpisodes }),
+      measureBaselines: () => measureBaselines({ environment, seed, numEpisodes: NUM_BASELINE_EPISODES }),
     });
   });
 }
 
-/** See `chooseRun`; SIGTERM and SIGINT end the wait. */
+/** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */
 export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
   const stop = new AbortController();
   const onSignal = () => {
@@ -41,7 +41,7 @@ async function withControl<T>(
   services: Services,
   work: (control: ControlTail, log: EventLog) => Promise<T>,
 ): Promise<T> {
-  const log = await openLog(services.log, createdBy);
+  const log = await openLog(services.log, CREATED_BY);
   const control = new ControlTail(log);
   try {
     await control.catchUp();

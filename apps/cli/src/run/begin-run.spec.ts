@@ -45,7 +45,7 @@ describe('beginRun', () => {
     expect(started?.recipe).toEqual(JSON.parse(JSON.stringify(recipe)));
   });
 
-  it('takes up the unfinished run of the same recipe, and only of the same', async () => {
+  it('resumes the unfinished run of the same recipe, and of no other', async () => {
     const first = await begin();
     expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
     const other = await begin(resolveRecipe('bandit-ppo', { seed: 2 }));
@@ -53,7 +53,7 @@ describe('beginRun', () => {
     expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
   });
 
-  it('begins another run once the last one has ended', async () => {
+  it('starts another run once the last one has ended', async () => {
     const first = await begin();
     const payload = { reason: 'finished' as const, detail: '', numUpdates: 60 };
     await new ControlTail(log).append(first.runId, { kind: 'RunEnded', payload });

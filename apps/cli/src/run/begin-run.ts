@@ -5,22 +5,22 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 
 export interface BegunRun {
   readonly runId: string;
-  /** Whether the log held it already, unfinished. */
+  /** Whether the log already has the run, unfinished. */
   readonly isResumed: boolean;
 }
 
 export interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
-  /** Asked for only when a new run is started. */
+  /** Called only when a new run starts. */
   readonly measureBaselines: () => Promise<readonly Baseline[]>;
 }
 
 /**
- * The newest unfinished run of exactly this recipe (equal hash: seed and number of updates count), or a new one, whose
- * `RunStarted` is in the log when this resolves.
+ * Finds the newest unfinished run of exactly this recipe (equal hash, so seed and number of updates count), or starts a new one,
+ * whose `RunStarted` is in the log when this resolves.
  *
- * @param state the fold of the log's control stream up to now
+ * @param state fold of the log's control stream up to now
  */
 export async function beginRun(
   log: EventLog,

@@ -4,8 +4,8 @@ import type { ControlTail } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 
 /**
- * The run that a role works for: the one with the id, or for `latest` the newest training run that has not ended, waited for
- * when there is none yet. Null when the signal aborts first.
+ * Chooses the run that a role works for: the one with this id, or for `latest` the newest unfinished training run, for which it
+ * waits. Null when the signal aborts first.
  *
  * @throws CliError `RUN_UNKNOWN` when the log has no run of that id
  */
@@ -17,7 +17,7 @@ export async function chooseRun(
   await control.catchUp();
   if (run !== 'latest') {
     if (control.state.run(run) === undefined) {
-      throw new CliError('RUN_UNKNOWN', `run ${run}: not in this log; "retrace runs" lists those that are`);
+      throw new CliError('RUN_UNKNOWN', `run "${run}" not found in this log; see "retrace runs"`);
     }
     return run;
   }
@@ -29,7 +29,7 @@ export async function chooseRun(
   return null;
 }
 
-/** Runs that only collect have no recipe of a trainer. */
+/** Whether a trainer works on the run. Runs of `retrace collect` have no recipe. */
 function isTraining({ started }: RunState): boolean {
   try {
     parseRecipe(started.recipe);

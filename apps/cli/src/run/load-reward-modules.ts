@@ -1,8 +1,8 @@
 import type { Recipe } from '@retrace/config';
 
 /**
- * Runs the recipe's files with rewards before anything is started, so that what is wrong with one is a sentence at the
- * terminal and not a role that fails.
+ * Loads the recipe's reward modules before anything starts, so that a fault in one is reported at once instead of by a role
+ * that keeps failing.
  *
  * @throws ScoringError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
  */

@@ -13,7 +13,7 @@ describe('measureBaselines', () => {
     );
   });
 
-  it('gives the same figures again', async () => {
+  it('gives the same figures when called twice', async () => {
     const options = { environment: 'bandit', seed: 3, numEpisodes: 200 };
     expect(await measureBaselines(options)).toEqual(await measureBaselines(options));
   });

@@ -9,14 +9,14 @@ import type { Baseline, Split } from '@retrace/trajectory';
 
 export interface BaselineOptions {
   readonly environment: string;
-  /** Seed of the run: the tasks are those that validation episodes of the run get. */
+  /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;
   readonly numEpisodes: number;
 }
 
-const split: Split = 'validation';
+const SPLIT: Split = 'validation';
 
-/** Success rates of the environment's scripted agents, best first, each on the same held-out tasks. */
+/** Measures the success rates of the environment's scripted agents on the same held-out tasks, best first. */
 export async function measureBaselines(options: BaselineOptions): Promise<Baseline[]> {
   const spec = getEnvironment(options.environment);
   const baselines: Baseline[] = [];
@@ -25,7 +25,7 @@ export async function measureBaselines(options: BaselineOptions): Promise<Baseli
       name: agent.name,
       success: await successRate(spec, agent, options),
       numEpisodes: options.numEpisodes,
-      split,
+      split: SPLIT,
     });
   }
   return baselines.sort((a, b) => b.success - a.success);
@@ -39,7 +39,7 @@ async function successRate(
   const environment = spec.create();
   let numSuccesses = 0;
   for (let index = 0; index < numEpisodes; index++) {
-    const sampled = spec.sampleTask({ split, index, seed });
+    const sampled = spec.sampleTask({ split: SPLIT, index, seed });
     const generator = new Pcg32(deriveSeed('baseline', agent.name, sampled.seed));
     const random = () => generator.nextFloat();
     let observation = await environment.reset(sampled);

@@ -2,7 +2,7 @@ import type { EventLog } from '@retrace/log';
 import type { FileRef } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
-/** Which checkpoint files the events of each run name: run id → SHA-256 → file. */
+/** Lists the checkpoint files that the events of each run name: run id → SHA-256 → file. */
 export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, FileRef>>> {
   const files = new Map<string, Map<string, FileRef>>();
   const add = (runId: string, ref: FileRef) => {

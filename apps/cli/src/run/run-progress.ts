@@ -1,6 +1,6 @@
 import type { AnyEvent, RunEnded, RunState } from '@retrace/trajectory';
 
-/** Figures of a run at its end, for people and for `--json`. */
+/** Figures of a run at its end. */
 export interface RunSummary {
   readonly runId: string;
   readonly reason: RunEnded['reason'];
@@ -12,9 +12,9 @@ export interface RunSummary {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-const shownWithUpdates = ['train/entropy', 'train/approximateKl', 'train/tokensPerSecond'];
+const SHOWN_WITH_UPDATES = ['train/entropy', 'train/approximateKl', 'train/tokensPerSecond'];
 
-/** What a person should read about an event that was just folded into the state of its run; null for most. */
+/** Describes an event that was just folded into the state of its run, in one log line; null for most events. */
 export function describeProgress(event: AnyEvent, run: RunState): string | null {
   switch (event.kind) {
     case 'MetricsLogged':
@@ -42,7 +42,7 @@ export function summarizeRun(run: RunState): RunSummary {
   };
 }
 
-/** Three significant digits; thousands without decimals. */
+/** Formats a figure with three significant digits; thousands without decimals. */
 export function formatFigure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return Math.abs(value) >= 1000
@@ -61,14 +61,14 @@ function describeMetrics(
 ): string | null {
   if (source === 'evaluation') {
     const figures = names.map((name, i) => `${name} ${formatFigure(values[i])}`).join(' · ');
-    return `policy ${String(step)} · ${figures}`;
+    return `policy ${step} · ${figures}`;
   }
   if (source !== 'trainer') return null;
   const success = run.metric('collector', 'rollout/success')?.value;
-  const figures = shownWithUpdates.flatMap((name) => {
+  const figures = SHOWN_WITH_UPDATES.flatMap((name) => {
     const at = names.indexOf(name);
     return at < 0 ? [] : [`${name.slice(name.indexOf('/') + 1)} ${formatFigure(values[at])}`];
   });
   if (success !== undefined) figures.unshift(`success ${formatFigure(success)}`);
-  return [`update ${String(step)}`, ...figures].join(' · ');
+  return [`update ${step}`, ...figures].join(' · ');
 }

@@ -6,7 +6,7 @@ import { assertDiskSpace, watchDisk } from './disk-watch.js';
 vi.mock('node:fs/promises', () => ({ statfs: vi.fn() }));
 
 const directory = { path: tmpdir(), shownAs: './data' };
-const mebibyte = 1024 ** 2;
+const MEBIBYTE = 1024 ** 2;
 const free = (mebibytes: number) =>
   vi.mocked(statfs).mockResolvedValue({ bavail: mebibytes * 256, bsize: 4096 } as never);
 
@@ -15,24 +15,24 @@ describe('disk watch', () => {
     free(1000);
   });
 
-  it('is content with 48 MiB and refuses less, saying what to do', async () => {
+  it('accepts 48 MiB of free space and refuses less, with advice', async () => {
     free(48);
     await assertDiskSpace(directory);
-    vi.mocked(statfs).mockResolvedValue({ bavail: 48 * mebibyte - 1, bsize: 1 } as never);
+    vi.mocked(statfs).mockResolvedValue({ bavail: 48 * MEBIBYTE - 1, bsize: 1 } as never);
     await expect(assertDiskSpace(directory)).rejects.toMatchObject({
       code: 'DISK_FULL',
       message:
-        'data directory ./data: the disk is full (48 MiB free, at least 48 are needed); free some space and start again, nothing that was acknowledged is lost',
+        'data directory ./data: the disk is full (48 MiB free, at least 48 are needed); free some space and start again; no acknowledged event is lost',
     });
   });
 
-  it('rejects when the disk fills up later on', async () => {
+  it('rejects when the disk fills up later', async () => {
     const watching = watchDisk(directory, new AbortController().signal, 1);
     free(3);
     await expect(watching).rejects.toMatchObject({ code: 'DISK_FULL' });
   });
 
-  it('resolves when it is told to stop', async () => {
+  it('resolves when its signal aborts', async () => {
     const stop = new AbortController();
     const watching = watchDisk(directory, stop.signal, 10_000);
     stop.abort();

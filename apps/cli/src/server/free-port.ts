@@ -1,7 +1,11 @@
 import { createServer } from 'node:net';
 import { CliError } from '../cli-error.js';
 
-/** @throws CliError `PORT_TAKEN` when nothing can listen there. Port 0 always can. */
+/**
+ * Checks that this process could listen on a port. Port 0 always passes.
+ *
+ * @throws CliError `PORT_TAKEN`
+ */
 export async function assertPortFree(host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -13,11 +17,11 @@ export async function assertPortFree(host: string, port: number): Promise<void> 
     const { code } = cause as NodeJS.ErrnoException;
     const why =
       code === 'EADDRINUSE'
-        ? 'another program listens there'
+        ? 'another program uses it'
         : code === 'EACCES'
-          ? 'this user may not listen there'
-          : `it can't be listened on (${code ?? 'unknown error'})`;
-    throw new CliError('PORT_TAKEN', `port ${String(port)} on ${host}: ${why}; choose another with --port`, {
+          ? 'this user is not allowed to use it'
+          : `it cannot be used (${code ?? 'unknown error'})`;
+    throw new CliError('PORT_TAKEN', `port ${port} on ${host}: ${why}; choose another with --port`, {
       cause,
     });
   }

@@ -9,8 +9,8 @@ export interface PrepareBackendOptions {
 }
 
 /**
- * Installs the fast compute backend where there is none yet, in a process of its own, with a progress bar.
- * Never rejects: without it the roles take the next best backend and say which.
+ * Installs the fast compute backend if there is none yet, in its own process and with a progress bar.
+ * Never rejects: without it the roles use the next best backend and say which.
  */
 export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBackendOptions): Promise<void> {
   return new Promise((resolve) => {
@@ -29,11 +29,13 @@ export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBacke
         signal.removeEventListener('abort', stop);
         if (code !== 0 && !signal.aborted) {
           const why =
-            lastSentence === '' ? `the installer ended with ${endedBy ?? String(code)}` : lastSentence;
+            lastSentence === ''
+              ? `the installer ended with ${endedBy ?? `exit code ${code ?? 'unknown'}`}`
+              : lastSentence;
           log.write({
             role: 'backend',
             level: 'warn',
-            message: `no fast backend could be installed: ${why}; going on without it`,
+            message: `no fast backend could be installed: ${why}; continuing with a slower one`,
           });
         }
         resolve();

@@ -4,13 +4,14 @@ import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
 
-/** The host that every part of the embedded pair listens on. */
+/** The address that every role on a data directory listens on. */
 export const LOOPBACK = '127.0.0.1';
 
 /**
- * Roles that carry events allocate in bursts, most of it garbage by the next one: with room for a burst in the young generation (MiB;
- * V8's own choice is 16), collections are few and find little to copy. What they keep is small, tens of MiB, so V8 would mark all of it
- * about once an update; they may grow to four times that first, which takes a sixth off the CPU time of an update.
+ * Flags of V8 for roles that handle events. They allocate in bursts, and most of a burst is garbage before the next one. A young
+ * generation with room for a burst (64 MiB; V8's default is 16) makes collections rare and cheap. The old generation is small, tens
+ * of MiB, so V8 would mark all of it about once per update. Growing to four times its size first saves a sixth of the CPU time of an
+ * update.
  */
 export const GARBAGE_COLLECTION: readonly string[] = [
   '--min-semi-space-size=64',
@@ -18,24 +19,24 @@ export const GARBAGE_COLLECTION: readonly string[] = [
   '--heap-growing-percent=300',
 ];
 
-/** Compute takes every core there is; log, store and API answer first. */
+/** Steps of priority below log, store and API, so that these answer while compute uses every core. */
 const BEHIND_SERVERS = 10;
 
 export type BackendName = BackendChoice;
 
-/** The chDB child: the embedded store behind ClickHouse's HTTP protocol. */
+/** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'store',
     script: installation.scripts.store,
-    // A port that was free at the first start is kept through restarts: the other roles know it.
+    // A restarted store keeps its first port, because the other roles know it.
     environment: (firstReady) => ({
       RETRACE_STORE_DIRECTORY: directory.store,
-      // Each running statement holds a thread of this pool.
+      // Each running statement occupies a thread of libuv's pool.
       UV_THREADPOOL_SIZE: '12',
       RETRACE_STORE_HOST: LOOPBACK,
-      RETRACE_STORE_PORT: portOf(firstReady) ?? String(port),
+      RETRACE_STORE_PORT: portOf(firstReady) ?? `${port}`,
       RETRACE_STORE_USER: user,
       RETRACE_STORE_PASSWORD: password,
       RETRACE_STORE_READONLY_USER: readonlyUser,
@@ -54,7 +55,7 @@ export interface ApiRoleOptions {
   readonly port: number;
 }
 
-/** The API, which serves the dashboard and hosts the sink. */
+/** Defines the API, which serves the dashboard and hosts the sink. */
 export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
@@ -78,7 +79,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
   };
 }
 
-/** The sink alone, where no API runs. */
+/** Defines the sink as a process of its own, where no API runs. */
 export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefinition {
   return {
     name: 'sink',
@@ -97,15 +98,16 @@ export interface RunRoleOptions {
   readonly storeUrl: string;
   readonly runId: string;
   readonly backend: BackendName | undefined;
-  /** Whether the run's `RunEnded` is in the log: only then is a role that exits finished. */
+  /** Whether the run's `RunEnded` is in the log. Only then has a role that exits with 0 finished its work. */
   readonly hasRunEnded: () => boolean;
 }
 
+/** Defines the run's trainer. */
 export function trainerRole(options: RunRoleOptions): RoleDefinition {
   return runRole('trainer', installation.scripts.trainer, options);
 }
 
-/** One of the run's collectors. */
+/** Defines one of the run's collectors. */
 export function collectorRole({
   share,
   ...options
@@ -116,7 +118,7 @@ export function collectorRole({
   return { ...runRole(name, installation.scripts.collector, options, variables), group: 'collectors' };
 }
 
-/** Compute roles: a first step may take long, so they get more time before silence counts as death. */
+/** Defines a compute role. Its first step can take long, so it has longer timeouts. */
 function runRole(
   name: string,
   script: string,
@@ -160,7 +162,7 @@ function storeEnvironment(
   });
 }
 
-/** Port of the address in the first ready message; undefined before there was one. */
+/** The port in the first ready message; undefined before there was one. */
 function portOf(firstReady: ReadyMessage | null): string | undefined {
   return firstReady?.url === undefined ? undefined : new URL(firstReady.url).port;
 }

@@ -2,24 +2,24 @@ import { listenForStop } from './stop-requests.js';
 import { TrainingServer, type TrainingServerOptions } from './training-server.js';
 
 export interface ServeOptions extends TrainingServerOptions {
-  /** What to do once it serves. `stopped` aborts when the server stops for whatever reason; then it should return soon. */
+  /** Called once the server is up. `stopped` aborts when the server stops for any reason; the work then has to return soon. */
   readonly work: (server: TrainingServer, stopped: AbortSignal) => Promise<void>;
 }
 
-const forcedExitCode = 130;
+const FORCED_EXIT_CODE = 130;
 
 /**
- * Starts a training server, does the work and stops the server in order, whether the work ended, somebody asked to stop
- * or it can't go on.
+ * Starts a training server, does the work, and stops the server in order when the work has ended, a stop was requested, or the
+ * server cannot continue.
  *
- * @throws what kept it from starting; CliError `ROLE_FAILED` when a role failed for good, `DISK_FULL`
+ * @throws the errors of `TrainingServer.start`; CliError `ROLE_FAILED` when a role failed permanently, `DISK_FULL`
  */
 export async function serve({ work, ...options }: ServeOptions): Promise<void> {
   const { log } = options;
   let server: TrainingServer | null = null;
   const stop = listenForStop(log, () => {
     server?.killAll();
-    process.exit(forcedExitCode);
+    process.exit(FORCED_EXIT_CODE);
   });
   try {
     server = await TrainingServer.start(options);

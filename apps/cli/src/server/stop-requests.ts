@@ -1,17 +1,17 @@
 import type { LogStream } from '../supervisor/log-stream.js';
 
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** npm passes Ctrl-C on to a process that the terminal has told already; that is one request, not two. */
-const sameRequestMs = 500;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The terminal and npm both pass Ctrl-C on to a process. Signals this close together count as one request. */
+const SAME_REQUEST_MS = 500;
 
 export interface StopRequests {
-  /** Aborted by the first request: stop in order. */
+  /** Aborted by the first request, which means to stop in order. */
   readonly signal: AbortSignal;
   dispose(): void;
 }
 
 /**
- * Turns SIGINT, SIGTERM, SIGHUP and the end of whoever reads our output into an abort; a second signal later on calls
+ * Aborts on SIGINT, SIGTERM, SIGHUP, and when the reader of this process's output has closed it. A second, later signal calls
  * `onForce`.
  */
 export function listenForStop(log: LogStream, onForce: () => void): StopRequests {
@@ -20,10 +20,10 @@ export function listenForStop(log: LogStream, onForce: () => void): StopRequests
   const handle = (name: NodeJS.Signals): void => {
     if (firstAt === 0) {
       firstAt = Date.now();
-      const hint = name === 'SIGINT' ? ' (Ctrl-C again ends everything at once)' : '';
+      const hint = name === 'SIGINT' ? ' (press Ctrl-C again to end everything at once)' : '';
       log.write({ role: 'retrace', level: 'info', message: `stopping${hint}` });
       controller.abort();
-    } else if (Date.now() - firstAt > sameRequestMs) {
+    } else if (Date.now() - firstAt > SAME_REQUEST_MS) {
       onForce();
     }
   };
@@ -31,12 +31,12 @@ export function listenForStop(log: LogStream, onForce: () => void): StopRequests
     firstAt = Date.now();
     controller.abort();
   };
-  for (const name of stopSignals) process.on(name, handle);
+  for (const name of STOP_SIGNALS) process.on(name, handle);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', handleLostReader);
   return {
     signal: controller.signal,
     dispose: () => {
-      for (const name of stopSignals) process.off(name, handle);
+      for (const name of STOP_SIGNALS) process.off(name, handle);
       for (const stream of [process.stdout, process.stderr]) stream.off('error', handleLostReader);
     },
   };

@@ -5,7 +5,7 @@ import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { EventLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
-import { createdBy, readCodeVersion } from '../installation.js';
+import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun } from '../run/begin-run.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
@@ -23,12 +23,12 @@ import {
   type BackendName,
 } from './role-definitions.js';
 
-const numBaselineEpisodes = 1000;
+const NUM_BASELINE_EPISODES = 1000;
 
 export interface TrainingServerOptions {
   readonly dataDirectory: string;
   readonly log: LogStream;
-  /** The API's port; null = no API, and the sink in a process of its own. */
+  /** The API's port; with null there is no API and the sink has its own process. */
   readonly apiPort: number | null;
 }
 
@@ -42,7 +42,7 @@ interface TrainingServerParts {
   readonly apiUrl: string | null;
 }
 
-/** All roles on one data directory: holds it, starts them in order of dependency, runs a recipe, stops them in order. */
+/** Holds a data directory, starts all roles on it in order of dependency, runs a recipe, and stops the roles in reverse order. */
 export class TrainingServer {
   private readonly ending = new AbortController();
 
@@ -52,7 +52,7 @@ export class TrainingServer {
     return this.parts.apiUrl;
   }
 
-  /** @throws CliError, ProcessError or LogError saying why it can't start; nothing is left running then. */
+  /** @throws CliError, ProcessError or LogError when the server can't start; nothing is left running then */
   static async start({ dataDirectory, log, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
@@ -80,12 +80,16 @@ export class TrainingServer {
     }
   }
 
-  /** Aborted when the server begins to stop. */
+  /** Aborts when the server starts to stop. */
   get stopping(): AbortSignal {
     return this.ending.signal;
   }
 
-  /** Rejects when a role has failed for good or the disk is full; resolves when the server is stopped. */
+  /**
+   * Resolves when the server is stopped.
+   *
+   * @throws CliError `ROLE_FAILED` once a role has failed permanently, `DISK_FULL`
+   */
   async watch(): Promise<void> {
     const { held, supervisor, dataDirectory } = this.parts;
     const { signal } = this.ending;
@@ -93,7 +97,7 @@ export class TrainingServer {
     await Promise.race([failed, watchDisk({ path: held.directory.root, shownAs: dataDirectory }, signal)]);
   }
 
-  /** Begins the recipe's run, or takes up its unfinished one, and resolves when it has ended and its roles are done. Its collectors share each round. */
+  /** Starts the recipe's run, or resumes the unfinished one; resolves when the run and its roles have ended. The collectors share each round. */
   async train(
     recipe: Recipe,
     { backend, numCollectors }: { readonly backend?: BackendName; readonly numCollectors: number },
@@ -109,7 +113,7 @@ export class TrainingServer {
         measureBaselines: async () => {
           const { measureBaselines } = await import('../run/measure-baselines.js');
           const { environment, seed } = recipe;
-          return measureBaselines({ environment, seed, numEpisodes: numBaselineEpisodes });
+          return measureBaselines({ environment, seed, numEpisodes: NUM_BASELINE_EPISODES });
         },
       }),
       backend === undefined
@@ -137,7 +141,7 @@ export class TrainingServer {
     return summarizeRun(runOf(state, runId));
   }
 
-  /** Stops collector, trainer, API or sink, and store, in this order, and lets go of the data directory. */
+  /** Stops collectors, trainer, API or sink, and store, in this order, and releases the data directory. */
   async stop(): Promise<void> {
     const { held, eventLog, supervisor } = this.parts;
     this.ending.abort();
@@ -151,7 +155,7 @@ export class TrainingServer {
     this.parts.supervisor.killAll();
   }
 
-  /** Writes what a person should read about the run as it happens; resolves when it has ended, or this server ends. */
+  /** Logs the progress of the run; resolves when the run or this server has ended. */
   private async followRun(runId: string, state: ControlFold): Promise<void> {
     for await (const { event, offset } of followControlEvents(
       this.parts.eventLog,
@@ -174,13 +178,13 @@ export class TrainingServer {
 
 function runOf(state: ControlFold, runId: string): RunState {
   const run = state.run(runId);
-  if (!run) throw new CliError('RUN_UNKNOWN', `run ${runId}: not in this log`);
+  if (!run) throw new CliError('RUN_UNKNOWN', `run "${runId}" not found in this log`);
   return run;
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLog: openLogAt } = await import('@retrace/log');
-  return openLogAt(logOf(directory), createdBy);
+  return openLogAt(logOf(directory), CREATED_BY);
 }
 
 async function startServing(

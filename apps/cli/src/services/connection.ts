@@ -1,17 +1,17 @@
 import type { DataDirectory, LogConfig } from '@retrace/process';
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import { createdBy } from '../installation.js';
+import { CREATED_BY } from '../installation.js';
 
-/** A store that holds what the log holds, for the time of one command. */
+/** An open log and store, for the time of one command. */
 export interface StoreSession {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
-  /** Whether a server holds the directory; else nothing but this command writes meanwhile. */
+  /** Whether a server holds the directory. Otherwise only this command writes. */
   readonly isLive: boolean;
   readonly client: StoreClient;
   readonly log: EventLog;
-  /** Brings the store to where the log is; where a server runs, waits until its sink has. */
+  /** Brings the store up to date with the log; if a server runs, waits until its sink has done so. */
   catchUp(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function withConnection<T>(
   ]);
   const { user, password } = directory.credentials();
   const client = createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });
-  const log = await openLog(logConfig, createdBy);
+  const log = await openLog(logConfig, CREATED_BY);
   try {
     return await work({ client, log });
   } finally {

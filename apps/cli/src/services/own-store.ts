@@ -9,13 +9,13 @@ import { withConnection, type StoreSession } from './connection.js';
 export interface OwnStoreOptions {
   readonly dataDir: string;
   readonly log: LogStream;
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
   /** Whether to bring the store up to date with the log first (default true). */
   readonly upToDate?: boolean;
 }
 
-/** Starts the store on a data directory that nobody holds, brings it up to date with the log, works, and stops it. */
+/** Starts the store on a data directory that no process holds, brings it up to date with the log, does the work and stops it. */
 export async function withOwnStore<T>(
   { dataDir, log: logStream, port = 0, upToDate = true }: OwnStoreOptions,
   work: (session: StoreSession) => Promise<T>,

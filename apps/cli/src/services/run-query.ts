@@ -9,7 +9,7 @@ export interface Query {
 }
 
 /**
- * Runs one statement as the store's read-only user, with its limits, and gives the result's bytes as they come.
+ * Runs one statement as the store's read-only user, with the limits of that user, and yields the bytes of the result as they arrive.
  *
  * @throws CliError `QUERY_FAILED` with the engine's reason
  */
@@ -33,7 +33,9 @@ export async function* runQuery(
   try {
     yield* response.body;
   } catch (cause) {
-    throw new CliError('QUERY_FAILED', 'query: the store broke off in the middle of the result', { cause });
+    throw new CliError('QUERY_FAILED', 'query: the store stopped in the middle of the result; run it again', {
+      cause,
+    });
   }
 }
 

@@ -1,18 +1,18 @@
 import { DataDirectory, logConfigOf, namesKafka, readVariables, type LogConfig } from '@retrace/process';
 import { commandEnvironment } from './environment.js';
 
-/** The log and the store that the environment names, in place of those of a data directory. */
+/** The log and the store that the environment names, instead of those of a data directory. */
 export interface Services {
   readonly log: LogConfig;
   readonly storeUrl: string;
-  /** Null for one server. */
+  /** Null for a single server. */
   readonly storeCluster: string | null;
-  /** Where checkpoints and tokenizers lie, and who may enter the store. */
+  /** Paths of checkpoints and tokenizers, and the credentials of the store. */
   readonly directory: DataDirectory;
 }
 
 /**
- * The services that the environment names; null unless it names a log on Kafka, in which case everything works on shared services.
+ * Reads the services that the environment names; null unless it names a log on Kafka.
  *
  * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`
  */

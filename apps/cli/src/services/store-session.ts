@@ -10,15 +10,15 @@ import { readServices, type Services } from './services.js';
 
 export interface StoreSessionOptions {
   readonly dataDir: string;
-  /** Whether to make a data directory that isn't there; else it is an error. */
+  /** Whether to create a missing data directory (default false: a missing one is an error). */
   readonly create?: boolean;
-  /** Whether a store that is started for this is brought up to date with the log first (default true). */
+  /** Whether to bring a store that is started for this up to date with the log first (default true). */
   readonly upToDate?: boolean;
 }
 
 /**
- * Works on the log and store that the environment names; else on the store of a data directory: the running server's, or one
- * started for this and brought up to date with the log.
+ * Runs `work` on the log and store that the environment names; otherwise on those of a data directory, with the store of the
+ * running server, or one that is started for this and brought up to date with the log.
  *
  * @throws CliError `DATA_DIRECTORY_UNUSABLE` when there is no data directory, and what `work` throws
  */
@@ -34,7 +34,7 @@ export async function withStore<T>(
   if (!create && !existsSync(directory.log)) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
-      `data directory ${dataDir}: nothing was collected there yet; start with "retrace up", or name another with --data-dir`,
+      `data directory ${dataDir}: holds no events yet; start with "retrace up", or name another with --data-dir`,
     );
   }
   const server = await findServer(dataDir);
@@ -43,7 +43,7 @@ export async function withStore<T>(
   return withLiveStore({ directory, storeUrl, storeCluster: null, log: logOf(directory) }, work);
 }
 
-/** Others write meanwhile, and a sink of theirs carries it into the store. */
+/** Runs `work` while other processes may write to the log and a sink of theirs writes to the store. */
 async function withLiveStore<T>(services: Services, work: (session: StoreSession) => Promise<T>): Promise<T> {
   const { untilVisible } = await import('@retrace/store');
   const { directory, storeUrl } = services;

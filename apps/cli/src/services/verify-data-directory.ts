@@ -12,13 +12,13 @@ export interface CheckpointFault {
 
 export interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
   readonly faults: readonly (VerifyReport['faults'][number] | CheckpointFault)[];
-  /** The report for a person; the last line sums up. */
+  /** The report in lines of text; the last one is a summary. */
   readonly lines: readonly string[];
 }
 
 /**
- * Compares the store with the log, and the newest checkpoint of every run with the hashes that the log names.
- * What a running server's sink has yet to bring is no fault; without a server it is.
+ * Compares the store with the log, and the checkpoints of every run with the hashes in the log. Records that the store lacks are
+ * a fault, except while the sink of a running server may still write them.
  */
 export async function verifyDataDirectory(session: StoreSession): Promise<DataDirectoryReport> {
   const { log, client, isLive } = session;
@@ -35,9 +35,9 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
     lines: [
       ...faults.map(({ code, where, message }) => `${code} ${where}: ${message}`),
       ...(stored.numFaults > stored.faults.length
-        ? [`… and ${String(stored.numFaults - stored.faults.length)} more`]
+        ? [`… and ${stored.numFaults - stored.faults.length} more`]
         : []),
-      ...(stored.numPending > 0 ? [`${String(stored.numPending)} records are not in the store yet`] : []),
+      ...(stored.numPending > 0 ? [`${stored.numPending} records are not in the store yet`] : []),
       renderTable(
         ['run', 'rows', 'row hash'],
         stored.runHashes.map(({ runId, numRows, rowHash }) => [
@@ -51,12 +51,12 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
   };
 }
 
-/** The weights of every version, and what each run would go on from. */
+/** Checks the weights of every policy version, and the optimizer state that each run would resume from. */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
   const files = new CheckpointFiles(directory.checkpoints);
   const faults: CheckpointFault[] = [];
   for (const { runId, policies, updates } of (await readControlState(log)).runs) {
-    // Weights are kept for every version; of the optimizer's states the last is what a resume needs.
+    // The weights of all versions are kept, but only the last optimizer state is needed to resume.
     const refs = [...policies.all()].map(({ weights }) => weights);
     if (updates.lastUpdate) refs.push(updates.lastUpdate.optimizer);
     for (const ref of new Map(refs.map((ref) => [ref.sha256, ref])).values()) {
@@ -73,9 +73,9 @@ function summarize(report: VerifyReport, numFaults: number): string {
   const counts = [
     `${report.numRecords.toLocaleString('en')} records`,
     `${report.numEpisodes.toLocaleString('en')} episodes (${report.numSealedEpisodes.toLocaleString('en')} sealed)`,
-    `${String(report.numDeadLetters)} dead letters`,
-    `${String(report.numConflicts)} conflicts`,
-    numFaults === 0 ? 'no fault' : `${String(numFaults)} faults`,
+    `${report.numDeadLetters} dead letters`,
+    `${report.numConflicts} conflicts`,
+    numFaults === 0 ? 'no faults' : `${numFaults} faults`,
   ];
   return counts.join(', ');
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
-import { createLogStream, parseLogLine } from './log-stream.js';
+import { describe, expect, it, vi } from 'vitest';
+import { createLogStream } from './log-stream.js';
 
 const now = () => new Date(2026, 0, 2, 3, 4, 5);
 
@@ -10,7 +10,7 @@ function capture(json: boolean, isTTY = false) {
   return { log, read: () => String((out.read() as Buffer | null) ?? '') };
 }
 
-describe('log stream', () => {
+describe('createLogStream', () => {
   it('writes time, role and message in columns', () => {
     const { log, read } = capture(false);
     log.write({ role: 'api', level: 'info', message: 'listens' });
@@ -18,7 +18,7 @@ describe('log stream', () => {
     expect(read()).toBe('03:04:05 api       listens\n03:04:05 collector warn: slow disk\n');
   });
 
-  it('writes one JSON object a line on request', () => {
+  it('writes one JSON object per line on request', () => {
     const { log, read } = capture(true);
     log.write({ role: 'api', level: 'info', message: 'listens' });
     expect(JSON.parse(read())).toEqual({
@@ -29,7 +29,7 @@ describe('log stream', () => {
     });
   });
 
-  it('tells progress once per ten percent where there is no terminal', () => {
+  it('writes progress once per ten percent when the output is no terminal', () => {
     const { log, read } = capture(false);
     for (const percent of [0, 3, 9, 10, 12, 57]) log.progress('backend', 'downloading', percent / 100);
     expect(
@@ -40,7 +40,7 @@ describe('log stream', () => {
     ).toEqual(['downloading 0 %', 'downloading 10 %', 'downloading 50 %']);
   });
 
-  it('redraws the bar in place on a terminal and makes room for other lines', () => {
+  it('redraws the bar in place on a terminal and clears it before other lines', () => {
     const { log, read } = capture(false, true);
     log.progress('backend', 'downloading', 0.5);
     log.write({ role: 'api', level: 'info', message: 'listens' });
@@ -48,25 +48,19 @@ describe('log stream', () => {
     expect(text).toContain(`[${'#'.repeat(12)}${'·'.repeat(12)}] downloading`);
     expect(text.indexOf('\r\u001b[2K')).toBeLessThan(text.indexOf('listens'));
   });
-});
 
-describe('parseLogLine', () => {
-  it.each([
-    ['{"level":"warn","message":"late"}', { role: 'api', level: 'warn', message: 'late' }],
-    ['{"level":"nonsense","msg":"late"}', { role: 'api', level: 'info', message: 'late' }],
-    ['{not json', { role: 'api', level: 'info', message: '{not json' }],
-    ['warn api late', { role: 'api', level: 'warn', message: 'late' }],
-    ['error no disk', { role: 'api', level: 'error', message: 'no disk' }],
-    [
-      'I0000 00:00:1795246121.068114   25330 port.cc:153] oneDNN custom operations are on.',
-      { role: 'api', level: 'debug', message: 'oneDNN custom operations are on.' },
-    ],
-    [
-      'E0000 00:00:1795246121.068114   25330 executor.cc:9] no device',
-      { role: 'api', level: 'warn', message: 'no device' },
-    ],
-    ['Server listens', { role: 'api', level: 'info', message: 'Server listens' }],
-  ])('reads %s', (line, entry) => {
-    expect(parseLogLine('api', line, 'info')).toEqual(entry);
+  it('paints time, role and warnings on a terminal, and nothing with NO_COLOR', () => {
+    const entry = { role: 'api', level: 'warn', message: 'slow' } as const;
+    vi.stubEnv('NO_COLOR', '');
+    const colored = capture(false, true);
+    colored.log.write(entry);
+    expect(colored.read()).toBe(
+      '\u001b[90m03:04:05\u001b[39m \u001b[36mapi      \u001b[39m \u001b[33mwarn: slow\u001b[39m\n',
+    );
+    vi.stubEnv('NO_COLOR', '1');
+    const plain = capture(false, true);
+    plain.log.write(entry);
+    vi.unstubAllEnvs();
+    expect(plain.read()).toBe('03:04:05 api       warn: slow\n');
   });
 });

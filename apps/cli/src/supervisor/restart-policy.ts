@@ -1,25 +1,25 @@
-/** How one life of a role's process ended. */
+/** The end of one process of a role. */
 export interface Failure {
-  /** What the process said last, or how it ended. */
+  /** The last sentence of the process, or how it ended. */
   readonly sentence: string;
-  /** True when a signal from outside ended it: that says nothing about the next life. */
+  /** Whether a signal from outside ended the process. That says nothing about the next one. */
   readonly killed: boolean;
-  /** Time from ready to the end; 0 when it never was ready. */
+  /** Time from ready to the end; 0 when the process never became ready. */
   readonly healthyMs: number;
 }
 
 export interface RestartLimits {
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** A life at least this long after ready clears the count. */
+  /** A process that lives this long after it became ready resets the counts. */
   readonly healthyAfterMs: number;
-  /** Give up after so many failures in a row with the same sentence … */
+  /** Give up after this many failures in a row with the same sentence, */
   readonly maxSameSentence: number;
-  /** … or so many failures of any kind. */
+  /** or after this many failures of any kind. */
   readonly maxFailures: number;
 }
 
-const defaultRestartLimits: RestartLimits = {
+const DEFAULT_RESTART_LIMITS: RestartLimits = {
   firstDelayMs: 250,
   maxDelayMs: 30_000,
   healthyAfterMs: 60_000,
@@ -27,13 +27,13 @@ const defaultRestartLimits: RestartLimits = {
   maxFailures: 12,
 };
 
-/** Exponential backoff with a limit: decides after each failure whether, and when, to start again. */
+/** Decides after each failure whether to restart, and after which delay: exponential backoff with limits. */
 export class RestartPolicy {
   private numFailures = 0;
   private numSameSentence = 0;
   private lastSentence = '';
 
-  constructor(private readonly limits: RestartLimits = defaultRestartLimits) {}
+  constructor(private readonly limits: RestartLimits = DEFAULT_RESTART_LIMITS) {}
 
   get longestDelayMs(): number {
     return this.limits.maxDelayMs;

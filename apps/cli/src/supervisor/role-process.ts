@@ -2,14 +2,15 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { RoleMessage } from '@retrace/process';
-import { parseLogLine, type LogLevel, type LogStream } from './log-stream.js';
+import type { LogLevel, LogStream } from './log-stream.js';
+import { parseLogLine } from './parse-log-line.js';
 
 export type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;
 
 export interface RoleExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The last thing the process said on stderr that reads like a sentence; '' when it said nothing. */
+  /** The last line on stderr that reads like a sentence; '' when there was none. */
   readonly lastSentence: string;
 }
 
@@ -19,7 +20,7 @@ export interface RoleProcessOptions {
   readonly nodeArguments: readonly string[];
   readonly niceness: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Held open by the child: the data directory stays locked while it lives. */
+  /** Inherited by the child, so that the data directory stays locked while the child lives. */
   readonly lockFileDescriptor: number | null;
   readonly log: LogStream;
   readonly onMessage: (message: RoleMessage) => void;
@@ -33,14 +34,14 @@ export class RoleProcess {
 
   constructor(private readonly options: RoleProcessOptions) {
     const { role, script, nodeArguments, environment, lockFileDescriptor, niceness } = options;
-    // The role's name says in a list of processes which is which.
+    // The role's name as an argument identifies the process in `ps`.
     this.child = spawn(process.execPath, [...nodeArguments, script, role], {
       env: { ...process.env, ...environment },
-      // Its own group: Ctrl-C in the terminal reaches the supervisor alone, which then stops the roles in order.
+      // With a group of its own the child does not get Ctrl-C from the terminal; the supervisor does, and stops the roles in order.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(lockFileDescriptor === null ? [] : [lockFileDescriptor])],
     });
-    if (niceness > 0) stepBack(this.child, niceness);
+    if (niceness > 0) lowerPriority(this.child, niceness);
     this.forwardLines(this.child.stdout, 'info');
     this.forwardLines(this.child.stderr, 'warn');
     this.child.on('message', (message) => {
@@ -73,17 +74,17 @@ export class RoleProcess {
   }
 }
 
-/** Before the process has threads: on Linux each has a priority of its own, which new ones take over. */
-function stepBack({ pid }: ChildProcess, niceness: number): void {
+/** Lowers the priority. On Linux each thread has its own, which new threads inherit, so this is called before the process has threads. */
+function lowerPriority({ pid }: ChildProcess, niceness: number): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
   } catch {
-    // It has ended already, or the system knows no priorities.
+    // The process has ended already, or the system has no priorities.
   }
 }
 
-/** Leaves out stack frames, source excerpts and Node's version line. */
+/** False for stack frames, source excerpts and Node's version line. */
 function readsLikeSentence(line: string): boolean {
   return /^[A-Za-z]/.test(line) && !/^Node\.js v/.test(line) && !/^(file|node):/.test(line);
 }

@@ -4,29 +4,29 @@ import type { LogStream } from './log-stream.js';
 import { RestartPolicy, type RestartLimits } from './restart-policy.js';
 import { RoleProcess, type ReadyMessage, type RoleExit } from './role-process.js';
 
-/** What the supervisor must know about a role to start it, to watch it and to stop it. */
+/** How to start, watch and stop a role. */
 export interface RoleDefinition {
   readonly name: string;
   /** The program, started with Node. */
   readonly script: string;
   readonly nodeArguments?: readonly string[];
-  /** Steps of priority (0 … 19) that its process stands behind the supervisor's (default 0). */
+  /** How many steps of priority (0 … 19) its process is below the supervisor's (default 0). */
   readonly niceness?: number;
-  /** Asked before each start, with what the first ready message said, so that a restarted server keeps its address. */
+  /** Called before each start, with the first ready message, so that a restarted server keeps its address. */
   readonly environment: (firstReady: ReadyMessage | null) => Readonly<Record<string, string>>;
   readonly readyTimeoutMs: number;
-  /** The process is ended when it has been silent for so long: its event loop no longer turns. */
+  /** The process is killed after this time without a heartbeat: its event loop is blocked. */
   readonly heartbeatTimeoutMs: number;
-  /** After SIGTERM; then SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   readonly stopTimeoutMs: number;
-  /** An address that must answer 2xx while the role is healthy, given the ready message. */
+  /** An address that answers 2xx while the role is healthy, derived from the ready message. */
   readonly healthUrl?: (ready: ReadyMessage) => string;
   /** Default 5,000. */
   readonly healthCheckEveryMs?: number;
-  /** Whether exit code 0 means that the role's work is done. Asked when it exits so. */
+  /** Whether exit code 0 means that the role has finished its work. Called when the process exits with 0. */
   readonly mayFinish?: () => boolean;
   readonly restart?: RestartLimits;
-  /** Roles of one group share a work: while one of them goes on, those that fail again and again are tried again for ever. */
+  /** Roles of one group share their work: while one of them works, the others are restarted however often they fail. */
   readonly group?: string;
 }
 
@@ -35,17 +35,17 @@ export interface RoleOptions {
   readonly lockFileDescriptor: number | null;
   /** Called once, when the role has failed more often than its limits allow. */
   readonly onFailed: (error: CliError) => void;
-  /** Whether others go on with what this role is a part of, so that it must not give up (default false). */
-  readonly othersGoOn?: () => boolean;
+  /** Whether other roles of its group still work, so that this one must not give up (default false). */
+  readonly othersWork?: () => boolean;
 }
 
 type State = 'starting' | 'ready' | 'waiting' | 'stopping' | 'stopped' | 'finished' | 'failed';
 
-const defaultHealthCheckEveryMs = 5_000;
-const healthCheckTimeoutMs = 10_000;
-const maxFailedHealthChecks = 4;
+const DEFAULT_HEALTH_CHECK_EVERY_MS = 5_000;
+const HEALTH_CHECK_TIMEOUT_MS = 10_000;
+const MAX_FAILED_HEALTH_CHECKS = 4;
 
-/** A supervised role: one process at a time, started again when it ends without being told to. */
+/** A supervised role: one process at a time, restarted when it ends by itself. */
 export class Role {
   readonly name: string;
   private state: State = 'starting';
@@ -78,8 +78,8 @@ export class Role {
     return this.definition.group;
   }
 
-  /** Whether it works, or may soon: it has not failed more often than its limits allow, or its present life is long enough. */
-  get goesOn(): boolean {
+  /** Whether the role works or may work soon: its failures are within the limits, or its current process has lived long enough. */
+  get works(): boolean {
     if (this.hasEnded()) return false;
     if (!this.isExhausted) return true;
     return this.state === 'ready' && Date.now() - this.readyAt >= this.policy.healthyAfterMs;
@@ -89,7 +89,11 @@ export class Role {
     return this.process?.pid;
   }
 
-  /** Starts the process; resolves at its first ready message. @throws CliError `ROLE_FAILED` when it gives up before that. */
+  /**
+   * Starts the process; resolves at its first ready message.
+   *
+   * @throws CliError `ROLE_FAILED` when the role gives up before that
+   */
   start(): Promise<ReadyMessage> {
     const ready = new Promise<ReadyMessage>((resolve, reject) => {
       this.settleReady = { resolve, reject };
@@ -98,12 +102,12 @@ export class Role {
     return ready;
   }
 
-  /** Resolves when the role's last process is gone: stopped, finished or failed. */
+  /** Resolves when the role's last process has ended: stopped, finished or failed. */
   whenEnded(): Promise<void> {
     return this.ended;
   }
 
-  /** SIGTERM, then SIGKILL after the role's stop timeout. Resolves when the process is gone. */
+  /** Sends SIGTERM, then SIGKILL after the role's stop timeout. Resolves when the process has ended. */
   async stop(): Promise<void> {
     if (this.process === null) {
       this.end('stopped');
@@ -112,7 +116,11 @@ export class Role {
     this.state = 'stopping';
     this.process.signal('SIGTERM');
     const killTimer = setTimeout(() => {
-      this.options.log.write({ role: this.name, level: 'warn', message: 'did not stop in time; killed' });
+      this.options.log.write({
+        role: this.name,
+        level: 'warn',
+        message: 'did not stop in time and was killed',
+      });
       this.kill();
     }, this.definition.stopTimeoutMs);
     await this.ended;
@@ -169,18 +177,18 @@ export class Role {
     if (this.state === 'starting' && silentMs > readyTimeoutMs) {
       this.endProcess(`was not ready within ${seconds(readyTimeoutMs)}`);
     } else if (this.state === 'ready' && silentMs > heartbeatTimeoutMs) {
-      this.endProcess(`gave no sign of life for ${seconds(heartbeatTimeoutMs)}`);
+      this.endProcess(`did not respond for ${seconds(heartbeatTimeoutMs)}`);
     }
   }
 
   private async checkHealth(url: string, ofProcess: RoleProcess): Promise<void> {
-    const { healthCheckEveryMs = defaultHealthCheckEveryMs } = this.definition;
+    const { healthCheckEveryMs = DEFAULT_HEALTH_CHECK_EVERY_MS } = this.definition;
     for (;;) {
       await sleep(healthCheckEveryMs, undefined, { ref: false });
       if (this.process !== ofProcess || this.state !== 'ready') return;
       this.numFailedHealthChecks = (await answers(url)) ? 0 : this.numFailedHealthChecks + 1;
-      if (this.numFailedHealthChecks >= maxFailedHealthChecks) {
-        if (this.process === ofProcess) this.endProcess(`failed ${maxFailedHealthChecks} health checks`);
+      if (this.numFailedHealthChecks >= MAX_FAILED_HEALTH_CHECKS) {
+        if (this.process === ofProcess) this.endProcess(`failed ${MAX_FAILED_HEALTH_CHECKS} health checks`);
         return;
       }
     }
@@ -211,7 +219,7 @@ export class Role {
       healthyMs: this.readyAt === 0 ? 0 : Date.now() - this.readyAt,
     });
     this.isExhausted = limitedMs === null;
-    const delayMs = limitedMs ?? (options.othersGoOn?.() === true ? this.policy.longestDelayMs : null);
+    const delayMs = limitedMs ?? (options.othersWork?.() === true ? this.policy.longestDelayMs : null);
     if (delayMs === null) {
       const error = new CliError('ROLE_FAILED', `${this.name} failed: ${sentence}`);
       this.settleReady.reject(error);
@@ -224,8 +232,8 @@ export class Role {
       level: 'warn',
       message:
         limitedMs === null
-          ? `fails again and again (${sentence}); starts again in ${seconds(delayMs)}, the others go on`
-          : `${exit.lastSentence === '' ? sentence : describeExit(exit)}; starts again in ${seconds(delayMs)}`,
+          ? `keeps failing (${sentence}); restarting in ${seconds(delayMs)} while the others continue`
+          : `${exit.lastSentence === '' ? sentence : describeExit(exit)}; restarting in ${seconds(delayMs)}`,
     });
     this.state = 'waiting';
     await sleep(delayMs, undefined, { signal: this.restartDelay.signal }).catch(() => undefined);
@@ -246,7 +254,7 @@ export class Role {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(healthCheckTimeoutMs) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_CHECK_TIMEOUT_MS) });
     await response.arrayBuffer();
     return response.ok;
   } catch {
@@ -255,9 +263,9 @@ async function answers(url: string): Promise<boolean> {
 }
 
 function describeExit({ code, signal }: RoleExit): string {
-  return signal === null ? `ended with exit code ${String(code)}` : `was ended by ${signal}`;
+  return signal === null ? `ended with exit code ${code ?? 'unknown'}` : `was killed by ${signal}`;
 }
 
 function seconds(ms: number): string {
-  return `${String(ms / 1000)} s`;
+  return `${ms / 1000} s`;
 }

@@ -12,7 +12,7 @@ import type { RoleDefinition } from './role.js';
 import { Supervisor } from './supervisor.js';
 
 const script = fileURLToPath(new URL('fixtures/child.mjs', import.meta.url));
-const quick: RestartLimits = {
+const QUICK: RestartLimits = {
   firstDelayMs: 10,
   maxDelayMs: 50,
   healthyAfterMs: 60_000,
@@ -49,7 +49,7 @@ describe('Supervisor', () => {
     readyTimeoutMs: 5000,
     heartbeatTimeoutMs: 5000,
     stopTimeoutMs: 5000,
-    restart: quick,
+    restart: QUICK,
     ...more,
   });
   const readNotes = () => readFileSync(notes, 'utf8').trim().split('\n');
@@ -59,7 +59,7 @@ describe('Supervisor', () => {
     expect(condition()).toBe(true);
   };
 
-  it('stops roles in the reverse order of their start, each after the other is gone', async () => {
+  it('stops roles one after the other, in the reverse order of their start', async () => {
     for (const name of ['store', 'api', 'trainer']) await supervisor.start(role(name, 'work'));
     await supervisor.stop();
     expect(readNotes().filter((note) => note.startsWith('stop'))).toEqual([
@@ -69,7 +69,7 @@ describe('Supervisor', () => {
     ]);
   });
 
-  it('starts a killed role again', async () => {
+  it('restarts a killed role', async () => {
     await supervisor.start(role('worker', 'work'));
     process.kill(supervisor.pids().worker!, 'SIGKILL');
     await until(() => numStarts() === 2);
@@ -78,12 +78,12 @@ describe('Supervisor', () => {
       expect.objectContaining({
         role: 'worker',
         level: 'warn',
-        message: 'was ended by SIGKILL; starts again in 0.01 s',
+        message: 'was killed by SIGKILL; restarting in 0.01 s',
       }),
     );
   });
 
-  it('gives up on a role that fails again and again with the same sentence, and says that sentence', async () => {
+  it('gives up on a role that keeps failing with the same sentence, and reports that sentence', async () => {
     const start = supervisor.start(role('trainer', 'fail'));
     await expect(start).rejects.toMatchObject({
       code: 'ROLE_FAILED',
@@ -93,20 +93,20 @@ describe('Supervisor', () => {
     expect((await supervisor.failure).message).toContain('the disk at /data is full');
   });
 
-  it('starts a role of a group again for as long as another one of the group goes on', async () => {
+  it('keeps restarting a role while another role of its group works', async () => {
     await supervisor.start(role('collector', 'work', { group: 'collectors' }));
     const second = supervisor.start(role('collector-2', 'fail', { group: 'collectors' }));
     second.catch(() => undefined);
     await until(() => numStarts() >= 5);
     expect(entries.map(({ message }) => message)).toContain(
-      'fails again and again (Error: the disk at /data is full); starts again in 0.05 s, the others go on',
+      'keeps failing (Error: the disk at /data is full); restarting in 0.05 s while the others continue',
     );
     const failed = supervisor.failure.then(({ message }) => message);
     expect(await Promise.race([failed, Promise.resolve('goes on')])).toBe('goes on');
     expect(supervisor.pids().collector).toBeDefined();
   });
 
-  it('gives up on a group once none of it goes on', async () => {
+  it('gives up on a group once all of its roles have failed', async () => {
     const starts = ['collector', 'collector-2'].map((name) =>
       supervisor.start(role(name, 'fail', { group: 'collectors' })).catch(() => undefined),
     );
@@ -115,7 +115,7 @@ describe('Supervisor', () => {
     await Promise.all(starts);
   });
 
-  it('lets a role finish only when its work is done', async () => {
+  it('restarts a role that exits with 0 before its work is done, and lets it finish afterwards', async () => {
     let isDone = false;
     await supervisor.start(role('trainer', 'finish', { mayFinish: () => isDone }));
     await until(() => numStarts() >= 2);
@@ -123,15 +123,15 @@ describe('Supervisor', () => {
     await supervisor.whenEnded('trainer');
   });
 
-  it('ends and restarts a role whose event loop no longer turns', async () => {
+  it('kills and restarts a role whose event loop is blocked', async () => {
     await supervisor.start(role('collector', 'freeze', { heartbeatTimeoutMs: 300 }));
     await until(() => numStarts() === 2);
     expect(entries.map(({ message }) => message)).toContain(
-      'gave no sign of life for 0.3 s; starts again in 0.01 s',
+      'did not respond for 0.3 s; restarting in 0.01 s',
     );
   });
 
-  it('gives up on a role that never gets ready', async () => {
+  it('gives up on a role that never becomes ready', async () => {
     await expect(supervisor.start(role('api', 'never-ready', { readyTimeoutMs: 200 }))).rejects.toThrow(
       'api failed: was not ready within 0.2 s',
     );
@@ -142,7 +142,7 @@ describe('Supervisor', () => {
     const started = Date.now();
     await supervisor.stop();
     expect(Date.now() - started).toBeLessThan(3000);
-    expect(entries.map(({ message }) => message)).toContain('did not stop in time; killed');
+    expect(entries.map(({ message }) => message)).toContain('did not stop in time and was killed');
   });
 
   it('keeps a restarted server at the address that its first life had', async () => {
@@ -165,7 +165,7 @@ describe('Supervisor', () => {
     expect(environments).toEqual([undefined, 'http://127.0.0.1:4711']);
   });
 
-  it('keeps a role behind others in priority, in every life', async () => {
+  it('gives a role its lower priority at each start', async () => {
     await supervisor.start(role('trainer', 'work', { niceness: 5 }));
     await supervisor.start(role('api', 'work'));
     const behind = Math.min(getPriority() + 5, 19);
@@ -176,7 +176,7 @@ describe('Supervisor', () => {
     expect(getPriority(supervisor.pids().trainer)).toBe(behind);
   });
 
-  it('passes the lines of its roles on, without their own prefix', async () => {
+  it('logs the lines of its roles without the prefix that they print', async () => {
     await supervisor.start(role('worker', 'work'));
     await until(() => entries.length > 0);
     expect(entries[0]).toEqual({ role: 'worker', level: 'info', message: 'at work' });
@@ -186,7 +186,7 @@ describe('Supervisor', () => {
     let isHealthy = true;
     const server = createServer((_, response) => response.writeHead(isHealthy ? 200 : 503).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {
       await supervisor.start(role('api', 'work', { healthUrl: () => url, healthCheckEveryMs: 20 }));
       await sleep(200);

@@ -5,13 +5,13 @@ import type { ReadyMessage } from './role-process.js';
 
 export interface SupervisorOptions {
   readonly log: LogStream;
-  /** Inherited by every child, see `DataDirectoryLock`. */
+  /** Inherited by every child; see `DataDirectoryLock`. */
   readonly lockFileDescriptor: number | null;
 }
 
 /** The process tree of one data directory. Roles are started in order of dependency and stopped in the reverse order. */
 export class Supervisor {
-  /** Resolves with the reason when a role has failed for good. */
+  /** Resolves with the reason once a role has failed permanently. */
   readonly failure: Promise<CliError>;
   private readonly roles: Role[] = [];
   private settleFailure!: (error: CliError) => void;
@@ -23,13 +23,17 @@ export class Supervisor {
     });
   }
 
-  /** Starts a role and waits until it is ready. @throws CliError `ROLE_FAILED`. */
+  /**
+   * Starts a role and waits until it is ready.
+   *
+   * @throws CliError `ROLE_FAILED`
+   */
   start(definition: RoleDefinition): Promise<ReadyMessage> {
     const role: Role = new Role(definition, {
       ...this.options,
-      othersGoOn: () =>
+      othersWork: () =>
         definition.group !== undefined &&
-        this.roles.some((other) => other !== role && other.group === definition.group && other.goesOn),
+        this.roles.some((other) => other !== role && other.group === definition.group && other.works),
       onFailed: (error) => {
         this.settleFailure(error);
       },
@@ -38,7 +42,7 @@ export class Supervisor {
     return role.start();
   }
 
-  /** Resolves when that role's last process is gone. */
+  /** Resolves when the last process of the role has ended. */
   async whenEnded(name: string): Promise<void> {
     await this.roles.find((role) => role.name === name)?.whenEnded();
   }
@@ -47,14 +51,14 @@ export class Supervisor {
     return Object.fromEntries(this.roles.map((role) => [role.name, role.pid]));
   }
 
-  /** Stops one role after the other, the last started first, each given its time to drain. */
+  /** Stops one role after the other, in the reverse order of their start, and gives each its time to finish. */
   async stop(): Promise<void> {
     if (this.isStopping) return;
     this.isStopping = true;
     for (const role of this.roles.toReversed()) await role.stop();
   }
 
-  /** Ends everything at once. What was acknowledged is in the log; the next start recovers the rest. */
+  /** Kills all roles at once. Acknowledged events are in the log; the next start recovers the rest. */
   killAll(): void {
     for (const role of this.roles) role.kill();
   }

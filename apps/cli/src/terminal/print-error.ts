@@ -1,4 +1,4 @@
-/** One sentence on stderr (or one JSON object), and the stack with its causes on request. */
+/** Prints an error's message on stderr, as one sentence or one JSON object; with `verbose` also its stack and causes. */
 export function printError(
   error: unknown,
   { json, verbose }: { readonly json: boolean; readonly verbose: boolean },

@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { printLinesAsJson } from './print-lines-as-json.js';
 
-it('makes each line an object, whole lines only, with the level that it begins with or that of its stream', () => {
+it('printLinesAsJson: prints one object per complete line, with the level that the line starts with or else that of its stream', () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   printLinesAsJson('sink', { stdout, stderr });
-  stdout.write('info carries the ');
+  stdout.write('info writes the ');
   stdout.write(new TextEncoder().encode('log\nplain\n\n'));
   stderr.write('error the port is taken\nanything\n');
   const entries = (stream: PassThrough) =>
@@ -19,6 +19,6 @@ it('makes each line an object, whole lines only, with the level that it begins w
     level,
     message,
   });
-  expect(entries(stdout)).toEqual([entry('info', 'carries the log'), entry('info', 'plain')]);
+  expect(entries(stdout)).toEqual([entry('info', 'writes the log'), entry('info', 'plain')]);
   expect(entries(stderr)).toEqual([entry('error', 'the port is taken'), entry('warn', 'anything')]);
 });

@@ -1,8 +1,9 @@
-import { createLogStream, parseLogLine, type LogLevel } from '../supervisor/log-stream.js';
+import { createLogStream, type LogLevel } from '../supervisor/log-stream.js';
+import { parseLogLine } from '../supervisor/parse-log-line.js';
 
 type Stream = Pick<NodeJS.WriteStream, 'write'>;
 
-/** From now on each line that this process prints is a JSON object, the one that `up --json` prints for the line of a role. */
+/** Turns each line that this process prints from now on into a JSON object, the same as `up --json` prints for a line of a role. */
 export function printLinesAsJson(
   role: string,
   { stdout, stderr }: { readonly stdout: Stream; readonly stderr: Stream } = process,

@@ -6,8 +6,8 @@ import { renderTable, type Cell } from './table.js';
 
 export type QueryFormat = 'table' | 'json' | 'csv' | 'arrow';
 
-/** Rows that a table on a terminal shows at most. */
-const maxTableRows = 1000;
+/** The most rows that a table on a terminal shows. */
+const MAX_TABLE_ROWS = 1000;
 
 interface CompactResult {
   readonly meta: readonly { readonly name: string; readonly type: string }[];
@@ -30,11 +30,9 @@ export async function printQuery(session: StoreSession, sql: string, format: Que
     case 'table': {
       const { meta, data } = await runCompact(session, sql);
       const columns = meta.map(({ name }) => name);
-      console.log(renderTable(columns, data.slice(0, maxTableRows)));
-      if (data.length > maxTableRows) {
-        console.error(
-          `${String(data.length)} rows, of which the first ${String(maxTableRows)} are shown; --format csv has all`,
-        );
+      console.log(renderTable(columns, data.slice(0, MAX_TABLE_ROWS)));
+      if (data.length > MAX_TABLE_ROWS) {
+        console.error(`${data.length} rows, the first ${MAX_TABLE_ROWS} are shown; use --format csv for all`);
       }
     }
   }

@@ -14,12 +14,12 @@ describe('renderTable', () => {
     ).toBe(['name       count', '─────────  ─────', 'a              5', 'long name   1000'].join('\n'));
   });
 
-  it('shows null as nothing, lists as JSON, and cuts long or multi-line cells to one line', () => {
+  it('shows null as an empty cell and lists as JSON, and cuts long or multi-line cells to one line', () => {
     const [, , row] = renderTable(['a', 'b', 'c'], [[null, [1, 2], `x\n${'y'.repeat(100)}`]]).split('\n');
     expect(row.trim()).toBe(`[1,2]  x⏎${'y'.repeat(57)}…`);
   });
 
-  it('renders only the header without rows', () => {
+  it('renders only the header when there are no rows', () => {
     expect(renderTable(['a', 'bb'], [])).toBe('a  bb\n─  ──');
     expect(renderRecords([])).toBe('\n');
   });

@@ -1,8 +1,8 @@
-const maxCellWidth = 60;
+const MAX_CELL_WIDTH = 60;
 
 export type Cell = string | number | boolean | null | readonly unknown[] | object;
 
-/** Left-aligned text, right-aligned numbers; long or multi-line cells are cut to one line. */
+/** Renders a table with text on the left and numbers on the right of their columns; long or multi-line cells are cut to one line. */
 export function renderTable(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const texts = rows.map((row) => row.map(renderCell));
   const isNumeric = columns.map(
@@ -21,7 +21,7 @@ export function renderTable(columns: readonly string[], rows: readonly (readonly
   ].join('\n');
 }
 
-/** A table with a column for each field of the first record. */
+/** Renders a table with a column for each field of the first record. */
 export function renderRecords(records: readonly object[]): string {
   const columns = Object.keys(records[0] ?? {});
   return renderTable(
@@ -34,5 +34,5 @@ function renderCell(value: Cell): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   const line = text.replaceAll('\r', '').replaceAll('\n', '⏎');
-  return line.length > maxCellWidth ? `${line.slice(0, maxCellWidth - 1)}…` : line;
+  return line.length > MAX_CELL_WIDTH ? `${line.slice(0, MAX_CELL_WIDTH - 1)}…` : line;
 }

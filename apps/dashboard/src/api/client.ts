@@ -1,85 +1,48 @@
-/** What the API said about a request it could not serve (RFC 9457). */
-export class ApiProblem extends Error {
-  override readonly name = 'ApiProblem';
+import createClient from 'openapi-fetch';
+import { ApiProblem, problemOf } from './api-problem';
+import type { paths } from './schema';
 
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    readonly title: string,
-    detail: string,
-  ) {
-    super(detail);
-  }
+/** Typed calls to the REST API that serves this page. */
+export const api = createClient<paths>();
 
-  /** True where asking again may help: the server starts, restarts or could not be reached. */
-  get retriable(): boolean {
-    return this.status === 0 || this.status === 429 || this.status >= 502;
-  }
+/** Result of a call of the client, which resolves for failed responses too. */
+interface CallResult<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
 }
 
-export type QueryParameters = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-/** The path with its query; parameters that are null, undefined or empty are left out. */
-export function pathWithQuery(path: string, parameters: QueryParameters): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
-  }
-  const text = query.toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
-export async function getJson<Answer>(
-  path: string,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<Answer> {
-  return request<Answer>(path, { method: 'GET', signal: options.signal });
-}
-
-export async function postJson<Answer>(
-  path: string,
-  body: unknown,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<Answer> {
-  return request<Answer>(path, {
-    method: 'POST',
-    signal: options.signal,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+/**
+ * Waits for a call and returns its data.
+ *
+ * @throws ApiProblem when the response is an error or not JSON, or when the server is unreachable; an aborted call rejects with
+ * the reason of its signal
+ */
+export async function dataOf<Data>(call: Promise<CallResult<Data>>): Promise<Data> {
+  const { data, error, response } = await call.catch((cause: unknown) => {
+    throw failureOf(cause);
   });
+  if (data !== undefined) return data;
+  throw problemOf(response.status, error);
 }
 
-async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const response = await reach(path, init);
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok && body !== null) return body as Answer;
-  throw toProblem(response.status, body);
-}
-
-async function reach(path: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(path, init);
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw new ApiProblem(
+/** `fetch` rejects with a TypeError when it gets no response; a body that isn't JSON gives a SyntaxError. */
+function failureOf(cause: unknown): unknown {
+  if (cause instanceof TypeError) {
+    return new ApiProblem(
       0,
       'UNREACHABLE',
-      'The server does not answer',
+      'Server unavailable',
       'Retrace is not running, or it is restarting.',
     );
   }
-}
-
-function toProblem(status: number, body: unknown): ApiProblem {
-  const problem = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const text = (name: string, otherwise: string): string => {
-    const value = problem[name];
-    return typeof value === 'string' ? value : otherwise;
-  };
-  return new ApiProblem(
-    status,
-    text('code', 'UNKNOWN'),
-    text('title', 'The request failed'),
-    text('detail', `The server answered with status ${status}.`),
-  );
+  if (cause instanceof SyntaxError) {
+    return new ApiProblem(
+      200,
+      'NOT_JSON',
+      'Unexpected response',
+      'The response is not JSON; check that this address belongs to Retrace.',
+    );
+  }
+  return cause;
 }

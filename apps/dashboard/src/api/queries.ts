@@ -5,23 +5,15 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
-import { ApiProblem, getJson, pathWithQuery, postJson } from './client';
-import type {
-  EpisodeDetail,
-  EpisodeSummary,
-  Health,
-  MetricSeries,
-  Page,
-  RunDetail,
-  RunSummary,
-  SqlResult,
-  SqlTable,
-  Update,
-} from './types';
+import { ApiProblem } from './api-problem';
+import { api, dataOf } from './client';
+import type { paths, RunDetail, SqlRequest } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
+const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
 
+/** Failed queries are retried only when the problem may pass by itself. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -35,6 +27,7 @@ export function createQueryClient(): QueryClient {
   });
 }
 
+/** Keys of the cached queries; the keys of everything in a run start with the key of the run. */
 export const keys = {
   runs: ['runs'] as const,
   run: (runId: string) => ['runs', runId] as const,
@@ -43,12 +36,10 @@ export const keys = {
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
 };
 
-const runPath = (runId: string): string => `/api/runs/${encodeURIComponent(runId)}`;
-
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) => getJson<Health>('/api/health', { signal }),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/health', { signal })),
     refetchInterval: (query) => (query.state.data?.status === 'ok' ? 15_000 : 2_000),
     retry: false,
   });
@@ -57,9 +48,9 @@ export function useHealth() {
 export function useRuns() {
   return useInfiniteQuery({
     queryKey: keys.runs,
-    queryFn: ({ signal, pageParam }) =>
-      getJson<Page<RunSummary>>(pathWithQuery('/api/runs', { limit: 50, cursor: pageParam }), { signal }),
-    initialPageParam: null as string | null,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      dataOf(api.GET('/api/runs', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+    initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: 4_000,
   });
@@ -68,7 +59,8 @@ export function useRuns() {
 export function useRun(runId: string, options: { readonly refetchMs: number }) {
   return useQuery({
     queryKey: keys.run(runId),
-    queryFn: ({ signal }) => getJson<RunDetail>(runPath(runId), { signal }),
+    queryFn: ({ signal }): Promise<RunDetail> =>
+      dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
     refetchInterval: options.refetchMs,
   });
 }
@@ -77,86 +69,71 @@ export function useMetrics(runId: string, names: readonly string[], options: { r
   return useQuery({
     queryKey: keys.metrics(runId),
     queryFn: async ({ signal }) => {
-      const path = pathWithQuery(`${runPath(runId)}/metrics`, {
-        names: names.join(','),
-        maxPoints: MAX_CHART_POINTS,
-      });
-      return (await getJson<{ series: readonly MetricSeries[] }>(path, { signal })).series;
+      const query = { names: names.join(','), maxPoints: MAX_CHART_POINTS };
+      const params = { path: { runId }, query };
+      return (await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }))).series;
     },
     refetchInterval: options.refetchMs,
   });
 }
 
-export interface EpisodeFilter {
-  readonly split: string;
-  readonly success: string;
-  readonly sealed: string;
-  readonly agent: string;
-  readonly groupId: string;
-  readonly update: string;
-  readonly sort: string;
+/** One page of a list: `cursor` comes from the page before it. */
+export interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
+  readonly refetchMs: number | false;
 }
 
-/** One page at a time: `cursor` comes from the page before. */
-export function useEpisodes(
-  runId: string,
-  filter: EpisodeFilter,
-  page: { readonly cursor: string | null; readonly limit: number; readonly refetchMs: number | false },
-) {
+type EpisodesQuery = NonNullable<paths['/api/runs/{runId}/episodes']['get']['parameters']['query']>;
+export type EpisodeFilter = Omit<EpisodesQuery, 'cursor' | 'limit'>;
+
+export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limit, refetchMs }: PageRequest) {
   return useQuery({
-    queryKey: [...keys.episodes(runId), filter, page.cursor, page.limit],
-    queryFn: ({ signal }) =>
-      getJson<Page<EpisodeSummary>>(
-        pathWithQuery(`${runPath(runId)}/episodes`, { ...filter, cursor: page.cursor, limit: page.limit }),
-        { signal },
-      ),
+    queryKey: [...keys.episodes(runId), filter, cursor, limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { ...filter, cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
+    },
     placeholderData: keepPreviousData,
-    refetchInterval: page.refetchMs,
+    refetchInterval: refetchMs,
   });
 }
 
 export function useEpisode(runId: string, episodeId: string) {
   return useInfiniteQuery({
     queryKey: ['runs', runId, 'episode', episodeId],
-    queryFn: ({ signal, pageParam }) =>
-      getJson<EpisodeDetail>(
-        pathWithQuery(`${runPath(runId)}/episodes/${encodeURIComponent(episodeId)}`, { fromStep: pageParam }),
-        { signal },
-      ),
+    queryFn: ({ signal, pageParam: fromStep }) => {
+      const params = { path: { runId, episodeId }, query: { fromStep } };
+      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
+    },
     initialPageParam: 0,
     getNextPageParam: (page) => page.nextStep,
     refetchInterval: (query) => (query.state.data?.pages[0]?.sealed === false ? 2_000 : false),
   });
 }
 
-export function useUpdates(
-  runId: string,
-  page: { readonly cursor: string | null; readonly limit: number; readonly refetchMs: number | false },
-) {
+export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequest) {
   return useQuery({
-    queryKey: [...keys.updates(runId), page.cursor, page.limit],
-    queryFn: ({ signal }) =>
-      getJson<Page<Update>>(
-        pathWithQuery(`${runPath(runId)}/updates`, { cursor: page.cursor, limit: page.limit }),
-        { signal },
-      ),
+    queryKey: [...keys.updates(runId), cursor, limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
+    },
     placeholderData: keepPreviousData,
-    refetchInterval: page.refetchMs,
+    refetchInterval: refetchMs,
   });
 }
 
 export function useSqlSchema() {
   return useQuery({
     queryKey: ['sql', 'schema'],
-    queryFn: async ({ signal }) =>
-      (await getJson<{ tables: readonly SqlTable[] }>('/api/sql/schema', { signal })).tables,
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/sql/schema', { signal }))).tables,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 export function useSql() {
   return useMutation({
-    mutationFn: (query: { readonly query: string; readonly maxRows: number }) =>
-      postJson<SqlResult>('/api/sql', query),
+    mutationFn: (request: SqlRequest) => dataOf(api.POST('/api/sql', { body: request })),
   });
 }

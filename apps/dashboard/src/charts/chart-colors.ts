@@ -1,7 +1,7 @@
-/** Colours of the theme as a canvas takes them: the values of the custom properties, computed. */
+/** Colors of the theme in the form that a canvas accepts: computed values of the CSS custom properties. */
 export interface ChartColors {
   readonly series: readonly string[];
-  /** The series' colours for large areas. */
+  /** The colors of the series, softened for large areas. */
   readonly areas: readonly string[];
   readonly axis: string;
   readonly grid: string;
@@ -11,11 +11,12 @@ export interface ChartColors {
 
 const NUM_SERIES_COLORS = 6;
 
-/** CSS colour of the i-th series, for legends. */
+/** CSS color of the series at `index`; repeats after six series. */
 export function seriesColorVariable(index: number): string {
   return `var(--series-${(index % NUM_SERIES_COLORS) + 1})`;
 }
 
+/** Reads the colors that apply within an element. */
 export function readChartColors(within: HTMLElement): ChartColors {
   const probe = document.createElement('span');
   within.append(probe);

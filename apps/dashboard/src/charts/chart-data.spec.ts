@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { MetricSeries } from '../api/schema';
 import { alignSeries, countedInUpdates, lastValue, stackShares } from './chart-data';
 
-const rollout = {
+const rollout: MetricSeries = {
   name: 'rollout/success',
   source: 'collector',
   steps: [0, 1, 2],
   values: [0.1, 0.2, 0.3],
   times: [1000, 2000, 3000],
 };
-const validation = {
+const validation: MetricSeries = {
   name: 'validation/success',
   source: 'evaluation',
   steps: [2, 5],
@@ -17,7 +18,7 @@ const validation = {
 };
 
 describe('countedInUpdates', () => {
-  const updates = {
+  const updates: MetricSeries = {
     name: 'train/loss',
     source: 'trainer',
     steps: [1, 2, 3],
@@ -25,11 +26,11 @@ describe('countedInUpdates', () => {
     times: [1500, 1800, 2500],
   };
 
-  it('puts rounds where the updates were, the first ones at 0', () => {
+  it('puts each round at the last update applied by then, and at 0 before the first', () => {
     expect(countedInUpdates(rollout, updates).steps).toEqual([0, 2, 3]);
   });
 
-  it('is what it was in step with the updates, without updates, and for others than collectors', () => {
+  it('keeps a series whose rounds are in step with the updates, a series without updates, and one that is not of a collector', () => {
     expect(countedInUpdates(rollout, { ...updates, times: [1500, 2500, 3500] }).steps).toEqual(rollout.steps);
     expect(countedInUpdates(rollout, undefined)).toBe(rollout);
     expect(countedInUpdates(validation, updates)).toBe(validation);
@@ -37,7 +38,7 @@ describe('countedInUpdates', () => {
 });
 
 describe('alignSeries', () => {
-  it('puts series of different steps over one axis, empty where a series has no value', () => {
+  it('puts series with different steps over one axis, with null where a series has no value', () => {
     expect(alignSeries([rollout, validation], 'update', 0)).toEqual([
       [0, 1, 2, 5],
       [0.1, 0.2, 0.3, null],
@@ -45,11 +46,11 @@ describe('alignSeries', () => {
     ]);
   });
 
-  it('counts seconds since the start on the time axis', () => {
+  it('gives seconds since the start on the time axis', () => {
     expect(alignSeries([validation], 'time', 1000)[0]).toEqual([2, 5]);
   });
 
-  it('keeps the place of a series that is not there yet', () => {
+  it('keeps an empty column for a series that is missing', () => {
     expect(alignSeries([undefined, validation], 'update', 0)).toEqual([
       [2, 5],
       [null, null],
@@ -59,11 +60,11 @@ describe('alignSeries', () => {
 });
 
 describe('stackShares', () => {
-  it('stacks amounts as shares of their sum', () => {
+  it('gives cumulative shares of the sum', () => {
     expect(stackShares([[0], [1], [2], [1]])).toEqual([[0], [0.25], [0.75], [1]]);
   });
 
-  it('leaves rows without amounts empty and takes a missing amount as none', () => {
+  it('leaves a row without amounts empty and counts a missing amount as 0', () => {
     expect(
       stackShares([
         [0, 1],
@@ -79,7 +80,7 @@ describe('stackShares', () => {
 });
 
 describe('lastValue', () => {
-  it('skips what is missing at the end', () => {
+  it('skips missing values at the end', () => {
     expect(lastValue([1, 2, null])).toBe(2);
     expect(lastValue([])).toBeNull();
   });

@@ -1,15 +1,15 @@
-import type { MetricSeries } from '../api/types';
+import type { MetricSeries } from '../api/schema';
 
-/** What the horizontal axis counts: updates (rounds, policy versions) or seconds since the run started. */
+/** Unit of the x-axis: updates (rounds, policy versions) or seconds since the run started. */
 export type ChartAxis = 'update' | 'time';
 
-/** A column per series over one common x: `[xs, ys₀, ys₁, …]`; null where a series has no value. */
+/** One x-axis and the values of each series over it: `[xs, ys₀, ys₁, …]`; null where a series has no value. */
 export type ChartColumns = [number[], ...(number | null)[][]];
 
 /**
- * Puts series that were measured at different steps over one sorted x-axis.
+ * Puts series that have different steps over one ascending x-axis; an undefined series gives an empty column.
  *
- * @param axis `time` gives seconds since `startMs`
+ * @param startMs start of the time axis, in ms since the Unix epoch
  */
 export function alignSeries(
   series: readonly (MetricSeries | undefined)[],
@@ -30,10 +30,10 @@ export function alignSeries(
 }
 
 /**
- * A collector counts its rounds. Where these are not the updates (after imitation, or with stale data), its series goes to the
- * updates that had been applied by then.
+ * Counts a collector's series in updates. A collector counts rounds, which differ from updates after imitation and with stale data;
+ * each round goes to the last update that had been applied by then, and to 0 before the first. Other series are returned as they are.
  *
- * @param updates any series of the trainer, oldest value first
+ * @param updates any series of the trainer, in ascending order
  */
 export function countedInUpdates(series: MetricSeries, updates: MetricSeries | undefined): MetricSeries {
   if (series.source !== 'collector' || !updates || updates.times.length === 0) return series;
@@ -50,8 +50,8 @@ function positionsOf(series: MetricSeries, axis: ChartAxis, startMs: number): re
 }
 
 /**
- * Turns columns of amounts into shares of their sum, each stacked on the ones before: the last column is 1 throughout.
- * A row where every amount is missing or the sum is 0 stays empty.
+ * Turns amounts into stacked shares of their sum in each row: column i becomes (y₀ + … + yᵢ) / (y₀ + … + yₙ), so the last one is 1.
+ * A missing amount counts as 0; a row whose sum is 0 stays empty.
  */
 export function stackShares([xs, ...columns]: ChartColumns): ChartColumns {
   const stacked = columns.map(() => new Array<number | null>(xs.length).fill(null));
@@ -67,7 +67,7 @@ export function stackShares([xs, ...columns]: ChartColumns): ChartColumns {
   return [xs, ...stacked];
 }
 
-/** The newest value of a column. */
+/** The last value of a column that is not null; null when there is none. */
 export function lastValue(column: readonly (number | null)[] | undefined): number | null {
   return column?.findLast((value) => value !== null) ?? null;
 }

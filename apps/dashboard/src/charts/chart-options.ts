@@ -1,46 +1,52 @@
 import uPlot from 'uplot';
 import { formatCompact, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration } from '../format/times';
-import type { Baseline } from '../api/types';
+import type { RunBaseline } from '../api/schema';
+import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside } from './baselines';
 import type { ChartColors } from './chart-colors';
 import type { ChartAxis } from './chart-data';
 
-/** How values of a chart are written. */
+/** Notation of a chart's values. */
 export type ValueFormat = 'number' | 'fraction' | 'compact';
 
 export interface ChartOptionsInput {
   readonly labels: readonly string[];
   readonly axis: ChartAxis;
   readonly format: ValueFormat;
-  /** Fixed range of values; otherwise that of the data. */
+  /** Fixed range of the y-axis; null = the range of the data. */
   readonly range: readonly [number, number] | null;
-  /** Draws filled areas, the last series at the back. */
-  readonly stacked: boolean;
-  readonly baselines: readonly Baseline[];
+  /** Draws filled areas; the last series is in front. */
+  readonly isStacked: boolean;
+  readonly baselines: readonly RunBaseline[];
   readonly colors: ChartColors;
   readonly width: number;
   readonly height: number;
+  /** Called with the row under the cursor; null when the cursor leaves the plot. */
   readonly onCursor: (row: number | null) => void;
 }
 
-/** Charts of one page share their cursor. */
+/** All charts with this key share one cursor. */
 const CURSOR_GROUP = 'run';
-/** Distances between ticks: half an update does not exist, and times go by minutes and hours. */
+/** Distances between ticks on an axis of updates. */
 const WHOLE_UPDATES = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
+/** Distances between ticks on an axis of time, in seconds: up to a week. */
 const ROUND_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800];
-const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
+const MAX_VALUES_WITH_POINTS = 24;
 
+/** Formats a value of a legend. */
 export function formatValue(value: number | null | undefined, format: ValueFormat): string {
   if (format === 'fraction') return formatPercent(value);
   return format === 'compact' ? formatCompact(value) : formatNumber(value);
 }
 
+/** Options of uPlot for one chart. */
 export function chartOptions(input: ChartOptionsInput): uPlot.Options {
-  const { colors, axis, range, onCursor } = input;
+  const { colors, axis, range, baselines, width, onCursor } = input;
+  const labelsBeside = labelsFitBeside(baselines, width);
   return {
-    width: input.width,
+    width,
     height: input.height,
-    padding: [10, labelsBeside(input) ? baselineLabelWidth(input.baselines) : 8, 0, 0],
+    padding: [10, labelsBeside ? baselineLabelWidth(baselines) : 8, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: CURSOR_GROUP }, points: { size: 6 }, y: false, focus: { prox: -1 } },
     scales: { x: { time: false }, y: { range: range ? [range[0], range[1]] : padRange } },
@@ -58,25 +64,29 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     series: [
       {},
       ...input.labels.map((label, i) =>
-        seriesStyle(label, colors.series[i % colors.series.length], input.stacked),
+        seriesStyle(label, colors.series[i % colors.series.length], input.isStacked),
       ),
     ],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
-      draw: [(plot) => drawBaselines(plot, input, labelsBeside(input))],
+      draw: [(plot) => drawBaselines(plot, baselines, { color: colors.baseline, labelsBeside })],
     },
   };
 }
 
-function seriesStyle(label: string, color: string, stacked: boolean): uPlot.Series {
+function seriesStyle(label: string, color: string, isStacked: boolean): uPlot.Series {
   return {
     label,
     stroke: color,
-    width: stacked ? 1 : 1.75,
-    fill: stacked ? color : undefined,
+    width: isStacked ? 1 : 1.75,
+    fill: isStacked ? color : undefined,
     spanGaps: true,
-    // Points are drawn only where a line would not show: few values.
-    points: { show: (plot, series) => !stacked && numValues(plot, series) <= 24, size: 5, fill: color },
+    // Points make single and few values visible.
+    points: {
+      show: (plot, series) => !isStacked && numValues(plot, series) <= MAX_VALUES_WITH_POINTS,
+      size: 5,
+      fill: color,
+    },
   };
 }
 
@@ -97,7 +107,7 @@ function axisStyle(colors: ChartColors, axis: uPlot.Axis): uPlot.Axis {
 }
 
 function formatAxisValue(value: number, format: ValueFormat): string {
-  if (format === 'fraction') return `${Number((value * 100).toPrecision(3))} %`;
+  if (format === 'fraction') return `${Number((value * 100).toPrecision(3))}%`;
   return Math.abs(value) >= 1e3 ? formatCompact(value) : formatNumber(value);
 }
 
@@ -105,60 +115,11 @@ function formatTick(seconds: number): string {
   return seconds === 0 ? '0' : formatDuration(seconds * 1000).replace(/ 0[sm]$/, '');
 }
 
-/** Some air above and below; a flat line gets a range of its own size. */
+/** Leaves a margin of 8% above and below the data; a flat line gets 10% of its value. */
 function padRange(_plot: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
   if (min === null || max === null) return [0, 1];
   const spread = max - min;
   if (spread === 0 && max === 0) return [0, 1];
   const pad = spread > 0 ? spread * 0.08 : Math.abs(max) * 0.1;
   return [min >= 0 && min - pad < 0 ? 0 : min - pad, max + pad];
-}
-
-/** Labels stand beside the plot where there is room, else on it at the right. */
-function labelsBeside({ baselines, width }: ChartOptionsInput): boolean {
-  return baselines.length > 0 && width >= 640;
-}
-
-function baselineLabel({ name, success }: Baseline): string {
-  return `${name} ${formatPercent(success)}`;
-}
-
-function baselineLabelWidth(baselines: readonly Baseline[]): number {
-  const context = document.createElement('canvas').getContext('2d');
-  if (!context) return 8;
-  context.font = AXIS_FONT;
-  return Math.ceil(Math.max(...baselines.map((one) => context.measureText(baselineLabel(one)).width))) + 14;
-}
-
-function drawBaselines(
-  plot: uPlot,
-  { baselines, colors }: ChartOptionsInput,
-  areLabelsBeside: boolean,
-): void {
-  const { ctx, bbox } = plot;
-  const scale = window.devicePixelRatio;
-  ctx.save();
-  ctx.font = `${11 * scale}px ui-sans-serif, system-ui, sans-serif`;
-  ctx.lineWidth = scale;
-  const right = bbox.left + bbox.width;
-  let lowestFreeY = Number.POSITIVE_INFINITY;
-  for (const baseline of [...baselines].sort((a, b) => a.success - b.success)) {
-    const y = plot.valToPos(baseline.success, 'y', true);
-    ctx.strokeStyle = colors.baseline;
-    ctx.globalAlpha = 0.65;
-    ctx.setLineDash([5 * scale, 5 * scale]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(right, y);
-    ctx.stroke();
-
-    // A label that would cover the one below moves up.
-    const labelY = Math.min(areLabelsBeside ? y + 4 * scale : y - 5 * scale, lowestFreeY);
-    lowestFreeY = labelY - 14 * scale;
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = colors.baseline;
-    ctx.textAlign = areLabelsBeside ? 'left' : 'right';
-    ctx.fillText(baselineLabel(baseline), areLabelsBeside ? right + 8 * scale : right - 6 * scale, labelY);
-  }
-  ctx.restore();
 }

@@ -2,21 +2,22 @@ import type { ValueFormat } from './chart-options';
 
 export interface ChartDefinition {
   readonly title: string;
-  /** What it tells, in one sentence. */
+  /** One sentence on what the chart shows. */
   readonly note: string;
   readonly metrics: readonly { readonly name: string; readonly label: string }[];
   readonly format: ValueFormat;
   readonly range?: readonly [number, number];
-  readonly stackedShares?: boolean;
+  /** Stacks the metrics as shares of their sum. */
+  readonly isStacked?: boolean;
 }
 
 export const SUCCESS_CHART: ChartDefinition = {
   title: 'Success rate',
-  note: 'Share of episodes that succeeded; dashed lines are baselines measured before the run',
+  note: 'Fraction of episodes that succeeded; dashed lines are baselines measured before the run',
   metrics: [
-    { name: 'rollout/success', label: 'rollout' },
-    { name: 'validation/success', label: 'validation (greedy)' },
-    { name: 'test/success', label: 'test (greedy)' },
+    { name: 'rollout/success', label: 'Rollout' },
+    { name: 'validation/success', label: 'Validation (greedy)' },
+    { name: 'test/success', label: 'Test (greedy)' },
   ],
   format: 'fraction',
   range: [0, 1],
@@ -25,130 +26,130 @@ export const SUCCESS_CHART: ChartDefinition = {
 export const DETAIL_CHARTS: readonly ChartDefinition[] = [
   {
     title: 'Return',
-    note: 'Mean sum of rewards of an episode',
+    note: 'Mean return of an episode: the sum of its rewards',
     metrics: [
-      { name: 'rollout/return', label: 'rollout' },
-      { name: 'validation/return', label: 'validation' },
+      { name: 'rollout/return', label: 'Rollout' },
+      { name: 'validation/return', label: 'Validation' },
     ],
     format: 'number',
   },
   {
     title: 'Loss',
-    note: 'Loss of the update, and its policy and value terms',
+    note: 'Loss of each update, with its policy and value terms',
     metrics: [
-      { name: 'train/loss', label: 'total' },
-      { name: 'train/policyLoss', label: 'policy' },
-      { name: 'train/valueLoss', label: 'value' },
+      { name: 'train/loss', label: 'Total' },
+      { name: 'train/policyLoss', label: 'Policy' },
+      { name: 'train/valueLoss', label: 'Value' },
     ],
     format: 'number',
   },
   {
-    title: 'Entropy',
-    note: 'Mean entropy of the policy over action tokens, in nats',
-    metrics: [{ name: 'train/entropy', label: 'policy' }],
+    title: 'Entropy (nats)',
+    note: 'Mean entropy of the policy over action tokens',
+    metrics: [{ name: 'train/entropy', label: 'Policy' }],
     format: 'number',
   },
   {
-    title: 'KL divergence',
-    note: 'In nats a token: of the step that the updates take, by k3, and from the reference policy where the recipe has one',
+    title: 'KL divergence (nats per token)',
+    note: 'Change of the policy within an update, and distance from the reference policy if the recipe has one (k3 estimate)',
     metrics: [
-      { name: 'train/approximateKl', label: 'step' },
-      { name: 'train/kl', label: 'reference' },
+      { name: 'train/approximateKl', label: 'Update' },
+      { name: 'train/kl', label: 'Reference' },
     ],
     format: 'number',
   },
   {
     title: 'Clip fraction',
-    note: 'Share of action tokens whose ratio left the trust region',
-    metrics: [{ name: 'train/clipFraction', label: 'clipped' }],
+    note: 'Fraction of action tokens whose probability ratio left the trust region',
+    metrics: [{ name: 'train/clipFraction', label: 'Clipped' }],
     format: 'fraction',
   },
   {
     title: 'Gradient norm',
-    note: 'Global norm before clipping',
-    metrics: [{ name: 'train/gradientNorm', label: 'norm' }],
+    note: 'Global norm of the gradient before clipping',
+    metrics: [{ name: 'train/gradientNorm', label: 'Norm' }],
     format: 'number',
   },
   {
-    title: 'Rollout throughput',
-    note: 'Per second of wall time',
+    title: 'Rollout throughput (per second)',
+    note: 'Environment steps and generated tokens per second of wall time',
     metrics: [
-      { name: 'rollout/environmentStepsPerSecond', label: 'env steps/s' },
-      { name: 'rollout/generatedTokensPerSecond', label: 'tokens/s' },
+      { name: 'rollout/environmentStepsPerSecond', label: 'Steps' },
+      { name: 'rollout/generatedTokensPerSecond', label: 'Tokens' },
     ],
     format: 'compact',
   },
   {
-    title: 'Training throughput',
-    note: 'Tokens trained on, per second',
-    metrics: [{ name: 'train/tokensPerSecond', label: 'tokens/s' }],
+    title: 'Training throughput (per second)',
+    note: 'Tokens that the trainer processes per second',
+    metrics: [{ name: 'train/tokensPerSecond', label: 'Tokens' }],
     format: 'compact',
   },
   {
-    title: 'Staleness',
-    note: 'Most versions between the policy that acted and the one that was trained',
-    metrics: [{ name: 'train/stalenessMax', label: 'max' }],
+    title: 'Staleness (versions)',
+    note: 'Largest number of versions between the policy that acted and the policy that was trained',
+    metrics: [{ name: 'train/stalenessMax', label: 'Maximum' }],
     format: 'number',
   },
   {
     title: 'Collector time',
-    note: 'Where the wall time of a round went',
+    note: 'Share of wall time that each activity takes in a round',
     metrics: [
-      { name: 'time/generation', label: 'generation' },
-      { name: 'time/environment', label: 'environment' },
-      { name: 'time/log', label: 'log' },
-      { name: 'time/idle', label: 'idle' },
+      { name: 'time/generation', label: 'Generation' },
+      { name: 'time/environment', label: 'Environment' },
+      { name: 'time/log', label: 'Log' },
+      { name: 'time/idle', label: 'Idle' },
     ],
     format: 'fraction',
     range: [0, 1],
-    stackedShares: true,
+    isStacked: true,
   },
   {
     title: 'Trainer time',
-    note: 'Where the wall time of an update went',
+    note: 'Share of wall time that each activity takes in an update',
     metrics: [
-      { name: 'time/read', label: 'read' },
-      { name: 'time/update', label: 'update' },
-      { name: 'time/checkpoint', label: 'checkpoint' },
-      { name: 'time/wait', label: 'wait' },
+      { name: 'time/read', label: 'Read' },
+      { name: 'time/update', label: 'Update' },
+      { name: 'time/checkpoint', label: 'Checkpoint' },
+      { name: 'time/wait', label: 'Wait' },
     ],
     format: 'fraction',
     range: [0, 1],
-    stackedShares: true,
+    isStacked: true,
   },
   {
     title: 'Explained variance',
-    note: 'Of the returns, by the critic; 1 = perfect, 0 = no better than their mean',
-    metrics: [{ name: 'train/explainedVariance', label: 'critic' }],
+    note: 'Of the returns, by the critic: 1 is perfect, 0 is no better than predicting the mean',
+    metrics: [{ name: 'train/explainedVariance', label: 'Critic' }],
     format: 'number',
   },
   {
     title: 'Invalid actions',
-    note: 'Share of actions the environment could not understand or refused',
-    metrics: [{ name: 'rollout/invalidActionFraction', label: 'rollout' }],
+    note: 'Fraction of actions that the environment did not recognize or refused',
+    metrics: [{ name: 'rollout/invalidActionFraction', label: 'Rollout' }],
     format: 'fraction',
   },
   {
-    title: 'Episode length',
-    note: 'Mean number of steps',
-    metrics: [{ name: 'rollout/numSteps', label: 'steps' }],
+    title: 'Episode length (steps)',
+    note: 'Mean number of steps of an episode',
+    metrics: [{ name: 'rollout/numSteps', label: 'Rollout' }],
     format: 'number',
   },
   {
     title: 'On-policy check',
-    note: 'Largest |ratio − 1| on fresh tokens: the trainer and the collector must agree on logprobs',
-    metrics: [{ name: 'train/ratioMaxDeviation', label: 'max deviation' }],
+    note: 'Largest |ratio − 1| on fresh tokens; near 0 while trainer and collector agree on logprobs',
+    metrics: [{ name: 'train/ratioMaxDeviation', label: 'Maximum' }],
     format: 'number',
   },
   {
     title: 'Learning rate',
-    note: 'By the schedule of the recipe',
-    metrics: [{ name: 'train/learningRate', label: 'rate' }],
+    note: 'Learning rate by the schedule of the recipe',
+    metrics: [{ name: 'train/learningRate', label: 'Rate' }],
     format: 'number',
   },
 ];
 
-/** Every metric that the overview asks for. */
+/** Names of the metrics of all charts. */
 export const CHARTED_METRICS: readonly string[] = [SUCCESS_CHART, ...DETAIL_CHARTS].flatMap(({ metrics }) =>
   metrics.map(({ name }) => name),
 );

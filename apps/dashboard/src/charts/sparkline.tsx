@@ -4,7 +4,7 @@ const WIDTH = 132;
 const HEIGHT = 28;
 const INSET = 2;
 
-/** A small curve of fractions in [0, 1]. */
+/** A small line chart of fractions in [0, 1]; a dash when there are none. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   if (values.length === 0) return <span className={styles.none}>–</span>;
   const x = (i: number): number =>

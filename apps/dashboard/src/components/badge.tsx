@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { RunStatus } from '../api/types';
+import type { EpisodeListItem, RunListItem } from '../api/schema';
 import styles from './badge.module.css';
 
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
@@ -20,43 +20,38 @@ export function Badge({
   );
 }
 
-const TONE_OF_STATUS: Record<RunStatus, Tone> = {
-  running: 'accent',
-  idle: 'warn',
-  finished: 'good',
-  stopped: 'neutral',
-  failed: 'bad',
+interface StatusView {
+  readonly label: string;
+  readonly tone: Tone;
+  readonly meaning: string;
+}
+
+const STATUS_VIEWS: Record<RunListItem['status'], StatusView> = {
+  running: { label: 'Running', tone: 'accent', meaning: 'Receiving events' },
+  idle: { label: 'Idle', tone: 'warn', meaning: 'Not ended, but no events for 30 s' },
+  finished: { label: 'Finished', tone: 'good', meaning: 'All updates are done' },
+  stopped: { label: 'Stopped', tone: 'neutral', meaning: 'Stopped on request' },
+  failed: { label: 'Failed', tone: 'bad', meaning: 'Ended by an error' },
 };
 
-const MEANING_OF_STATUS: Record<RunStatus, string> = {
-  running: 'Events arrive',
-  idle: 'Not ended, but no events for a while: stopped, waiting or killed',
-  finished: 'All updates were made',
-  stopped: 'Ended on request',
-  failed: 'Ended by an error',
-};
-
-export function StatusBadge({ status }: { readonly status: RunStatus }) {
+export function StatusBadge({ status }: Pick<RunListItem, 'status'>) {
+  const { label, tone, meaning } = STATUS_VIEWS[status];
   return (
-    <Badge tone={TONE_OF_STATUS[status]} title={MEANING_OF_STATUS[status]}>
+    <Badge tone={tone} title={meaning}>
       <span className={status === 'running' ? styles.pulse : styles.dot} />
-      {status}
+      {label}
     </Badge>
   );
 }
 
-/** How an episode came out. */
+/** Outcome of an episode: success or failure where the environment tells, otherwise why it ended. */
 export function OutcomeBadge({
   sealed,
   success,
   endReason,
-}: {
-  readonly sealed: boolean;
-  readonly success: boolean | null;
-  readonly endReason: string | null;
-}) {
-  if (!sealed) return <Badge tone="accent">in progress</Badge>;
-  if (endReason === 'abandoned') return <Badge tone="warn">abandoned</Badge>;
-  if (success === null) return <Badge>{endReason ?? 'ended'}</Badge>;
-  return success ? <Badge tone="good">success</Badge> : <Badge tone="bad">failure</Badge>;
+}: Pick<EpisodeListItem, 'sealed' | 'success' | 'endReason'>) {
+  if (!sealed) return <Badge tone="accent">In progress</Badge>;
+  if (endReason === 'abandoned') return <Badge tone="warn">Abandoned</Badge>;
+  if (success === null) return <Badge>{endReason === 'truncated' ? 'Truncated' : 'Terminated'}</Badge>;
+  return success ? <Badge tone="good">Success</Badge> : <Badge tone="bad">Failure</Badge>;
 }

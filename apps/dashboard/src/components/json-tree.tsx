@@ -1,14 +1,13 @@
-import type { Json } from '../api/types';
 import styles from './json-tree.module.css';
 
-/** A JSON value as an indented list; objects can be folded. */
-export function JsonTree({ value }: { readonly value: Json }) {
+/** Shows a JSON value as an indented list; objects and arrays can be folded. */
+export function JsonTree({ value }: { readonly value: unknown }) {
   if (isBranch(value)) return <Entries value={value} />;
   return <Leaf value={value} />;
 }
 
 function Entries({ value }: { readonly value: Branch }) {
-  const entries = Object.entries(value) as [string, Json][];
+  const entries = Object.entries(value);
   if (entries.length === 0) return <span className={styles.leaf}>{Array.isArray(value) ? '[]' : '{}'}</span>;
   return (
     <ul className={styles.entries}>
@@ -31,16 +30,16 @@ function Entries({ value }: { readonly value: Branch }) {
   );
 }
 
-type Branch = readonly Json[] | Readonly<Record<string, Json>>;
+type Branch = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-function isBranch(value: Json): value is Branch {
+function isBranch(value: unknown): value is Branch {
   return typeof value === 'object' && value !== null;
 }
 
-function Leaf({ value }: { readonly value: Exclude<Json, Branch> }) {
+function Leaf({ value }: { readonly value: unknown }) {
   return (
     <span className={styles.leaf} data-type={value === null ? 'null' : typeof value}>
-      {typeof value === 'string' ? value : String(value)}
+      {`${value as string | number | boolean | null}`}
     </span>
   );
 }

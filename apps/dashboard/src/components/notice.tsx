@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { ApiProblem } from '../api/client';
+import { ApiProblem } from '../api/api-problem';
 import controls from './controls.module.css';
 import styles from './notice.module.css';
 
-/** Nothing here, and what to do about it. */
+/** Says that there is nothing to show, and why or what to do. */
 export function EmptyState({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className={styles.notice}>
@@ -13,8 +13,9 @@ export function EmptyState({ title, children }: { readonly title: string; readon
   );
 }
 
+/** Says what failed, with a button to try again where that may help. */
 export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
-  const title = error instanceof ApiProblem ? error.title : 'Something went wrong';
+  const title = error instanceof ApiProblem ? error.title : 'Unexpected error';
   return (
     <div className={styles.notice} data-tone="bad" role="alert">
       <h2>{title}</h2>
@@ -28,7 +29,7 @@ export function ErrorState({ error, onRetry }: { readonly error: Error; readonly
   );
 }
 
-/** Grey bars where content will be. */
+/** Gray bars in place of content that is loading. */
 export function Loading({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) {
   return (
     <div className={styles.loading} role="status" aria-label={label}>

@@ -8,6 +8,7 @@ export interface PagerProps {
   readonly numItems: number;
 }
 
+/** Buttons to the previous and the next page of a list; hidden when there is only one page. */
 export function Pager({ paging, nextCursor, numItems }: PagerProps) {
   if (paging.pageNumber === 1 && nextCursor === null) return null;
   return (
@@ -18,7 +19,7 @@ export function Pager({ paging, nextCursor, numItems }: PagerProps) {
         disabled={paging.pageNumber === 1}
         onClick={paging.goBack}
       >
-        ← Newer
+        ← Previous
       </button>
       <span>
         Page {paging.pageNumber} · {numItems} rows
@@ -31,7 +32,7 @@ export function Pager({ paging, nextCursor, numItems }: PagerProps) {
           if (nextCursor !== null) paging.goTo(nextCursor);
         }}
       >
-        Older →
+        Next →
       </button>
     </nav>
   );

@@ -7,7 +7,7 @@ export interface SegmentsProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** A choice between a few things, all of them visible. */
+/** A choice between a few options, all of them visible. */
 export function Segments<Value extends string>({ label, value, options, onChange }: SegmentsProps<Value>) {
   return (
     <div className={styles.segments} role="group" aria-label={label}>

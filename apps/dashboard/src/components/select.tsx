@@ -7,7 +7,9 @@ export interface SelectProps {
   readonly onChange: (value: string) => void;
 }
 
+/** A drop-down list with its label beside it. A value that is not among the options is added to them. */
 export function Select({ label, value, options, onChange }: SelectProps) {
+  const isOption = options.some((option) => option.value === value);
   return (
     <label className={styles.field}>
       {label}
@@ -23,6 +25,7 @@ export function Select({ label, value, options, onChange }: SelectProps) {
             {option.label}
           </option>
         ))}
+        {!isOption && <option value={value}>{value}</option>}
       </select>
     </label>
   );

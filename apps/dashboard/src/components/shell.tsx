@@ -1,10 +1,10 @@
 import { Link, NavLink, Outlet, useNavigation } from 'react-router';
 import { useHealth } from '../api/queries';
-import type { Health } from '../api/types';
+import type { Health } from '../api/schema';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
 
-/** What every page has around it: the bar with navigation, state of the server, theme. */
+/** Frame of every page: the bar with navigation, server state and theme. */
 export function Shell() {
   const isLoading = useNavigation().state === 'loading';
   return (
@@ -50,8 +50,8 @@ function describeHealth(health: Health | null): {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly text: string;
 } {
-  if (!health) return { tone: 'bad', text: 'Server does not answer' };
+  if (!health) return { tone: 'bad', text: 'Server unavailable' };
   if (health.status === 'ok') return { tone: 'good', text: 'Ready' };
-  if (health.status === 'starting') return { tone: 'warn', text: 'Store is starting' };
-  return { tone: 'bad', text: health.store.state === 'ready' ? 'Sink is behind' : 'Store does not answer' };
+  if (health.status === 'starting') return { tone: 'warn', text: 'Store starting' };
+  return { tone: 'bad', text: health.store.state === 'ready' ? 'Sink failing' : 'Store unavailable' };
 }

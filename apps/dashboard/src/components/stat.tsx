@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './stat.module.css';
 
+/** A row of key figures, each a `Stat`. */
 export function StatRow({ children }: { readonly children: ReactNode }) {
   return <dl className={styles.row}>{children}</dl>;
 }

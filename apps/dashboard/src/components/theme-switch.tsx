@@ -4,6 +4,7 @@ import styles from './controls.module.css';
 const NEXT: Record<ThemeChoice, ThemeChoice> = { system: 'light', light: 'dark', dark: 'system' };
 const ICON: Record<ThemeChoice, string> = { system: '◐', light: '☀', dark: '☾' };
 
+/** A button that goes through the system's theme, light and dark. */
 export function ThemeSwitch() {
   const { choice, choose } = useTheme();
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The current time, renewed every `intervalMs`, for texts like "5 s ago". */
+/** The current time in ms since the Unix epoch, updated every `intervalMs`, for texts such as "5 s ago". */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,18 +1,18 @@
 import { useState } from 'react';
 
 export interface Paging {
-  /** Cursor of the page that is shown; null for the first. */
+  /** Cursor of the current page; null for the first page. */
   readonly cursor: string | null;
-  /** 1, 2, … */
+  /** Counted from 1. */
   readonly pageNumber: number;
   goTo(nextCursor: string): void;
   goBack(): void;
 }
 
 /**
- * Walks a cursor-paginated list forth and back by remembering the cursors on the way.
+ * Remembers the cursors of the pages that were visited, because the API gives only the cursor of the next page.
  *
- * @param listKey identifies the list; another list starts at its first page
+ * @param listKey identifies the list; a change goes back to the first page
  */
 export function usePaging(listKey: string): Paging {
   const [trail, setTrail] = useState<{ readonly listKey: string; readonly cursors: readonly string[] }>({

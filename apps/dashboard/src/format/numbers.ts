@@ -1,8 +1,8 @@
-const NOTHING = '–';
+const MISSING = '–';
 
-/** A number at `digits` significant digits, without trailing zeros; a dash where there is none. */
+/** Formats a number with `digits` significant digits and no trailing zeros; a missing one is a dash. */
 export function formatNumber(value: number | null | undefined, digits = 3): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;
   if (value === 0) return '0';
   const magnitude = Math.abs(value);
   if (magnitude >= 10_000) return formatCompact(value);
@@ -16,9 +16,9 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
   );
 }
 
-/** 12,345 as 12.3k, 1,234,567 as 1.23M. */
+/** Formats 12,345 as 12.3k and 1,234,567 as 1.23M. */
 export function formatCompact(value: number | null | undefined): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;
   const units: readonly [number, string][] = [
     [1e9, 'G'],
     [1e6, 'M'],
@@ -29,15 +29,15 @@ export function formatCompact(value: number | null | undefined): string {
   return withMinus(`${Number((value / unit[0]).toPrecision(3))}${unit[1]}`);
 }
 
-/** 0.913 as 91.3 %. */
+/** Formats 0.913 as 91.3%. */
 export function formatPercent(fraction: number | null | undefined, digits = 1): string {
-  if (fraction === null || fraction === undefined || !Number.isFinite(fraction)) return NOTHING;
-  return `${withMinus((fraction * 100).toFixed(digits))} %`;
+  if (fraction === null || fraction === undefined || !Number.isFinite(fraction)) return MISSING;
+  return `${withMinus((fraction * 100).toFixed(digits))}%`;
 }
 
-/** A whole number with thin group separators. */
+/** Formats a whole number with commas between thousands. */
 export function formatCount(value: number | null | undefined): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;
   return withMinus(Math.round(value).toLocaleString('en-US'));
 }
 

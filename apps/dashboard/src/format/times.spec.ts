@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatAgo, formatDuration, formatMoment } from './times';
 
 describe('formatDuration', () => {
-  it('shows the two largest units', () => {
+  it('writes the two largest units', () => {
     expect(formatDuration(0.0004)).toBe('< 0.01 ms');
     expect(formatDuration(0.25)).toBe('0.25 ms');
     expect(formatDuration(250)).toBe('250 ms');
@@ -12,7 +12,7 @@ describe('formatDuration', () => {
     expect(formatDuration(90_000_000)).toBe('1d 1h');
   });
 
-  it('shows a dash where there is none', () => {
+  it('writes a dash for a missing or negative duration', () => {
     expect(formatDuration(null)).toBe('–');
     expect(formatDuration(-1)).toBe('–');
   });
@@ -20,7 +20,7 @@ describe('formatDuration', () => {
 
 describe('formatAgo', () => {
   const now = Date.parse('2026-01-02T00:00:00Z');
-  it('names the largest unit', () => {
+  it('writes the largest unit', () => {
     expect(formatAgo('2026-01-01T23:59:58Z', now)).toBe('just now');
     expect(formatAgo('2026-01-01T23:59:30Z', now)).toBe('30 s ago');
     expect(formatAgo('2026-01-01T22:00:00Z', now)).toBe('2 h ago');
@@ -28,7 +28,7 @@ describe('formatAgo', () => {
 });
 
 describe('formatMoment', () => {
-  it('shows a dash for what is no time', () => {
+  it('writes a dash for text that is not a time, and for a missing time', () => {
     expect(formatMoment('not a time')).toBe('–');
     expect(formatMoment(null)).toBe('–');
   });

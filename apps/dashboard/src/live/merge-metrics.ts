@@ -1,7 +1,7 @@
-import type { MetricSeries } from '../api/types';
+import type { MetricSeries } from '../api/schema';
 
 export interface MetricPoint {
-  readonly source: string;
+  readonly source: MetricSeries['source'];
   readonly name: string;
   readonly step: number;
   readonly value: number;
@@ -10,10 +10,10 @@ export interface MetricPoint {
 }
 
 /**
- * Adds points that arrived live to series that were fetched before.
+ * Adds points from the live stream to fetched series, and starts series that were missing.
  *
- * Points may arrive twice (the stream overlaps the fetch) or late: a point with a step that is there replaces it.
- * The given series are not changed; series without new points are returned as they are.
+ * A point replaces the one at the same step: the stream may repeat what was fetched. Late points are inserted in order.
+ * The given series are not changed; a series without new points is returned itself.
  */
 export function mergeMetricPoints(
   series: readonly MetricSeries[],
@@ -60,7 +60,7 @@ function addPoints(series: MetricSeries, points: readonly MetricPoint[]): Metric
   return { ...series, steps, values, times };
 }
 
-/** Index of the first step that is not below; found from the end, where new points belong. */
+/** Index of the first element of `steps` that is not below `step`; searched from the end, where most new points go. */
 function placeOf(step: number, steps: readonly number[]): number {
   let at = steps.length;
   while (at > 0 && steps[at - 1] >= step) at--;

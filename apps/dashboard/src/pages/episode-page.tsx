@@ -1,21 +1,15 @@
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { useEpisode } from '../api/queries';
-import type { EpisodeDetail, StepDetail } from '../api/types';
-import { Badge, OutcomeBadge } from '../components/badge';
+import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
-import { JsonTree } from '../components/json-tree';
 import { ErrorState, Loading } from '../components/notice';
-import { Stat, StatRow } from '../components/stat';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
-import { formatCount, formatNumber } from '../format/numbers';
-import { formatDuration, formatMoment } from '../format/times';
-import { TokenStrip } from '../tokens/token-strip';
-import styles from './episode-page.module.css';
-import { formatVersions } from './episodes-page';
+import { EpisodeHeader } from '../episodes/episode-header';
+import styles from '../episodes/episode.module.css';
+import { StepCard } from '../episodes/step-card';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
+/** Replays an episode step by step. */
 export function EpisodePage() {
   const { runId } = useRunOfPage();
   const { episodeId = '' } = useParams();
@@ -27,10 +21,10 @@ export function EpisodePage() {
   const steps = episode.data.pages.flatMap((one) => one.steps);
   return (
     <div className={page.stack}>
-      <EpisodeHead episode={summary} />
+      <EpisodeHeader episode={summary} />
       <ol className={styles.steps}>
         {steps.map((step) => (
-          <Step key={step.step} step={step} />
+          <StepCard key={step.step} step={step} />
         ))}
       </ol>
       {episode.hasNextPage && (
@@ -40,8 +34,8 @@ export function EpisodePage() {
           disabled={episode.isFetchingNextPage}
           onClick={() => void episode.fetchNextPage()}
         >
-          Further steps, from step{' '}
-          {summary.numSteps === null ? steps.length : `${steps.length} of ${summary.numSteps}`}
+          Load more steps ({steps.length}
+          {summary.numSteps !== null && ` of ${summary.numSteps}`} shown)
         </button>
       )}
       {summary.finalObservation !== null && !episode.hasNextPage && (
@@ -55,155 +49,4 @@ export function EpisodePage() {
       )}
     </div>
   );
-}
-
-function stepsQuery(episodeId: string): string {
-  return `SELECT *\nFROM steps\nWHERE episode_id = '${episodeId}'\nORDER BY step`;
-}
-
-function EpisodeHead({ episode }: { readonly episode: EpisodeDetail }) {
-  return (
-    <>
-      <div className={page.head} style={{ marginBottom: 0 }}>
-        <Link className={table.link} to="../episodes">
-          ← Episodes
-        </Link>
-        <span className="mono" title={episode.episodeId}>
-          {shortId(episode.episodeId)}
-        </span>
-        <OutcomeBadge {...episode} />
-        <Badge>{episode.split}</Badge>
-        <Badge>{episode.agent}</Badge>
-        <span className={page.subtle}>
-          Group{' '}
-          <Link
-            className={`${table.link} mono`}
-            to={`../episodes?groupId=${episode.groupId}`}
-            title={episode.groupId}
-          >
-            {shortId(episode.groupId)}
-          </Link>
-          , member {episode.groupMember}
-        </span>
-        {episode.updateNumbers.length > 0 && (
-          <span className={page.subtle}>
-            Trained on in{' '}
-            {episode.updateNumbers.map((update) => (
-              <Link key={update} className={table.link} to={`../episodes?update=${update}`}>
-                update {update}{' '}
-              </Link>
-            ))}
-          </span>
-        )}
-        <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
-          in SQL
-        </Link>
-      </div>
-      <StatRow>
-        <Stat label="Return">{formatNumber(episode.return)}</Stat>
-        <Stat label="Steps">{formatCount(episode.numSteps)}</Stat>
-        <Stat label="Tokens" title="All, and those that the policy sampled">
-          {formatCount(episode.numTokens)} <small>{formatCount(episode.numActionTokens)} sampled</small>
-        </Stat>
-        <Stat label="Policy version">{formatVersions(episode)}</Stat>
-        <Stat label="Environment seed">{episode.environmentSeed}</Stat>
-        <Stat label="Started" title={formatMoment(episode.startedAt)}>
-          <small>{formatMoment(episode.startedAt)}</small>
-        </Stat>
-        <Stat label="Took">
-          {formatDuration(
-            episode.endedAt ? Date.parse(episode.endedAt) - Date.parse(episode.startedAt) : null,
-          )}
-        </Stat>
-      </StatRow>
-      <details className={page.card}>
-        <summary className={styles.summary}>Task</summary>
-        <JsonTree value={episode.task} />
-      </details>
-    </>
-  );
-}
-
-function Step({ step }: { readonly step: StepDetail }) {
-  return (
-    <li className={styles.step}>
-      <header className={styles.stepHead}>
-        <h2>Step {step.step}</h2>
-        {!step.actionValid && <Badge tone="bad">invalid action</Badge>}
-        {step.terminated && <Badge>terminated</Badge>}
-        {step.truncated && <Badge tone="warn">truncated</Badge>}
-        <span className={styles.grow} />
-        <StepFacts step={step} />
-      </header>
-      <div className={styles.exchange}>
-        <section>
-          <h3>Observation</h3>
-          <pre className={styles.text}>{step.observation || '(empty)'}</pre>
-          <h3>Tokens</h3>
-          <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
-        </section>
-        <section>
-          <h3>Action</h3>
-          <pre className={`${styles.text} ${styles.action}`}>{step.action || '(empty)'}</pre>
-          <Action step={step} />
-          <h3>Reward</h3>
-          <p className={styles.reward} data-sign={Math.sign(step.reward ?? 0)}>
-            {step.reward === null ? 'missing' : formatNumber(step.reward)}
-          </p>
-          {step.rewards.length > 1 && (
-            <ul className={styles.components}>
-              {step.rewards.map(({ name, value }) => (
-                <li key={name}>
-                  {name} <b>{formatNumber(value)}</b>
-                </li>
-              ))}
-            </ul>
-          )}
-        </section>
-      </div>
-      {hasContent(step.info) && (
-        <details>
-          <summary className={styles.summary}>Info</summary>
-          <JsonTree value={step.info} />
-        </details>
-      )}
-    </li>
-  );
-}
-
-/** What the environment understood, where that isn't the action's own text. */
-function Action({ step }: { readonly step: StepDetail }) {
-  if (step.parsedAction === null) return <p className={page.subtle}>not understood by the environment</p>;
-  if (step.parsedAction === step.action.trim()) return null;
-  return (
-    <p className={page.subtle}>
-      understood as <code>{step.parsedAction}</code>
-    </p>
-  );
-}
-
-function StepFacts({ step }: { readonly step: StepDetail }) {
-  const versions = [...new Set(step.tokens.policyVersions.filter((version) => version >= 0))];
-  const facts: readonly [string, string][] = [
-    ['policy', versions.length > 0 ? versions.join(', ') : '–'],
-    ['anchor', step.anchor ?? '–'],
-    ['temperature', step.greedy ? 'greedy' : formatNumber(step.temperature)],
-    ['kept prefix', formatCount(step.keptPrefixTokens)],
-    ['generation', formatDuration(step.generationMs)],
-    ['environment', formatDuration(step.environmentMs)],
-  ];
-  return (
-    <dl className={styles.facts}>
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd title={value}>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function hasContent(info: StepDetail['info']): boolean {
-  return info !== null && (typeof info !== 'object' || Object.keys(info).length > 0);
 }

@@ -3,20 +3,19 @@ import { EmptyState, ErrorState } from '../components/notice';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 
+/** Page for an address that no route matches. */
 export function NotFoundPage() {
   useTitle('Not found');
   return (
-    <EmptyState title="There is no such page">
-      Go to{' '}
+    <EmptyState title="Page not found">
       <Link className={table.link} to="/">
-        the runs
+        Go to the list of runs
       </Link>
-      .
     </EmptyState>
   );
 }
 
-/** What is shown instead of a page that threw. */
+/** Shown in place of a page that threw an error. */
 export function PageCrash() {
   const error = useRouteError();
   return (

@@ -1,12 +1,20 @@
-import { Stat, StatRow } from '../components/stat';
-import { formatPercent } from '../format/numbers';
-import { formatMoment } from '../format/times';
-import { useRunOfPage } from './run-layout';
+import type { RunBaseline } from '../api/schema';
+import { DataTable, type Column } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
-import table from '../components/table.module.css';
+import { Stat, StatRow } from '../components/stat';
+import { formatCount, formatPercent } from '../format/numbers';
+import { formatMoment } from '../format/times';
 import page from './page.module.css';
+import { useRunOfPage } from './run-layout';
 
-/** Everything that defines the run, as it was saved with it. */
+const BASELINE_COLUMNS: readonly Column<RunBaseline>[] = [
+  { label: 'Agent', cell: ({ name }) => name },
+  { label: 'Success rate', isNumeric: true, cell: ({ success }) => formatPercent(success) },
+  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
+  { label: 'Split', cell: ({ split }) => split },
+];
+
+/** The recipe that was saved with the run, and the baselines that were measured before it. */
 export function RecipePage() {
   const run = useRunOfPage();
   return (
@@ -24,34 +32,13 @@ export function RecipePage() {
         </Stat>
       </StatRow>
       {run.baselines.length > 0 && (
-        <section className={page.card} aria-label="Baselines">
+        <section className={page.stack} aria-label="Baselines">
           <h2>Baselines</h2>
-          <div className={page.scroll}>
-            <table className={table.table}>
-              <thead>
-                <tr>
-                  <th scope="col">Agent</th>
-                  <th scope="col" className={table.number}>
-                    Success
-                  </th>
-                  <th scope="col" className={table.number}>
-                    Episodes
-                  </th>
-                  <th scope="col">Split</th>
-                </tr>
-              </thead>
-              <tbody>
-                {run.baselines.map((baseline) => (
-                  <tr key={`${baseline.name} ${baseline.split}`}>
-                    <td>{baseline.name}</td>
-                    <td className={table.number}>{formatPercent(baseline.success)}</td>
-                    <td className={table.number}>{baseline.numEpisodes}</td>
-                    <td>{baseline.split}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <DataTable
+            columns={BASELINE_COLUMNS}
+            rows={run.baselines}
+            keyOf={({ name, split }) => `${name} ${split}`}
+          />
         </section>
       )}
       <section className={page.card} aria-label="Recipe">

@@ -1,20 +1,21 @@
 import { Link, NavLink, Outlet, useOutletContext, useParams } from 'react-router';
 import { useRun } from '../api/queries';
-import type { RunDetail } from '../api/types';
+import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
 import { ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { shortId } from '../format/ids';
 import { hasEnded } from '../format/run-state';
-import { LiveProvider, useLiveRun, useRefetchMs, type LiveState } from '../live/use-live-run';
+import type { LiveState } from '../live/live-stream';
+import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
 import styles from './run-layout.module.css';
 
-/** The run that the page inside the layout is about. */
+/** The run whose layout a page is in. */
 export function useRunOfPage(): RunDetail {
   return useOutletContext<RunDetail>();
 }
 
-/** Follows one run live and puts its name and tabs above its pages. */
+/** Layout of the pages of a run: follows it live, and shows its name, status and tabs. */
 export function RunLayout() {
   const { runId = '' } = useParams();
   const live = useLiveRun(runId);
@@ -66,8 +67,8 @@ interface LiveBadgeProps {
 }
 
 function LiveBadge({ live, isError, hasEnded }: LiveBadgeProps) {
-  if (isError) return <Badge tone="bad">not refreshed</Badge>;
+  if (isError) return <Badge tone="bad">Connection lost</Badge>;
   if (hasEnded) return null;
-  if (live === 'live') return <Badge tone="good">live</Badge>;
-  return <Badge tone="warn">{live === 'polling' ? 'polling' : 'connecting'}</Badge>;
+  if (live === 'live') return <Badge tone="good">Live</Badge>;
+  return <Badge tone="warn">{live === 'polling' ? 'Polling' : 'Connecting'}</Badge>;
 }

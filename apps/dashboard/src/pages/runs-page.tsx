@@ -1,21 +1,23 @@
 import { Link } from 'react-router';
 import { useRuns } from '../api/queries';
-import type { RunSummary } from '../api/types';
+import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { StatusBadge } from '../components/badge';
 import controls from '../components/controls.module.css';
+import { DataTable, type Column } from '../components/data-table';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { useNow } from '../components/use-now';
 import { useTitle } from '../components/use-title';
 import { formatCount, formatPercent } from '../format/numbers';
+import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
 import page from './page.module.css';
 
+/** All runs, newest first. */
 export function RunsPage() {
   useTitle('Runs');
   const runs = useRuns();
-  const now = useNow(5_000);
 
   return (
     <>
@@ -24,16 +26,16 @@ export function RunsPage() {
       </div>
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
-      {runs.data && <RunTable runs={runs.data.pages.flatMap(({ items }) => items)} now={now} />}
+      {runs.data && <RunTable runs={runs.data.pages.flatMap(({ items }) => items)} />}
       {runs.hasNextPage && (
-        <p className={page.head} style={{ marginTop: 12 }}>
+        <p className={page.more}>
           <button
             type="button"
             className={controls.button}
             disabled={runs.isFetchingNextPage}
             onClick={() => void runs.fetchNextPage()}
           >
-            Older runs
+            Load older runs
           </button>
         </p>
       )}
@@ -41,74 +43,50 @@ export function RunsPage() {
   );
 }
 
-function RunTable({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
+function RunTable({ runs }: { readonly runs: readonly RunListItem[] }) {
+  const nowMs = useNow(5_000);
   if (runs.length === 0) {
     return (
       <EmptyState title="No runs yet">
-        A run appears here as soon as it starts: <code>npm start</code>, or{' '}
-        <code>retrace train --recipe frozen-lake-ppo</code>.
+        Start one with <code>npm start</code> or <code>retrace train --recipe frozen-lake-ppo</code>; it
+        appears here.
       </EmptyState>
     );
   }
-  return (
-    <div className={table.frame}>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col">Environment</th>
-            <th scope="col">Success</th>
-            <th scope="col" className={table.number}>
-              Rollout
-            </th>
-            <th scope="col" className={table.number}>
-              Validation
-            </th>
-            <th scope="col" className={table.number}>
-              Policy version
-            </th>
-            <th scope="col">Started</th>
-            <th scope="col">Duration</th>
-            <th scope="col" className={table.number}>
-              Seed
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.runId}>
-              <td>
-                <Link className={table.link} to={`/runs/${run.runId}`}>
-                  {run.name}
-                </Link>
-              </td>
-              <td>
-                <StatusBadge status={run.status} />
-              </td>
-              <td>{run.environment}</td>
-              <td>
-                <Sparkline values={run.successCurve} label={`Success rate of ${run.name} over its rounds`} />
-              </td>
-              <td className={table.number}>{formatPercent(run.latest['rollout/success'])}</td>
-              <td className={table.number}>{formatPercent(run.latest['validation/success'])}</td>
-              <td className={table.number}>{formatCount(run.policyVersion)}</td>
-              <td className={table.muted} title={formatMoment(run.startedAt)}>
-                {formatAgo(run.startedAt, now)}
-              </td>
-              <td className={table.muted}>{formatDuration(durationMs(run, now))}</td>
-              <td className={table.number}>{run.seed}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <DataTable columns={columnsAt(nowMs)} rows={runs} keyOf={({ runId }) => runId} />;
 }
 
-/** Until it ended, else until its last event; a running run lasts until now. */
-export function durationMs(run: RunSummary, now: number): number {
-  const start = Date.parse(run.startedAt);
-  if (run.status === 'running') return now - start;
-  return Date.parse(run.endedAt ?? run.lastActivityAt ?? run.startedAt) - start;
+function columnsAt(nowMs: number): readonly Column<RunListItem>[] {
+  return [
+    {
+      label: 'Run',
+      cell: ({ runId, name }) => (
+        <Link className={table.link} to={`/runs/${runId}`}>
+          {name}
+        </Link>
+      ),
+    },
+    { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    { label: 'Environment', cell: ({ environment }) => environment },
+    {
+      label: 'Success rate',
+      cell: ({ successCurve, name }) => (
+        <Sparkline values={successCurve} label={`Success rate of ${name} over its rounds`} />
+      ),
+    },
+    { label: 'Rollout', isNumeric: true, cell: ({ latest }) => formatPercent(latest['rollout/success']) },
+    {
+      label: 'Validation',
+      isNumeric: true,
+      cell: ({ latest }) => formatPercent(latest['validation/success']),
+    },
+    { label: 'Policy version', isNumeric: true, cell: ({ policyVersion }) => formatCount(policyVersion) },
+    {
+      label: 'Started',
+      isMuted: true,
+      cell: ({ startedAt }) => <span title={formatMoment(startedAt)}>{formatAgo(startedAt, nowMs)}</span>,
+    },
+    { label: 'Duration', isMuted: true, cell: (run) => formatDuration(runDurationMs(run, nowMs)) },
+    { label: 'Seed', isNumeric: true, cell: ({ seed }) => seed },
+  ];
 }

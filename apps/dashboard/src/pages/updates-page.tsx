@@ -1,7 +1,8 @@
 import { Link } from 'react-router';
 import { useUpdates } from '../api/queries';
-import type { Update } from '../api/types';
+import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
+import { DataTable, type Column } from '../components/data-table';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import table from '../components/table.module.css';
@@ -13,21 +14,66 @@ import { useRunOfPage } from './run-layout';
 
 const PAGE_SIZE = 50;
 
-const METRIC_COLUMNS: readonly {
-  readonly name: string;
-  readonly label: string;
-  readonly format: (value: number | undefined) => string;
-}[] = [
-  { name: 'train/loss', label: 'Loss', format: formatNumber },
-  { name: 'train/policyLoss', label: 'Policy loss', format: formatNumber },
-  { name: 'train/valueLoss', label: 'Value loss', format: formatNumber },
-  { name: 'train/entropy', label: 'Entropy', format: formatNumber },
-  { name: 'train/approximateKl', label: 'KL step', format: formatNumber },
-  { name: 'train/clipFraction', label: 'Clipped', format: (value) => formatPercent(value) },
-  { name: 'train/gradientNorm', label: 'Grad norm', format: formatNumber },
-  { name: 'train/stalenessMax', label: 'Staleness', format: formatNumber },
+function metricColumn(
+  label: string,
+  name: string,
+  format: (value: number | undefined) => string = formatNumber,
+): Column<Update> {
+  return { label, isNumeric: true, cell: ({ metrics }) => format(metrics[name]) };
+}
+
+const COLUMNS: readonly Column<Update>[] = [
+  { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
+  {
+    label: 'Stage',
+    cell: ({ stage, appliedAt }) => (appliedAt ? stage : <Badge tone="accent">{stage} · planned</Badge>),
+  },
+  {
+    label: 'Policy version',
+    isMuted: true,
+    cell: ({ policyVersionIn, policyVersionOut }) => `${policyVersionIn} → ${policyVersionOut ?? '…'}`,
+  },
+  {
+    label: 'Batch',
+    isNumeric: true,
+    cell: ({ updateNumber, numEpisodes }) => (
+      <Link
+        className={table.link}
+        to={`../episodes?update=${updateNumber}`}
+        title="Show the episodes of this batch"
+      >
+        {formatCount(numEpisodes)} episodes
+      </Link>
+    ),
+  },
+  metricColumn('Loss', 'train/loss'),
+  metricColumn('Policy loss', 'train/policyLoss'),
+  metricColumn('Value loss', 'train/valueLoss'),
+  metricColumn('Entropy', 'train/entropy'),
+  metricColumn('KL', 'train/approximateKl'),
+  metricColumn('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
+  metricColumn('Gradient norm', 'train/gradientNorm'),
+  metricColumn('Staleness', 'train/stalenessMax'),
+  { label: 'Applied', isMuted: true, cell: ({ appliedAt }) => formatMoment(appliedAt) },
+  {
+    label: 'Duration',
+    isNumeric: true,
+    isMuted: true,
+    cell: ({ plannedAt, appliedAt }) =>
+      formatDuration(appliedAt ? Date.parse(appliedAt) - Date.parse(plannedAt) : null),
+  },
+  {
+    label: 'Weights',
+    isMuted: true,
+    cell: ({ weightsSha256 }) => (
+      <span className="mono" title={weightsSha256 ? `SHA-256 ${weightsSha256}` : undefined}>
+        {weightsSha256?.slice(0, 8) ?? '–'}
+      </span>
+    ),
+  },
 ];
 
+/** The updates of the run, newest first. */
 export function UpdatesPage() {
   const { runId } = useRunOfPage();
   const paging = usePaging(runId);
@@ -40,86 +86,21 @@ export function UpdatesPage() {
 
   if (updates.isPending) return <Loading label="Loading updates" rows={12} />;
   if (!updates.data) return <ErrorState error={updates.error} onRetry={() => void updates.refetch()} />;
-  return (
-    <>
-      <UpdateTable updates={updates.data.items} isStale={updates.isPlaceholderData} />
-      <Pager paging={paging} nextCursor={updates.data.nextCursor} numItems={updates.data.items.length} />
-    </>
-  );
-}
-
-function UpdateTable({
-  updates,
-  isStale,
-}: {
-  readonly updates: readonly Update[];
-  readonly isStale: boolean;
-}) {
-  if (updates.length === 0) {
-    return <EmptyState title="No updates yet">The first one follows the first round of episodes.</EmptyState>;
+  const { items, nextCursor } = updates.data;
+  if (items.length === 0) {
+    return (
+      <EmptyState title="No updates yet">The first update follows the first round of episodes.</EmptyState>
+    );
   }
   return (
-    <div className={`${table.frame} ${isStale ? table.busy : ''}`}>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th scope="col" className={table.number}>
-              Update
-            </th>
-            <th scope="col">Stage</th>
-            <th scope="col">Policy</th>
-            <th scope="col" className={table.number}>
-              Batch
-            </th>
-            {METRIC_COLUMNS.map(({ name, label }) => (
-              <th key={name} scope="col" className={table.number}>
-                {label}
-              </th>
-            ))}
-            <th scope="col">Applied</th>
-            <th scope="col" className={table.number}>
-              Took
-            </th>
-            <th scope="col">Weights</th>
-          </tr>
-        </thead>
-        <tbody>
-          {updates.map((update) => (
-            <tr key={update.planId}>
-              <td className={table.number}>{update.updateNumber}</td>
-              <td>
-                {update.appliedAt ? update.stage : <Badge tone="accent">{update.stage} · planned</Badge>}
-              </td>
-              <td className={table.muted}>
-                {update.policyVersionIn} → {update.policyVersionOut ?? '…'}
-              </td>
-              <td className={table.number}>
-                <Link
-                  className={table.link}
-                  to={`../episodes?update=${update.updateNumber}`}
-                  title="The episodes that fed this update"
-                >
-                  {formatCount(update.numEpisodes)} episodes
-                </Link>
-              </td>
-              {METRIC_COLUMNS.map(({ name, format }) => (
-                <td key={name} className={table.number}>
-                  {format(update.metrics[name])}
-                </td>
-              ))}
-              <td className={table.muted}>{formatMoment(update.appliedAt)}</td>
-              <td className={`${table.number} ${table.muted}`}>
-                {formatDuration(
-                  update.appliedAt ? Date.parse(update.appliedAt) - Date.parse(update.plannedAt) : null,
-                )}
-              </td>
-              <td className={`${table.muted} mono`} title={update.weightsSha256 ?? undefined}>
-                {update.weightsSha256?.slice(0, 8) ?? '–'}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <DataTable
+        columns={COLUMNS}
+        rows={items}
+        keyOf={({ planId }) => planId}
+        isStale={updates.isPlaceholderData}
+      />
+      <Pager paging={paging} nextCursor={nextCursor} numItems={items.length} />
+    </>
   );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toCsv } from './csv';
 
 describe('toCsv', () => {
-  it('writes a header and quotes what needs quotes', () => {
+  it('writes a header, and quotes fields with commas, quotes or line breaks', () => {
     const columns = [
       { name: 'action', type: 'String' },
       { name: 'n', type: 'UInt64' },

@@ -1,6 +1,6 @@
-import type { SqlResult, SqlValue } from '../api/types';
+import type { SqlResult } from '../api/schema';
 
-/** The result as RFC 4180 CSV: header, CRLF, quotes doubled; null is an empty field, arrays and maps are JSON. */
+/** Formats a result as CSV (RFC 4180) with a header; null gives an empty field, arrays and maps give JSON. */
 export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): string {
   const lines = [
     columns.map(({ name }) => quote(name)),
@@ -9,10 +9,10 @@ export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): s
   return lines.map((fields) => `${fields.join(',')}\r\n`).join('');
 }
 
-/** A value of a result as text. */
-export function fieldText(value: SqlValue): string {
+/** Text of one value: null is empty, arrays and maps are JSON. */
+export function fieldText(value: unknown): string {
   if (value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
 }
 
 function quote(text: string): string {

@@ -1,4 +1,4 @@
-/** Queries to start from. */
+/** Example queries. */
 export const EXAMPLES: readonly { readonly title: string; readonly query: string }[] = [
   {
     title: 'Success by policy version',
@@ -13,7 +13,7 @@ ORDER BY policy_version DESC
 LIMIT 100`,
   },
   {
-    title: 'Surest wrong actions',
+    title: 'Most confident mistakes',
     query: `SELECT run_id, episode_id, step, action,
        round(exp(arraySum(arrayFilter((logprob, sampled) -> sampled, token_logprobs, action_mask))), 3) AS probability,
        reward, observation
@@ -23,7 +23,7 @@ ORDER BY probability DESC
 LIMIT 50`,
   },
   {
-    title: 'Actions: how often, how valid',
+    title: 'Actions by frequency and validity',
     query: `SELECT action, count() AS taken,
        round(avg(action_valid), 3) AS valid,
        round(avg(reward), 4) AS mean_reward

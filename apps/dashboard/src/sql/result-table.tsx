@@ -1,28 +1,28 @@
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { SqlResult, SqlValue } from '../api/types';
+import type { SqlResult } from '../api/schema';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
+import { formatCount } from '../format/numbers';
 import { fieldText } from './csv';
 import styles from './result-table.module.css';
 
-const SHOWN_ROWS = 1_000;
-const SHOWN_CHARACTERS = 300;
-const NUMERIC = /^(Nullable\()?(LowCardinality\()?(Nullable\()?(U?Int|Float|Decimal)/;
+const MAX_SHOWN_ROWS = 1_000;
+const MAX_SHOWN_CHARACTERS = 300;
+const NUMERIC_TYPE = /^(Nullable\()?(LowCardinality\()?(Nullable\()?(U?Int|Float|Decimal)/;
 
+/** Rows of a query; long results and long values are cut. */
 export function ResultTable({ result }: { readonly result: SqlResult }) {
-  const isNumeric = useMemo(() => result.columns.map(({ type }) => NUMERIC.test(type)), [result.columns]);
+  const isNumeric = useMemo(
+    () => result.columns.map(({ type }) => NUMERIC_TYPE.test(type)),
+    [result.columns],
+  );
   if (result.rows.length === 0)
-    return <EmptyState title="No rows">The query ran, and nothing matches.</EmptyState>;
-  const shown = result.rows.slice(0, SHOWN_ROWS);
+    return <EmptyState title="No rows">The query succeeded and returned nothing.</EmptyState>;
+  const shown = result.rows.slice(0, MAX_SHOWN_ROWS);
   return (
     <>
-      <div
-        className={`${table.frame} ${styles.frame}`}
-        tabIndex={0}
-        role="region"
-        aria-label="Result of the query"
-      >
+      <div className={`${table.frame} ${styles.frame}`} tabIndex={0} role="region" aria-label="Query result">
         <table className={table.table}>
           <thead>
             <tr>
@@ -44,17 +44,18 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
           </tbody>
         </table>
       </div>
-      {result.rows.length > SHOWN_ROWS && (
+      {result.rows.length > MAX_SHOWN_ROWS && (
         <p className={styles.note}>
-          The first {SHOWN_ROWS} of {result.rows.length} rows are shown; the CSV has all of them.
+          Showing the first {formatCount(MAX_SHOWN_ROWS)} of {formatCount(result.rows.length)} rows; the CSV
+          file has all of them.
         </p>
       )}
     </>
   );
 }
 
-/** Page of what a cell names, where the row says enough: runs by `run_id`, episodes by `run_id` and `episode_id`. */
-function addressOf({ columns }: SqlResult, row: readonly SqlValue[], column: number): string | null {
+/** Address of the run or episode that a cell names; null for other cells, and for an episode without its `run_id`. */
+function addressOf({ columns }: SqlResult, row: readonly unknown[], column: number): string | null {
   const { name } = columns[column];
   const value = row[column];
   if (typeof value !== 'string' || value === '') return null;
@@ -64,7 +65,7 @@ function addressOf({ columns }: SqlResult, row: readonly SqlValue[], column: num
 }
 
 interface CellProps {
-  readonly value: SqlValue;
+  readonly value: unknown;
   readonly isNumeric: boolean;
   readonly to: string | null;
 }
@@ -87,13 +88,13 @@ function Cell({ value, isNumeric, to }: CellProps) {
       </td>
     );
   }
-  const isLong = text.length > SHOWN_CHARACTERS;
+  const isLong = text.length > MAX_SHOWN_CHARACTERS;
   return (
     <td
       className={isNumeric ? table.number : styles.cell}
-      title={isLong ? `${text.length} characters` : undefined}
+      title={isLong ? `${formatCount(text.length)} characters` : undefined}
     >
-      {isLong ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}
+      {isLong ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}
     </td>
   );
 }

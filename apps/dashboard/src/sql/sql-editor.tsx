@@ -11,7 +11,7 @@ import { Compartment, EditorState, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-import type { SqlTable } from '../api/types';
+import type { SqlTable } from '../api/schema';
 import styles from './sql-editor.module.css';
 
 export interface SqlEditorProps {
@@ -19,11 +19,11 @@ export interface SqlEditorProps {
   /** Tables and columns that completion offers. */
   readonly tables: readonly SqlTable[];
   readonly onChange: (value: string) => void;
-  /** Ctrl+Enter, or Cmd+Enter. */
+  /** Called on Ctrl+Enter or Cmd+Enter. */
   readonly onRun: () => void;
 }
 
-const highlighting = HighlightStyle.define([
+const HIGHLIGHT_STYLE = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--series-4)', fontWeight: '600' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--good)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--series-3)' },
@@ -31,7 +31,7 @@ const highlighting = HighlightStyle.define([
   { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--series-5)' },
 ]);
 
-/** SQL with highlighting and completion; Tab moves on, as everywhere on the page. */
+/** Editor of SQL with highlighting and completion. The Tab key moves the focus, as elsewhere on the page. */
 export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -63,7 +63,7 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
           closeBrackets(),
           autocompletion(),
           keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
-          syntaxHighlighting(highlighting),
+          syntaxHighlighting(HIGHLIGHT_STYLE),
           language.current.of(languageOf([])),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': 'SQL query' }),

@@ -33,18 +33,19 @@ function choose(choice: ThemeChoice): void {
     if (choice === 'system') localStorage.removeItem(STORAGE_KEY);
     else localStorage.setItem(STORAGE_KEY, choice);
   } catch {
-    // Storage may be blocked: the choice then lasts as long as the page.
+    // The browser may block storage; then the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }
 
 export interface Theme {
   readonly choice: ThemeChoice;
-  /** What is on the screen. */
+  /** The theme on the screen. */
   readonly shown: 'dark' | 'light';
   choose(choice: ThemeChoice): void;
 }
 
+/** The theme, and a function to change it. The choice is kept in the browser's storage. */
 export function useTheme(): Theme {
   const choice = useSyncExternalStore(subscribe, currentChoice);
   const shown = useSyncExternalStore(subscribe, shownTheme);

@@ -1,67 +1,48 @@
 import { memo, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
-import type { StepTokens } from '../api/types';
-import { formatNumber, formatPercent } from '../format/numbers';
-import { surpriseOf, tokenViews, type TokenView } from './token-view';
+import type { StepTokens } from '../api/schema';
+import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
+import { surpriseOf, tokenViews, type TokenView } from './token-view';
 
-const SHOWN_AT_FIRST = 400;
+const NUM_SHOWN_AT_FIRST = 400;
+
+export interface TokenStripProps {
+  readonly tokens: StepTokens;
+  /** Name of the strip for screen readers. */
+  readonly label: string;
+}
 
 /**
- * The tokens that a step appended, sampled ones coloured by how unlikely they were.
- * Hovering or focusing one (arrow keys move along) shows its numbers below.
+ * The tokens that a step appended; sampled ones are colored by how unlikely they were. Hovering or focusing a token (arrow keys move
+ * the focus) shows its numbers below the strip.
  */
-export const TokenStrip = memo(function TokenStrip({
-  tokens,
-  label,
-}: {
-  readonly tokens: StepTokens;
-  readonly label: string;
-}) {
+export const TokenStrip = memo(function TokenStrip({ tokens, label }: TokenStripProps) {
   const views = useMemo(() => tokenViews(tokens), [tokens]);
-  const [showsAll, setShowsAll] = useState(views.length <= SHOWN_AT_FIRST);
-  const [current, setCurrent] = useState(() =>
-    Math.max(
-      0,
-      views.findIndex(({ sampled }) => sampled),
-    ),
-  );
+  const [showsAll, setShowsAll] = useState(views.length <= NUM_SHOWN_AT_FIRST);
+  const [current, setCurrent] = useState(() => firstSampled(views));
   const strip = useRef<HTMLDivElement>(null);
-  const shown = showsAll ? views : views.slice(0, SHOWN_AT_FIRST);
+  const shown = showsAll ? views : views.slice(0, NUM_SHOWN_AT_FIRST);
 
-  if (views.length === 0)
-    return <p className={styles.detail}>No tokens: the agent of this episode samples none.</p>;
+  if (views.length === 0) return <p className={styles.detail}>No tokens: this agent does not sample any.</p>;
 
-  const moveTo = (position: number): void => {
-    setCurrent(position);
-    strip.current?.querySelectorAll('button')[position]?.focus();
-  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const target = nextPosition(event.key, current, shown.length);
     if (target === null) return;
     event.preventDefault();
-    moveTo(target);
+    setCurrent(target);
+    strip.current?.querySelectorAll('button')[target]?.focus();
   };
 
   return (
     <div className={styles.strip}>
       <div className={styles.chips} role="group" aria-label={label} ref={strip} onKeyDown={onKeyDown}>
         {shown.map((token) => (
-          <button
+          <TokenChip
             key={token.position}
-            type="button"
-            className={token.sampled ? styles.sampled : styles.context}
-            style={chipStyle(token)}
-            tabIndex={token.position === current ? 0 : -1}
-            data-current={token.position === current || undefined}
-            onMouseEnter={() => {
-              setCurrent(token.position);
-            }}
-            onFocus={() => {
-              setCurrent(token.position);
-            }}
-          >
-            {token.text ?? token.id}
-          </button>
+            token={token}
+            isCurrent={token.position === current}
+            onPoint={setCurrent}
+          />
         ))}
         {!showsAll && (
           <button
@@ -71,7 +52,7 @@ export const TokenStrip = memo(function TokenStrip({
               setShowsAll(true);
             }}
           >
-            … {views.length - shown.length} more
+            Show {views.length - shown.length} more
           </button>
         )}
       </div>
@@ -80,35 +61,29 @@ export const TokenStrip = memo(function TokenStrip({
   );
 });
 
-function TokenNumbers({ token }: { readonly token: TokenView }) {
+interface TokenChipProps {
+  readonly token: TokenView;
+  readonly isCurrent: boolean;
+  /** Called with the position of the token that the pointer or the focus is on. */
+  readonly onPoint: (position: number) => void;
+}
+
+function TokenChip({ token, isCurrent, onPoint }: TokenChipProps) {
+  const point = (): void => {
+    onPoint(token.position);
+  };
   return (
-    <p className={styles.detail}>
-      <span>
-        token <b>{token.position}</b>
-      </span>
-      <span>
-        id <b>{token.id}</b>
-      </span>
-      <span>{token.sampled ? 'sampled' : 'context'}</span>
-      {token.sampled && (
-        <>
-          <span>
-            logprob <b>{formatNumber(token.logprob, 4)}</b>
-          </span>
-          <span>
-            probability <b>{formatPercent(token.logprob === null ? null : Math.exp(token.logprob))}</b>
-          </span>
-          <span>
-            entropy <b>{formatNumber(token.entropy)}</b>
-          </span>
-        </>
-      )}
-      {token.policyVersion !== null && (
-        <span>
-          policy <b>{token.policyVersion}</b>
-        </span>
-      )}
-    </p>
+    <button
+      type="button"
+      className={token.sampled ? styles.sampled : styles.context}
+      style={chipStyle(token)}
+      tabIndex={isCurrent ? 0 : -1}
+      data-current={isCurrent || undefined}
+      onMouseEnter={point}
+      onFocus={point}
+    >
+      {token.text ?? token.id}
+    </button>
   );
 }
 
@@ -117,16 +92,23 @@ function chipStyle({ logprob }: TokenView): CSSProperties | undefined {
   return { '--surprise': `${Math.round(surpriseOf(logprob) * 100)}%` } as CSSProperties;
 }
 
-function nextPosition(key: string, current: number, count: number): number | null {
+function firstSampled(views: readonly TokenView[]): number {
+  return Math.max(
+    0,
+    views.findIndex(({ sampled }) => sampled),
+  );
+}
+
+function nextPosition(key: string, current: number, numTokens: number): number | null {
   switch (key) {
     case 'ArrowRight':
-      return Math.min(current + 1, count - 1);
+      return Math.min(current + 1, numTokens - 1);
     case 'ArrowLeft':
       return Math.max(current - 1, 0);
     case 'Home':
       return 0;
     case 'End':
-      return count - 1;
+      return numTokens - 1;
     default:
       return null;
   }

@@ -11,7 +11,7 @@ const tokens = {
 };
 
 describe('tokenViews', () => {
-  it('gives logprob and entropy of sampled tokens only', () => {
+  it('gives logprob and entropy only for sampled tokens', () => {
     const [observed, , sampled] = tokenViews(tokens);
     expect(observed).toMatchObject({
       id: 7,
@@ -23,18 +23,18 @@ describe('tokenViews', () => {
     expect(sampled).toMatchObject({ id: 9, sampled: true, logprob: -0.5, entropy: 1.2, policyVersion: 3 });
   });
 
-  it('makes blanks visible', () => {
+  it('makes spaces and line breaks visible', () => {
     expect(tokenViews(tokens)[1].text).toBe('·map⏎');
   });
 
-  it('shows ids where neither texts nor entropies are known', () => {
+  it('gives null for texts and entropies that are unavailable', () => {
     const [first] = tokenViews({ ...tokens, texts: null, entropies: [] });
     expect(first).toMatchObject({ text: null, entropy: null });
   });
 });
 
 describe('surpriseOf', () => {
-  it('goes from 0 for a certain token to 1 at a probability of 1 %', () => {
+  it('goes from 0 for a certain token to 1 at a probability of 1%', () => {
     expect(surpriseOf(0)).toBe(0);
     expect(surpriseOf(Math.log(0.1))).toBeCloseTo(0.5);
     expect(surpriseOf(-50)).toBe(1);

@@ -1,21 +1,23 @@
-import type { StepTokens } from '../api/types';
+import type { StepTokens } from '../api/schema';
 
-/** One token as it is shown. */
+/** A token with what the page shows of it. */
 export interface TokenView {
   readonly position: number;
   readonly id: number;
-  /** Its text with blanks made visible; null when the tokenizer isn't known. */
+  /** Text with visible spaces and line breaks; null when the tokenizer is unavailable. */
   readonly text: string | null;
   readonly sampled: boolean;
+  /** Nats; null for a token that was not sampled, and when missing. */
   readonly logprob: number | null;
   readonly entropy: number | null;
-  /** null: no policy of this run. */
+  /** null = no policy of this run. */
   readonly policyVersion: number | null;
 }
 
-/** From this many nats on a token counts as fully surprising (probability 1 %). */
+/** −logprob from which a token counts as fully surprising: probability 1%. */
 const MAX_SURPRISE_NATS = Math.log(100);
 
+/** The tokens of a step, in order. */
 export function tokenViews(tokens: StepTokens): TokenView[] {
   return tokens.ids.map((id, position) => {
     const sampled = tokens.actionMask[position] === 1;
@@ -23,7 +25,7 @@ export function tokenViews(tokens: StepTokens): TokenView[] {
     return {
       position,
       id,
-      text: tokens.texts ? showBlanks(tokens.texts[position]) : null,
+      text: tokens.texts ? showSpaces(tokens.texts[position]) : null,
       sampled,
       logprob: sampled ? tokens.logprobs[position] : null,
       entropy: sampled ? (tokens.entropies[position] ?? null) : null,
@@ -32,15 +34,15 @@ export function tokenViews(tokens: StepTokens): TokenView[] {
   });
 }
 
-/** 0 for a certain token, 1 for one of probability 1 % or less. */
+/** Maps a logprob to [0, 1]: 0 for a certain token, 1 for a probability of 1% or less. */
 export function surpriseOf(logprob: number): number {
   return Math.min(1, Math.max(0, -logprob / MAX_SURPRISE_NATS));
 }
 
-function showBlanks(text: string): string {
+function showSpaces(text: string): string {
   if (text === '') return '∅';
   return text
     .replaceAll('\n', '⏎')
     .replaceAll('\t', '⇥')
-    .replace(/^ +| +$/g, (blanks) => '·'.repeat(blanks.length));
+    .replace(/^ +| +$/g, (spaces) => '·'.repeat(spaces.length));
 }

@@ -52,7 +52,7 @@ export function numberSimilarAnchors({
 }: SimilarAnchorsInput): SimilarAnchors {
   checkLength('groupOfStep', groupOfStep, anchors.length);
   checkUnitInterval('threshold', threshold);
-  const exact = numberAnchors(anchors.map((anchor, k) => anchor && `${String(groupOfStep[k])} ${anchor}`));
+  const exact = numberAnchors(anchors.map((anchor, k) => anchor && `${groupOfStep[k]} ${anchor}`));
   const texts: string[] = [];
   const statesOfGroup = new Map<number, number[]>();
   exact.forEach((number, k) => {

@@ -154,7 +154,7 @@ export function bootstrapValues(
   if (finalValues === null) {
     throw new AlgorithmError(
       'MISSING_INPUT',
-      `episode ${String(firstTruncated)} is truncated, so finalValues is needed to bootstrap from; it is null`,
+      `episode ${firstTruncated} is truncated, so finalValues is needed to bootstrap from; it is null`,
     );
   }
   checkValues('finalValues', finalValues, numEpisodes);

@@ -32,7 +32,7 @@ export function gdpo(input: GdpoInput, options: { readonly singleton?: Singleton
   checkFinite('weights', weights);
   const sums = new Float64Array(groupIds.length);
   components.forEach((returns, component) => {
-    checkValues(`components[${String(component)}]`, returns, groupIds.length);
+    checkValues(`components[${component}]`, returns, groupIds.length);
     const { advantages } = grpo({ returns, groupIds }, options);
     for (let episode = 0; episode < sums.length; episode++)
       sums[episode] += weights[component] * advantages[episode];

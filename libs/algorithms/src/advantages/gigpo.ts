@@ -193,8 +193,8 @@ function largestOf(numbers: Int32Array): number {
 
 /** Places values among those of their group. */
 class GroupNormalizer {
-  readonly #scales: Float64Array;
-  readonly #means: Float64Array;
+  private readonly scales: Float64Array;
+  private readonly means: Float64Array;
 
   /** @param singleton what the only value of a group becomes: 0, or itself */
   constructor(
@@ -202,20 +202,20 @@ class GroupNormalizer {
     normalization: 'meanStd' | 'mean',
     singleton: 'zero' | 'raw',
   ) {
-    this.#means = singleton === 'raw' ? means.slice() : means;
-    this.#scales = new Float64Array(counts.length);
+    this.means = singleton === 'raw' ? means.slice() : means;
+    this.scales = new Float64Array(counts.length);
     for (let group = 0; group < counts.length; group++) {
       if (counts[group] > 1 && allEqual[group] === 0) {
-        this.#scales[group] = normalization === 'mean' ? 1 : 1 / (stds[group] + GROUP_EPSILON);
+        this.scales[group] = normalization === 'mean' ? 1 : 1 / (stds[group] + GROUP_EPSILON);
       } else if (counts[group] === 1 && singleton === 'raw') {
-        this.#means[group] = 0;
-        this.#scales[group] = 1;
+        this.means[group] = 0;
+        this.scales[group] = 1;
       }
     }
   }
 
   normalize(value: number, group: number): number {
-    return (value - this.#means[group]) * this.#scales[group];
+    return (value - this.means[group]) * this.scales[group];
   }
 }
 
@@ -228,7 +228,7 @@ function checkGigpo({ episodeSteps, stepOffsets, rewards, groupIds, anchors }: G
     if (anchors[step] >= -1) continue;
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `anchors[${String(step)}] is ${String(anchors[step])}, must be ≥ 0, or −1 for none`,
+      `anchors[${step}] is ${anchors[step]}, must be ≥ 0, or −1 for none`,
     );
   }
   if (anchors.length > 0 && largestOf(anchors) === -1) {

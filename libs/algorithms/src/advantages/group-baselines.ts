@@ -44,7 +44,7 @@ export function maxRl(input: GroupInput, options: SingletonOptions = {}): GroupA
   if (negative !== -1) {
     throw new AlgorithmError(
       'UNSUPPORTED',
-      `returns[${String(negative)}] is ${String(input.returns[negative])}: maxRl divides by the group mean and needs returns ≥ 0`,
+      `returns[${negative}] is ${input.returns[negative]}: maxRl divides by the group mean and needs returns ≥ 0`,
     );
   }
   return overGroups(input, options, (value, group, { means }) => {

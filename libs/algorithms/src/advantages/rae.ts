@@ -55,7 +55,7 @@ function checkRoles(roleIds: Int32Array, numEpisodes: number, numRoles: number):
   if (outside !== -1) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `roleIds[${String(outside)}] is ${String(roleIds[outside])}, must be in [0, ${String(numRoles)}), the number of baselines`,
+      `roleIds[${outside}] is ${roleIds[outside]}, must be in [0, ${numRoles}), the number of baselines`,
     );
   }
 }

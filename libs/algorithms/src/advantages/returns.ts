@@ -45,7 +45,7 @@ export function nStepReturns(
   checkReturns(input);
   checkValues('values', values, rewards.length);
   if (!Number.isInteger(numSteps) || numSteps < 1) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `numSteps is ${String(numSteps)}, must be an integer ≥ 1`);
+    throw new AlgorithmError('INVALID_ARGUMENT', `numSteps is ${numSteps}, must be an integer ≥ 1`);
   }
   const bootstraps = bootstrapValues(offsets.length - 1, input);
   const returns = new Float32Array(rewards.length);

@@ -82,7 +82,7 @@ function checkVtrace(input: VtraceInput): void {
   if (input.rhoMax < input.traceMax) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `rhoMax is ${String(input.rhoMax)}, must not be less than traceMax, ${String(input.traceMax)}`,
+      `rhoMax is ${input.rhoMax}, must not be less than traceMax, ${input.traceMax}`,
     );
   }
 }

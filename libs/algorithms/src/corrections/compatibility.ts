@@ -59,16 +59,14 @@ export function combinationFaults(combination: Combination): string[] {
     );
   }
   if (!estimator.usesCritic && valueCoefficient !== 0) {
-    faults.push(
-      `valueCoefficient is ${String(valueCoefficient)}, must be 0: ${advantage} has no critic to train`,
-    );
+    faults.push(`valueCoefficient is ${valueCoefficient}, must be 0: ${advantage} has no critic to train`);
   }
   if (estimator.usesCritic && valueCoefficient === 0) {
     faults.push(`valueCoefficient is 0, must be more: ${advantage} reads a critic that nothing would train`);
   }
   if (estimator.usesGroups && groupSize < 2) {
     faults.push(
-      `groupSize is ${String(groupSize)}, must be at least 2: ${advantage} compares the episodes of a group`,
+      `groupSize is ${groupSize}, must be at least 2: ${advantage} compares the episodes of a group`,
     );
   }
   for (const input of estimator.requires) {

@@ -53,10 +53,7 @@ export function correctionMetrics(input: CorrectionInput): CorrectionMetrics {
  */
 export function stalenessHistogram(staleness: Int32Array, maxStaleness: number): Int32Array {
   if (!Number.isInteger(maxStaleness) || maxStaleness < 0) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `maxStaleness is ${String(maxStaleness)}, must be an integer ≥ 0`,
-    );
+    throw new AlgorithmError('INVALID_ARGUMENT', `maxStaleness is ${maxStaleness}, must be an integer ≥ 0`);
   }
   checkCounts('staleness', staleness, staleness.length);
   const histogram = new Int32Array(maxStaleness + 2);

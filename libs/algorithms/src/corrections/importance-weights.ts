@@ -53,10 +53,7 @@ export function importanceWeights(input: CorrectionInput, options: ImportanceOpt
   checkCorrectionInput(input);
   checkPositive('cap', cap);
   if (floor !== null && !(floor > 0 && floor <= cap)) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `floor is ${String(floor)}, must be in (0, cap], cap ${String(cap)}`,
-    );
+    throw new AlgorithmError('INVALID_ARGUMENT', `floor is ${floor}, must be in (0, cap], cap ${cap}`);
   }
   const raw = level === 'token' ? tokenRatios(input) : sequenceRatios(input, level);
   const truncate = (weight: number): number =>
@@ -127,6 +124,6 @@ function explosionWarnings(input: CorrectionInput): string[] {
   const longest = sequenceLogRatios(input).counts.reduce((most, count) => Math.max(most, count), 0);
   if (longest < LONG_SEQUENCE) return [];
   return [
-    `sequence importance weights multiply ${String(longest)} ratios (1.1 a token is ${(1.1 ** longest).toExponential(0)}×): consider level 'geometric'`,
+    `sequence importance weights multiply ${longest} ratios (1.1 a token is ${(1.1 ** longest).toExponential(0)}×): consider level 'geometric'`,
   ];
 }

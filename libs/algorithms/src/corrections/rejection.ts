@@ -121,28 +121,28 @@ function countRejections(
 }
 
 function checkRule(rule: RejectionRule, index: number): void {
-  const name = `rules[${String(index)}]`;
+  const name = `rules[${index}]`;
   const refuse = (problem: string): never => {
     throw new AlgorithmError('INVALID_ARGUMENT', `${name}.${problem}`);
   };
   if (!REJECTION_STATISTICS.includes(rule.statistic)) {
-    refuse(`statistic is '${String(rule.statistic)}', must be one of ${REJECTION_STATISTICS.join(', ')}`);
+    refuse(`statistic is '${rule.statistic}', must be one of ${REJECTION_STATISTICS.join(', ')}`);
   }
   if (!REJECTION_SCOPES.includes(rule.scope)) {
-    refuse(`scope is '${String(rule.scope)}', must be one of ${REJECTION_SCOPES.join(', ')}`);
+    refuse(`scope is '${rule.scope}', must be one of ${REJECTION_SCOPES.join(', ')}`);
   }
   checkPositive(`${name}.high`, rule.high);
   if (rule.statistic !== 'k1') {
     const { low = null } = rule as { readonly low?: number | null };
-    if (low !== null) refuse(`low is ${String(low)}, must be absent: ${rule.statistic} has one upper bound`);
+    if (low !== null) refuse(`low is ${low}, must be absent: ${rule.statistic} has one upper bound`);
     return;
   }
   if ((rule.scope as string) === 'sequenceMax') refuse("scope is 'sequenceMax', which k1 does not have");
-  checkPositive(`rules[${String(index)}].low`, rule.low);
+  checkPositive(`rules[${index}].low`, rule.low);
   if (rule.low > rule.high) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `rules[${String(index)}].low is ${String(rule.low)}, must not be more than high, ${String(rule.high)}`,
+      `rules[${index}].low is ${rule.low}, must not be more than high, ${rule.high}`,
     );
   }
 }

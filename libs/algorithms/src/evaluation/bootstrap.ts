@@ -24,13 +24,10 @@ export function bootstrapInterval(
   { numResamples, level, seed }: BootstrapOptions,
 ): Interval {
   if (!Number.isInteger(numResamples) || numResamples < 2) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `numResamples is ${String(numResamples)}, must be an integer ≥ 2`,
-    );
+    throw new AlgorithmError('INVALID_ARGUMENT', `numResamples is ${numResamples}, must be an integer ≥ 2`);
   }
   if (!(level > 0 && level < 1)) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `level is ${String(level)}, must be in (0, 1)`);
+    throw new AlgorithmError('INVALID_ARGUMENT', `level is ${level}, must be in (0, 1)`);
   }
   const random = uniformInts(seed);
   const sample = new Int32Array(size);

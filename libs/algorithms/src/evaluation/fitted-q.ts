@@ -12,9 +12,9 @@ import {
 } from './linear-q.js';
 
 /** Groups are dealt out to folds; what a fold's episodes are worth is said by a model that was fitted on the other folds. */
-const numFolds = 5;
+const NUM_FOLDS = 5;
 /** With fewer a bootstrap sample could lie in a single fold, and leave nothing to fit on. */
-const minGroups = 2 * numFolds;
+const minGroups = 2 * NUM_FOLDS;
 
 export interface CrossFittedQ {
   /** Q of each decision `[N]`, by a model that never saw its episode, nor another of its group. */
@@ -64,7 +64,7 @@ export function fittedQEvaluation(
   if (empty !== -1) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `episode ${String(empty)} has no decision: there is no first state to evaluate`,
+      `episode ${empty} has no decision: there is no first state to evaluate`,
     );
   }
   const estimate = (timesOf: Int32Array): number => {
@@ -108,14 +108,14 @@ class Folds {
     if (numClusters < minGroups) {
       throw new AlgorithmError(
         'INSUFFICIENT_DATA',
-        `there are ${String(numClusters)} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
-          `${String(minGroups)}: ${String(minGroups - numClusters)} more groups would do`,
+        `there are ${numClusters} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
+          `${minGroups}: ${minGroups - numClusters} more groups would do`,
       );
     }
   }
 
   foldOf(episode: number): number {
-    return this.clusters.clusterOf[episode] % numFolds;
+    return this.clusters.clusterOf[episode] % NUM_FOLDS;
   }
 
   /**
@@ -126,7 +126,7 @@ class Folds {
   fit(timesOf?: Int32Array): LinearQ[] {
     const { transitions, options } = this;
     const newSystem = () => new RegressionSystem(transitions.numFeatures);
-    const parts = Array.from({ length: numFolds }, newSystem);
+    const parts = Array.from({ length: NUM_FOLDS }, newSystem);
     const { clusterOf } = this.clusters;
     for (let e = 0; e < clusterOf.length; e++) {
       const times = timesOf === undefined ? 1 : timesOf[clusterOf[e]];

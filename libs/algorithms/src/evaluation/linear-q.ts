@@ -137,7 +137,7 @@ export class RegressionSystem {
     }
     throw new AlgorithmError(
       'INSUFFICIENT_DATA',
-      `fitted-Q evaluation did not settle in ${String(maxIterations)} iterations: more episodes, a larger ridge or fewer features are needed`,
+      `fitted-Q evaluation did not settle in ${maxIterations} iterations: more episodes, a larger ridge or fewer features are needed`,
     );
   }
 }
@@ -152,7 +152,7 @@ function choleskyFactor(matrix: Float64Array, size: number): Float64Array {
       if (i === j && !(sum > 0)) {
         throw new AlgorithmError(
           'INSUFFICIENT_DATA',
-          `feature ${String(i)} is never seen or depends on others, so the regression is singular: a ridge > 0 or other episodes are needed`,
+          `feature ${i} is never seen or depends on others, so the regression is singular: a ridge > 0 or other episodes are needed`,
         );
       }
       factor[i * size + j] = i === j ? Math.sqrt(sum) : sum / factor[j * size + j];
@@ -196,10 +196,7 @@ export function checkTransitions({
   groupIds,
 }: QTransitions): void {
   if (!Number.isInteger(numFeatures) || numFeatures < 1) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `numFeatures is ${String(numFeatures)}, must be an integer ≥ 1`,
-    );
+    throw new AlgorithmError('INVALID_ARGUMENT', `numFeatures is ${numFeatures}, must be an integer ≥ 1`);
   }
   checkOffsets('offsets', offsets, rewards.length);
   checkValues('rewards', rewards, rewards.length);

@@ -86,7 +86,7 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   const { minEffectiveGroups = Math.min(10, minEffectiveEpisodes) } = options;
   checkLoggedEpisodes(episodes);
   estimators.forEach((estimator, i) => {
-    checkName(`estimators[${String(i)}]`, estimator, OFF_POLICY_ESTIMATORS);
+    checkName(`estimators[${i}]`, estimator, OFF_POLICY_ESTIMATORS);
   });
   checkUnitInterval('gamma', gamma);
   checkPositive('minEffectiveEpisodes', minEffectiveEpisodes);
@@ -167,16 +167,16 @@ function tooFewEffective(
   if (effectiveEpisodes >= least) return null;
   if (numEpisodes === 0) {
     return (
-      `there are no episodes; at least ${String(least)} effective ones (minEffectiveEpisodes) are needed: ` +
-      `${String(Math.ceil(least))} or more of the candidate itself, or of a policy close to it, would do`
+      `there are no episodes; at least ${least} effective ones (minEffectiveEpisodes) are needed: ` +
+      `${Math.ceil(least)} or more of the candidate itself, or of a policy close to it, would do`
     );
   }
   const more = Math.ceil((least / effectiveEpisodes) * numEpisodes) - numEpisodes;
   const share = (100 * largestWeightShare).toFixed(0);
   return (
-    `${String(numEpisodes)} episodes count as ${effectiveEpisodes.toFixed(1)} effective ones, at least ${String(least)} ` +
-    `(minEffectiveEpisodes) are needed (one episode carries ${share} % of the weight); about ${String(more)} more episodes of this ` +
-    `behavior policy, or ${String(Math.ceil(least - effectiveEpisodes))} and more of the candidate itself, would do`
+    `${numEpisodes} episodes count as ${effectiveEpisodes.toFixed(1)} effective ones, at least ${least} ` +
+    `(minEffectiveEpisodes) are needed (one episode carries ${share} % of the weight); about ${more} more episodes of this ` +
+    `behavior policy, or ${Math.ceil(least - effectiveEpisodes)} and more of the candidate itself, would do`
   );
 }
 
@@ -187,9 +187,9 @@ function tooFewGroups(
   if (effectiveGroups >= least) return null;
   const more = Math.ceil((least / effectiveGroups) * numGroups) - numGroups;
   return (
-    `${String(numEpisodes)} episodes of ${String(numGroups)} groups count as ${effectiveGroups.toFixed(1)} effective groups, at least ` +
-    `${String(least)} (minEffectiveGroups) are needed, as episodes of one task and seed are evidence only together; about ` +
-    `${String(more)} more groups of this behavior policy would do`
+    `${numEpisodes} episodes of ${numGroups} groups count as ${effectiveGroups.toFixed(1)} effective groups, at least ` +
+    `${least} (minEffectiveGroups) are needed, as episodes of one task and seed are evidence only together; about ` +
+    `${more} more groups of this behavior policy would do`
   );
 }
 

@@ -43,7 +43,7 @@ export function estimateKl(
   if (!KL_ESTIMATORS.includes(estimator)) {
     throw new AlgorithmError(
       'UNKNOWN_NAME',
-      `no KL estimator is named '${String(estimator)}'; known: ${KL_ESTIMATORS.join(', ')}`,
+      `no KL estimator is named '${estimator}'; known: ${KL_ESTIMATORS.join(', ')}`,
     );
   }
   checkValues('logprobs', logprobs, logprobs.length);

@@ -16,23 +16,19 @@ export type NumericArray = Float32Array | Float64Array;
 /** @throws AlgorithmError unless `offsets` starts at 0, never falls and ends at `length` */
 export function checkOffsets(name: string, offsets: Int32Array, length: number): void {
   if (offsets.length === 0) refuse(`${name} is empty, must hold at least the 0 it starts with`);
-  if (offsets[0] !== 0) refuse(`${name}[0] is ${String(offsets[0])}, must be 0`);
+  if (offsets[0] !== 0) refuse(`${name}[0] is ${offsets[0]}, must be 0`);
   for (let i = 1; i < offsets.length; i++) {
     if (offsets[i] < offsets[i - 1]) {
-      refuse(
-        `${name}[${String(i)}] is ${String(offsets[i])}, must not be less than the ${String(offsets[i - 1])} before it`,
-      );
+      refuse(`${name}[${i}] is ${offsets[i]}, must not be less than the ${offsets[i - 1]} before it`);
     }
   }
   const end = offsets[offsets.length - 1];
-  if (end !== length)
-    refuse(`${name} ends at ${String(end)}, must end at the number of values, ${String(length)}`);
+  if (end !== length) refuse(`${name} ends at ${end}, must end at the number of values, ${length}`);
 }
 
 /** @throws AlgorithmError unless the array has `length` entries */
 export function checkLength(name: string, array: { readonly length: number }, length: number): void {
-  if (array.length !== length)
-    refuse(`${name} has ${String(array.length)} entries, must have ${String(length)}`);
+  if (array.length !== length) refuse(`${name} has ${array.length} entries, must have ${length}`);
 }
 
 /**
@@ -51,7 +47,7 @@ export function checkFinite(name: string, array: NumericArray): void {
   if (i < array.length) first += array[i] - array[i];
   if (first + second === 0) return;
   for (i = 0; i < array.length; i++) {
-    if (array[i] - array[i] !== 0) refuse(`${name}[${String(i)}] is ${String(array[i])}, must be finite`);
+    if (array[i] - array[i] !== 0) refuse(`${name}[${i}] is ${array[i]}, must be finite`);
   }
 }
 
@@ -66,9 +62,7 @@ export function checkGroupIds(name: string, groupIds: Int32Array, length: number
   checkLength(name, groupIds, length);
   const bad = groupIds.findIndex((group) => group < 0 || group >= numGroups);
   if (bad !== -1) {
-    refuse(
-      `${name}[${String(bad)}] is ${String(groupIds[bad])}, must be a group number in [0, ${String(numGroups)})`,
-    );
+    refuse(`${name}[${bad}] is ${groupIds[bad]}, must be a group number in [0, ${numGroups})`);
   }
 }
 
@@ -76,14 +70,14 @@ export function checkGroupIds(name: string, groupIds: Int32Array, length: number
 export function checkCounts(name: string, counts: Int32Array, length: number): void {
   checkLength(name, counts, length);
   const bad = counts.findIndex((count) => count < 0);
-  if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(counts[bad])}, must be ≥ 0`);
+  if (bad !== -1) refuse(`${name}[${bad}] is ${counts[bad]}, must be ≥ 0`);
 }
 
 /** @throws AlgorithmError unless every entry is 0 or 1 */
 export function checkMask(name: string, mask: Uint8Array, length: number): void {
   checkLength(name, mask, length);
   const bad = mask.findIndex((bit) => bit > 1);
-  if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(mask[bad])}, must be 0 or 1`);
+  if (bad !== -1) refuse(`${name}[${bad}] is ${mask[bad]}, must be 0 or 1`);
 }
 
 /** @throws AlgorithmError `UNKNOWN_NAME`, naming the nearest known names or all of them */
@@ -91,23 +85,21 @@ export function checkName(field: string, name: string, known: readonly string[])
   if (known.includes(name)) return;
   const near = nearNames(String(name), known);
   const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
-  throw new AlgorithmError('UNKNOWN_NAME', `${field} is '${String(name)}', which is not known; ${hint}`);
+  throw new AlgorithmError('UNKNOWN_NAME', `${field} is '${name}', which is not known; ${hint}`);
 }
 
 export function checkUnitInterval(name: string, value: number): void {
-  if (!(value >= 0 && value <= 1)) refuse(`${name} is ${String(value)}, must be in [0, 1]`);
+  if (!(value >= 0 && value <= 1)) refuse(`${name} is ${value}, must be in [0, 1]`);
 }
 
 export function checkFiniteNumber(name: string, value: number): void {
-  if (!Number.isFinite(value)) refuse(`${name} is ${String(value)}, must be finite`);
+  if (!Number.isFinite(value)) refuse(`${name} is ${value}, must be finite`);
 }
 
 export function checkPositive(name: string, value: number): void {
-  if (!(value > 0 && Number.isFinite(value)))
-    refuse(`${name} is ${String(value)}, must be a finite number > 0`);
+  if (!(value > 0 && Number.isFinite(value))) refuse(`${name} is ${value}, must be a finite number > 0`);
 }
 
 export function checkNonNegative(name: string, value: number): void {
-  if (!(value >= 0 && Number.isFinite(value)))
-    refuse(`${name} is ${String(value)}, must be a finite number ≥ 0`);
+  if (!(value >= 0 && Number.isFinite(value))) refuse(`${name} is ${value}, must be a finite number ≥ 0`);
 }

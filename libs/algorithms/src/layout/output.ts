@@ -21,7 +21,7 @@ export function outputOf(name: string, given: Float32Array | null | undefined, l
   if (given.length < length) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `output.${name} has ${String(given.length)} entries, must have at least ${String(length)}`,
+      `output.${name} has ${given.length} entries, must have at least ${length}`,
     );
   }
   return given.length === length ? given : given.subarray(0, length);

@@ -10,7 +10,7 @@ import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
  * over the whole batch, so the tokens are selected in a pass of its own.
  */
 
-const ranked = { scope: 'batch', needsBehaviorLogprobs: false, correctsForBehavior: false } as const;
+const RANKED = { scope: 'batch', needsBehaviorLogprobs: false, correctsForBehavior: false } as const;
 
 /** c_t `[N]`; −∞ for tokens of weight 0. */
 function covariances({ advantages, logprobs, weights }: PolicyLossInput): Float64Array {
@@ -43,7 +43,7 @@ const clipOptions = { clipLow: positiveFraction(0.2), clipHigh: positive(0.2) };
  * lowest < c < highest that PPO did not clip.
  */
 export const clipCov = definePolicyLoss({
-  ...ranked,
+  ...RANKED,
   name: 'clipCov',
   source: 'arXiv:2505.22617',
   options: {
@@ -74,7 +74,7 @@ export const clipCov = definePolicyLoss({
 
 /** KL-Cov: ℓ = −Aρ, plus β|Δ| on the share `fraction` of the tokens with the largest c. Ties: the earlier token. */
 export const klCov = definePolicyLoss({
-  ...ranked,
+  ...RANKED,
   name: 'klCov',
   source: 'arXiv:2505.22617',
   options: { fraction: positiveFraction(0.0002), beta: nonNegative(1) },

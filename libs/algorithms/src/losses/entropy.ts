@@ -18,10 +18,7 @@ export interface EntropyTerms {
  */
 export function categoricalEntropy(logits: Float32Array, numCategories: number): EntropyTerms {
   if (!Number.isInteger(numCategories) || numCategories < 1) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `numCategories is ${String(numCategories)}, must be an integer ≥ 1`,
-    );
+    throw new AlgorithmError('INVALID_ARGUMENT', `numCategories is ${numCategories}, must be an integer ≥ 1`);
   }
   const numRows = Math.floor(logits.length / numCategories);
   checkLength('logits', logits, numRows * numCategories);

@@ -4,11 +4,11 @@ import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /** Losses of the form −(fixed weight)·A·logπ, and their kin: the gradient is the weight itself. */
 
-const onPolicyOnly = { scope: 'token', needsBehaviorLogprobs: false, correctsForBehavior: false } as const;
+const ON_POLICY_ONLY = { scope: 'token', needsBehaviorLogprobs: false, correctsForBehavior: false } as const;
 
 /** Group policy gradient, plain REINFORCE (Chu et al., arXiv:2504.02546): ℓ = −A·logπ. */
 export const gpgLoss = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'gpg',
   source: 'arXiv:2504.02546',
   options: {},
@@ -22,7 +22,7 @@ export const gpgLoss = definePolicyLoss({
 
 /** Imitation: ℓ = −logπ of what the expert did. Advantages are not read. */
 export const crossEntropy = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'crossEntropy',
   source: 'maximum likelihood',
   options: {},
@@ -39,7 +39,7 @@ export const crossEntropy = definePolicyLoss({
  * The paper has no lower bound, which is `clipLow: 1`.
  */
 export const cispo = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'cispo',
   source: 'arXiv:2506.13585',
   options: { clipLow: positiveFraction(1), clipHigh: positive(0.2) },
@@ -55,7 +55,7 @@ export const cispo = definePolicyLoss({
 
 /** DRO (arXiv:2405.19107): ℓ = −(A·logπ − ½βΔ²), a quadratic pull toward the proximal policy. */
 export const dro = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'dro',
   source: 'arXiv:2405.19107',
   options: { beta: positive(0.1) },
@@ -74,7 +74,7 @@ const divergenceOptions = { deltaLow: positive(0.2), deltaHigh: positive(0.2), m
  * has moved too far in the direction that A pushes: π − π_prox > deltaHigh for A > 0, < −deltaLow otherwise.
  */
 export const dppoTv = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'dppoTv',
   source: 'arXiv:2602.04879',
   options: divergenceOptions,
@@ -98,7 +98,7 @@ const KL_EPSILON = 1e-8;
  * has grown (A > 0), or over deltaLow and π has shrunk (otherwise). Else as `dppoTv`.
  */
 export const dppoKl = definePolicyLoss({
-  ...onPolicyOnly,
+  ...ON_POLICY_ONLY,
   name: 'dppoKl',
   source: 'arXiv:2602.04879',
   options: divergenceOptions,

@@ -47,7 +47,7 @@ export function positiveFraction(fallback: number): OptionSpec<number> {
 export function moreThan(bound: number, fallback: number): OptionSpec<number> {
   return {
     fallback,
-    rule: `a finite number > ${String(bound)}`,
+    rule: `a finite number > ${bound}`,
     accepts: (value) => isNumber(value) && value > bound,
   };
 }
@@ -61,7 +61,7 @@ export function nonNegative(fallback: number): OptionSpec<number> {
 export function wholeNumber(fallback: number, least = 0): OptionSpec<number> {
   return {
     fallback,
-    rule: `an integer ≥ ${String(least)}`,
+    rule: `an integer ≥ ${least}`,
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
   };
 }

@@ -21,7 +21,7 @@ export function rankCorrelation(x: Float64Array, y: Float64Array): RankCorrelati
   if (x.length !== y.length) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `y has ${String(y.length)} values, must have one for each of the ${String(x.length)} of x`,
+      `y has ${y.length} values, must have one for each of the ${x.length} of x`,
     );
   }
   checkFinite('x', x);

@@ -2,18 +2,18 @@ import * as algorithms from '../index.js';
 import type { Entry } from './broken-arguments.js';
 import {
   critic,
-  criticKinds,
+  CRITIC_KINDS,
   group,
   groupIds,
-  groupKinds,
+  GROUP_KINDS,
   ofCriticKinds,
   offsets,
   overGroup,
   policies,
-  policyKinds,
+  POLICY_KINDS,
   returns,
   rewards,
-  stepKinds,
+  STEP_KINDS,
   steps,
   tokens,
   withoutLambda,
@@ -28,9 +28,9 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   gae: {
     run: algorithms.gae,
     input: { ...critic, mask: new Uint8Array(5).fill(1) },
-    kinds: { ...criticKinds, mask: 'mask' },
+    kinds: { ...CRITIC_KINDS, mask: 'mask' },
   },
-  tdLambdaReturns: { run: algorithms.tdLambdaReturns, input: critic, kinds: criticKinds },
+  tdLambdaReturns: { run: algorithms.tdLambdaReturns, input: critic, kinds: CRITIC_KINDS },
   monteCarloReturns: { run: algorithms.monteCarloReturns, input: withoutLambda, kinds: withoutLambdaKinds },
   nStepReturns: {
     run: algorithms.nStepReturns,
@@ -40,14 +40,14 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   biLevelGae: {
     run: algorithms.biLevelGae,
     input: { ...critic, ...steps, turnGamma: 0.9 },
-    kinds: { ...withoutOffsetsKinds, ...stepKinds, turnGamma: 'unit' },
+    kinds: { ...withoutOffsetsKinds, ...STEP_KINDS, turnGamma: 'unit' },
   },
   vtrace: {
     run: algorithms.vtrace,
     input: { ...critic, ...policies, rhoMax: 1, traceMax: 1, policyRhoMax: 1 },
     kinds: {
-      ...criticKinds,
-      ...policyKinds,
+      ...CRITIC_KINDS,
+      ...POLICY_KINDS,
       rhoMax: 'positive',
       traceMax: 'positive',
       policyRhoMax: 'positive',
@@ -56,7 +56,7 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   retrace: {
     run: algorithms.retrace,
     input: { ...withoutValues, ...policies, qValues: tokens(1), expectedQValues: tokens(0.5) },
-    kinds: { ...withoutValuesKinds, ...policyKinds, qValues: 'values', expectedQValues: 'values' },
+    kinds: { ...withoutValuesKinds, ...POLICY_KINDS, qValues: 'values', expectedQValues: 'values' },
   },
   grpo: overGroup(algorithms.grpo),
   drGrpo: overGroup(algorithms.drGrpo),
@@ -67,7 +67,7 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   opo: {
     run: algorithms.opo,
     input: { ...group, lengths: Int32Array.of(2, 0, 3) },
-    kinds: { ...groupKinds, lengths: 'groupIds' },
+    kinds: { ...GROUP_KINDS, lengths: 'groupIds' },
   },
   gdpo: {
     run: (({
@@ -86,7 +86,7 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   gigpo: {
     run: algorithms.gigpo,
     input: { ...steps, rewards, groupIds, anchors: Int32Array.of(0, 0) },
-    kinds: { ...stepKinds, rewards: 'values', groupIds: 'groupIds' },
+    kinds: { ...STEP_KINDS, rewards: 'values', groupIds: 'groupIds' },
   },
   optimalTokenBaseline: {
     run: algorithms.optimalTokenBaseline,
@@ -116,7 +116,7 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   reinforcePlusPlusBaseline: {
     run: algorithms.reinforcePlusPlusBaseline,
     input: { ...group, offsets },
-    kinds: { ...groupKinds, offsets: 'rows' },
+    kinds: { ...GROUP_KINDS, offsets: 'rows' },
   },
   remax: {
     run: algorithms.remax,

@@ -57,9 +57,9 @@ export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
         count: [0, -1, 1.5, NaN],
       };
       return (bad[kind] ?? []).map((number) => [
-        `${argument} ${String(number)}`,
+        `${argument} ${number}`,
         to(number),
-        says(`${name} is ${String(number)}, must`),
+        says(`${name} is ${number}, must`),
       ]);
     }
     if (value === null) return [];
@@ -67,23 +67,21 @@ export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
     const shorter = value.slice(0, last);
     // A length that does not fit is told by either side of it.
     const wrongLength = says(
-      `has ${String(last)} |must have ${String(last)}|must end at the number of values, ${String(last)}|one for each of the ${String(last)}`,
+      `has ${last} |must have ${last}|must end at the number of values, ${last}|one for each of the ${last}`,
     );
     switch (kind) {
       case 'values':
         return [
-          [`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${String(last)}\\] is NaN`)],
+          [`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${last}\\] is NaN`)],
           [
             `${argument} infinite`,
             to(changed(value, last, -Infinity)),
-            says(`${name}\\[${String(last)}\\] is -Infinity`),
+            says(`${name}\\[${last}\\] is -Infinity`),
           ],
           [`${argument} too short`, to(shorter), wrongLength],
         ];
       case 'leading':
-        return [
-          [`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${String(last)}\\] is NaN`)],
-        ];
+        return [[`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${last}\\] is NaN`)]];
       case 'offsets':
       case 'rows':
         return [

@@ -4,7 +4,7 @@
  */
 export function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5): void {
   if (actual.length !== expected.length) {
-    throw new Error(`${String(actual.length)} entries, expected ${String(expected.length)}`);
+    throw new Error(`${actual.length} entries, expected ${expected.length}`);
   }
   let worst = -1;
   let worstError = tolerance;
@@ -19,6 +19,6 @@ export function expectClose(actual: ArrayLike<number>, expected: ArrayLike<numbe
   }
   if (worst === -1) return;
   throw new Error(
-    `entry ${String(worst)} is ${String(actual[worst])}, expected ${String(expected[worst])} (error ${worstError.toExponential(2)} > ${String(tolerance)})`,
+    `entry ${worst} is ${actual[worst]}, expected ${expected[worst]} (error ${worstError.toExponential(2)} > ${tolerance})`,
   );
 }

@@ -21,7 +21,7 @@ const transitions = {
   gamma: 0.9,
   ridge: 0.1,
 };
-const transitionKinds = {
+const TRANSITION_KINDS = {
   offsets: 'offsets',
   features: 'values',
   expectedFeatures: 'values',
@@ -30,7 +30,7 @@ const transitionKinds = {
   gamma: 'unit',
   ridge: 'nonNegative',
 } as const;
-const bootstrap = { numResamples: 20, level: 0.9, seed: 1 };
+const BOOTSTRAP = { numResamples: 20, level: 0.9, seed: 1 };
 const fitted = (run: (transitions: algorithms.QTransitions, options: algorithms.FittedQOptions) => unknown) =>
   (({ gamma, ridge, ...rest }: typeof transitions) =>
     run({ ...rest, numFeatures: 2 }, { gamma, ridge })) as Entry['run'];
@@ -194,24 +194,26 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
   },
   bootstrapInterval: {
     run: (({ numResamples, level }: { numResamples: number; level: number }) =>
-      algorithms.bootstrapInterval(5, () => 1, { ...bootstrap, numResamples, level })) as Entry['run'],
+      algorithms.bootstrapInterval(5, () => 1, { ...BOOTSTRAP, numResamples, level })) as Entry['run'],
     input: { numResamples: 20, level: 0.9 },
     kinds: { numResamples: 'count', level: 'unit' },
   },
   fitLinearQ: {
     run: fitted((input, options) => algorithms.fitLinearQ(input, Int32Array.of(0, 1, 2), options)),
     input: transitions,
-    kinds: transitionKinds,
+    kinds: TRANSITION_KINDS,
   },
   crossFitLinearQ: {
     run: fitted((input, options) => algorithms.crossFitLinearQ(input, options)),
     input: transitions,
-    kinds: transitionKinds,
+    kinds: TRANSITION_KINDS,
   },
   fittedQEvaluation: {
-    run: fitted((input, options) => algorithms.fittedQEvaluation(input, { ...options, bootstrap })),
+    run: fitted((input, options) =>
+      algorithms.fittedQEvaluation(input, { ...options, bootstrap: BOOTSTRAP }),
+    ),
     input: transitions,
-    kinds: transitionKinds,
+    kinds: TRANSITION_KINDS,
   },
   linearValues: {
     run: (({ features, weights }: { features: Float32Array; weights: Float64Array }) =>
@@ -230,7 +232,7 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       const { gamma, minEffectiveEpisodes, minEffectiveGroups, ...episodes } = input;
       const estimators = ['perDecision'] as const;
       const least = { minEffectiveEpisodes, minEffectiveGroups };
-      return algorithms.evaluateOffPolicy(episodes, { estimators, gamma, ...least, bootstrap });
+      return algorithms.evaluateOffPolicy(episodes, { estimators, gamma, ...least, bootstrap: BOOTSTRAP });
     }) as Entry['run'],
     input: {
       offsets,

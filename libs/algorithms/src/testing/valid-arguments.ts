@@ -19,7 +19,7 @@ export const critic = {
   gamma: 0.9,
   lambda: 0.9,
 };
-export const criticKinds = {
+export const CRITIC_KINDS = {
   offsets: 'offsets',
   rewards: 'values',
   values: 'values',
@@ -29,13 +29,13 @@ export const criticKinds = {
   lambda: 'unit',
 } as const;
 export const policies = { proximalLogprobs: tokens(-1), behaviorLogprobs: tokens(-1.1) };
-export const policyKinds = { proximalLogprobs: 'values', behaviorLogprobs: 'values' } as const;
+export const POLICY_KINDS = { proximalLogprobs: 'values', behaviorLogprobs: 'values' } as const;
 export const steps = { episodeSteps: Int32Array.of(0, 1, 1, 2), stepOffsets: Int32Array.of(0, 2, 5) };
-export const stepKinds = { episodeSteps: 'offsets', stepOffsets: 'offsets' } as const;
+export const STEP_KINDS = { episodeSteps: 'offsets', stepOffsets: 'offsets' } as const;
 export const group = { returns, groupIds };
-export const groupKinds = { returns: 'leading', groupIds: 'groupIds' } as const;
+export const GROUP_KINDS = { returns: 'leading', groupIds: 'groupIds' } as const;
 export const corrected = { offsets, ...policies, keep: new Uint8Array(5).fill(1) };
-export const correctedKinds = { offsets: 'offsets', ...policyKinds, keep: 'mask' } as const;
+export const correctedKinds = { offsets: 'offsets', ...POLICY_KINDS, keep: 'mask' } as const;
 export const loss = {
   offsets,
   logprobs: tokens(-1),
@@ -46,21 +46,21 @@ export const loss = {
 export const lossKinds = {
   offsets: 'offsets',
   logprobs: 'values',
-  ...policyKinds,
+  ...POLICY_KINDS,
   advantages: 'values',
   weights: 'values',
 } as const;
 export const { gamma: _gamma, lambda: _lambda, ...ofCritic } = critic;
-export const { gamma: _ofGamma, lambda: _ofLambda, ...ofCriticKinds } = criticKinds;
+export const { gamma: _ofGamma, lambda: _ofLambda, ...ofCriticKinds } = CRITIC_KINDS;
 export const { values: _values, ...withoutValues } = critic;
-export const { values: _ofValues, ...withoutValuesKinds } = criticKinds;
+export const { values: _ofValues, ...withoutValuesKinds } = CRITIC_KINDS;
 export const { lambda: _decay, ...withoutLambda } = withoutValues;
 export const { lambda: _ofDecay, ...withoutLambdaKinds } = withoutValuesKinds;
 
-export const { offsets: _ofOffsets, ...withoutOffsetsKinds } = criticKinds;
+export const { offsets: _ofOffsets, ...withoutOffsetsKinds } = CRITIC_KINDS;
 
 export const overGroup = (run: (input: never) => unknown): Entry => ({
   run,
   input: group,
-  kinds: groupKinds,
+  kinds: GROUP_KINDS,
 });

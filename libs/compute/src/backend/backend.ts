@@ -18,7 +18,7 @@ export interface Backend {
 }
 
 /** Order of choice when the caller names none. */
-export const orderOfChoice: readonly BackendName[] = [
+export const ORDER_OF_CHOICE: readonly BackendName[] = [
   'tensorflow-cuda',
   'tfjs-node-gpu',
   'tensorflow',
@@ -28,4 +28,4 @@ export const orderOfChoice: readonly BackendName[] = [
 ];
 
 /** Every backend that can be asked for by name. */
-export const backendNames: readonly BackendName[] = [...orderOfChoice, 'cpu'];
+export const backendNames: readonly BackendName[] = [...ORDER_OF_CHOICE, 'cpu'];

@@ -52,7 +52,7 @@ export async function benchBackend(
     processor: cpus()[0]?.model ?? 'unknown',
     matrixSize,
     matmulGigaflops: (2 * matrixSize ** 3) / (matmulMs * 1e6),
-    opOverheadMicroseconds: (overheadMs * 1000) / numSmallOps,
+    opOverheadMicroseconds: (overheadMs * 1000) / NUM_SMALL_OPS,
     trainingRows,
     trainingStepMs,
   };
@@ -60,7 +60,7 @@ export async function benchBackend(
 
 type Work = () => tf.Tensor;
 
-const numSmallOps = 200;
+const NUM_SMALL_OPS = 200;
 
 function squareProduct(size: number): Work {
   const a = tf.randomNormal([size, size], 0, 1, 'float32', 1);
@@ -70,7 +70,7 @@ function squareProduct(size: number): Work {
 
 function manySmallOps(): tf.Tensor {
   let x: tf.Tensor = tf.scalar(0);
-  for (let op = 0; op < numSmallOps; op++) x = tf.add(x, x);
+  for (let op = 0; op < NUM_SMALL_OPS; op++) x = tf.add(x, x);
   return x;
 }
 

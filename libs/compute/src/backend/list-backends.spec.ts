@@ -6,7 +6,7 @@ import type { BackendStatus } from './list-backends.js';
 import { listBackends } from './list-backends.js';
 import { openBackend } from './open-backend.js';
 import { addonVersion } from './installer/addon-sources.js';
-import { bindingFile, layoutVersion, manifestFile, platformName } from './installer/installation.js';
+import { BINDING_FILE, LAYOUT_VERSION, MANIFEST_FILE, platformName } from './installer/installation.js';
 
 /** A cache in which these versions look installed; their binding is a text. */
 async function cacheWith(...versions: string[]): Promise<string> {
@@ -15,14 +15,14 @@ async function cacheWith(...versions: string[]): Promise<string> {
   for (const version of versions) {
     const name = `tensorflow-${version}-cpu-${platformName()}-tfjs-${addon}`;
     const directory = join(cacheDirectory, 'backends', name);
-    await mkdir(dirname(join(directory, bindingFile)), { recursive: true });
-    await writeFile(join(directory, bindingFile), version);
+    await mkdir(dirname(join(directory, BINDING_FILE)), { recursive: true });
+    await writeFile(join(directory, BINDING_FILE), version);
     const manifest = {
-      ...{ layoutVersion, tensorflowVersion: version, addonVersion: addon, variant: 'cpu' },
+      ...{ layoutVersion: LAYOUT_VERSION, tensorflowVersion: version, addonVersion: addon, variant: 'cpu' },
       ...{ platform: platformName(), installedAt: '2026-11-22T00:00:00.000Z' },
-      files: [{ path: bindingFile, sizeBytes: version.length, sha256: '' }],
+      files: [{ path: BINDING_FILE, sizeBytes: version.length, sha256: '' }],
     };
-    await writeFile(join(directory, manifestFile), JSON.stringify(manifest));
+    await writeFile(join(directory, MANIFEST_FILE), JSON.stringify(manifest));
   }
   return cacheDirectory;
 }

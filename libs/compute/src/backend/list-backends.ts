@@ -1,5 +1,5 @@
 import type { BackendName } from './backend.js';
-import { orderOfChoice } from './backend.js';
+import { ORDER_OF_CHOICE } from './backend.js';
 import { defaultCacheDirectory, findDamage, findInstallations } from './installer/installation.js';
 import type { TensorflowVersion } from './installer/tensorflow-version.js';
 import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
@@ -47,7 +47,7 @@ export async function listBackends({
   const statuses: BackendStatus[] = [];
   const candidates = backendsOf(environment);
   const version = chosenTensorflowVersion(environment);
-  for (const name of orderOfChoice) {
+  for (const name of ORDER_OF_CHOICE) {
     const obstacle = await backendObstacle(name, { cacheDirectory, version });
     const isChosen =
       obstacle === null && candidates.includes(name) && !statuses.some((status) => status.isChosen);

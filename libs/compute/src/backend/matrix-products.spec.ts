@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { programFlag } from '../testing/product-error.js';
+import { PROGRAM_FLAG } from '../testing/product-error.js';
 import { runAsProgram } from '../testing/run-as-program.js';
 import { backendObstacle, openBackend } from './open-backend.js';
 import { configureProducts, multipliesInFloat32, type MatrixProducts } from './matrix-products.js';
@@ -13,7 +13,7 @@ describe.skipIf(obstacle !== null)('openBackend', () => {
 
   const outputUnder = (precision: string, largestMatrix = Infinity) =>
     runAsProgram(new URL('../testing/product-error.ts', import.meta.url), [
-      programFlag,
+      PROGRAM_FLAG,
       precision,
       String(largestMatrix),
     ]);

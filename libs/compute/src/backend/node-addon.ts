@@ -9,7 +9,7 @@ import type { TFJSBinding } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
 const require = createRequire(import.meta.url);
 
 /** Name under which tfjs knows every backend that runs through the addon. */
-export const addonBackend = 'tensorflow';
+export const ADDON_BACKEND = 'tensorflow';
 
 let hasNativeOps = false;
 
@@ -53,10 +53,10 @@ export async function activateAddon(
   require('@tensorflow/tfjs-node/dist/register_all_kernels.js');
   const { NodeJSKernelBackend: Backend } =
     require('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js') as typeof import('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js');
-  if (tf.findBackend(addonBackend) === null) {
-    tf.registerBackend(addonBackend, (): NodeJSKernelBackend => new Backend(binding, packageName));
+  if (tf.findBackend(ADDON_BACKEND) === null) {
+    tf.registerBackend(ADDON_BACKEND, (): NodeJSKernelBackend => new Backend(binding, packageName));
   }
-  await tf.setBackend(addonBackend);
+  await tf.setBackend(ADDON_BACKEND);
   return binding.TF_Version;
 }
 

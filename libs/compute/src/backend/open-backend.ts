@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import * as tf from '@tensorflow/tfjs-core';
 import { ComputeError } from './compute-error.js';
 import type { Backend, BackendName } from './backend.js';
-import { backendNames, orderOfChoice } from './backend.js';
+import { backendNames, ORDER_OF_CHOICE } from './backend.js';
 import { registerGradients } from '../gradients/register-gradients.js';
 import { gpuIsVisible } from './gpu.js';
 import { configureProducts, type MatrixProducts } from './matrix-products.js';
@@ -11,7 +11,7 @@ import { defaultCacheDirectory, findInstallation } from './installer/installatio
 import { findNativeOps } from './installer/native-ops.js';
 import { runningProcessor } from './installer/processor.js';
 import type { TensorflowVersion } from './installer/tensorflow-version.js';
-import { chosenTensorflowVersion, defaultTensorflowVersion } from './installer/tensorflow-version.js';
+import { chosenTensorflowVersion, DEFAULT_TENSORFLOW_VERSION } from './installer/tensorflow-version.js';
 import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
 import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
@@ -72,7 +72,7 @@ export async function openBackend({
  */
 export function backendsOf(environment: NodeJS.ProcessEnv): readonly BackendName[] {
   const named = environment['RETRACE_BACKEND'];
-  if (named === undefined || named === '') return orderOfChoice;
+  if (named === undefined || named === '') return ORDER_OF_CHOICE;
   const known = backendNames.find((name) => name === named);
   if (known !== undefined) return [known];
   throw new ComputeError(
@@ -169,7 +169,7 @@ async function notInstalled(
 ): Promise<string | null> {
   if ((await findInstallation(cacheDirectory, { version, variant })) !== null) return null;
   const options = [
-    ...(version === defaultTensorflowVersion ? [] : [` --tensorflow ${version}`]),
+    ...(version === DEFAULT_TENSORFLOW_VERSION ? [] : [` --tensorflow ${version}`]),
     ...(variant === 'cuda' ? [' --cuda'] : []),
   ];
   return `${version} is not installed (\`retrace backend install${options.join('')}\`)`;

@@ -11,7 +11,7 @@ import { findWebGpu, WEBGPU_KERNELS, type WebGpuInstallation } from './installer
 const require = createRequire(import.meta.url);
 
 /** tfjs's name of the backend. */
-const webgpuBackend = 'webgpu';
+const WEBGPU_BACKEND = 'webgpu';
 
 /** The parts of Dawn's module that are used here. */
 interface Dawn {
@@ -56,7 +56,7 @@ export async function activateWebGpu(cacheDirectory: string): Promise<string> {
   Object.defineProperty(navigator, 'gpu', { value: create([]), configurable: true });
   Object.defineProperty(globalThis, 'navigator', { value: navigator, configurable: true });
   await registerKernels(installation);
-  if (!(await tf.setBackend(webgpuBackend))) throw new Error('tfjs refuses it');
+  if (!(await tf.setBackend(WEBGPU_BACKEND))) throw new Error('tfjs refuses it');
   return WEBGPU_KERNELS.version;
 }
 
@@ -73,7 +73,7 @@ async function registerKernels({ kernelsPath }: WebGpuInstallation): Promise<voi
 
 /** Whether what is on the device can be read at once; from WebGPU it comes later, or never. */
 export function readsSynchronously(): boolean {
-  return tf.getBackend() !== webgpuBackend;
+  return tf.getBackend() !== WEBGPU_BACKEND;
 }
 
 /** Spares the machines that have no GPU the process that asks Dawn. */

@@ -3,7 +3,7 @@ import { matMul } from './mat-mul.js';
 import { withGradient } from './with-gradient.js';
 
 /** Up to this many ids a product with one-hot rows is faster than adding rows one by one. */
-const maxOneHotIds = 128;
+const MAX_ONE_HOT_IDS = 128;
 
 /**
  * Rows `ids` of table [V, H]: [N, H]. An id outside 0 … V−1 is the caller's mistake: backends differ in what they do.
@@ -19,6 +19,6 @@ export function lookup(ids: Int32Array, table_VH: tf.Tensor): tf.Tensor {
 /** Row v is the sum of the rows n of x [N, H] with ids[n] = v: [numIds, H]. Not differentiable. */
 export function sumRowsById(x_NH: tf.Tensor, ids: Int32Array, numIds: number): tf.Tensor {
   const ids_N = tf.tensor1d(ids, 'int32');
-  if (numIds > maxOneHotIds) return tf.unsortedSegmentSum(x_NH, ids_N, numIds);
+  if (numIds > MAX_ONE_HOT_IDS) return tf.unsortedSegmentSum(x_NH, ids_N, numIds);
   return matMul(tf.oneHot(ids_N, numIds, 1, 0, 'float32'), x_NH, { transposeA: true });
 }

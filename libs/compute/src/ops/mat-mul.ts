@@ -9,7 +9,7 @@ export interface MatMulOptions {
 }
 
 /** Multiply-adds of one matrix of a batch from which it pays, in WebAssembly, to multiply matrix by matrix. */
-const sliceFrom = 2 ** 21;
+const SLICE_FROM = 2 ** 21;
 
 /**
  * op(a)·op(b) of matrices, or of equal batches of matrices, where op transposes the last two axes if asked to.
@@ -44,7 +44,7 @@ function plainMatMul(a: tf.Tensor, b: tf.Tensor, transposeA: boolean, transposeB
   const right = transposeB ? transposeLast(b) : b;
   const [numRows, numInner] = left.shape.slice(-2);
   const numColumns = right.shape[right.rank - 1];
-  if (left.rank === 2 || numRows * numInner * numColumns < sliceFrom) return tf.matMul(left, right);
+  if (left.rank === 2 || numRows * numInner * numColumns < SLICE_FROM) return tf.matMul(left, right);
   const lefts = tf.unstack(tf.reshape(left, [-1, numRows, numInner]));
   const rights = tf.unstack(tf.reshape(right, [-1, numInner, numColumns]));
   const products = lefts.map((matrix, index) =>

@@ -4,7 +4,7 @@ import { nativeOpsAreLoaded } from '../backend/node-addon.js';
 import { runsTensorflow } from './raw-op.js';
 
 /** Retrace's own ops (`native/`), by the number of their outputs. They run on processors, in float32. */
-const numOutputs = {
+const NUM_OUTPUTS = {
   RetraceAdamW: 3,
   RetraceAttention: 1,
   RetraceAttentionGradient: 1,
@@ -33,7 +33,7 @@ export function enableNativeOps(enabled: boolean): void {
 }
 
 /** Runs one of Retrace's own ops. Not differentiable: to be called inside `withGradient`, where `hasNativeOps()`. */
-export function nativeOp(name: keyof typeof numOutputs, inputs: readonly tf.Tensor[]): tf.Tensor[] {
+export function nativeOp(name: keyof typeof NUM_OUTPUTS, inputs: readonly tf.Tensor[]): tf.Tensor[] {
   const backend = tf.backend() as NodeJSKernelBackend;
-  return backend.executeMultipleOutputs(name, [], [...inputs], numOutputs[name]);
+  return backend.executeMultipleOutputs(name, [], [...inputs], NUM_OUTPUTS[name]);
 }

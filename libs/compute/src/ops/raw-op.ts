@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js';
 import type { TFEOpAttr } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
-import { addonBackend } from '../backend/node-addon.js';
+import { ADDON_BACKEND } from '../backend/node-addon.js';
 
 /** An attribute of a TensorFlow op; types are given by their name in tfjs. */
 export type RawAttributes = Readonly<
@@ -20,7 +20,7 @@ export function rawOp(name: string, inputs: readonly tf.Tensor[], attributes: Ra
 
 /** Whether tensors live in TensorFlow itself. */
 export function runsTensorflow(): boolean {
-  return tf.getBackend() === addonBackend;
+  return tf.getBackend() === ADDON_BACKEND;
 }
 
 /** Whether tensors live in WebAssembly. */

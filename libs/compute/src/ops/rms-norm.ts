@@ -43,14 +43,14 @@ export interface PendingProduct {
 }
 
 /** Elements up to which a matrix is mostly smaller than the rows that it is multiplied with. */
-const smallMatrix = 2 ** 17;
+const SMALL_MATRIX = 2 ** 17;
 
 /**
  * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: puts w on the matrix where that is small.
  * The number of rows does not decide: a row would be rounded otherwise in other company.
  */
 export function applyNormWeight(weight_H: tf.Tensor, { rows, matrix }: PendingProduct): PendingProduct {
-  return matrix.size <= smallMatrix
+  return matrix.size <= SMALL_MATRIX
     ? { rows, matrix: tf.mul(matrix, weight_H) }
     : { rows: tf.mul(rows, weight_H), matrix };
 }

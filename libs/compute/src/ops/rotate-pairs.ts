@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { multiplyPairsKernel } from '../backend/wasm/register-kernels.js';
+import { MULTIPLY_PAIRS_KERNEL } from '../backend/wasm/register-kernels.js';
 import { rawOp, runsTensorflow, runsWasm } from './raw-op.js';
 
 /**
@@ -9,7 +9,7 @@ import { rawOp, runsTensorflow, runsWasm } from './raw-op.js';
  */
 export function rotatePairs(x_NW: tf.Tensor, factors_PW: tf.Tensor, conjugate: boolean): tf.Tensor {
   if (runsWasm()) {
-    return tf.engine().runKernel(multiplyPairsKernel, { x: x_NW, factors: factors_PW }, { conjugate });
+    return tf.engine().runKernel(MULTIPLY_PAIRS_KERNEL, { x: x_NW, factors: factors_PW }, { conjugate });
   }
   const numPairs = factors_PW.size / 2;
   const x = tf.reshape(x_NW, [-1, numPairs, 2]);

@@ -18,7 +18,7 @@ export interface RowProductOptions {
 }
 
 /** Up to this many rows the fused op is faster than TensorFlow's product, which rearranges the matrix first. */
-const maxFusedRows = 32;
+const MAX_FUSED_ROWS = 32;
 
 /** The products of one forward pass; to be used inside the tidy in which it is made. */
 export class RowProducts {
@@ -33,7 +33,7 @@ export class RowProducts {
   /** residual + norm(x)·weightᵀ + bias for x [N, I] and weight [O, I]: [N, O]. */
   product(x_NI: tf.Tensor, weight_OI: tf.Tensor, options: RowProductOptions = {}): tf.Tensor {
     const { bias = null, residual, norm } = options;
-    if (hasNativeOps() && x_NI.shape[0] <= maxFusedRows) {
+    if (hasNativeOps() && x_NI.shape[0] <= MAX_FUSED_ROWS) {
       const { none, epsilon } = this;
       return nativeOp('RetraceLinear', [
         x_NI,

@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 
 /** Largest float32 below 1. */
-const belowOne = 1 - 2 ** -24;
+const BELOW_ONE = 1 - 2 ** -24;
 
 /**
  * One id a row by inverse CDF: the first v with Σ_{i ≤ v} p_i > u·Σ p, for probabilities p [B, V] that need not add up
@@ -15,7 +15,7 @@ export function sampleCategorical(probabilities_BV: tf.Tensor, uniforms_B1: tf.T
     const [numRows, numIds] = probabilities_BV.shape;
     const cumulative_BV = tf.cumsum(probabilities_BV, 1);
     const total_B1 = tf.slice(cumulative_BV, [0, numIds - 1], [numRows, 1]);
-    const threshold_B1 = tf.mul(total_B1, tf.minimum(uniforms_B1, belowOne));
+    const threshold_B1 = tf.mul(total_B1, tf.minimum(uniforms_B1, BELOW_ONE));
     const reached_BV = tf.logicalAnd(
       tf.greater(cumulative_BV, threshold_B1),
       tf.greater(probabilities_BV, 0),

@@ -10,7 +10,7 @@ interface TestedBackend {
 }
 
 /** TensorFlow with Retrace's own ops and with its own alone, what every machine has, and plain JavaScript. */
-const onProcessor: readonly TestedBackend[] = [
+const ON_PROCESSOR: readonly TestedBackend[] = [
   { title: 'tensorflow', name: 'tensorflow', usesNativeOps: true },
   { title: 'tensorflow without native ops', name: 'tensorflow', usesNativeOps: false },
   { title: 'wasm', name: 'wasm', usesNativeOps: false },
@@ -18,11 +18,11 @@ const onProcessor: readonly TestedBackend[] = [
 ];
 
 /** What `npm run test:gpu` runs the same suites on. */
-const onGpu: readonly TestedBackend[] = [
+const ON_GPU: readonly TestedBackend[] = [
   { title: 'tensorflow-cuda', name: 'tensorflow-cuda', usesNativeOps: false },
 ];
 
-const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? onGpu : onProcessor;
+const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? ON_GPU : ON_PROCESSOR;
 
 /**
  * Runs a suite once on each backend. One that is not installed is reported as skipped, with the reason in the title.

@@ -13,7 +13,7 @@ import {
 import { listEnvironments } from '@retrace/environments';
 import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
-import { trainerInputs } from './trainer-inputs.js';
+import { TRAINER_INPUTS } from './trainer-inputs.js';
 
 /** Estimator, loss and corrections must exist, take their options, and fit one another. */
 export function algorithmProblems(recipe: Recipe): string[] {
@@ -167,7 +167,7 @@ function combinationProblems(recipe: Recipe): string[] {
     proximal: proximalPolicy(recipe),
     valueCoefficient: loss.valueCoefficient,
     groupSize: collection.groupSize,
-    inputs: trainerInputs,
+    inputs: TRAINER_INPUTS,
   }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 

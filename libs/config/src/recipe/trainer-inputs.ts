@@ -4,7 +4,7 @@ import type { OptionalInput } from '@retrace/algorithms';
  * What the trainer hands to advantage estimators beside rewards and groups. A recipe whose estimator requires anything
  * else is refused when it is read, not after the first round of episodes.
  */
-export const trainerInputs = [
+export const TRAINER_INPUTS = [
   'values',
   'truncated',
   'finalValues',
@@ -22,4 +22,4 @@ export const trainerInputs = [
   'roleBaselines',
 ] as const satisfies readonly OptionalInput[];
 
-export type TrainerInput = (typeof trainerInputs)[number];
+export type TrainerInput = (typeof TRAINER_INPUTS)[number];

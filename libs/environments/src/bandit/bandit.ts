@@ -19,28 +19,28 @@ const PAYOUT_NAMES: readonly string[] = ['payout'];
  * success is to have chosen the high one, even when it paid nothing.
  */
 export class Bandit implements Environment {
-  readonly #random = new Pcg32(0);
-  #arms: readonly string[] | null = null;
-  #over = true;
+  private readonly random = new Pcg32(0);
+  private parsedArms: readonly string[] | null = null;
+  private over = true;
 
   reset(options: ResetOptions): Observation {
-    this.#arms = parseBanditTask(options.task);
-    this.#random.seed(deriveSeed('bandit payout', options.seed, options.member ?? 0));
-    this.#over = false;
-    return this.#observe();
+    this.parsedArms = parseBanditTask(options.task);
+    this.random.seed(deriveSeed('bandit payout', options.seed, options.member ?? 0));
+    this.over = false;
+    return this.observe();
   }
 
   step(action: string): StepResult {
     const arms = this.arms;
-    if (this.#over)
+    if (this.over)
       throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
-    this.#over = true;
+    this.over = true;
     const { parsedAction } = parseArm(action);
     const actionValid = parsedAction !== null && arms.includes(parsedAction);
     const high = parsedAction !== null && isHighArm(parsedAction);
-    const payout = high ? this.#drawHighPayout() : LOW_PAYOUT;
+    const payout = high ? this.drawHighPayout() : LOW_PAYOUT;
     return {
-      observation: this.#observe(),
+      observation: this.observe(),
       reward: actionValid ? payout : INVALID_ACTION_REWARD,
       rewardNames: actionValid ? PAYOUT_NAMES : INVALID_ACTION_NAMES,
       rewardValues: actionValid ? [payout] : INVALID_ACTION_VALUES,
@@ -54,20 +54,21 @@ export class Bandit implements Environment {
   }
 
   close(): void {
-    this.#over = true;
+    this.over = true;
   }
 
   /** The two arms on offer, in the order shown. @throws EnvironmentError `NOT_RESET` before the first reset */
   get arms(): readonly string[] {
-    if (this.#arms === null) throw new EnvironmentError('NOT_RESET', 'bandit: reset before the first step');
-    return this.#arms;
+    if (this.parsedArms === null)
+      throw new EnvironmentError('NOT_RESET', 'bandit: reset before the first step');
+    return this.parsedArms;
   }
 
-  #drawHighPayout(): number {
-    return this.#random.nextFloat() < HIGH_PAYOUT_PROBABILITY ? HIGH_PAYOUT : 0;
+  private drawHighPayout(): number {
+    return this.random.nextFloat() < HIGH_PAYOUT_PROBABILITY ? HIGH_PAYOUT : 0;
   }
 
-  #observe(): Observation {
+  private observe(): Observation {
     const [first, second] = this.arms;
     return { text: `choose ${first} or ${second}`, anchor: `${first}|${second}`, legalActions: this.arms };
   }

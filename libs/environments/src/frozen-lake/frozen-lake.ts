@@ -21,40 +21,40 @@ const NO_VALUES: readonly number[] = [];
  * episode (`terminated`); the tenth move cuts it (`truncated`). Success = the goal was reached.
  */
 export class FrozenLake implements Environment {
-  #map: LakeMap | null = null;
-  #position = 0;
-  #numSteps = 0;
-  #over = true;
-  #lakeText = '';
-  #anchorPrefix = '';
+  private lakeMap: LakeMap | null = null;
+  private cell = 0;
+  private numSteps = 0;
+  private over = true;
+  private lakeText = '';
+  private anchorPrefix = '';
 
   reset(options: ResetOptions): Observation {
     const map = parseLakeTask(options.task);
-    this.#map = map;
-    this.#position = map.start;
-    this.#numSteps = 0;
-    this.#over = false;
-    this.#lakeText = `${describeLake(map)} `;
+    this.lakeMap = map;
+    this.cell = map.start;
+    this.numSteps = 0;
+    this.over = false;
+    this.lakeText = `${describeLake(map)} `;
     // The start is history, not state: two lakes that differ in it alone share their anchors.
-    this.#anchorPrefix = `${formatLakeMap(map).join('/').replace('S', '_')}@`;
-    return this.#observe();
+    this.anchorPrefix = `${formatLakeMap(map).join('/').replace('S', '_')}@`;
+    return this.observe();
   }
 
   step(action: string): StepResult {
     const map = this.map;
-    if (this.#over)
+    if (this.over)
       throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
     const { parsedAction, actionValid } = parseMove(action);
-    this.#numSteps += 1;
+    this.numSteps += 1;
     if (parsedAction !== null) {
-      this.#position = neighbour(this.#position, MOVES.indexOf(parsedAction as (typeof MOVES)[number]));
+      this.cell = neighbour(this.cell, MOVES.indexOf(parsedAction as (typeof MOVES)[number]));
     }
-    const atGoal = this.#position === map.goal;
-    const terminated = atGoal || map.holes[this.#position] === 1;
-    const truncated = !terminated && this.#numSteps >= LAKE_MAX_STEPS;
-    this.#over = terminated || truncated;
+    const atGoal = this.cell === map.goal;
+    const terminated = atGoal || map.holes[this.cell] === 1;
+    const truncated = !terminated && this.numSteps >= LAKE_MAX_STEPS;
+    this.over = terminated || truncated;
     return {
-      observation: this.#observe(),
+      observation: this.observe(),
       reward: actionValid ? Number(atGoal) : INVALID_ACTION_REWARD,
       rewardNames: actionValid ? (atGoal ? GOAL_NAMES : NO_NAMES) : INVALID_ACTION_NAMES,
       rewardValues: actionValid ? (atGoal ? GOAL_VALUES : NO_VALUES) : INVALID_ACTION_VALUES,
@@ -62,31 +62,31 @@ export class FrozenLake implements Environment {
       truncated,
       parsedAction,
       actionValid,
-      success: this.#over ? atGoal : null,
+      success: this.over ? atGoal : null,
       info: null,
     };
   }
 
   close(): void {
-    this.#over = true;
+    this.over = true;
   }
 
   /** The lake of the running episode, for experts. @throws EnvironmentError `NOT_RESET` before the first reset */
   get map(): LakeMap {
-    if (this.#map === null)
+    if (this.lakeMap === null)
       throw new EnvironmentError('NOT_RESET', 'frozen lake: reset before the first step');
-    return this.#map;
+    return this.lakeMap;
   }
 
   /** The cell where the player stands. */
   get position(): number {
-    return this.#position;
+    return this.cell;
   }
 
-  #observe(): Observation {
+  private observe(): Observation {
     return {
-      text: this.#lakeText + describePlayer(this.#position),
-      anchor: this.#anchorPrefix + String(this.#position),
+      text: this.lakeText + describePlayer(this.cell),
+      anchor: this.anchorPrefix + String(this.cell),
       legalActions: MOVES,
     };
   }

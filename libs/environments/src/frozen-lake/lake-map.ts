@@ -115,7 +115,7 @@ export function parseLakeTask(task: Json): LakeMap {
   if (!Array.isArray(rows) || rows.length !== SIDE || !rows.every(isRow)) {
     throw new EnvironmentError(
       'INVALID_TASK',
-      `task.map is ${JSON.stringify(rows)}, must be ${String(SIDE)} rows of ${String(SIDE)} characters out of S, G, O, _`,
+      `task.map is ${JSON.stringify(rows)}, must be ${SIDE} rows of ${SIDE} characters out of S, G, O, _`,
     );
   }
   const text = rows.join('');

@@ -8,7 +8,7 @@ import { MOVES, NUM_CELLS, SIDE, type LakeMap } from './lake-map.js';
 function cellWords(role: string): string[] {
   return Array.from(
     { length: NUM_CELLS },
-    (_, cell) => `${role}_${'abcd'[cell % SIDE]}${String(Math.floor(cell / SIDE) + 1)}`,
+    (_, cell) => `${role}_${'abcd'[cell % SIDE]}${Math.floor(cell / SIDE) + 1}`,
   );
 }
 

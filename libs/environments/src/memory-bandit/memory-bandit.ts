@@ -30,36 +30,35 @@ const EMPTY_VALUES: readonly number[] = [0];
  * the success rate estimates the same expectation as the return.
  */
 export class MemoryBandit implements Environment {
-  readonly #random = new Pcg32(0);
-  #betterArm: PullArm | null = null;
-  #numPulls = 0;
-  #countingPull = 0;
-  #countingPullPaid = false;
+  private readonly random = new Pcg32(0);
+  private betterArm: PullArm | null = null;
+  private numPulls = 0;
+  private countingPull = 0;
+  private countingPullPaid = false;
 
   reset(options: ResetOptions): Observation {
-    this.#betterArm = parseMemoryBanditTask(options.task);
-    this.#random.seed(deriveSeed('memory-bandit payouts', options.seed, options.member ?? 0));
-    this.#numPulls = 0;
-    this.#countingPull = this.#random.nextBelow(NUM_PULLS);
-    this.#countingPullPaid = false;
+    this.betterArm = parseMemoryBanditTask(options.task);
+    this.random.seed(deriveSeed('memory-bandit payouts', options.seed, options.member ?? 0));
+    this.numPulls = 0;
+    this.countingPull = this.random.nextBelow(NUM_PULLS);
+    this.countingPullPaid = false;
     return observe('start');
   }
 
   step(action: string): StepResult {
-    if (this.#betterArm === null)
+    if (this.betterArm === null)
       throw new EnvironmentError('NOT_RESET', 'memory bandit: reset before the first step');
-    if (this.#numPulls >= NUM_PULLS) {
+    if (this.numPulls >= NUM_PULLS) {
       throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
     }
     const { parsedAction, actionValid } = parseArm(action);
     // One draw a pull whatever was pulled, so the luck of a pull does not depend on the ones before it.
-    const luck = this.#random.nextFloat();
-    const probability =
-      parsedAction === this.#betterArm ? BETTER_ARM_PROBABILITY : 1 - BETTER_ARM_PROBABILITY;
+    const luck = this.random.nextFloat();
+    const probability = parsedAction === this.betterArm ? BETTER_ARM_PROBABILITY : 1 - BETTER_ARM_PROBABILITY;
     const paid = actionValid && luck < probability;
-    if (this.#numPulls === this.#countingPull) this.#countingPullPaid = paid;
-    this.#numPulls += 1;
-    const terminated = this.#numPulls >= NUM_PULLS;
+    if (this.numPulls === this.countingPull) this.countingPullPaid = paid;
+    this.numPulls += 1;
+    const terminated = this.numPulls >= NUM_PULLS;
     const values = paid ? PAID_VALUES : EMPTY_VALUES;
     return {
       observation: observe(actionValid ? (paid ? 'paid' : 'empty') : 'invalid'),
@@ -70,13 +69,13 @@ export class MemoryBandit implements Environment {
       truncated: false,
       parsedAction,
       actionValid,
-      success: terminated ? this.#countingPullPaid : null,
+      success: terminated ? this.countingPullPaid : null,
       info: null,
     };
   }
 
   close(): void {
-    this.#numPulls = NUM_PULLS;
+    this.numPulls = NUM_PULLS;
   }
 }
 

@@ -13,10 +13,10 @@ const TWO_TO_32 = 2 ** 32;
  * sequences on every machine; different streams of one seed are different sequences.
  */
 export class Pcg32 {
-  #high = 0;
-  #low = 0;
-  #incrementHigh = 0;
-  #incrementLow = 0;
+  private high = 0;
+  private low = 0;
+  private incrementHigh = 0;
+  private incrementLow = 0;
 
   /**
    * @param seed integer in [0, 2⁵³)
@@ -31,27 +31,27 @@ export class Pcg32 {
   seed(seed: number, stream = 0): void {
     checkSeed('seed', seed, 2 ** 53);
     checkSeed('stream', stream, 2 ** 52);
-    this.#incrementHigh = Math.floor((stream * 2) / TWO_TO_32) >>> 0;
-    this.#incrementLow = ((stream << 1) | 1) >>> 0;
-    this.#high = 0;
-    this.#low = 0;
+    this.incrementHigh = Math.floor((stream * 2) / TWO_TO_32) >>> 0;
+    this.incrementLow = ((stream << 1) | 1) >>> 0;
+    this.high = 0;
+    this.low = 0;
     this.nextUint32();
-    const low = this.#low + (seed >>> 0);
-    this.#low = low >>> 0;
-    this.#high = (this.#high + Math.floor(seed / TWO_TO_32) + (low >= TWO_TO_32 ? 1 : 0)) >>> 0;
+    const low = this.low + (seed >>> 0);
+    this.low = low >>> 0;
+    this.high = (this.high + Math.floor(seed / TWO_TO_32) + (low >= TWO_TO_32 ? 1 : 0)) >>> 0;
     this.nextUint32();
   }
 
   /** Uniform over the integers 0 … 2³² − 1. */
   nextUint32(): number {
-    const high = this.#high;
-    const low = this.#low;
+    const high = this.high;
+    const low = this.low;
     // state ← state · multiplier + increment (mod 2⁶⁴)
     const product =
       multiplyHigh(low, MULTIPLIER_LOW) + Math.imul(high, MULTIPLIER_LOW) + Math.imul(low, MULTIPLIER_HIGH);
-    const nextLow = (Math.imul(low, MULTIPLIER_LOW) >>> 0) + this.#incrementLow;
-    this.#low = nextLow >>> 0;
-    this.#high = (product + this.#incrementHigh + (nextLow >= TWO_TO_32 ? 1 : 0)) >>> 0;
+    const nextLow = (Math.imul(low, MULTIPLIER_LOW) >>> 0) + this.incrementLow;
+    this.low = nextLow >>> 0;
+    this.high = (product + this.incrementHigh + (nextLow >= TWO_TO_32 ? 1 : 0)) >>> 0;
     // output: xorshift of the old state's high bits, rotated by its top five
     const shiftedLow = (low >>> 18) | (high << 14);
     const mixedLow = shiftedLow ^ low;
@@ -73,10 +73,7 @@ export class Pcg32 {
    */
   nextBelow(bound: number): number {
     if (!Number.isInteger(bound) || bound < 1 || bound > TWO_TO_32) {
-      throw new EnvironmentError(
-        'INVALID_ARGUMENT',
-        `bound is ${String(bound)}, must be an integer in [1, 2^32]`,
-      );
+      throw new EnvironmentError('INVALID_ARGUMENT', `bound is ${bound}, must be an integer in [1, 2^32]`);
     }
     const threshold = TWO_TO_32 % bound;
     let drawn = this.nextUint32();
@@ -98,9 +95,6 @@ function multiplyHigh(a: number, b: number): number {
 
 function checkSeed(name: string, value: number, end: number): void {
   if (!Number.isInteger(value) || value < 0 || value >= end) {
-    throw new EnvironmentError(
-      'INVALID_ARGUMENT',
-      `${name} is ${String(value)}, must be an integer in [0, ${String(end)})`,
-    );
+    throw new EnvironmentError('INVALID_ARGUMENT', `${name} is ${value}, must be an integer in [0, ${end})`);
   }
 }

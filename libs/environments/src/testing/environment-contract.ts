@@ -56,7 +56,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
       expect(result).toMatchObject({ parsedAction: null, actionValid: false, reward: -0.1 });
     });
 
-    it(`says only words it lists, ends in time and tells success at the end, in ${String(NUM_EPISODES)} episodes`, async () => {
+    it(`says only words it lists, ends in time and tells success at the end, in ${NUM_EPISODES} episodes`, async () => {
       const words = new Set(spec.words);
       const environment = spec.create();
       for (const agent of spec.agents) {

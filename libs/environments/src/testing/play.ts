@@ -27,8 +27,7 @@ export async function playEpisode(
   const actions: string[] = [];
   const results: StepResult[] = [];
   for (let observation = first; ;) {
-    if (actions.length === options.maxSteps)
-      throw new Error(`no end after ${String(options.maxSteps)} steps`);
+    if (actions.length === options.maxSteps) throw new Error(`no end after ${options.maxSteps} steps`);
     const action = options.agent.act(environment, observation, options.random);
     const result = await environment.step(action);
     actions.push(action);

@@ -8,12 +8,12 @@ type Acknowledgement = Extract<ProcessReport, { readonly acknowledged: number }>
 /** The parent's side of a child process that appends, and what it has reported so far. */
 export class WriterProcess {
   readonly reports: ProcessReport[] = [];
-  readonly #child: ChildProcess;
-  readonly #exit: Promise<unknown[]>;
+  private readonly child: ChildProcess;
+  private readonly exit: Promise<unknown[]>;
 
   constructor(child: ChildProcess) {
-    this.#child = child;
-    this.#exit = once(child, 'exit');
+    this.child = child;
+    this.exit = once(child, 'exit');
     child.on('message', (report) => this.reports.push(report as ProcessReport));
   }
 
@@ -23,21 +23,21 @@ export class WriterProcess {
 
   async acknowledgedAtLeast(numAppends: number): Promise<void> {
     while (this.acknowledged().length < numAppends) {
-      if (this.#child.exitCode !== null) throw new Error(`writer exited with ${this.#child.exitCode}`);
+      if (this.child.exitCode !== null) throw new Error(`writer exited with ${this.child.exitCode}`);
       await pause(2);
     }
   }
 
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#exit;
+    this.child.kill('SIGKILL');
+    await this.exit;
     // Reports that were in the pipe arrive with the disconnect, which may follow the exit.
-    if (this.#child.connected) await once(this.#child, 'disconnect');
+    if (this.child.connected) await once(this.child, 'disconnect');
   }
 
   async exited(): Promise<void> {
-    const [code] = await this.#exit;
-    if (this.#child.connected) await once(this.#child, 'disconnect');
-    if (code !== 0) throw new Error(`child process exited with ${String(code)}; must exit with 0`);
+    const [code] = await this.exit;
+    if (this.child.connected) await once(this.child, 'disconnect');
+    if (code !== 0) throw new Error(`child process exited with ${code}; must exit with 0`);
   }
 }

@@ -14,28 +14,28 @@ const DEAF_PAUSE_MS = 16;
  * until heard). Only a hint: followers look of themselves every `maxPauseMs`, since a file system may report nothing.
  */
 export class Doorbell {
-  readonly #path: string;
+  private readonly path: string;
   /** null once closed: its number may be another file's by then. */
-  #file: number | null;
-  readonly #waiting = new Set<() => void>();
-  #watcher: FSWatcher | null = null;
-  #isDeaf = false;
+  private file: number | null;
+  private readonly waiting = new Set<() => void>();
+  private watcher: FSWatcher | null = null;
+  private isDeaf = false;
 
   /** @param directory of the log */
   constructor(directory: string) {
-    this.#path = join(directory, FILE_NAME);
-    this.#file = openSync(this.#path, constants.O_RDWR | constants.O_CREAT);
+    this.path = join(directory, FILE_NAME);
+    this.file = openSync(this.path, constants.O_RDWR | constants.O_CREAT);
   }
 
   get maxPauseMs(): number {
-    return this.#isDeaf ? DEAF_PAUSE_MS : HEARING_PAUSE_MS;
+    return this.isDeaf ? DEAF_PAUSE_MS : HEARING_PAUSE_MS;
   }
 
   ring(): void {
-    this.#wakeAll();
-    if (this.#file === null) return;
+    this.wakeAll();
+    if (this.file === null) return;
     try {
-      writeSync(this.#file, ONE_BYTE, 0, 1, 0);
+      writeSync(this.file, ONE_BYTE, 0, 1, 0);
     } catch {
       // A full disk, say: the commit stands, and followers look of themselves.
     }
@@ -43,15 +43,15 @@ export class Doorbell {
 
   /** Begins to hear other processes; before the first look, so that no ring falls between the two. */
   listen(): void {
-    if (this.#watcher !== null || this.#isDeaf) return;
+    if (this.watcher !== null || this.isDeaf) return;
     const deafen = (): void => {
-      this.#isDeaf = true;
-      this.#watcher?.close();
-      this.#watcher = null;
+      this.isDeaf = true;
+      this.watcher?.close();
+      this.watcher = null;
     };
     try {
-      this.#watcher = watch(this.#path, { persistent: false }, () => this.#wakeAll());
-      this.#watcher.on('error', deafen);
+      this.watcher = watch(this.path, { persistent: false }, () => this.wakeAll());
+      this.watcher.on('error', deafen);
     } catch {
       deafen();
     }
@@ -63,25 +63,25 @@ export class Doorbell {
       const wake = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
+        this.waiting.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, timeoutMs);
       signal?.addEventListener('abort', wake, { once: true });
-      this.#waiting.add(wake);
+      this.waiting.add(wake);
       if (signal?.aborted) wake();
     });
   }
 
   close(): void {
-    this.#wakeAll();
-    this.#watcher?.close();
-    this.#watcher = null;
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
+    this.wakeAll();
+    this.watcher?.close();
+    this.watcher = null;
+    if (this.file !== null) closeSync(this.file);
+    this.file = null;
   }
 
-  #wakeAll(): void {
-    for (const wake of this.#waiting) wake();
+  private wakeAll(): void {
+    for (const wake of this.waiting) wake();
   }
 }

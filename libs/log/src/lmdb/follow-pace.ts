@@ -7,21 +7,21 @@ const MIN_PAUSE_MS = 1;
  * time nothing was there, up to the doorbell's `maxPauseMs`.
  */
 export class FollowPace {
-  readonly #doorbell: Doorbell;
-  #pauseMs = MIN_PAUSE_MS;
+  private readonly doorbell: Doorbell;
+  private pauseMs = MIN_PAUSE_MS;
 
   constructor(doorbell: Doorbell) {
-    this.#doorbell = doorbell;
+    this.doorbell = doorbell;
     doorbell.listen();
   }
 
   foundRecords(): void {
-    this.#pauseMs = MIN_PAUSE_MS;
+    this.pauseMs = MIN_PAUSE_MS;
   }
 
   /** Resolves when it is time to look again, or at once when the signal aborts. */
   async pause(signal: AbortSignal | undefined): Promise<void> {
-    await this.#doorbell.wait(this.#pauseMs, signal);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#doorbell.maxPauseMs);
+    await this.doorbell.wait(this.pauseMs, signal);
+    this.pauseMs = Math.min(this.pauseMs * 2, this.doorbell.maxPauseMs);
   }
 }

@@ -10,40 +10,40 @@ interface Waiting<Work, Result> {
  * A group commits or fails as a whole, in the order of submission.
  */
 export class GroupCommit<Work, Result> {
-  readonly #commit: (group: readonly Work[]) => Promise<readonly Result[]>;
-  #waiting: Waiting<Work, Result>[] = [];
-  #running: Promise<void> | null = null;
+  private readonly commit: (group: readonly Work[]) => Promise<readonly Result[]>;
+  private waiting: Waiting<Work, Result>[] = [];
+  private running: Promise<void> | null = null;
 
   /** @param commit resolves with one result per work, in order, once all of them are durable */
   constructor(commit: (group: readonly Work[]) => Promise<readonly Result[]>) {
-    this.#commit = commit;
+    this.commit = commit;
   }
 
   submit(work: Work): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject });
-      this.#running ??= this.#run();
+      this.waiting.push({ work, resolve, reject });
+      this.running ??= this.run();
     });
   }
 
   /** Resolves when everything submitted so far has settled. */
   async drain(): Promise<void> {
-    await this.#running;
+    await this.running;
   }
 
-  async #run(): Promise<void> {
+  private async run(): Promise<void> {
     // Submissions of this very turn belong to the first group too.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
+    while (this.waiting.length > 0) {
+      const group = this.waiting;
+      this.waiting = [];
       try {
-        const results = await this.#commit(group.map(({ work }) => work));
+        const results = await this.commit(group.map(({ work }) => work));
         group.forEach(({ resolve }, i) => resolve(results[i]));
       } catch (error) {
         group.forEach(({ reject }) => reject(error));
       }
     }
-    this.#running = null;
+    this.running = null;
   }
 }

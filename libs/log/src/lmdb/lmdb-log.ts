@@ -38,21 +38,21 @@ export class LmdbLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes = MAX_RECORD_BYTES;
   readonly maxEventBytes: number;
-  readonly #parts: LmdbLogParts;
-  readonly #appends: GroupCommit<Append, number>;
-  readonly #doorbell: Doorbell;
-  #closed: Promise<void> | null = null;
+  private readonly parts: LmdbLogParts;
+  private readonly appends: GroupCommit<Append, number>;
+  private readonly doorbell: Doorbell;
+  private closed: Promise<void> | null = null;
 
   constructor(parts: LmdbLogParts) {
     this.logId = parts.logId;
     this.maxEventBytes = parts.maxEventBytes;
-    this.#parts = parts;
-    this.#doorbell = new Doorbell(parts.path);
-    this.#appends = new GroupCommit((group) => this.#commit(group));
+    this.parts = parts;
+    this.doorbell = new Doorbell(parts.path);
+    this.appends = new GroupCommit((group) => this.commit(group));
   }
 
   numPartitions(stream: Stream): number {
-    return this.#parts.partitions[stream].length;
+    return this.parts.partitions[stream].length;
   }
 
   async append(
@@ -60,7 +60,7 @@ export class LmdbLog implements EventLog {
     partition: number,
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
-    const store = this.#store(stream, partition);
+    const store = this.store(stream, partition);
     if (records.length === 0) {
       throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
     }
@@ -70,7 +70,7 @@ export class LmdbLog implements EventLog {
         throw new LogError('LOG_RECORD_TOO_LARGE', message);
       }
     }
-    return { firstOffset: await this.#appends.submit({ store, records }) };
+    return { firstOffset: await this.appends.submit({ store, records }) };
   }
 
   async read(
@@ -79,15 +79,15 @@ export class LmdbLog implements EventLog {
     fromOffset: number,
     options: ReadOptions = {},
   ): Promise<LogRecord[]> {
-    return this.#read(this.#store(stream, partition), fromOffset, options);
+    return this.readNow(this.store(stream, partition), fromOffset, options);
   }
 
   async endOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#fresh(this.#store(stream, partition)).endOffset();
+    return this.fresh(this.store(stream, partition)).endOffset();
   }
 
   async startOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#fresh(this.#store(stream, partition)).startOffset();
+    return this.fresh(this.store(stream, partition)).startOffset();
   }
 
   async *follow(
@@ -96,11 +96,11 @@ export class LmdbLog implements EventLog {
     fromOffset: number,
     options: FollowOptions = {},
   ): AsyncGenerator<LogRecord[], void, undefined> {
-    const store = this.#store(stream, partition);
-    const pace = new FollowPace(this.#doorbell);
+    const store = this.store(stream, partition);
+    const pace = new FollowPace(this.doorbell);
     let nextOffset = fromOffset;
-    while (this.#closed === null && !options.signal?.aborted) {
-      const records = this.#read(store, nextOffset, options);
+    while (this.closed === null && !options.signal?.aborted) {
+      const records = this.readNow(store, nextOffset, options);
       if (records.length > 0) {
         nextOffset = records[records.length - 1].offset + 1;
         pace.foundRecords();
@@ -112,18 +112,18 @@ export class LmdbLog implements EventLog {
   }
 
   async readCursor(group: string, stream: Stream, partition: number): Promise<number | null> {
-    this.#fresh(this.#store(stream, partition));
-    return this.#parts.cursors.get(cursorKey(group, stream, partition)) ?? null;
+    this.fresh(this.store(stream, partition));
+    return this.parts.cursors.get(cursorKey(group, stream, partition)) ?? null;
   }
 
   async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
-    this.#store(stream, partition);
+    this.store(stream, partition);
     requireOffset('nextOffset', nextOffset);
     try {
-      await this.#parts.cursors.put(cursorKey(group, stream, partition), nextOffset);
-      this.#doorbell.ring();
+      await this.parts.cursors.put(cursorKey(group, stream, partition), nextOffset);
+      this.doorbell.ring();
     } catch (error) {
-      throw await toLogError('commitCursor', this.#parts.path, error);
+      throw await toLogError('commitCursor', this.parts.path, error);
     }
   }
 
@@ -135,7 +135,7 @@ export class LmdbLog implements EventLog {
     signal?: AbortSignal,
   ): Promise<boolean> {
     requireOffset('nextOffset', nextOffset);
-    const pace = new FollowPace(this.#doorbell);
+    const pace = new FollowPace(this.doorbell);
     while (!signal?.aborted) {
       const cursor = await this.readCursor(group, stream, partition);
       if (cursor !== null && cursor >= nextOffset) return true;
@@ -146,12 +146,12 @@ export class LmdbLog implements EventLog {
 
   /** All but the first and the last record of a partition can go. The file keeps its size; later appends fill what became free. */
   async release(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number> {
-    const store = this.#store(stream, partition);
+    const store = this.store(stream, partition);
     let numReleased = 0;
     try {
       for (const range of ranges) {
         for (let from = range.from; from < range.end;) {
-          const removed = await this.#parts.environment.childTransaction(() =>
+          const removed = await this.parts.environment.childTransaction(() =>
             store.remove({ from, end: range.end }, RELEASES_PER_COMMIT),
           );
           numReleased += removed.numRemoved;
@@ -159,52 +159,52 @@ export class LmdbLog implements EventLog {
         }
       }
     } catch (error) {
-      throw await toLogError('release', this.#parts.path, error);
+      throw await toLogError('release', this.parts.path, error);
     }
     return numReleased;
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.closed ??= this.closeOnce();
+    return this.closed;
   }
 
-  async #close(): Promise<void> {
-    await this.#appends.drain();
-    this.#doorbell.close();
-    await this.#parts.environment.close();
+  private async closeOnce(): Promise<void> {
+    await this.appends.drain();
+    this.doorbell.close();
+    await this.parts.environment.close();
   }
 
-  async #commit(group: readonly Append[]): Promise<readonly number[]> {
+  private async commit(group: readonly Append[]): Promise<readonly number[]> {
     try {
       // A child transaction, because only that is rolled back when a write inside it throws.
-      const firstOffsets = await this.#parts.environment.childTransaction(() =>
+      const firstOffsets = await this.parts.environment.childTransaction(() =>
         group.map(({ store, records }) => store.append(records)),
       );
-      this.#doorbell.ring();
+      this.doorbell.ring();
       return firstOffsets;
     } catch (error) {
-      throw await toLogError('append', this.#parts.path, error);
+      throw await toLogError('append', this.parts.path, error);
     }
   }
 
-  #read(store: PartitionStore, fromOffset: number, options: ReadOptions): LogRecord[] {
+  private readNow(store: PartitionStore, fromOffset: number, options: ReadOptions): LogRecord[] {
     requireOffset('fromOffset', fromOffset);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
-    return this.#fresh(store).read(fromOffset, { maxRecords, maxBytes });
+    return this.fresh(store).read(fromOffset, { maxRecords, maxBytes });
   }
 
   /** The store as of now: a read transaction that is still open would show the past of other processes. */
-  #fresh(store: PartitionStore): PartitionStore {
-    this.#parts.environment.resetReadTxn();
+  private fresh(store: PartitionStore): PartitionStore {
+    this.parts.environment.resetReadTxn();
     return store;
   }
 
-  #store(stream: Stream, partition: number): PartitionStore {
-    if (this.#closed !== null) {
-      throw new LogError('LOG_CLOSED', `the event log at ${this.#parts.path} is closed`);
+  private store(stream: Stream, partition: number): PartitionStore {
+    if (this.closed !== null) {
+      throw new LogError('LOG_CLOSED', `the event log at ${this.parts.path} is closed`);
     }
-    const stores = this.#parts.partitions[stream];
+    const stores = this.parts.partitions[stream];
     if (!Object.hasOwn(stores, partition)) {
       const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${stores.length - 1}`;
       throw new LogError('LOG_UNKNOWN_PARTITION', message);

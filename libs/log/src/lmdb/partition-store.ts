@@ -23,10 +23,10 @@ export interface ReadLimits {
  * all: every append lands at its right edge, which fills pages (6 % overhead in place of 33 %, 780-byte records).
  */
 export class PartitionStore {
-  readonly #records: Database<Uint8Array, Uint8Array>;
+  private readonly records: Database<Uint8Array, Uint8Array>;
 
   constructor(environment: Environment, stream: Stream, partition: number) {
-    this.#records = environment.openDB(`${stream}/${partition}`, {
+    this.records = environment.openDB(`${stream}/${partition}`, {
       keyEncoding: 'binary',
       encoding: 'binary',
     });
@@ -36,7 +36,7 @@ export class PartitionStore {
   append(records: readonly Uint8Array[]): number {
     const firstOffset = this.endOffset();
     for (let i = 0; i < records.length; i += 1) {
-      this.#put(firstOffset + i, records[i]);
+      this.put(firstOffset + i, records[i]);
     }
     return firstOffset;
   }
@@ -44,7 +44,7 @@ export class PartitionStore {
   read(fromOffset: number, { maxRecords, maxBytes }: ReadLimits): LogRecord[] {
     const records: LogRecord[] = [];
     let numBytes = 0;
-    for (const { key, value } of this.#records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
+    for (const { key, value } of this.records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
       // The driver's buffer may point into the map, which the next write changes. Small copies share pages of Node's.
       const bytes = Buffer.from(value);
       records.push({ offset: offsetOf(key), bytes });
@@ -65,36 +65,36 @@ export class PartitionStore {
     const last = Math.min(end, this.endOffset() - 1);
     if (first >= last) return { numRemoved: 0, next: end };
     const range = { start: keyOf(first), end: keyOf(last), limit };
-    const keys = Array.from(this.#records.getKeys(range), (key) => Buffer.from(key));
-    for (const key of keys) this.#records.removeSync(key);
+    const keys = Array.from(this.records.getKeys(range), (key) => Buffer.from(key));
+    for (const key of keys) this.records.removeSync(key);
     return { numRemoved: keys.length, next: keys.length < limit ? end : offsetOf(keys[keys.length - 1]) + 1 };
   }
 
   get(offset: number): Uint8Array | undefined {
-    return this.#records.get(keyOf(offset));
+    return this.records.get(keyOf(offset));
   }
 
   startOffset(): number {
-    return this.#edge({ limit: 1 }) ?? 0;
+    return this.edge({ limit: 1 }) ?? 0;
   }
 
   endOffset(): number {
-    const last = this.#edge({ reverse: true, start: LAST_KEY, limit: 1 });
+    const last = this.edge({ reverse: true, start: LAST_KEY, limit: 1 });
     return last === null ? 0 : last + 1;
   }
 
-  #edge(range: {
+  private edge(range: {
     readonly limit: 1;
     readonly reverse?: boolean;
     readonly start?: Uint8Array;
   }): number | null {
-    for (const key of this.#records.getKeys(range)) return offsetOf(key);
+    for (const key of this.records.getKeys(range)) return offsetOf(key);
     return null;
   }
 
-  #put(offset: number, bytes: Uint8Array): void {
+  private put(offset: number, bytes: Uint8Array): void {
     // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
-    this.#records.putSync(keyOf(offset), bytes, { append: true });
+    this.records.putSync(keyOf(offset), bytes, { append: true });
   }
 }
 

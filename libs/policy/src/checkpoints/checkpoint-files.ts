@@ -12,17 +12,17 @@ export interface FileRef {
   readonly sizeBytes: number;
 }
 
-const suffix = '.safetensors';
-const partialSuffix = '.partial';
+const SUFFIX = '.safetensors';
+const PARTIAL_SUFFIX = '.partial';
 
 /** Read at once when a file is verified. */
-const pieceBytes = 4 * 2 ** 20;
+const PIECE_BYTES = 4 * 2 ** 20;
 
 /** Pieces smaller than this are written together. */
-const gatheredBytes = 2 ** 20;
+const GATHERED_BYTES = 2 ** 20;
 
 /** What a writer that died has left is removed once it is this old. */
-const abandonedAfterMs = 3_600_000;
+const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
  * Immutable files in one directory, named by the SHA-256 of their content. Several processes may write and read.
@@ -38,7 +38,7 @@ export class CheckpointFiles {
    * nothing is left behind then.
    */
   async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
-    const partial = join(this.directory, `${randomUUID()}${partialSuffix}`);
+    const partial = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
     const source = content instanceof Uint8Array ? [content] : content;
     try {
       await mkdir(this.directory, { recursive: true });
@@ -73,7 +73,7 @@ export class CheckpointFiles {
   async verify(ref: FileRef): Promise<void> {
     const hash = createHash('sha256');
     let sizeBytes = 0;
-    const pieces = createReadStream(this.pathOf(ref.sha256), { highWaterMark: pieceBytes });
+    const pieces = createReadStream(this.pathOf(ref.sha256), { highWaterMark: PIECE_BYTES });
     try {
       for await (const piece of pieces as AsyncIterable<Buffer>) {
         hash.update(piece);
@@ -101,20 +101,20 @@ export class CheckpointFiles {
 
   /** All complete files, by hash; sizes as they are on disk, contents not verified. */
   async list(): Promise<FileRef[]> {
-    const names = (await this.names()).filter((name) => name.endsWith(suffix)).sort();
+    const names = (await this.names()).filter((name) => name.endsWith(SUFFIX)).sort();
     return Promise.all(
       names.map(async (name) => ({
-        sha256: name.slice(0, -suffix.length),
+        sha256: name.slice(0, -SUFFIX.length),
         sizeBytes: (await stat(join(this.directory, name))).size,
       })),
     );
   }
 
   private async removeAbandoned(): Promise<void> {
-    for (const name of (await this.names()).filter((name) => name.endsWith(partialSuffix))) {
+    for (const name of (await this.names()).filter((name) => name.endsWith(PARTIAL_SUFFIX))) {
       const path = join(this.directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-      if (Date.now() - mtimeMs > abandonedAfterMs) await rm(path, { force: true });
+      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
     }
   }
 
@@ -129,7 +129,7 @@ export class CheckpointFiles {
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
       throw new PolicyError('INVALID_REQUEST', `${JSON.stringify(sha256)} is not a SHA-256 in hex`);
     }
-    return join(this.directory, `${sha256}${suffix}`);
+    return join(this.directory, `${sha256}${SUFFIX}`);
   }
 }
 
@@ -157,14 +157,14 @@ async function writeSynced(
 async function* gathered(
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const small = Buffer.allocUnsafe(gatheredBytes);
+  const small = Buffer.allocUnsafe(GATHERED_BYTES);
   let length = 0;
   for await (const piece of pieces) {
-    if (length > 0 && length + piece.length > gatheredBytes) {
+    if (length > 0 && length + piece.length > GATHERED_BYTES) {
       yield small.subarray(0, length);
       length = 0;
     }
-    if (piece.length >= gatheredBytes) yield piece;
+    if (piece.length >= GATHERED_BYTES) yield piece;
     else {
       small.set(piece, length);
       length += piece.length;

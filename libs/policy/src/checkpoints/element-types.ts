@@ -1,5 +1,5 @@
 /** Bytes of one element of each type a safetensors file can hold. */
-export const elementBytes: Readonly<Record<string, number>> = {
+export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   BOOL: 1,
   U8: 1,
   I8: 1,
@@ -18,12 +18,12 @@ export const elementBytes: Readonly<Record<string, number>> = {
 };
 
 /** Types whose elements become float32 here. */
-export const readableTypes = ['F32', 'F16', 'BF16'] as const;
+export const READABLE_TYPES = ['F32', 'F16', 'BF16'] as const;
 
-export type ReadableType = (typeof readableTypes)[number];
+export type ReadableType = (typeof READABLE_TYPES)[number];
 
 export function isReadableType(type: string): type is ReadableType {
-  return (readableTypes as readonly string[]).includes(type);
+  return (READABLE_TYPES as readonly string[]).includes(type);
 }
 
 /** The bytes of an array, without a copy. */

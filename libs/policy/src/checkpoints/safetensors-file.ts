@@ -1,17 +1,17 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { PolicyError } from '../policy-error.js';
-import { decodeElements, elementBytes } from './element-types.js';
+import { decodeElements, ELEMENT_BYTES } from './element-types.js';
 import { requireReadable } from './safetensors.js';
-import { parseSafetensorsHeader, prefixBytes, readHeaderLength } from './safetensors-header.js';
+import { parseSafetensorsHeader, PREFIX_BYTES, readHeaderLength } from './safetensors-header.js';
 import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
 import type { TensorSource } from './tensor-source.js';
 
 /** Bytes read at once; a multiple of every element's size. */
-const chunkBytes = 16 * 2 ** 20;
+const CHUNK_BYTES = 16 * 2 ** 20;
 
 /** Bytes at each end of the data that `sample` reads. */
-const sampleBytes = 2 ** 20;
+const SAMPLE_BYTES = 2 ** 20;
 
 /** A safetensors file on disk, of which tensors are read one at a time: it is never in memory as a whole. */
 export class SafetensorsFile implements TensorSource {
@@ -33,10 +33,10 @@ export class SafetensorsFile implements TensorSource {
     });
     try {
       const { size } = await file.stat();
-      const prefix = await readFully(file, path, 0, Buffer.alloc(Math.min(prefixBytes, size)));
+      const prefix = await readFully(file, path, 0, Buffer.alloc(Math.min(PREFIX_BYTES, size)));
       const headerBytes = readHeaderLength(prefix, size, path);
-      const json = await readFully(file, path, prefixBytes, Buffer.alloc(headerBytes));
-      const dataStart = prefixBytes + headerBytes;
+      const json = await readFully(file, path, PREFIX_BYTES, Buffer.alloc(headerBytes));
+      const dataStart = PREFIX_BYTES + headerBytes;
       return new SafetensorsFile(path, parseSafetensorsHeader(json, size - dataStart, path), file, dataStart);
     } catch (error) {
       await file.close();
@@ -48,10 +48,10 @@ export class SafetensorsFile implements TensorSource {
   async read(name: string, values: Float32Array): Promise<void> {
     const entry = this.entry(name);
     const type = requireReadable(entry, name, this.path);
-    const size = elementBytes[type];
-    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, entry.end - entry.start));
-    for (let start = entry.start; start < entry.end; start += chunkBytes) {
-      const bytes = chunk.subarray(0, Math.min(chunkBytes, entry.end - start));
+    const size = ELEMENT_BYTES[type];
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, entry.end - entry.start));
+    for (let start = entry.start; start < entry.end; start += CHUNK_BYTES) {
+      const bytes = chunk.subarray(0, Math.min(CHUNK_BYTES, entry.end - start));
       await readFully(this.file, this.path, this.dataStart + start, bytes);
       const first = (start - entry.start) / size;
       decodeElements(type, bytes, values.subarray(first, first + bytes.length / size));
@@ -77,8 +77,8 @@ export class SafetensorsFile implements TensorSource {
   /** The header, and the first and the last bytes of the data: what tells this file from others of the same shape. */
   async sample(): Promise<Uint8Array[]> {
     const { size } = await this.file.stat();
-    const head = Math.min(size, this.dataStart + sampleBytes);
-    const tail = Math.max(head, size - sampleBytes);
+    const head = Math.min(size, this.dataStart + SAMPLE_BYTES);
+    const tail = Math.max(head, size - SAMPLE_BYTES);
     return [
       await readFully(this.file, this.path, 0, Buffer.alloc(head)),
       await readFully(this.file, this.path, tail, Buffer.alloc(size - tail)),

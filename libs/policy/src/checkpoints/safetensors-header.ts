@@ -1,15 +1,15 @@
 import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
-import { elementBytes } from './element-types.js';
+import { ELEMENT_BYTES } from './element-types.js';
 
 /** Bytes of the length field before the header. */
-export const prefixBytes = 8;
+export const PREFIX_BYTES = 8;
 
 /** Headers are padded so that the data starts at a multiple of this. */
-const alignment = 8;
+const ALIGNMENT = 8;
 
 /** Longest header the format allows. */
-const maxHeaderBytes = 100_000_000;
+const MAX_HEADER_BYTES = 100_000_000;
 
 /** Free text entries of a file. */
 export type SafetensorsMetadata = Readonly<Record<string, string>>;
@@ -39,14 +39,14 @@ export function encodeSafetensorsHeader(
   let end = 0;
   for (const [name, { type, shape }] of tensors) {
     const start = end;
-    end += numElements(shape) * elementBytes[type];
+    end += numElements(shape) * ELEMENT_BYTES[type];
     header[name] = { dtype: type, shape, data_offsets: [start, end] };
   }
   const json = Buffer.from(JSON.stringify(header), 'utf8');
-  const headerBytes = Math.ceil(json.length / alignment) * alignment;
-  const encoded = Buffer.alloc(prefixBytes + headerBytes, ' ');
+  const headerBytes = Math.ceil(json.length / ALIGNMENT) * ALIGNMENT;
+  const encoded = Buffer.alloc(PREFIX_BYTES + headerBytes, ' ');
   encoded.writeBigUInt64LE(BigInt(headerBytes), 0);
-  json.copy(encoded, prefixBytes);
+  json.copy(encoded, PREFIX_BYTES);
   return encoded;
 }
 
@@ -57,13 +57,13 @@ export function encodeSafetensorsHeader(
  * @param file what messages call it
  */
 export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: string): number {
-  if (fileBytes < prefixBytes || prefix.length < prefixBytes)
-    refuse(file, `it has ${fileBytes} bytes; the header's length alone takes ${prefixBytes}`);
+  if (fileBytes < PREFIX_BYTES || prefix.length < PREFIX_BYTES)
+    refuse(file, `it has ${fileBytes} bytes; the header's length alone takes ${PREFIX_BYTES}`);
   const length = Number(new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true));
-  if (length > Math.min(maxHeaderBytes, fileBytes - prefixBytes)) {
+  if (length > Math.min(MAX_HEADER_BYTES, fileBytes - PREFIX_BYTES)) {
     refuse(
       file,
-      `its header claims ${length} bytes; the file has ${fileBytes - prefixBytes} after the length, and the format allows ${maxHeaderBytes}`,
+      `its header claims ${length} bytes; the file has ${fileBytes - PREFIX_BYTES} after the length, and the format allows ${MAX_HEADER_BYTES}`,
     );
   }
   return length;
@@ -112,8 +112,8 @@ function parseEntry(name: string, value: unknown, file: string): TensorEntry {
     refuse(file, `tensor ${name} lacks a dtype, a shape or data_offsets that are whole numbers`);
   }
   const [start, end] = offsets;
-  const expectedBytes = numElements(shape) * (elementBytes[dtype] ?? NaN);
-  if (end < start || (dtype in elementBytes && end - start !== expectedBytes)) {
+  const expectedBytes = numElements(shape) * (ELEMENT_BYTES[dtype] ?? NaN);
+  if (end < start || (dtype in ELEMENT_BYTES && end - start !== expectedBytes)) {
     refuse(
       file,
       `tensor ${name} of type ${dtype} and shape [${shape.join(', ')}] lies at ${start} … ${end}; it takes ${expectedBytes} bytes`,

@@ -1,12 +1,12 @@
 import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
-import { decodeElements, isReadableType, readableTypes } from './element-types.js';
+import { decodeElements, isReadableType, READABLE_TYPES } from './element-types.js';
 import type { ReadableType } from './element-types.js';
 import {
   encodeSafetensorsHeader,
   parseSafetensorsHeader,
-  prefixBytes,
+  PREFIX_BYTES,
   readHeaderLength,
 } from './safetensors-header.js';
 import type { SafetensorsMetadata, TensorEntry } from './safetensors-header.js';
@@ -53,10 +53,10 @@ export function decodeSafetensors(
   tensors: NamedTensors;
   metadata: SafetensorsMetadata;
 } {
-  const headerBytes = readHeaderLength(file.subarray(0, prefixBytes), file.length, name);
-  const data = file.subarray(prefixBytes + headerBytes);
+  const headerBytes = readHeaderLength(file.subarray(0, PREFIX_BYTES), file.length, name);
+  const data = file.subarray(PREFIX_BYTES + headerBytes);
   const { entries, metadata } = parseSafetensorsHeader(
-    file.subarray(prefixBytes, prefixBytes + headerBytes),
+    file.subarray(PREFIX_BYTES, PREFIX_BYTES + headerBytes),
     data.length,
     name,
   );
@@ -74,6 +74,6 @@ export function requireReadable({ type }: TensorEntry, tensor: string, file: str
   if (isReadableType(type)) return type;
   throw new PolicyError(
     'INVALID_FILE',
-    `${file}: tensor ${tensor} is of type ${type}; ${readableTypes.join(', ').replace(', BF16', ' and BF16')} can be read`,
+    `${file}: tensor ${tensor} is of type ${type}; ${READABLE_TYPES.join(', ').replace(', BF16', ' and BF16')} can be read`,
   );
 }

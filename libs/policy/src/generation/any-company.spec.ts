@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 
@@ -11,7 +11,7 @@ const numContexts = 60;
 /** Collectors that divide a round must record what one collector would have: TensorFlow's own product alone rounds by the number of rows. */
 await onEachBackend('A single token after a fresh prompt', (backend) => {
   it.runIf(backend !== 'tensorflow')('has the same bits in any company', async () => {
-    const model = Transformer.initialize({ ...tinyConfig, hiddenSize: 32 }, 1);
+    const model = Transformer.initialize({ ...TINY_CONFIG, hiddenSize: 32 }, 1);
     const random = seededRandom(5);
     const parameters = await model.exportTensors();
     for (const [name, { data }] of parameters) {
@@ -21,7 +21,7 @@ await onEachBackend('A single token after a fresh prompt', (backend) => {
     model.assignTrainableTensors(parameters);
     const contexts = Array.from({ length: numContexts }, () =>
       Int32Array.from({ length: 2 + Math.floor(20 * random()) }, () =>
-        Math.floor(tinyConfig.vocabSize * random()),
+        Math.floor(TINY_CONFIG.vocabSize * random()),
       ),
     );
     const all = [...contexts.keys()];

@@ -6,7 +6,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { adapterDeltas, isAdapted } from '../model/adapted-projection.js';
 import { normQueriesAndKeys } from '../model/forward.js';
-import { embeddingKey, finalNormKey, layerKeys } from '../model/parameter-layout.js';
+import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { lookup } from '@retrace/compute';
 import { RowProducts } from '@retrace/compute';
@@ -21,7 +21,7 @@ export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: N
   const { config } = model;
   const products = new RowProducts(config.rmsNormEps);
   const attention = cachedAttention(model, cache, tokens);
-  let x_NH = lookup(tokens.tokenIds, model.matrix(embeddingKey));
+  let x_NH = lookup(tokens.tokenIds, model.matrix(EMBEDDING_KEY));
   for (let layer = 0; layer < config.numLayers; layer++) {
     const keys = layerKeys(layer);
     const lastOnly = layer === config.numLayers - 1 && tokens.tokenIds.length > tokens.slots.length;
@@ -35,7 +35,7 @@ export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: N
     const [gate, up] = gateAndUp(model, products, layer, attended);
     x_NH = project(model, products, keys.downWeight, swiGlu(gate, up), { residual: attended });
   }
-  return products.product(x_NH, model.lmHead, { norm: model.vector(finalNormKey) });
+  return products.product(x_NH, model.lmHead, { norm: model.vector(FINAL_NORM_KEY) });
 }
 
 /** The product with the projection of that key and its adapters. */

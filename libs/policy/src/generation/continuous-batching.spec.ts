@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { onEachBackend } from '@retrace/compute/testing';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 import { planPasses } from './plan-passes.js';
@@ -13,7 +13,7 @@ import type { FinishedTurn, TurnRequest } from './turn.js';
 const options = { maxSlots: 4, maxTokens: 48, maxNewTokens: 5 };
 const scoring = { temperature: 1, maxTokensPerMicroBatch: 512 };
 
-const token = fc.integer({ min: 0, max: tinyConfig.vocabSize - 1 });
+const token = fc.integer({ min: 0, max: TINY_CONFIG.vocabSize - 1 });
 
 /** One turn of an episode: what it adds to the context, and how it is sampled. */
 const plannedTurn = fc.record({
@@ -91,7 +91,7 @@ async function play(
 
 await onEachBackend('Continuous batching', (backend) => {
   it('gives what a forward pass over the whole gives, and the same tokens as alone, however it is cut and shared', async () => {
-    const model = Transformer.initialize(tinyConfig, 3);
+    const model = Transformer.initialize(TINY_CONFIG, 3);
     await fc.assert(
       fc.asyncProperty(plannedEpisodes, async ({ shared, episodes, maxTokensPerStep }) => {
         const together = await play(model, shared, episodes, maxTokensPerStep);
@@ -116,7 +116,7 @@ await onEachBackend('Continuous batching', (backend) => {
   });
 
   it('keeps others going while a long prompt is computed in pieces', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, { ...options, maxTokensPerStep: 5 });
     generator.add(request({ slot: 0, tokenIds: Int32Array.of(1, 2), maxNewTokens: 5 }));
     await generator.step();
@@ -138,7 +138,7 @@ await onEachBackend('Continuous batching', (backend) => {
   });
 
   it('gives members of a group that ask for one token from equal contexts tokens of their own', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, { ...options, maxSlots: 16 });
     const add = (slot: number, tokenIds: number[]) => {
       generator.add(
@@ -162,7 +162,7 @@ await onEachBackend('Continuous batching', (backend) => {
   });
 
   it('ends a turn as soon as its text has a stop string in it, across tokens', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const decode = (tokenIds: Int32Array) =>
       Array.from(tokenIds, (id) => String.fromCharCode(97 + id)).join('');
     const generator = new Generator(model, { ...options, decode });

@@ -4,7 +4,7 @@ import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 import type { TurnRequest } from './turn.js';
@@ -25,7 +25,7 @@ interface Recorded {
 
 await onEachBackend('Generator', () => {
   it('samples with the logprobs and entropies that scoring computes, over turns, lengths and slots', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const episodes = await playTurns(generator, { numTurns: 4, temperature: 0.7 });
     await expectScored(model, episodes, 0.7);
@@ -33,7 +33,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('does so for single tokens after fresh prompts, which take the path without a cache', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const episodes = await playTurns(generator, { numTurns: 1, temperature: 1.3, maxNewTokens: 1 });
     await expectScored(model, episodes, 1.3);
@@ -41,7 +41,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('continues a context whose first turn took the path without a cache', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const episodes = await playTurns(generator, { numTurns: 5, temperature: 1, maxNewTokens: 1 });
     await expectScored(model, episodes, 1);
@@ -49,8 +49,8 @@ await onEachBackend('Generator', () => {
   });
 
   it('recomputes live contexts after a weight swap, and versions each token', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
-    const other = Transformer.initialize(tinyConfig, 2);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const other = Transformer.initialize(TINY_CONFIG, 2);
     const generator = new Generator(model, options);
     generator.setPolicyVersion(7);
     const prompt = Int32Array.of(3, 4, 5, 6);
@@ -71,7 +71,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('keeps a prefix and drops what followed it', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const first = Int32Array.of(3, 4, 5, 6, 7);
     generator.add(request({ slot: 0, tokenIds: first, maxNewTokens: 3 }));
@@ -89,7 +89,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('samples the same tokens whichever turns run beside it', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const alone = new Generator(model, options);
     const subject = request({ slot: 1, tokenIds: Int32Array.of(8, 2, 9), maxNewTokens: 6, samplingSeed: 77 });
     alone.add(subject);
@@ -105,7 +105,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('refills a slot while others go on', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     generator.add(request({ slot: 0, tokenIds: Int32Array.of(1, 2), maxNewTokens: 1 }));
     generator.add(request({ slot: 1, tokenIds: Int32Array.of(1, 2), maxNewTokens: 4 }));
@@ -119,7 +119,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('ends a turn with a stop token, which is part of it', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const free = request({ slot: 0, tokenIds: Int32Array.of(1, 2, 3), maxNewTokens: 6 });
     generator.add(free);
@@ -135,7 +135,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('holds no tensor after it is disposed, and no more of them step after step', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const before = tf.memory().numTensors;
     const generator = new Generator(model, options);
     await playTurns(generator, { numTurns: 1, temperature: 1 });
@@ -149,9 +149,9 @@ await onEachBackend('Generator', () => {
   });
 
   it('samples in the proportions of the policy', async () => {
-    const model = Transformer.initialize(tinyConfig, 5);
+    const model = Transformer.initialize(TINY_CONFIG, 5);
     const generator = new Generator(model, { maxSlots: 64, maxTokens: 8, maxNewTokens: 1 });
-    const counts = new Float64Array(tinyConfig.vocabSize);
+    const counts = new Float64Array(TINY_CONFIG.vocabSize);
     const numRounds = 25;
     for (let round = 0; round < numRounds; round++) {
       for (let slot = 0; slot < 64; slot++) {
@@ -177,7 +177,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('refuses a request that contradicts its slot, with the slot as it was', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const valid = request({ slot: 0, tokenIds: Int32Array.of(1, 2), maxNewTokens: 1 });
     const refusals: [Partial<TurnRequest>, RegExp][] = [
@@ -206,7 +206,7 @@ await onEachBackend('Generator', () => {
   });
 
   it('reports unusable weights', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const weights = new Map(await model.exportTensors());
     weights.set('model.norm.weight', { shape: [16], data: new Float32Array(16).fill(NaN) });
     model.assignTensors(weights);
@@ -236,7 +236,7 @@ async function playTurns(
   for (let turn = 0; turn < numTurns; turn++) {
     episodes.forEach((episode, slot) => {
       const length = 1 + Math.floor(random() * 6);
-      const tokenIds = Int32Array.from({ length }, () => Math.floor(random() * tinyConfig.vocabSize));
+      const tokenIds = Int32Array.from({ length }, () => Math.floor(random() * TINY_CONFIG.vocabSize));
       generator.add(
         request({
           slot,

@@ -18,9 +18,9 @@ import type { FinishedTurn, LiveTurn, TurnRequest } from './turn.js';
 import { uniformAt } from './uniform.js';
 
 /** Most tokens of one forward pass without a cache; a longer context gets a pass of its own. */
-const maxFreshTokens = 8192;
+const MAX_FRESH_TOKENS = 8192;
 
-const usualTokensPerStep = 2048;
+const USUAL_TOKENS_PER_STEP = 2048;
 
 /** Sample i is drawn for chunk i from row `rows[i]` of the logits. */
 interface SampleGroup {
@@ -131,7 +131,7 @@ export class Generator {
       if (sharing) sharing.push(chunk);
       else members.set(distinct[indices[i]], [chunk]);
     });
-    return splitChunks(distinct, maxFreshTokens).map((group) => ({
+    return splitChunks(distinct, MAX_FRESH_TOKENS).map((group) => ({
       chunks: group.flatMap((chunk) => members.get(chunk) as Chunk[]),
       rows: group.flatMap((chunk, row) => (members.get(chunk) as Chunk[]).map(() => row)),
       logits: linear(
@@ -144,7 +144,7 @@ export class Generator {
 
   private computeCached(live: readonly LiveContext[]): SampleGroup[] {
     if (live.length === 0) return [];
-    const { maxSlots, maxTokensPerStep = Math.max(usualTokensPerStep, maxSlots) } = this.options;
+    const { maxSlots, maxTokensPerStep = Math.max(USUAL_TOKENS_PER_STEP, maxSlots) } = this.options;
     const { copies, chunks, laterCopies, laterChunks } = planPasses(live, this.slots, maxTokensPerStep);
     this.cache.copyPrefixes(copies);
     const groups = this.pass(chunks);

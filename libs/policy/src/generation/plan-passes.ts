@@ -20,7 +20,7 @@ export interface PassPlan {
 }
 
 /** Prefixes that are shorter are computed again rather than looked for. */
-const minSharedTokens = 8;
+const MIN_SHARED_TOKENS = 8;
 
 /** One context's beginning, and where it will be in the cache. */
 interface Source {
@@ -58,7 +58,7 @@ export function planPasses(
   for (const member of live) if (needs(member) === 1) add(chunks, member);
   for (const member of live) {
     if (needs(member) === 1 || budget <= 0) continue;
-    const source = needs(member) > minSharedTokens ? findSource(member, contexts, chunks) : null;
+    const source = needs(member) > MIN_SHARED_TOKENS ? findSource(member, contexts, chunks) : null;
     if (source?.chunk) {
       followers.push({ live: member, source });
       continue;
@@ -93,7 +93,7 @@ function findSource(
     if (otherSlot === slot) return;
     // The last token is computed in any case: the next one is sampled after it.
     const numTokens = context.commonPrefix(other, Math.min(numReady, context.length - 1));
-    if (numTokens >= (best?.numTokens ?? context.firstUncached) + (best ? 1 : minSharedTokens))
+    if (numTokens >= (best?.numTokens ?? context.firstUncached) + (best ? 1 : MIN_SHARED_TOKENS))
       best = { slot: otherSlot, numTokens, chunk };
   };
   contexts.forEach((other, otherSlot) => {

@@ -23,7 +23,7 @@ export interface SamplingParameters {
 }
 
 /** Added to the logits of ids that are cut off; their probability underflows to exactly 0. */
-const cutOff = -1e30;
+const CUT_OFF = -1e30;
 
 /**
  * One token a sample, by inverse CDF in the order of ids; or the most likely one where greedy.
@@ -77,7 +77,7 @@ function cuts({ topK, topP }: SamplingParameters): boolean {
 function transformed(logits_BV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
   const scaled_BV = tf.div(logits_BV, tf.tensor2d(parameters.temperatures, [parameters.rows.length, 1]));
   if (!cuts(parameters)) return scaled_BV;
-  return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, cutOff);
+  return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, CUT_OFF);
 }
 
 /** The lowest scaled logit that is left in each row, [B, 1]. */
@@ -86,11 +86,11 @@ function lowestKept(scaled_BV: tf.Tensor, { topK, topP }: SamplingParameters): t
   const column = (values: ArrayLike<number>) => tf.tensor2d(Float32Array.from(values), [numSamples, 1]);
   const { values: sorted_BV } = tf.topk(scaled_BV, vocabSize, true);
   const amongTopK = tf.less(tf.range(0, vocabSize), column(topK.map((k) => (k > 0 ? k : vocabSize))));
-  const share_BV = tf.softmax(tf.where(amongTopK, sorted_BV, cutOff));
+  const share_BV = tf.softmax(tf.where(amongTopK, sorted_BV, CUT_OFF));
   const shareBefore_BV = tf.cumsum(share_BV, 1, true);
   // Rounded sums of all shares may pass 1.
   const reached = tf.less(shareBefore_BV, column(topP.map((p) => (p < 1 ? p : 2))));
-  return tf.min(tf.where(tf.logicalAnd(amongTopK, reached), sorted_BV, -cutOff), 1, true);
+  return tf.min(tf.where(tf.logicalAnd(amongTopK, reached), sorted_BV, -CUT_OFF), 1, true);
 }
 
 function chooseTokens(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { encodeSafetensors, decodeSafetensors } from '../checkpoints/safetensors.js';
 import { firstNotFinite } from '../checkpoints/element-types.js';
 import { adapterSpecs } from '../model/adapter-layout.js';
-import { loraTargets, validateLoraConfig } from '../model/lora-config.js';
+import { LORA_TARGETS, validateLoraConfig } from '../model/lora-config.js';
 import type { LoraConfig, LoraTarget } from '../model/lora-config.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { baseSpecs } from '../model/parameter-layout.js';
@@ -13,8 +13,8 @@ import type { ConfigJson } from './config-json.js';
 import { readJsonObject } from './read-json.js';
 import { writeDirectory } from './write-directory.js';
 
-const configFile = 'adapter_config.json';
-const weightsFile = 'adapter_model.safetensors';
+const CONFIG_FILE = 'adapter_config.json';
+const WEIGHTS_FILE = 'adapter_model.safetensors';
 
 export interface Adapter {
   readonly lora: LoraConfig;
@@ -27,8 +27,8 @@ export interface Adapter {
  * the projections of every layer.
  */
 export async function readAdapter(directory: string): Promise<Adapter> {
-  const lora = readLoraConfig(await readJsonObject(join(directory, configFile)));
-  const path = join(directory, weightsFile);
+  const lora = readLoraConfig(await readJsonObject(join(directory, CONFIG_FILE)));
+  const path = join(directory, WEIGHTS_FILE);
   const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
     throw new PolicyError('FILE_MISSING', `${path} is not there`, { cause });
@@ -63,8 +63,8 @@ export async function saveAdapter(
   const specs = model.trainableSpecs.filter(({ key }) => names.has(key));
   const tensors = await model.parameters.export(specs);
   await writeDirectory(directory, async (file) => {
-    await file(configFile, JSON.stringify(writeLoraConfig(lora, baseModel), null, 2) + '\n');
-    await file(weightsFile, encodeSafetensors(tensors, { format: 'pt' }));
+    await file(CONFIG_FILE, JSON.stringify(writeLoraConfig(lora, baseModel), null, 2) + '\n');
+    await file(WEIGHTS_FILE, encodeSafetensors(tensors, { format: 'pt' }));
   });
 }
 
@@ -80,7 +80,7 @@ function readLoraConfig(json: ConfigJson): LoraConfig {
   for (const field of ['rank_pattern', 'alpha_pattern']) {
     if (Object.keys((json.get(field) ?? {}) as object).length > 0) json.refuse(field, 'must be empty');
   }
-  const known: readonly string[] = loraTargets;
+  const known: readonly string[] = LORA_TARGETS;
   const targets = json.strings('target_modules');
   if (targets.some((target) => !known.includes(target))) {
     json.refuse('target_modules', `must be among ${known.join(', ')}`);
@@ -89,7 +89,7 @@ function readLoraConfig(json: ConfigJson): LoraConfig {
     rank: json.number('r'),
     alpha: json.number('lora_alpha'),
     // In the order of the layer, whatever order a file has.
-    targets: loraTargets.filter((target) => targets.includes(target)) as LoraTarget[],
+    targets: LORA_TARGETS.filter((target) => targets.includes(target)) as LoraTarget[],
   };
   validateLoraConfig(lora);
   return lora;

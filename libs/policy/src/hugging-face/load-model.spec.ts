@@ -11,8 +11,12 @@ import { scoreTokens } from '../scoring/score-tokens.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { temporaryDirectory } from '@retrace/compute/testing';
-import { tinyConfig } from '../testing/tiny-config.js';
-import { goldenModelDirectory, goldenModelNames, transformerGolden } from '../testing/transformer-golden.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
+import {
+  goldenModelDirectory,
+  GOLDEN_MODEL_NAMES,
+  transformerGolden,
+} from '../testing/transformer-golden.js';
 import type { GoldenModelName } from '../testing/transformer-golden.js';
 import { readAdapter, saveAdapter } from './adapter-files.js';
 import { loadHuggingFaceModel } from './load-model.js';
@@ -22,14 +26,14 @@ const { tolerances, models, sequences } = transformerGolden;
 const plain = { valueHead: false, seed: 1 } as const;
 
 await onEachBackend('A directory that transformers saved', () => {
-  it.each(goldenModelNames)('has its logits, %s', async (name) => {
+  it.each(GOLDEN_MODEL_NAMES)('has its logits, %s', async (name) => {
     const model = await loadHuggingFaceModel(goldenModelDirectory(name), plain);
     const logits = await logitsOf(model, sequences[0]);
     expect(relativeDifference(logits, models[name].logits.data)).toBeLessThan(tolerances.relative);
     model.dispose();
   });
 
-  it.each(goldenModelNames)('gives the same after it was saved and loaded, %s', async (name) => {
+  it.each(GOLDEN_MODEL_NAMES)('gives the same after it was saved and loaded, %s', async (name) => {
     const adapterDirectory = join(goldenModelDirectory(name), 'adapter');
     const options = { ...plain, adapterDirectory, maxPositions: 20 };
     const model = await loadHuggingFaceModel(goldenModelDirectory(name), options);
@@ -76,7 +80,7 @@ describe('saveHuggingFaceModel', () => {
   it('rounds to bfloat16 if asked to, and refuses adapters and directories that have files', async () => {
     await openBackend({ prefer: ['cpu'] });
     const directory = await temporaryDirectory();
-    const config = { ...tinyConfig, valueHead: false };
+    const config = { ...TINY_CONFIG, valueHead: false };
     const model = Transformer.initialize(config, 1);
     await saveHuggingFaceModel(join(directory, 'a'), model, { dtype: 'bfloat16' });
     const { tensors } = decodeSafetensors(await readFile(join(directory, 'a', 'model.safetensors')));

@@ -3,7 +3,7 @@ import { readParameter, requireParameters } from '../checkpoints/tensor-source.j
 import { initialTensors } from '../model/initialization.js';
 import { joinParameter } from '../model/join-parameter.js';
 import type { NamedTensors } from '../model/named-tensors.js';
-import { baseSpecs, criticPrefix, parameterSpecs } from '../model/parameter-layout.js';
+import { baseSpecs, CRITIC_PREFIX, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
@@ -62,5 +62,5 @@ export async function loadHuggingFaceModel(
 
 /** A critic's own trunk starts from the policy's tensors. */
 function fileName(name: string): string {
-  return name.startsWith(criticPrefix) ? name.slice(criticPrefix.length) : name;
+  return name.startsWith(CRITIC_PREFIX) ? name.slice(CRITIC_PREFIX.length) : name;
 }

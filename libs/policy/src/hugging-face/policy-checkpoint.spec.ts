@@ -6,7 +6,7 @@ import { encodeSafetensors } from '../checkpoints/safetensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
 import { temporaryDirectory } from '@retrace/compute/testing';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { loadPolicyCheckpoint, openPolicyCheckpoint, policyCheckpointContent } from './policy-checkpoint.js';
 
 const options = { tokenizerHash: 'hash', base: null };
@@ -17,10 +17,10 @@ beforeAll(async () => {
 
 describe('policyCheckpointContent', () => {
   it('is the safetensors file of all weights, in pieces no larger than a parameter', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const pieces: Uint8Array[] = [];
     for await (const piece of policyCheckpointContent(model, options)) pieces.push(piece);
-    const metadata = { config: JSON.stringify(tinyConfig), tokenizerHash: 'hash' };
+    const metadata = { config: JSON.stringify(TINY_CONFIG), tokenizerHash: 'hash' };
     const whole = encodeSafetensors(await model.exportTensors(), metadata);
     expect(Buffer.concat(pieces).equals(whole)).toBe(true);
     const largest = Math.max(...model.trainableSpecs.map(({ shape }) => numElements(shape)));
@@ -32,17 +32,17 @@ describe('policyCheckpointContent', () => {
 describe('a checkpoint on disk', () => {
   it('gives the model again, onto one that is there too, and leaves no tensor of one that does not fit', async () => {
     const files = new CheckpointFiles(await temporaryDirectory());
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const ref = await files.write(policyCheckpointContent(model, options));
     const opened = await openPolicyCheckpoint(files, ref);
     expect(await opened.exportTensors()).toEqual(await model.exportTensors());
-    const other = Transformer.initialize(tinyConfig, 2);
+    const other = Transformer.initialize(TINY_CONFIG, 2);
     await loadPolicyCheckpoint(other, files, ref);
     expect(await other.exportTensors()).toEqual(await model.exportTensors());
 
     const tensors = new Map(await model.exportTensors());
     const key = 'model.layers.1.mlp.down_proj.weight';
-    const metadata = { config: JSON.stringify(tinyConfig), tokenizerHash: 'hash' };
+    const metadata = { config: JSON.stringify(TINY_CONFIG), tokenizerHash: 'hash' };
     const write = () => files.write(encodeSafetensors(tensors, metadata));
     const refusals: [() => unknown, string, RegExp][] = [
       [

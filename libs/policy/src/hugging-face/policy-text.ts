@@ -6,7 +6,7 @@ import { createTokenizer } from '../tokenizers/create-tokenizer.js';
 import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
 import { ChatPromptFormat, PlainPromptFormat } from '../tokenizers/prompt-format.js';
 import type { PromptFormat } from '../tokenizers/prompt-format.js';
-import { endOfTurnToken, padToken } from '../tokenizers/tokenizer.js';
+import { END_OF_TURN_TOKEN, PAD_TOKEN } from '../tokenizers/tokenizer.js';
 import type { Tokenizer } from '../tokenizers/tokenizer.js';
 import { ConfigJson } from './config-json.js';
 import { readJsonObject, readOptionalJson } from './read-json.js';
@@ -26,7 +26,7 @@ export interface LoadTextOptions {
   readonly useChatTemplate?: boolean;
 }
 
-const templateFile = 'chat_template.jinja';
+const TEMPLATE_FILE = 'chat_template.jinja';
 
 /** The text side of a model that starts from nothing, with a tokenizer of `createTokenizer`. */
 export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
@@ -42,8 +42,8 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
         toJson({
           tokenizer_class: 'PreTrainedTokenizerFast',
           clean_up_tokenization_spaces: false,
-          eos_token: endOfTurnToken,
-          pad_token: padToken,
+          eos_token: END_OF_TURN_TOKEN,
+          pad_token: PAD_TOKEN,
         }),
       ],
       ['generation_config.json', toJson({ eos_token_id: stopTokenIds })],
@@ -93,7 +93,7 @@ export async function loadPolicyText(
       ['tokenizer.json', JSON.stringify(tokenizerJson)],
       ['tokenizer_config.json', toJson(config.toJSON())],
       ['generation_config.json', toJson({ ...generation.toJSON(), eos_token_id: stopTokenIds })],
-      ...(template === null ? [] : [[templateFile, template.source] as const]),
+      ...(template === null ? [] : [[TEMPLATE_FILE, template.source] as const]),
     ],
   };
 }
@@ -112,7 +112,7 @@ function endIds(json: ConfigJson): { readonly id: number; readonly json: ConfigJ
 }
 
 async function readTemplate(directory: string, config: ConfigJson): Promise<ChatTemplate | null> {
-  const path = join(directory, templateFile);
+  const path = join(directory, TEMPLATE_FILE);
   const own = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;

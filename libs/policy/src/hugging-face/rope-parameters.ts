@@ -2,7 +2,7 @@ import type { RopeScaling } from '../model/rope-scaling.js';
 import type { ConfigJson } from './config-json.js';
 
 /** What all models had before their config said so. */
-const defaultRopeTheta = 10_000;
+const DEFAULT_ROPE_THETA = 10_000;
 
 export interface RopeParameters {
   readonly ropeTheta: number;
@@ -17,7 +17,7 @@ export interface RopeParameters {
 export function readRopeParameters(config: ConfigJson): RopeParameters {
   const parameters = config.optionalObject('rope_parameters') ?? config.optionalObject('rope_scaling');
   const ropeTheta =
-    parameters?.optionalNumber('rope_theta') ?? config.optionalNumber('rope_theta') ?? defaultRopeTheta;
+    parameters?.optionalNumber('rope_theta') ?? config.optionalNumber('rope_theta') ?? DEFAULT_ROPE_THETA;
   if (parameters === null) return { ropeTheta };
   const partial = parameters.optionalNumber('partial_rotary_factor') ?? 1;
   if (partial !== 1) parameters.refuse('partial_rotary_factor', 'must be 1');

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { bytesOf, elementBytes, toBfloat16 } from '../checkpoints/element-types.js';
+import { bytesOf, ELEMENT_BYTES, toBfloat16 } from '../checkpoints/element-types.js';
 import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
 import { splitParameter } from '../model/join-parameter.js';
 import { baseSpecs } from '../model/parameter-layout.js';
@@ -71,7 +71,7 @@ function shardsOf(
 ): Shard[] {
   const shards: Shard[] = [];
   for (const spec of specs) {
-    const bytes = numElements(spec.shape) * elementBytes[type];
+    const bytes = numElements(spec.shape) * ELEMENT_BYTES[type];
     const last = shards.at(-1);
     if (last === undefined || last.bytes + bytes > maxShardBytes) shards.push({ specs: [spec], bytes });
     else {

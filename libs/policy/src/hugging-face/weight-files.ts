@@ -6,8 +6,8 @@ import { PolicyError } from '../policy-error.js';
 import { ConfigJson } from './config-json.js';
 import { readOptionalJson } from './read-json.js';
 
-const singleFile = 'model.safetensors';
-const indexFile = 'model.safetensors.index.json';
+const SINGLE_FILE = 'model.safetensors';
+const INDEX_FILE = 'model.safetensors.index.json';
 
 /** The weights of a model directory: one safetensors file, or the shards that an index names. */
 export class WeightFiles implements TensorSource {
@@ -24,7 +24,7 @@ export class WeightFiles implements TensorSource {
    * a file that breaks its format or an index that contradicts its shards.
    */
   static async open(directory: string): Promise<WeightFiles> {
-    const indexPath = join(directory, indexFile);
+    const indexPath = join(directory, INDEX_FILE);
     const json = await readOptionalJson(indexPath);
     const weightMap = json === null ? null : new ConfigJson(indexPath, json).optionalObject('weight_map');
     if (json !== null && weightMap === null) {
@@ -34,7 +34,7 @@ export class WeightFiles implements TensorSource {
       );
     }
     const tensors = weightMap?.stringEntries() ?? null;
-    const names = tensors === null ? [singleFile] : [...new Set(tensors.map(([, file]) => file))].sort();
+    const names = tensors === null ? [SINGLE_FILE] : [...new Set(tensors.map(([, file]) => file))].sort();
     for (const name of names) {
       if (name !== basename(name) || name.startsWith('.')) {
         throw new PolicyError('INVALID_FILE', `${indexPath} names ${name}; shards must lie beside it`);

@@ -36,14 +36,14 @@ export type EvaluateTokens = (outputs: TokenColumns, from: number, to: number) =
  * Elements of a chunk's logits: 32 MiB, from where on the gradient of the head is added up fast enough; at least `fewTokens` rows, which
  * products need to be fast; never more than 64 MiB.
  */
-const wantedLogits = 2 ** 23;
-const fewTokens = 128;
-const mostLogits = 2 ** 24;
+const WANTED_LOGITS = 2 ** 23;
+const FEW_TOKENS = 128;
+const MOST_LOGITS = 2 ** 24;
 
 /** Tokens whose logits are in memory at once. */
 export function tokensOfChunk(vocabSize: number): number {
-  const wanted = Math.max(fewTokens, Math.floor(wantedLogits / vocabSize));
-  return Math.max(1, Math.min(wanted, Math.floor(mostLogits / vocabSize)));
+  const wanted = Math.max(FEW_TOKENS, Math.floor(WANTED_LOGITS / vocabSize));
+  return Math.max(1, Math.min(wanted, Math.floor(MOST_LOGITS / vocabSize)));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { everyTerm } from '../testing/loss-options.js';
+import { EVERY_TERM } from '../testing/loss-options.js';
 import { randomBatch, seededRandom } from '../testing/random-batch.js';
 import { evaluateLoss } from './evaluate-loss.js';
 import type { TokenColumns, TrainedTokens } from './evaluate-loss.js';
@@ -33,7 +33,7 @@ describe('evaluateLoss', () => {
       },
       oneToken,
       { positions: Int32Array.of(1), offsets: Int32Array.of(0, 1) },
-      { ...everyTerm, klEstimator: 'k2' },
+      { ...EVERY_TERM, klEstimator: 'k2' },
     );
     expect(sums.loss).toBeCloseTo(-1.29, 5);
     expect(sums.policyLoss).toBeCloseTo(0.5 * 1.2 * -2.2, 5);
@@ -54,7 +54,7 @@ describe('evaluateLoss', () => {
   ];
 
   it.each(variants)('has the derivatives that finite differences give: %s', (_, change) => {
-    const options = { ...everyTerm, ...change };
+    const options = { ...EVERY_TERM, ...change };
     const { gradients } = evaluateLoss(outputs, batch, trained, options);
     for (const column of ['logprobs', 'entropies', 'values'] as const) {
       outputs[column]!.forEach((__, m) => {
@@ -66,12 +66,12 @@ describe('evaluateLoss', () => {
 
   it('keeps the value of a straight-through KL and gives it the gradient of k2, c·w·(logπ − logπ_ref)', () => {
     const run = (change: Partial<LossOptions>) =>
-      evaluateLoss(outputs, batch, trained, { ...everyTerm, ...change });
+      evaluateLoss(outputs, batch, trained, { ...EVERY_TERM, ...change });
     const [plain, through, none] = [run({}), run({ klStraightThrough: true }), run({ klCoefficient: 0 })];
     expect(through.sums).toEqual(plain.sums);
     trained.positions.forEach((n, m) => {
       const d = outputs.logprobs[m] - (batch.referenceLogprobs as Float32Array)[n];
-      const expected = everyTerm.klCoefficient * batch.lossWeights[n] * d;
+      const expected = EVERY_TERM.klCoefficient * batch.lossWeights[n] * d;
       expect(through.gradients.logprobs[m] - none.gradients.logprobs[m]).toBeCloseTo(expected, 6);
     });
   });
@@ -85,13 +85,13 @@ describe('evaluateLoss', () => {
           : column,
       ]),
     ) as unknown as typeof batch;
-    const { sums } = evaluateLoss(outputs, poisoned, trained, everyTerm);
-    expect(sums).toEqual(evaluateLoss(outputs, batch, trained, everyTerm).sums);
+    const { sums } = evaluateLoss(outputs, poisoned, trained, EVERY_TERM);
+    expect(sums).toEqual(evaluateLoss(outputs, batch, trained, EVERY_TERM).sums);
   });
 
   it('refuses outputs that are not finite', () => {
     const broken = { ...outputs, logprobs: outputs.logprobs.map((value, m) => (m === 2 ? NaN : value)) };
-    expect(() => evaluateLoss(broken, batch, trained, everyTerm)).toThrow(/log π of a trained token is NaN/);
+    expect(() => evaluateLoss(broken, batch, trained, EVERY_TERM)).toThrow(/log π of a trained token is NaN/);
   });
 });
 

@@ -64,6 +64,5 @@ function isPositive(value: number): boolean {
 }
 
 function check(holds: boolean, option: keyof LossOptions, value: unknown, rule: string): void {
-  if (!holds)
-    throw new PolicyError('INVALID_CONFIG', `loss option ${option} is ${String(value)}; it ${rule}`);
+  if (!holds) throw new PolicyError('INVALID_CONFIG', `loss option ${option} is ${value}; it ${rule}`);
 }

@@ -3,10 +3,10 @@ import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { Transformer } from '../model/transformer.js';
-import { everyTerm } from '../testing/loss-options.js';
+import { EVERY_TERM } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch, seededRandom } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { evaluateLoss, selectBatchTokens } from './evaluate-loss.js';
 import { lossNode } from './loss-node.js';
 import type { LossOptions } from './loss-options.js';
@@ -33,7 +33,7 @@ function batchOf(vocabSize: number): TrainingBatch {
 }
 
 const optionsFor = (policyLoss: string): LossOptions => ({
-  ...everyTerm,
+  ...EVERY_TERM,
   policyLoss,
   policyLossOptions: picking[policyLoss] ?? {},
   valueCoefficient: 0,
@@ -101,15 +101,15 @@ await onEachBackend('every policy loss of the registry, as training runs it', ()
     });
     expect(Math.abs(value - 3 * expected.loss)).toBeLessThan(1e-5);
     expected.gradients.forEach((gradient, m) => {
-      expect(Math.abs(grad[m] - 6 * gradient), `token ${String(m)}`).toBeLessThan(1e-5);
+      expect(Math.abs(grad[m] - 6 * gradient), `token ${m}`).toBeLessThan(1e-5);
     });
     expect(Math.max(...expected.gradients.map(Math.abs))).toBeGreaterThan(1e-3);
     if (getPolicyLoss(name).scope === 'batch') expect(trained.selected).toContain(1);
   });
 
   it.each(names)('%s does not depend on how a batch is cut into micro-batches', async (name) => {
-    const model = Transformer.initialize(tinyConfig, 4);
-    const batch = batchOf(tinyConfig.vocabSize);
+    const model = Transformer.initialize(TINY_CONFIG, 4);
+    const batch = batchOf(TINY_CONFIG.vocabSize);
     const run = async (maxTokensPerMicroBatch: number) => {
       const optimizer = new PolicyOptimizer(model, {
         beta1: 0.9,

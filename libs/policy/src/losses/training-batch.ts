@@ -27,7 +27,7 @@ export interface TrainingBatch extends SequenceBatch {
 
 type Column = Exclude<keyof TrainingBatch, 'tokenIds' | 'sequenceOffsets'>;
 
-const columns = [
+const COLUMNS = [
   'lossWeights',
   'advantages',
   'proximalLogprobs',
@@ -45,7 +45,7 @@ export function validateTrainingBatch(
   limits: SequenceLimits,
 ): void {
   validateSequenceBatch(batch, limits);
-  for (const column of columns) {
+  for (const column of COLUMNS) {
     const values = batch[column];
     if (values) requireTokenColumn(column, values, batch.tokenIds.length);
   }

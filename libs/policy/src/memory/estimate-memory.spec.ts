@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { countParameters, estimateGenerationMemory, estimateTrainingMemory } from './estimate-memory.js';
 
 const large = {
-  ...tinyConfig,
+  ...TINY_CONFIG,
   vocabSize: 8192,
   hiddenSize: 256,
   numLayers: 4,

@@ -34,20 +34,20 @@ export interface GenerationShape extends PassShape {
   readonly maxTokens: number;
 }
 
-const bytesPerValue = 4;
-const mebibyte = 2 ** 20;
+const BYTES_PER_VALUE = 4;
+const MEBIBYTE = 2 ** 20;
 
 /** Node, this library and TensorFlow with its threads, before the first tensor; measured. */
-const programBytes = 380 * mebibyte;
+const programBytes = 380 * MEBIBYTE;
 
 /**
  * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
  * `npm run test:long -- memory-estimate`, which holds every prediction to 20 % of its measurement.
  */
-const allocatorFactor = 1.25;
+const ALLOCATOR_FACTOR = 1.25;
 
 /** Most logits of a chunk of the LM head, in elements (`tokenDistribution`). */
-const maxLogits = 2 ** 24;
+const MAX_LOGITS = 2 ** 24;
 
 /**
  * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained two moments, the gradient,
@@ -61,8 +61,8 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   const copies = shape.accumulates ? 7.2 : 5.2;
   return sum([
     { name: 'program', bytes: programBytes },
-    { name: 'weights', bytes: numParameters * bytesPerValue },
-    { name: 'gradients and optimizer', bytes: numTrained * copies * bytesPerValue },
+    { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },
+    { name: 'gradients and optimizer', bytes: numTrained * copies * BYTES_PER_VALUE },
     {
       name: 'activations of a pass',
       bytes: activationBytes(config, shape.passTokens, shape.recomputesLayers),
@@ -74,13 +74,13 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
 /** The peak of loading a model and generating with it: weights, the cache of keys and values, and the largest pass over prompts. */
 export function estimateGenerationMemory(config: TransformerConfig, shape: GenerationShape): MemoryEstimate {
   const { numLayers, numKeyValueHeads, headDim } = config;
-  const perToken = 2 * numLayers * numKeyValueHeads * headDim * bytesPerValue;
+  const perToken = 2 * numLayers * numKeyValueHeads * headDim * BYTES_PER_VALUE;
   return sum([
     { name: 'program', bytes: programBytes },
-    { name: 'weights', bytes: countParameters(config).numParameters * bytesPerValue },
+    { name: 'weights', bytes: countParameters(config).numParameters * BYTES_PER_VALUE },
     { name: 'keys and values', bytes: (shape.maxSlots + 1) * shape.maxTokens * perToken },
     { name: 'activations of a pass', bytes: activationBytes(config, shape.passTokens) },
-    { name: 'logits', bytes: 2 * shape.maxSlots * config.vocabSize * bytesPerValue },
+    { name: 'logits', bytes: 2 * shape.maxSlots * config.vocabSize * BYTES_PER_VALUE },
   ]);
 }
 
@@ -119,11 +119,11 @@ function activationBytes(
       : 20 * hiddenSize + 10 * qkvWidth + 11 * intermediateSize;
   const numTrunks = valueTrunk === 'own' ? 2 : 1;
   const ofTrunk = recomputesLayers ? perLayer + numLayers * hiddenSize : numLayers * perLayer;
-  return passTokens * numTrunks * ofTrunk * allocatorFactor * bytesPerValue;
+  return passTokens * numTrunks * ofTrunk * ALLOCATOR_FACTOR * BYTES_PER_VALUE;
 }
 
 function logitBytes({ vocabSize }: TransformerConfig, passTokens: number): number {
-  return Math.min(passTokens * vocabSize, Math.max(maxLogits, vocabSize)) * bytesPerValue;
+  return Math.min(passTokens * vocabSize, Math.max(MAX_LOGITS, vocabSize)) * BYTES_PER_VALUE;
 }
 
 function sum(parts: readonly MemoryPart[]): MemoryEstimate {

@@ -7,7 +7,7 @@ import { matrixSpec } from './parameter-spec.js';
 import type { ParameterPart, ParameterSpec } from './parameter-spec.js';
 
 /** peft's own prefix of the names in `adapter_model.safetensors`. */
-const namePrefix = 'base_model.model.';
+const NAME_PREFIX = 'base_model.model.';
 
 export const loraAKey = (key: string) => `${key}.loraA`;
 export const loraBKey = (key: string) => `${key}.loraB`;
@@ -41,5 +41,5 @@ export function isTarget({ name, role }: ParameterPart, { targets }: LoraConfig)
 }
 
 function adapterName(weightName: string, matrix: 'lora_A' | 'lora_B'): string {
-  return namePrefix + weightName.replace(/weight$/, `${matrix}.weight`);
+  return NAME_PREFIX + weightName.replace(/weight$/, `${matrix}.weight`);
 }

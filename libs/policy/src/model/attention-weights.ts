@@ -8,14 +8,14 @@ import { matMul } from '@retrace/compute';
 import type { TransformerConfig } from './transformer-config.js';
 
 /** Added to the score of a key that a query must not see; its weight underflows to exactly 0. */
-const masked = -1e9;
+const MASKED = -1e9;
 
 /** [B or 1, 1, Q, T]: 0 where a query, by its column [B or 1, Q], sees the key (up to its own column), else a large negative number. */
 export function attentionBias(queryColumns: tf.Tensor, numKeys: number): tf.Tensor {
   return tf.tidy(() => {
     const keyColumns = tf.range(0, numKeys, 1, 'int32');
     const hidden = tf.greater(tf.expandDims(keyColumns, 0), tf.expandDims(queryColumns, 2));
-    return tf.mul(tf.cast(tf.expandDims(hidden, 1), 'float32'), masked);
+    return tf.mul(tf.cast(tf.expandDims(hidden, 1), 'float32'), MASKED);
   });
 }
 

@@ -6,7 +6,7 @@ import { RotaryTable } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
 import { expectSameFunction, normal } from '@retrace/compute/testing';
 import { onEachBackend } from '@retrace/compute/testing';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 
 interface Case {
   readonly lengths: readonly number[];
@@ -70,7 +70,7 @@ function turn(x: tf.Tensor, factors: tf.Tensor): tf.Tensor {
 }
 
 function setUp({ lengths, queries, ...heads }: Case) {
-  const config: TransformerConfig = { ...tinyConfig, ...heads, maxPositions: 128 };
+  const config: TransformerConfig = { ...TINY_CONFIG, ...heads, maxPositions: 128 };
   const rotary = new RotaryTable(config);
   const offsets = Int32Array.from([0, ...lengths]);
   for (let s = 1; s < offsets.length; s++) offsets[s] += offsets[s - 1];

@@ -53,7 +53,7 @@ function attendBucket(
   return { value, saved: [q_RKED, k, v, weights, out_RKED] };
 }
 
-const numSaved = 5;
+const NUM_SAVED = 5;
 
 /** The gradient [N, W] of the projections before rotation. */
 function backwardOf(
@@ -67,7 +67,7 @@ function backwardOf(
   const sizes = plan.buckets.map(({ numRows, numQueries }) => numRows * numQueries);
   const dContextOf = sizes.length === 1 ? [dContexts] : tf.split(dContexts, sizes, 0);
   const parts = plan.buckets.map((bucket, b) =>
-    bucketBackward(bucket, dContextOf[b], saved.slice(b * numSaved, (b + 1) * numSaved), config),
+    bucketBackward(bucket, dContextOf[b], saved.slice(b * NUM_SAVED, (b + 1) * NUM_SAVED), config),
   );
   const dQueriesOfPlaces = concatRows(parts.map(({ dQueries }) => dQueries));
   const dQueries_MC = gatherRows(dQueriesOfPlaces, plan.rowOfQuery);

@@ -16,7 +16,7 @@ import { adapterDeltas, isAdapted, projectAdapted } from './adapted-projection.j
 import { attend } from './attention.js';
 import { planAttention } from './attention-plan.js';
 import type { AttentionPlan } from './attention-plan.js';
-import { embeddingKey, finalNormKey, layerKeys } from './parameter-layout.js';
+import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from './parameter-layout.js';
 import type { TrunkWeights } from './trunk-weights.js';
 
 /** A pack on the device: what attention needs to know of it, the same for every layer. */
@@ -49,7 +49,7 @@ export function hiddenAtReads(
   pack: DevicePack,
   { recomputeLayers = false }: ForwardOptions = {},
 ): tf.Tensor {
-  let x_NH = lookup(pack.tokenIds, model.matrix(embeddingKey));
+  let x_NH = lookup(pack.tokenIds, model.matrix(EMBEDDING_KEY));
   for (let layer = 0; layer < model.config.numLayers; layer++) {
     const run = (x: tf.Tensor) => runLayer(model, layer, pack, x);
     x_NH = recomputeLayers ? recomputed(x_NH, layerParameters(model, layer, pack), run) : run(x_NH);
@@ -78,7 +78,7 @@ function runLayer(model: TrunkWeights, layer: number, pack: DevicePack, x_NH: tf
 function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: DevicePack): tf.Tensor[] {
   const keys = Object.values(layerKeys(layer)).flatMap((key) => [key, loraAKey(key), loraBKey(key)]);
   const readsEmbedding = layer === 0 && projectsVocabulary(model, tokenIds);
-  const all = readsEmbedding ? [embeddingKey, ...keys] : keys;
+  const all = readsEmbedding ? [EMBEDDING_KEY, ...keys] : keys;
   return all.filter((key) => model.hasParameter(key)).map((key) => model.matrix(key));
 }
 
@@ -88,7 +88,7 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
  */
 function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
   if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
-  return lookup(tokenIds, projectQkv(model, 0, model.matrix(embeddingKey)));
+  return lookup(tokenIds, projectQkv(model, 0, model.matrix(EMBEDDING_KEY)));
 }
 
 function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean {
@@ -97,7 +97,7 @@ function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean 
 
 /** The hidden state that the LM head and the value head read. */
 export function finalNorm(model: TrunkWeights, x_NH: tf.Tensor): tf.Tensor {
-  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.vector(finalNormKey));
+  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.vector(FINAL_NORM_KEY));
 }
 
 /** Joined query, key and value projections of the normed input, [N, W], heads normed where the model does, before rotation. */

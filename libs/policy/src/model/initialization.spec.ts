@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { initialTensors } from './initialization.js';
 
-const wide = { ...tinyConfig, hiddenSize: 128, vocabSize: 500, attentionBias: true };
+const wide = { ...TINY_CONFIG, hiddenSize: 128, vocabSize: 500, attentionBias: true };
 
 function standardDeviation(data: Float32Array): number {
   return Math.sqrt(data.reduce((sum, value) => sum + value * value, 0) / data.length);
@@ -10,13 +10,13 @@ function standardDeviation(data: Float32Array): number {
 
 describe('initialTensors', () => {
   it('depends on the seed and on nothing else', () => {
-    expect(initialTensors(tinyConfig, 1)).toEqual(initialTensors(tinyConfig, 1));
-    expect(initialTensors(tinyConfig, 1)).not.toEqual(initialTensors(tinyConfig, 2));
+    expect(initialTensors(TINY_CONFIG, 1)).toEqual(initialTensors(TINY_CONFIG, 1));
+    expect(initialTensors(TINY_CONFIG, 1)).not.toEqual(initialTensors(TINY_CONFIG, 2));
   });
 
   it('leaves other tensors as they were when a head is added', () => {
-    const without = initialTensors({ ...tinyConfig, valueHead: false }, 1);
-    const withHead = initialTensors(tinyConfig, 1);
+    const without = initialTensors({ ...TINY_CONFIG, valueHead: false }, 1);
+    const withHead = initialTensors(TINY_CONFIG, 1);
     for (const [name, tensor] of without) expect(withHead.get(name)).toEqual(tensor);
   });
 

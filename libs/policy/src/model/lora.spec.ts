@@ -6,15 +6,15 @@ import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
-import { everyTerm, imitation } from '../testing/loss-options.js';
+import { EVERY_TERM, imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
   goldenBatch,
   goldenModel,
   goldenModelDirectory,
-  goldenModelNames,
+  GOLDEN_MODEL_NAMES,
   meanCrossEntropyBatch,
   transformerGolden,
 } from '../testing/transformer-golden.js';
@@ -31,7 +31,7 @@ async function adaptedModel(name: GoldenModelName): Promise<Transformer> {
 }
 
 await onEachBackend('Adapters', () => {
-  describe.each(goldenModelNames)('against peft, %s', (name) => {
+  describe.each(GOLDEN_MODEL_NAMES)('against peft, %s', (name) => {
     const golden = models[name].lora;
 
     it('have its logprobs', async () => {
@@ -83,16 +83,16 @@ await onEachBackend('Adapters', () => {
   });
 
   it('start as the base does, and train a critic with a trunk of its own', async () => {
-    const base = Transformer.initialize(tinyConfig, 3);
-    const model = Transformer.initialize({ ...tinyConfig, lora, valueTrunk: 'own' }, 3);
-    const batch = randomBatch([9, 5], { vocabSize: tinyConfig.vocabSize, actionShare: 0.7, seed: 1 });
+    const base = Transformer.initialize(TINY_CONFIG, 3);
+    const model = Transformer.initialize({ ...TINY_CONFIG, lora, valueTrunk: 'own' }, 3);
+    const batch = randomBatch([9, 5], { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.7, seed: 1 });
     const expected = await scoreTokens(base, batch, scoring);
     const actual = await scoreTokens(model, batch, scoring);
     expect(maxDifference(actual.logprobs, expected.logprobs)).toBeLessThan(1e-5);
     expect(maxDifference(actual.values!, expected.values!)).toBeLessThan(1e-5);
 
     const names = async (change: object) => {
-      const gradients = await gradientsOf(model, batch, { ...everyTerm, ...change });
+      const gradients = await gradientsOf(model, batch, { ...EVERY_TERM, ...change });
       return [...gradients].filter(([, { data }]) => data.some((x) => x !== 0)).map(([name]) => name);
     };
     const ofPolicy = await names({ valueCoefficient: 0 });
@@ -110,10 +110,10 @@ await onEachBackend('Adapters', () => {
 
   it('leave nothing behind', async () => {
     const before = tf.memory().numTensors;
-    const model = Transformer.initialize({ ...tinyConfig, lora, valueTrunk: 'own' }, 3);
+    const model = Transformer.initialize({ ...TINY_CONFIG, lora, valueTrunk: 'own' }, 3);
     const optimizer = new PolicyOptimizer(model, { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 });
-    const batch = randomBatch([9, 5], { vocabSize: tinyConfig.vocabSize, actionShare: 0.7, seed: 1 });
-    await optimizer.accumulate(batch, everyTerm);
+    const batch = randomBatch([9, 5], { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.7, seed: 1 });
+    await optimizer.accumulate(batch, EVERY_TERM);
     await optimizer.apply({ learningRate: 1e-3, maxGradientNorm: 1 });
     model.assignTrainableTensors(await model.exportTrainableTensors());
     const merged = model.merge();

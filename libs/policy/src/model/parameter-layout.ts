@@ -19,17 +19,17 @@ export function layerKeys(layer: number) {
   };
 }
 
-export const embeddingKey = 'embedding';
-export const finalNormKey = 'finalNorm';
-export const lmHeadKey = 'lmHead';
-export const valueHeadKey = 'valueHead';
+export const EMBEDDING_KEY = 'embedding';
+export const FINAL_NORM_KEY = 'finalNorm';
+export const LM_HEAD_KEY = 'lmHead';
+export const VALUE_HEAD_KEY = 'valueHead';
 
 /** Before the keys and names of what a critic has for itself. */
-export const criticPrefix = 'critic.';
+export const CRITIC_PREFIX = 'critic.';
 
 /** Whether a parameter serves the values alone. */
 export function isOfCritic(key: string): boolean {
-  return key === valueHeadKey || key.startsWith(criticPrefix);
+  return key === VALUE_HEAD_KEY || key.startsWith(CRITIC_PREFIX);
 }
 
 /** All parameters of a model, in a fixed order. */
@@ -49,7 +49,7 @@ export function parameterSpecs(config: TransformerConfig): ParameterSpec[] {
 /** The parameters of the language model itself: no adapters, nothing of a critic. */
 export function baseSpecs(config: TransformerConfig): ParameterSpec[] {
   const { vocabSize, hiddenSize } = config;
-  const lmHead = matrixSpec(lmHeadKey, hiddenSize, [
+  const lmHead = matrixSpec(LM_HEAD_KEY, hiddenSize, [
     { name: 'lm_head.weight', numRows: vocabSize, role: 'lmHead' },
   ]);
   return [...trunkSpecs(config), ...(config.tieWordEmbeddings ? [] : [lmHead])];
@@ -58,11 +58,11 @@ export function baseSpecs(config: TransformerConfig): ParameterSpec[] {
 function trunkSpecs(config: TransformerConfig): ParameterSpec[] {
   const { vocabSize, hiddenSize, numLayers } = config;
   return [
-    matrixSpec(embeddingKey, hiddenSize, [
+    matrixSpec(EMBEDDING_KEY, hiddenSize, [
       { name: 'model.embed_tokens.weight', numRows: vocabSize, role: 'embedding' },
     ]),
     ...Array.from({ length: numLayers }, (_, layer) => layerSpecs(config, layer)).flat(),
-    norm(finalNormKey, 'model.norm.weight', hiddenSize),
+    norm(FINAL_NORM_KEY, 'model.norm.weight', hiddenSize),
   ];
 }
 
@@ -105,14 +105,16 @@ function layerSpecs(config: TransformerConfig, layer: number): ParameterSpec[] {
 }
 
 function valueHead({ hiddenSize }: TransformerConfig): ParameterSpec {
-  return matrixSpec(valueHeadKey, hiddenSize, [{ name: 'value_head.weight', numRows: 1, role: 'valueHead' }]);
+  return matrixSpec(VALUE_HEAD_KEY, hiddenSize, [
+    { name: 'value_head.weight', numRows: 1, role: 'valueHead' },
+  ]);
 }
 
 function criticSpec(spec: ParameterSpec): ParameterSpec {
   return {
     ...spec,
-    key: criticPrefix + spec.key,
-    parts: spec.parts.map((part) => ({ ...part, name: criticPrefix + part.name })),
+    key: CRITIC_PREFIX + spec.key,
+    parts: spec.parts.map((part) => ({ ...part, name: CRITIC_PREFIX + part.name })),
   };
 }
 

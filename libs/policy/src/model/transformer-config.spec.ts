@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { validateTransformerConfig } from './transformer-config.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 describe('validateTransformerConfig', () => {
   it('accepts a sound config', () => {
     expect(() => {
-      validateTransformerConfig(tinyConfig);
+      validateTransformerConfig(TINY_CONFIG);
     }).not.toThrow();
   });
 
@@ -31,7 +31,7 @@ describe('validateTransformerConfig', () => {
     ],
   ])('refuses %j', (change, message) => {
     expect(() => {
-      validateTransformerConfig({ ...tinyConfig, ...change });
+      validateTransformerConfig({ ...TINY_CONFIG, ...change });
     }).toThrow(message);
   });
 });

@@ -50,7 +50,7 @@ export interface TransformerConfig {
   readonly lmHeadInitializerStd?: number;
 }
 
-const positiveIntegers = [
+const POSITIVE_INTEGERS = [
   'vocabSize',
   'hiddenSize',
   'numLayers',
@@ -63,7 +63,7 @@ const positiveIntegers = [
 
 /** Throws `PolicyError` (`INVALID_CONFIG`) that names the first field at fault, its value and the rule. */
 export function validateTransformerConfig(config: TransformerConfig): void {
-  for (const field of positiveIntegers) {
+  for (const field of POSITIVE_INTEGERS) {
     check(
       Number.isSafeInteger(config[field]) && config[field] > 0,
       field,
@@ -105,6 +105,5 @@ function isPositive(value: number): boolean {
 }
 
 function check(holds: boolean, field: keyof TransformerConfig, value: unknown, rule: string): void {
-  if (!holds)
-    throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${field} is ${String(value)}; it ${rule}`);
+  if (!holds) throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${field} is ${value}; it ${rule}`);
 }

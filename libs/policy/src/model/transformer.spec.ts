@@ -5,11 +5,11 @@ import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
   goldenBatch,
   goldenModel,
-  goldenModelNames,
+  GOLDEN_MODEL_NAMES,
   meanCrossEntropyBatch,
   transformerGolden,
 } from '../testing/transformer-golden.js';
@@ -19,7 +19,7 @@ import { Transformer } from './transformer.js';
 const { tolerances, models } = transformerGolden;
 
 await onEachBackend('Transformer', () => {
-  describe.each(goldenModelNames)('against transformers, %s', (name) => {
+  describe.each(GOLDEN_MODEL_NAMES)('against transformers, %s', (name) => {
     it.each([6, 4096])('has its logprobs in micro-batches of %i tokens', async (maxTokensPerMicroBatch) => {
       const model = goldenModel(name);
       const batch = goldenBatch();
@@ -41,7 +41,7 @@ await onEachBackend('Transformer', () => {
     });
   });
 
-  it.each(goldenModelNames)('takes one step of torch.optim.AdamW as torch does, %s', async (name) => {
+  it.each(GOLDEN_MODEL_NAMES)('takes one step of torch.optim.AdamW as torch does, %s', async (name) => {
     const { oneStep, oneStepWeights } = models[name];
     const model = goldenModel(name);
     const optimizer = new PolicyOptimizer(model, oneStep);
@@ -58,18 +58,18 @@ await onEachBackend('Transformer', () => {
   });
 
   it('gives back the weights it was given, bit for bit', async () => {
-    const model = Transformer.initialize(tinyConfig, 3);
-    const copy = Transformer.fromTensors(tinyConfig, await model.exportTensors());
+    const model = Transformer.initialize(TINY_CONFIG, 3);
+    const copy = Transformer.fromTensors(TINY_CONFIG, await model.exportTensors());
     expectEqualTensors(await copy.exportTensors(), await model.exportTensors());
     model.dispose();
     copy.dispose();
   });
 
   it('clones into a model of its own', async () => {
-    const model = Transformer.initialize(tinyConfig, 3);
+    const model = Transformer.initialize(TINY_CONFIG, 3);
     const before = await model.exportTensors();
     const clone = model.clone();
-    model.assignTensors(await Transformer.initialize(tinyConfig, 4).exportTensors());
+    model.assignTensors(await Transformer.initialize(TINY_CONFIG, 4).exportTensors());
     expectEqualTensors(await clone.exportTensors(), before);
     expect((await model.exportTensors()).get('model.norm.weight')).toEqual(before.get('model.norm.weight'));
     expect((await model.exportTensors()).get('lm_head.weight')).not.toEqual(before.get('lm_head.weight'));
@@ -77,7 +77,7 @@ await onEachBackend('Transformer', () => {
 
   it('frees all its tensors', async () => {
     const before = tf.memory().numTensors;
-    const model = Transformer.initialize(tinyConfig, 3);
+    const model = Transformer.initialize(TINY_CONFIG, 3);
     await scoreTokens(model, goldenBatch19(), { temperature: 1, maxTokensPerMicroBatch: 64 });
     model.assignTensors(await model.exportTensors());
     model.dispose();
@@ -85,7 +85,7 @@ await onEachBackend('Transformer', () => {
   });
 
   it('refuses weights that do not fit, and keeps its own', async () => {
-    const model = Transformer.initialize(tinyConfig, 3);
+    const model = Transformer.initialize(TINY_CONFIG, 3);
     const before = await model.exportTensors();
     const missing = new Map(before);
     missing.delete('model.layers.1.mlp.up_proj.weight');
@@ -104,7 +104,7 @@ await onEachBackend('Transformer', () => {
 /** The golden sequences with ids that the tiny vocabulary has. */
 function goldenBatch19() {
   const batch = goldenBatch();
-  return { ...batch, tokenIds: batch.tokenIds.map((id) => id % tinyConfig.vocabSize) };
+  return { ...batch, tokenIds: batch.tokenIds.map((id) => id % TINY_CONFIG.vocabSize) };
 }
 
 function expectEqualTensors(actual: NamedTensors, expected: NamedTensors): void {

@@ -3,7 +3,7 @@ import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { mergedWeight, withoutAdapters } from './adapted-projection.js';
 import { initialTensors } from './initialization.js';
 import type { NamedTensors } from './named-tensors.js';
-import { embeddingKey, lmHeadKey, parameterSpecs } from './parameter-layout.js';
+import { EMBEDDING_KEY, LM_HEAD_KEY, parameterSpecs } from './parameter-layout.js';
 import { ParameterSet } from './parameter-set.js';
 import { numElements } from './parameter-spec.js';
 import type { ParameterSpec } from './parameter-spec.js';
@@ -111,7 +111,7 @@ export class Transformer implements TrunkWeights {
 
   /** [vocabSize, hiddenSize] */
   get lmHead(): tf.Tensor {
-    return this.matrix(this.config.tieWordEmbeddings ? embeddingKey : lmHeadKey);
+    return this.matrix(this.config.tieWordEmbeddings ? EMBEDDING_KEY : LM_HEAD_KEY);
   }
 
   dispose(): void {

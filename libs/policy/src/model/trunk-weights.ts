@@ -1,5 +1,5 @@
 import type * as tf from '@tensorflow/tfjs-core';
-import { criticPrefix } from './parameter-layout.js';
+import { CRITIC_PREFIX } from './parameter-layout.js';
 import type { ParameterSet } from './parameter-set.js';
 import type { RotaryTable } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
@@ -34,6 +34,6 @@ export class CriticTrunk implements TrunkWeights {
   }
 
   private own(key: string): string {
-    return this.parameters.has(criticPrefix + key) ? criticPrefix + key : key;
+    return this.parameters.has(CRITIC_PREFIX + key) ? CRITIC_PREFIX + key : key;
   }
 }

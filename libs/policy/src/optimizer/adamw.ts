@@ -29,7 +29,7 @@ export interface AdamWOptions {
 }
 
 /** Before the names of the parameters that the moments belong to, in a file. */
-const prefixes = { firstMoments: 'first_moment.', secondMoments: 'second_moment.' } as const;
+const PREFIXES = { firstMoments: 'first_moment.', secondMoments: 'second_moment.' } as const;
 
 /** A copy in host memory of all that a later process needs to go on with the same steps. */
 export interface AdamWState {
@@ -79,7 +79,7 @@ export class AdamW {
 
   /** The state as a safetensors file in pieces, for `CheckpointFiles.write`: one bucket's moments are held at a time. */
   async *content(): AsyncGenerator<Uint8Array> {
-    const entries = Object.values(prefixes).flatMap((prefix) =>
+    const entries = Object.values(PREFIXES).flatMap((prefix) =>
       this.buckets.flatMap(({ specs }) => tensorEntries(specs, prefix)),
     );
     yield encodeSafetensorsHeader(entries, { step: String(this.numSteps) });
@@ -103,10 +103,10 @@ export class AdamW {
    * Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen.
    */
   async load(source: TensorSource, step: number): Promise<void> {
-    for (const prefix of Object.values(prefixes)) {
+    for (const prefix of Object.values(PREFIXES)) {
       for (const { specs } of this.buckets) requireParameters(source, specs, (name) => prefix + name);
     }
-    for (const [key, prefix] of Object.entries(prefixes) as [keyof typeof prefixes, string][]) {
+    for (const [key, prefix] of Object.entries(PREFIXES) as [keyof typeof PREFIXES, string][]) {
       for (const [b, { specs }] of this.buckets.entries()) {
         const vector = new Float32Array(specs.reduce((sum, { shape }) => sum + numElements(shape), 0));
         let offset = 0;

@@ -5,9 +5,9 @@ import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 
 /** Elements from which on a parameter has a bucket of its own: copying it would cost more than the ops it saves. */
-const largeParameter = 2 ** 16;
+const LARGE_PARAMETER = 2 ** 16;
 /** Elements from which on a bucket takes no further parameter. */
-const fullBucket = 2 ** 20;
+const FULL_BUCKET = 2 ** 20;
 
 /**
  * Parameters laid end to end in one vector, so that an optimizer step takes few ops however many small parameters
@@ -23,13 +23,13 @@ export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
   const buckets: Bucket[] = [];
   for (const decays of [true, false]) {
     let members: ParameterSpec[] = [];
-    let size = fullBucket;
+    let size = FULL_BUCKET;
     for (const spec of specs.filter(({ shape }) => shape.length > 1 === decays)) {
-      if (numElements(spec.shape) >= largeParameter) {
+      if (numElements(spec.shape) >= LARGE_PARAMETER) {
         buckets.push({ specs: [spec], decays });
         continue;
       }
-      if (size >= fullBucket) {
+      if (size >= FULL_BUCKET) {
         members = [];
         size = 0;
         buckets.push({ specs: members, decays });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { hasNativeOps } from '@retrace/compute';
 import { onEachBackend } from '@retrace/compute/testing';
 import { runAsProgram } from '@retrace/compute/testing';
-import { programFlag, weightsAfterTraining } from '../testing/train-steps.js';
+import { PROGRAM_FLAG, weightsAfterTraining } from '../testing/train-steps.js';
 
 await onEachBackend('Training', (backend) => {
   it('gives bit-equal weights when it is repeated', async () => {
@@ -11,7 +11,7 @@ await onEachBackend('Training', (backend) => {
 
   it('gives bit-equal weights in another process', async () => {
     const module = new URL('../testing/train-steps.ts', import.meta.url);
-    const elsewhere = await runAsProgram(module, [programFlag, backend, String(hasNativeOps())]);
+    const elsewhere = await runAsProgram(module, [PROGRAM_FLAG, backend, String(hasNativeOps())]);
     expect(elsewhere).toMatch(/^[0-9a-f]{64}$/);
     expect(elsewhere).toBe(await weightsAfterTraining(backend));
   });

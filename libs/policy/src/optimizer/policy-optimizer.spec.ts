@@ -7,29 +7,29 @@ import { scoreTokens } from '../scoring/score-tokens.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { temporaryDirectory } from '@retrace/compute/testing';
-import { everyTerm, imitation } from '../testing/loss-options.js';
+import { EVERY_TERM, imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
   goldenModel,
-  goldenModelNames,
+  GOLDEN_MODEL_NAMES,
   meanCrossEntropyBatch,
   transformerGolden,
 } from '../testing/transformer-golden.js';
 import { PolicyOptimizer } from './policy-optimizer.js';
 
 const lengths = [7, 12, 1, 12, 3, 25, 0, 9];
-const batch = randomBatch(lengths, { vocabSize: tinyConfig.vocabSize, actionShare: 0.4, seed: 4 });
+const batch = randomBatch(lengths, { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.4, seed: 4 });
 const adam = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.01 };
 
 await onEachBackend('PolicyOptimizer', () => {
   it('has loss and gradients that do not depend on the micro-batches', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const terms = await lossOf(model, batch);
-    const whole = await gradientsOf(model, batch, everyTerm);
+    const whole = await gradientsOf(model, batch, EVERY_TERM);
     for (const maxTokensPerMicroBatch of [1, 24, 40]) {
-      const options = { ...everyTerm, maxTokensPerMicroBatch };
+      const options = { ...EVERY_TERM, maxTokensPerMicroBatch };
       const split = await lossOf(model, batch, maxTokensPerMicroBatch);
       for (const [name, value] of Object.entries(terms)) {
         expect(split[name as keyof typeof split], name).toBeCloseTo(value, 5);
@@ -40,40 +40,40 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it.each([
-    ['a value head on the trunk', tinyConfig],
-    ['a critic of its own', { ...tinyConfig, valueTrunk: 'own' as const }],
-    ['a vocabulary smaller than the batch, tied', { ...tinyConfig, vocabSize: 19, tieWordEmbeddings: true }],
+    ['a value head on the trunk', TINY_CONFIG],
+    ['a critic of its own', { ...TINY_CONFIG, valueTrunk: 'own' as const }],
+    ['a vocabulary smaller than the batch, tied', { ...TINY_CONFIG, vocabSize: 19, tieWordEmbeddings: true }],
     [
       'adapters',
-      { ...tinyConfig, lora: { rank: 2, alpha: 4, targets: ['q_proj' as const, 'up_proj' as const] } },
+      { ...TINY_CONFIG, lora: { rank: 2, alpha: 4, targets: ['q_proj' as const, 'up_proj' as const] } },
     ],
   ])('has the same gradients, bit for bit, when layers are recomputed: %s', async (_, config) => {
     const model = Transformer.initialize(config, 1);
-    const kept = await gradientsOf(model, batch, everyTerm);
-    const recomputed = await gradientsOf(model, batch, { ...everyTerm, recomputeLayers: true });
+    const kept = await gradientsOf(model, batch, EVERY_TERM);
+    const recomputed = await gradientsOf(model, batch, { ...EVERY_TERM, recomputeLayers: true });
     expect([...recomputed.values()].some(({ data }) => data.some((value) => value !== 0))).toBe(true);
     expectCloseTensors(recomputed, kept, 0);
     model.dispose();
   });
 
   it('has the same gradients from a loss that sees whole sequences as from its twin that sees tokens', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const withBehavior = { ...batch, behaviorLogprobs: batch.proximalLogprobs };
     // With so high a threshold no sequence is dropped, and what is left is PPO.
-    const policyLossOptions = { ...everyTerm.policyLossOptions, delta: 1e6 };
-    const opsm = { ...everyTerm, policyLoss: 'opsm', policyLossOptions };
+    const policyLossOptions = { ...EVERY_TERM.policyLossOptions, delta: 1e6 };
+    const opsm = { ...EVERY_TERM, policyLoss: 'opsm', policyLossOptions };
     expectCloseTensors(
       await gradientsOf(model, withBehavior, opsm),
-      await gradientsOf(model, withBehavior, everyTerm),
+      await gradientsOf(model, withBehavior, EVERY_TERM),
     );
     model.dispose();
   });
 
   it('adds up over calls of accumulate as over one call', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
-    const whole = await gradientsOf(model, batch, everyTerm);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const whole = await gradientsOf(model, batch, EVERY_TERM);
     const optimizer = new PolicyOptimizer(model, { beta1: 0, beta2: 0, epsilon: 1, weightDecay: 0 });
-    for (let s = 0; s < lengths.length; s++) await optimizer.accumulate(sequencesOf(batch, [s]), everyTerm);
+    for (let s = 0; s < lengths.length; s++) await optimizer.accumulate(sequencesOf(batch, [s]), EVERY_TERM);
     await optimizer.apply({ learningRate: 0, maxGradientNorm: Infinity });
     expectCloseTensors((await optimizer.exportState()).firstMoments, whole);
     optimizer.dispose();
@@ -81,19 +81,19 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('has gradients that do not depend on the order of the sequences', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const permuted = sequencesOf(batch, [5, 0, 7, 3, 6, 2, 1, 4]);
     expectCloseTensors(
-      await gradientsOf(model, permuted, everyTerm),
-      await gradientsOf(model, batch, everyTerm),
+      await gradientsOf(model, permuted, EVERY_TERM),
+      await gradientsOf(model, batch, EVERY_TERM),
     );
     model.dispose();
   });
 
   it('has the gradients that finite differences give', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const smooth = {
-      ...everyTerm,
+      ...EVERY_TERM,
       policyLossOptions: { clipLow: 1, clipHigh: 100, dualClip: null },
       valueClip: null,
     };
@@ -118,8 +118,8 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('sees a ratio of 1 where the proximal logprobs are its own', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
-    const options = { temperature: everyTerm.temperature, maxTokensPerMicroBatch: 64 };
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const options = { temperature: EVERY_TERM.temperature, maxTokensPerMicroBatch: 64 };
     const { logprobs } = await scoreTokens(model, batch, options);
     const terms = await lossOf(model, { ...batch, proximalLogprobs: logprobs });
     expect(terms.ratioMaxDeviation).toBeLessThan(1e-5);
@@ -128,14 +128,14 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('leaves the value head alone when there is no value loss', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
-    const gradients = await gradientsOf(model, batch, { ...everyTerm, valueCoefficient: 0 });
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const gradients = await gradientsOf(model, batch, { ...EVERY_TERM, valueCoefficient: 0 });
     expect(gradients.get('value_head.weight')!.data.every((value) => value === 0)).toBe(true);
     expect(gradients.get('lm_head.weight')!.data.some((value) => value !== 0)).toBe(true);
     model.dispose();
   });
 
-  describe.each(goldenModelNames)('on %s', (name) => {
+  describe.each(GOLDEN_MODEL_NAMES)('on %s', (name) => {
     it('takes the steps of torch.optim.AdamW with clipped gradients', async () => {
       const golden = transformerGolden.models[name].adamW;
       const model = goldenModel(name);
@@ -161,15 +161,15 @@ await onEachBackend('PolicyOptimizer', () => {
 
   it('goes on bit for bit from a saved state, and refuses that of another model as it is', async () => {
     const files = new CheckpointFiles(await temporaryDirectory());
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);
     await trainStep(optimizer);
-    const resumedModel = Transformer.fromTensors(tinyConfig, await model.exportTensors());
+    const resumedModel = Transformer.fromTensors(TINY_CONFIG, await model.exportTensors());
     const resumed = new PolicyOptimizer(resumedModel, adam);
     const saved = await files.open(await files.write(optimizer.stateContent()));
     await resumed.loadState(saved);
     expect(await resumed.exportState()).toEqual(await optimizer.exportState());
-    const other = Transformer.initialize({ ...tinyConfig, numLayers: tinyConfig.numLayers + 1 }, 1);
+    const other = Transformer.initialize({ ...TINY_CONFIG, numLayers: TINY_CONFIG.numLayers + 1 }, 1);
     const ofOther = new PolicyOptimizer(other, adam);
     const before = tf.memory().numTensors;
     await expect(ofOther.loadState(saved)).rejects.toMatchObject({ code: 'TENSOR_MISMATCH' });
@@ -187,7 +187,7 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('takes the same steps, bit for bit, with its state in host memory, and keeps nothing on the device', async () => {
-    const [model, offloaded] = [1, 1].map((seed) => Transformer.initialize(tinyConfig, seed));
+    const [model, offloaded] = [1, 1].map((seed) => Transformer.initialize(TINY_CONFIG, seed));
     const optimizer = new PolicyOptimizer(model, adam);
     const before = tf.memory().numTensors;
     const onHost = new PolicyOptimizer(offloaded, { ...adam, statePlace: 'host' });
@@ -205,11 +205,11 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('takes no step without gradients, and clears them with each step', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);
     const before = await model.exportTensors();
     const untrained = { ...batch, lossWeights: new Float32Array(batch.lossWeights.length) };
-    expect(await optimizer.accumulate(untrained, everyTerm)).toMatchObject({
+    expect(await optimizer.accumulate(untrained, EVERY_TERM)).toMatchObject({
       loss: 0,
       entropy: 0,
       numTokens: 0,
@@ -223,13 +223,13 @@ await onEachBackend('PolicyOptimizer', () => {
   });
 
   it('drops gradients that are not finite and leaves the weights as they are', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);
     const before = await model.exportTensors();
     const huge = { ...batch, lossWeights: batch.lossWeights.map((weight) => weight * 3e38) };
     await expect(
       optimizer
-        .accumulate(huge, everyTerm)
+        .accumulate(huge, EVERY_TERM)
         .then(() => optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })),
     ).rejects.toThrow();
     expect(await model.exportTensors()).toEqual(before);
@@ -240,22 +240,22 @@ await onEachBackend('PolicyOptimizer', () => {
 
   it('holds no more tensors step after step, and none after it is disposed', async () => {
     const before = tf.memory().numTensors;
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);
     await trainStep(optimizer);
     const afterOne = tf.memory().numTensors;
     for (let step = 0; step < 3; step++) await trainStep(optimizer);
     expect(tf.memory().numTensors).toBe(afterOne);
-    await optimizer.accumulate(batch, everyTerm);
+    await optimizer.accumulate(batch, EVERY_TERM);
     optimizer.dispose();
     model.dispose();
     expect(tf.memory().numTensors).toBe(before);
   });
 
   it('refuses a batch or options that contradict each other', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);
-    const refusals: [TrainingBatch, Partial<typeof everyTerm>, RegExp][] = [
+    const refusals: [TrainingBatch, Partial<typeof EVERY_TERM>, RegExp][] = [
       [{ ...batch, returns: null }, {}, /returns is null; the loss options need a value/],
       [{ ...batch, advantages: null }, {}, /advantages is null/],
       [{ ...batch, advantages: new Float32Array(3) }, {}, /advantages has 3 values; the batch has 69 tokens/],
@@ -278,7 +278,7 @@ await onEachBackend('PolicyOptimizer', () => {
       [batch, { temperature: -1 }, /temperature is -1/],
     ];
     for (const [bad, change, message] of refusals) {
-      await expect(optimizer.accumulate(bad, { ...everyTerm, ...change })).rejects.toThrow(message);
+      await expect(optimizer.accumulate(bad, { ...EVERY_TERM, ...change })).rejects.toThrow(message);
     }
     optimizer.dispose();
     model.dispose();
@@ -286,13 +286,13 @@ await onEachBackend('PolicyOptimizer', () => {
 });
 
 async function trainStep(optimizer: PolicyOptimizer): Promise<void> {
-  await optimizer.accumulate(batch, everyTerm);
+  await optimizer.accumulate(batch, EVERY_TERM);
   await optimizer.apply({ learningRate: 1e-2, maxGradientNorm: 1 });
 }
 
 async function lossOf(model: Transformer, data: TrainingBatch, maxTokensPerMicroBatch = 4096) {
   const optimizer = new PolicyOptimizer(model, adam);
-  const terms = await optimizer.accumulate(data, { ...everyTerm, maxTokensPerMicroBatch });
+  const terms = await optimizer.accumulate(data, { ...EVERY_TERM, maxTokensPerMicroBatch });
   optimizer.dispose();
   return terms;
 }

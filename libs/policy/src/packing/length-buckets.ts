@@ -30,9 +30,9 @@ export interface BucketedSequences {
 }
 
 /** Up to here lengths are padded to powers of two: attention over short rows costs little, another bucket costs more. */
-const shortTokens = 32;
+const SHORT_TOKENS = 32;
 /** No row is shorter. */
-const leastTokens = 8;
+const LEAST_TOKENS = 8;
 
 /** @param queries [M] cells, rising; null: all of them */
 export function bucketByLength(offsets: Int32Array, queries: Int32Array | null): BucketedSequences {
@@ -92,7 +92,7 @@ function groupByLength(offsets: Int32Array): Map<number, number[]> {
 /** The next power of two, or for longer ones the next of four steps to it. */
 function paddedLength(length: number): number {
   const octave = 2 ** Math.ceil(Math.log2(length));
-  if (length <= shortTokens) return Math.max(leastTokens, octave);
+  if (length <= SHORT_TOKENS) return Math.max(LEAST_TOKENS, octave);
   return (octave / 8) * Math.ceil(length / (octave / 8));
 }
 

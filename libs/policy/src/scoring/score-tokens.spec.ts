@@ -4,18 +4,18 @@ import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
-import { tinyConfig } from '../testing/tiny-config.js';
+import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { scoreTokens } from './score-tokens.js';
 import { valuesAtEnd } from './values-at-end.js';
 
 const lengths = [7, 12, 1, 0, 12, 3, 25];
-const batch = randomBatch(lengths, { vocabSize: tinyConfig.vocabSize, actionShare: 0.3, seed: 2 });
+const batch = randomBatch(lengths, { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.3, seed: 2 });
 const options = { temperature: 0.9, maxTokensPerMicroBatch: 4096 };
 const tolerance = 1e-5;
 
 await onEachBackend('scoreTokens', () => {
   it('does not depend on micro-batches or on which sequences share a row', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const whole = await scoreTokens(model, batch, options);
     for (const maxTokensPerMicroBatch of [1, 30, 64]) {
       const split = await scoreTokens(model, batch, { ...options, maxTokensPerMicroBatch });
@@ -27,7 +27,7 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('scores each sequence as if it were alone', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const whole = await scoreTokens(model, batch, options);
     for (let s = 0; s < lengths.length; s++) {
       const [start, end] = [batch.sequenceOffsets[s], batch.sequenceOffsets[s + 1]];
@@ -39,7 +39,7 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('agrees with a twin that is padded at the end', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const ragged = await scoreTokens(model, batch, options);
     const width = Math.max(...lengths);
     const padded = new Int32Array(lengths.length * width).fill(3);
@@ -60,7 +60,7 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('gives 0 for first tokens and for tokens that are not asked for, and the same for those that are', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const whole = await scoreTokens(model, batch, options);
     const actionMask = Uint8Array.from(batch.lossWeights, (weight) => (weight === 0 ? 0 : 1));
     const some = await scoreTokens(model, batch, { ...options, actionMask, maxTokensPerMicroBatch: 40 });
@@ -75,8 +75,8 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('sums to 1 over the vocabulary, with the entropy of that distribution', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
-    const { vocabSize } = tinyConfig;
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const { vocabSize } = TINY_CONFIG;
     const prefix = [4, 8, 15];
     const tokenIds = Int32Array.from({ length: 4 * vocabSize }, (_, n) =>
       n % 4 === 3 ? Math.floor(n / 4) : prefix[n % 4],
@@ -101,7 +101,7 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('refuses a batch that contradicts itself, before computing', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const refusals: [SequenceBatch, RegExp][] = [
       [{ tokenIds: Int32Array.of(1, 19), sequenceOffsets: Int32Array.of(0, 2) }, /token 1 has id 19/],
       [
@@ -116,7 +116,7 @@ await onEachBackend('scoreTokens', () => {
   });
 
   it('leaves no tensors behind but the rotary table of the model', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const before = tf.memory().numTensors;
     await scoreTokens(model, batch, options);
     await valuesAtEnd(model, batch);
@@ -127,7 +127,7 @@ await onEachBackend('scoreTokens', () => {
 
 await onEachBackend('valuesAtEnd', () => {
   it('is the value of the state after the last token', async () => {
-    const model = Transformer.initialize(tinyConfig, 1);
+    const model = Transformer.initialize(TINY_CONFIG, 1);
     const atEnd = await valuesAtEnd(model, batch, { maxTokensPerMicroBatch: 30 });
     expect(atEnd.length).toBe(lengths.length);
     for (let s = 0; s < lengths.length; s++) {
@@ -144,7 +144,7 @@ await onEachBackend('valuesAtEnd', () => {
   });
 
   it('refuses a model without a value head', async () => {
-    const model = Transformer.initialize({ ...tinyConfig, valueHead: false }, 1);
+    const model = Transformer.initialize({ ...TINY_CONFIG, valueHead: false }, 1);
     await expect(valuesAtEnd(model, batch)).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
     model.dispose();
   });

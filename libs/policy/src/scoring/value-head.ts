@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { hiddenAtReads } from '../model/forward.js';
 import type { DevicePack, ForwardOptions } from '../model/forward.js';
-import { valueHeadKey } from '../model/parameter-layout.js';
+import { VALUE_HEAD_KEY } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
 import { linear } from '@retrace/compute';
 
@@ -19,5 +19,5 @@ export function valuesOf(
     model.critic === null && policyHidden_MH
       ? policyHidden_MH
       : hiddenAtReads(model.critic ?? model, pack, options);
-  return tf.reshape(linear(states_MH, model.matrix(valueHeadKey), null), [-1]);
+  return tf.reshape(linear(states_MH, model.matrix(VALUE_HEAD_KEY), null), [-1]);
 }

@@ -9,7 +9,7 @@ import { PolicyError } from '../policy-error.js';
 import { valuesOf } from './value-head.js';
 
 /** Tokens in one forward pass. */
-const defaultMaxTokens = 8192;
+const DEFAULT_MAX_TOKENS = 8192;
 
 /**
  * V after the last token of each sequence, [S]: what a truncated episode is bootstrapped with. 0 for an empty sequence.
@@ -18,7 +18,7 @@ const defaultMaxTokens = 8192;
 export async function valuesAtEnd(
   model: Transformer,
   batch: SequenceBatch,
-  { maxTokensPerMicroBatch = defaultMaxTokens }: { readonly maxTokensPerMicroBatch?: number } = {},
+  { maxTokensPerMicroBatch = DEFAULT_MAX_TOKENS }: { readonly maxTokensPerMicroBatch?: number } = {},
 ): Promise<Float32Array> {
   validateSequenceBatch(batch, model.config);
   if (!model.config.valueHead)

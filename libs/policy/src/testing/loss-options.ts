@@ -1,7 +1,7 @@
 import type { LossOptions } from '../losses/loss-options.js';
 
 /** Options that switch every term of the loss on. */
-export const everyTerm: LossOptions = {
+export const EVERY_TERM: LossOptions = {
   policyLoss: 'ppo',
   policyLossOptions: { clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
   valueCoefficient: 0.5,
@@ -15,7 +15,7 @@ export const everyTerm: LossOptions = {
 
 /** Plain imitation: −log π of the recorded tokens. */
 export const imitation: LossOptions = {
-  ...everyTerm,
+  ...EVERY_TERM,
   policyLoss: 'crossEntropy',
   policyLossOptions: {},
   valueCoefficient: 0,

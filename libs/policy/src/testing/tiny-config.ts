@@ -1,7 +1,7 @@
 import type { TransformerConfig } from '../model/transformer-config.js';
 
 /** A model with every part, small enough for plain JavaScript. */
-export const tinyConfig: TransformerConfig = {
+export const TINY_CONFIG: TransformerConfig = {
   vocabSize: 19,
   hiddenSize: 16,
   numLayers: 2,

@@ -50,9 +50,9 @@ export interface ModelGolden extends PolicyGolden {
   };
 }
 
-export const goldenModelNames = ['qwen2', 'qwen2.5', 'qwen3', 'llama', 'mistral'] as const;
+export const GOLDEN_MODEL_NAMES = ['qwen2', 'qwen2.5', 'qwen3', 'llama', 'mistral'] as const;
 
-export type GoldenModelName = (typeof goldenModelNames)[number];
+export type GoldenModelName = (typeof GOLDEN_MODEL_NAMES)[number];
 
 const modelsDirectory = fileURLToPath(new URL('../../../../test/golden/policy/models', import.meta.url));
 
@@ -62,7 +62,7 @@ export const transformerGolden = {
     readonly tolerances: { readonly logprob: number; readonly relative: number };
     readonly sequences: number[][];
   }),
-  models: Object.fromEntries(goldenModelNames.map((name) => [name, readGolden(name)])) as Record<
+  models: Object.fromEntries(GOLDEN_MODEL_NAMES.map((name) => [name, readGolden(name)])) as Record<
     GoldenModelName,
     ModelGolden
   >,

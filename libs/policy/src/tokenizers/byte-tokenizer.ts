@@ -1,8 +1,8 @@
 import { PolicyError } from '../policy-error.js';
-import { endOfTurnToken, hashTokenizer, padToken, specialToken } from './tokenizer.js';
+import { END_OF_TURN_TOKEN, hashTokenizer, PAD_TOKEN, specialToken } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
-const numBytes = 256;
+const NUM_BYTES = 256;
 
 /** One token per byte of UTF-8, id = byte; then 256 pad and 257 end of turn. Expresses every text. */
 export function byteLevelTokenizer(): Tokenizer {
@@ -15,12 +15,12 @@ export function isByteTokenizerJson(json: TokenizerJson): boolean {
 }
 
 class ByteTokenizer implements Tokenizer {
-  readonly vocabSize = numBytes + 2;
-  readonly padTokenId = numBytes;
-  readonly endOfTurnTokenId = numBytes + 1;
+  readonly vocabSize = NUM_BYTES + 2;
+  readonly padTokenId = NUM_BYTES;
+  readonly endOfTurnTokenId = NUM_BYTES + 1;
   readonly hash: string;
   private readonly json = byteTokenizerJson();
-  readonly markers: readonly string[] = [padToken, endOfTurnToken];
+  readonly markers: readonly string[] = [PAD_TOKEN, END_OF_TURN_TOKEN];
   private readonly markerPattern = new RegExp(`(${this.markers.join('|')})`);
 
   constructor() {
@@ -30,7 +30,7 @@ class ByteTokenizer implements Tokenizer {
   encode(text: string): Int32Array {
     const pieces = text.split(this.markerPattern).map((piece) => {
       const special = this.markers.indexOf(piece);
-      return special < 0 ? Buffer.from(piece, 'utf8') : [numBytes + special];
+      return special < 0 ? Buffer.from(piece, 'utf8') : [NUM_BYTES + special];
     });
     const tokenIds = new Int32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
     let offset = 0;
@@ -53,11 +53,11 @@ class ByteTokenizer implements Tokenizer {
       if (!Number.isInteger(id) || id < 0 || id >= this.vocabSize) {
         throw new PolicyError('INVALID_TOKEN', `token id is ${id}; ids are 0 … ${this.vocabSize - 1}`);
       }
-      if (id < numBytes) {
+      if (id < NUM_BYTES) {
         bytes.push(id);
       } else if (!skipSpecialTokens) {
         flush();
-        text += this.markers[id - numBytes];
+        text += this.markers[id - NUM_BYTES];
       }
     }
     flush();
@@ -72,12 +72,12 @@ class ByteTokenizer implements Tokenizer {
 function byteTokenizerJson(): TokenizerJson {
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false };
   const symbols = byteSymbols().map((symbol, byte): [string, number] => [symbol, byte]);
-  const vocab = Object.fromEntries([...symbols, [padToken, numBytes], [endOfTurnToken, numBytes + 1]]);
+  const vocab = Object.fromEntries([...symbols, [PAD_TOKEN, NUM_BYTES], [END_OF_TURN_TOKEN, NUM_BYTES + 1]]);
   return {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: [specialToken(numBytes, padToken), specialToken(numBytes + 1, endOfTurnToken)],
+    added_tokens: [specialToken(NUM_BYTES, PAD_TOKEN), specialToken(NUM_BYTES + 1, END_OF_TURN_TOKEN)],
     normalizer: null,
     pre_tokenizer: byteLevel,
     post_processor: null,
@@ -103,7 +103,7 @@ function byteTokenizerJson(): TokenizerJson {
  */
 function byteSymbols(): string[] {
   let next = 0x100;
-  return Array.from({ length: numBytes }, (_, byte) => {
+  return Array.from({ length: NUM_BYTES }, (_, byte) => {
     const isVisible = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
     return String.fromCharCode(isVisible ? byte : next++);
   });

@@ -2,7 +2,7 @@ import { PolicyError } from '../policy-error.js';
 import { byteLevelTokenizer, isByteTokenizerJson } from './byte-tokenizer.js';
 import { HuggingFaceTokenizer } from './hugging-face-tokenizer.js';
 import type { HuggingFaceTokenizerOptions } from './hugging-face-tokenizer.js';
-import { endOfTurnToken, padToken } from './tokenizer.js';
+import { END_OF_TURN_TOKEN, PAD_TOKEN } from './tokenizer.js';
 import type { Tokenizer, TokenizerJson } from './tokenizer.js';
 import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
 
@@ -13,13 +13,13 @@ import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
  */
 export function loadTokenizer(
   json: unknown,
-  specialTokens: HuggingFaceTokenizerOptions = { padToken, endOfTurnToken },
+  specialTokens: HuggingFaceTokenizerOptions = { padToken: PAD_TOKEN, endOfTurnToken: END_OF_TURN_TOKEN },
 ): Tokenizer {
   requireTokenizerJson(json);
   const isOwnFile =
     specialTokens.numModelIds === undefined &&
-    specialTokens.padToken === padToken &&
-    specialTokens.endOfTurnToken === endOfTurnToken;
+    specialTokens.padToken === PAD_TOKEN &&
+    specialTokens.endOfTurnToken === END_OF_TURN_TOKEN;
   if (isOwnFile && isWordTokenizerJson(json)) return new WordTokenizer(json);
   if (isOwnFile && isByteTokenizerJson(json)) return byteLevelTokenizer();
   return new HuggingFaceTokenizer(json, specialTokens);

@@ -48,7 +48,7 @@ export class PlainPromptFormat implements PromptFormat {
 }
 
 /** Stands for the agent's turns, whose tokens are in the context already. */
-const spokenTurn = 'TURN-OF-THE-AGENT-THAT-WAS-SPOKEN';
+const SPOKEN_TURN = 'TURN-OF-THE-AGENT-THAT-WAS-SPOKEN';
 
 /**
  * Each observation as a message of the user in the model's chat template. What was said is never tokenised again: a
@@ -71,15 +71,18 @@ export class ChatPromptFormat implements PromptFormat {
     const { text: content, breakMark } = breakMarkers(this.tokenizer, observation);
     const messages = [
       { role: 'user', content: '' },
-      { role: 'assistant', content: spokenTurn },
+      { role: 'assistant', content: SPOKEN_TURN },
       { role: 'user', content },
     ] as const;
     const text = this.template.render(messages, { addGenerationPrompt: true });
-    const start = text.indexOf(spokenTurn);
+    const start = text.indexOf(SPOKEN_TURN);
     if (start < 0) {
       throw new PolicyError('INVALID_FILE', 'the chat template leaves the turns of the assistant out');
     }
-    const tokenIds = encodeBroken(this.tokenizer, { text: text.slice(start + spokenTurn.length), breakMark });
+    const tokenIds = encodeBroken(this.tokenizer, {
+      text: text.slice(start + SPOKEN_TURN.length),
+      breakMark,
+    });
     return turnIsClosed && this.stopTokenIds.includes(tokenIds[0]) ? tokenIds.subarray(1) : tokenIds;
   }
 }

@@ -48,8 +48,8 @@ export interface AddedTokenJson {
 }
 
 /** The special tokens of the tokenizers built here. */
-export const padToken = '<pad>';
-export const endOfTurnToken = '<end>';
+export const PAD_TOKEN = '<pad>';
+export const END_OF_TURN_TOKEN = '<end>';
 
 export function hashTokenizer(json: TokenizerJson): string {
   return createHash('sha256').update(JSON.stringify(json)).digest('hex');

@@ -1,5 +1,5 @@
 import { PolicyError } from '../policy-error.js';
-import { endOfTurnToken, hashTokenizer, markersOf, padToken, specialToken } from './tokenizer.js';
+import { END_OF_TURN_TOKEN, hashTokenizer, markersOf, PAD_TOKEN, specialToken } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 /**
@@ -9,8 +9,8 @@ import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
  */
 export function buildWordTokenizer(words: readonly string[]): Tokenizer {
   const vocab = new Map([
-    [padToken, 0],
-    [endOfTurnToken, 1],
+    [PAD_TOKEN, 0],
+    [END_OF_TURN_TOKEN, 1],
   ]);
   for (const word of words) {
     if (word === '' || /\s/.test(word)) {
@@ -26,7 +26,7 @@ export function buildWordTokenizer(words: readonly string[]): Tokenizer {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: [specialToken(0, padToken), specialToken(1, endOfTurnToken)],
+    added_tokens: [specialToken(0, PAD_TOKEN), specialToken(1, END_OF_TURN_TOKEN)],
     normalizer: null,
     pre_tokenizer: { type: 'WhitespaceSplit' },
     post_processor: null,
@@ -43,8 +43,8 @@ export function isWordTokenizerJson(json: TokenizerJson): boolean {
     preTokenizer?.type === 'WhitespaceSplit' &&
     json.normalizer === null &&
     json.decoder === null &&
-    padToken in json.model.vocab &&
-    endOfTurnToken in json.model.vocab &&
+    PAD_TOKEN in json.model.vocab &&
+    END_OF_TURN_TOKEN in json.model.vocab &&
     Object.values(json.model.vocab)
       .sort((a, b) => a - b)
       .every((id, index) => id === index)
@@ -69,8 +69,8 @@ export class WordTokenizer implements Tokenizer {
     this.vocabSize = entries.length;
     this.hash = hashTokenizer(json);
     this.markers = markersOf(json);
-    this.padTokenId = json.model.vocab[padToken];
-    this.endOfTurnTokenId = json.model.vocab[endOfTurnToken];
+    this.padTokenId = json.model.vocab[PAD_TOKEN];
+    this.endOfTurnTokenId = json.model.vocab[END_OF_TURN_TOKEN];
     this.specialIds = new Set(json.added_tokens.filter((token) => token.special).map((token) => token.id));
   }
 

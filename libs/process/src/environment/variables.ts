@@ -53,6 +53,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_VERBOSE?: string;
   /** A file that is written every second while the event loop turns, for health checks of containers. */
   @IsOptional() @IsString() RETRACE_HEARTBEAT_FILE?: string;
+  /** `1` in the container image, for `retrace doctor`. */
+  @IsOptional() @IsIn(['1']) RETRACE_IMAGE?: '1';
 
   // The event log: on Kafka where brokers are named, else in a directory.
   @IsOptional() @IsString() RETRACE_LOG_DIRECTORY?: string;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-const intervalMs = 1000;
+const INTERVAL_MS = 1000;
 
 /**
  * Writes the file anew every second for as long as the event loop turns, so that its age tells whoever has no channel to this process
@@ -15,5 +15,5 @@ export function keepHeartbeatFile(path: string): void {
     }
   };
   beat();
-  setInterval(beat, intervalMs).unref();
+  setInterval(beat, INTERVAL_MS).unref();
 }

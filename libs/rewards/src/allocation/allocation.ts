@@ -137,16 +137,14 @@ function spreadDiscounted(
 function checkAllocation(input: AllocationInput, rule: AllocationRule, gamma: number): void {
   const { episodeSteps, stepOffsets, episodeRewards, stepRewards } = input;
   if (!ALLOCATION_RULES.includes(rule)) {
-    refuse(`rule is '${String(rule)}', must be one of ${ALLOCATION_RULES.join(', ')}`);
+    refuse(`rule is '${rule}', must be one of ${ALLOCATION_RULES.join(', ')}`);
   }
-  if (!(gamma >= 0 && gamma <= 1)) refuse(`gamma is ${String(gamma)}, must be in [0, 1]`);
+  if (!(gamma >= 0 && gamma <= 1)) refuse(`gamma is ${gamma}, must be in [0, 1]`);
   checkOffsets('episodeSteps', episodeSteps);
   checkOffsets('stepOffsets', stepOffsets);
   const numSteps = episodeSteps[episodeSteps.length - 1];
   if (stepOffsets.length !== numSteps + 1) {
-    refuse(
-      `stepOffsets has ${String(stepOffsets.length)} entries, must have ${String(numSteps + 1)}, one more than steps`,
-    );
+    refuse(`stepOffsets has ${stepOffsets.length} entries, must have ${numSteps + 1}, one more than steps`);
   }
   checkRewards('episodeRewards', episodeRewards, episodeSteps.length - 1);
   checkRewards('stepRewards', stepRewards, numSteps);
@@ -156,18 +154,15 @@ function checkOffsets(name: string, offsets: Int32Array): void {
   if (offsets.length === 0 || offsets[0] !== 0) refuse(`${name} must start with 0`);
   for (let i = 1; i < offsets.length; i++) {
     if (offsets[i] < offsets[i - 1]) {
-      refuse(
-        `${name}[${String(i)}] is ${String(offsets[i])}, must not be less than the ${String(offsets[i - 1])} before it`,
-      );
+      refuse(`${name}[${i}] is ${offsets[i]}, must not be less than the ${offsets[i - 1]} before it`);
     }
   }
 }
 
 function checkRewards(name: string, rewards: Float64Array, length: number): void {
-  if (rewards.length !== length)
-    refuse(`${name} has ${String(rewards.length)} entries, must have ${String(length)}`);
+  if (rewards.length !== length) refuse(`${name} has ${rewards.length} entries, must have ${length}`);
   const bad = rewards.findIndex((reward) => !Number.isFinite(reward));
-  if (bad !== -1) refuse(`${name}[${String(bad)}] is ${String(rewards[bad])}, must be finite`);
+  if (bad !== -1) refuse(`${name}[${bad}] is ${rewards[bad]}, must be finite`);
 }
 
 function refuse(message: string): never {

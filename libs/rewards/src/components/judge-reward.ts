@@ -44,7 +44,7 @@ registerReward(import.meta.url, {
   optionsFault({ model, minScore, maxScore, endpoint }) {
     if (model === '') return 'model is empty, must name a model of the endpoint';
     if (minScore >= maxScore) {
-      return `minScore is ${String(minScore)}, must be less than maxScore, which is ${String(maxScore)}`;
+      return `minScore is ${minScore}, must be less than maxScore, which is ${maxScore}`;
     }
     if (!/^https?:\/\/[^/]/.test(endpoint))
       return `endpoint is ${JSON.stringify(endpoint)}, must be an http or https URL`;
@@ -55,7 +55,7 @@ registerReward(import.meta.url, {
     const user = describeEpisode(episode, options.showObservations);
     if (user.length > options.maxPromptCharacters) {
       throw new Error(
-        `the episode takes ${String(user.length)} characters, must be at most maxPromptCharacters (${String(options.maxPromptCharacters)})`,
+        `the episode takes ${user.length} characters, must be at most maxPromptCharacters (${options.maxPromptCharacters})`,
       );
     }
     const { model, minScore, maxScore, temperature, seed, maxTokens } = options;
@@ -63,7 +63,7 @@ registerReward(import.meta.url, {
       options;
     const answer = await judge({
       model,
-      system: `${options.instructions}\nAnswer with a JSON object: "rationale", a short text, and "score", a number from ${String(minScore)} to ${String(maxScore)}.`,
+      system: `${options.instructions}\nAnswer with a JSON object: "rationale", a short text, and "score", a number from ${minScore} to ${maxScore}.`,
       user,
       minScore,
       maxScore,

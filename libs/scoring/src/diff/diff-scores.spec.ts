@@ -109,7 +109,7 @@ describe('comparing more episodes than memory is to hold', () => {
     return {
       a: n % 13 === 0 ? null : a,
       b,
-      group: `group-${String(n % 90)}`,
+      group: `group-${n % 90}`,
       split: n % 4 === 0 ? 'test' : 'train',
     };
   });

@@ -11,34 +11,34 @@ export interface CircuitBreakerOptions {
  * and whose failure begins another pause.
  */
 export class CircuitBreaker {
-  #failuresInARow = 0;
-  #lastFailureMs = 0;
-  #isProbing = false;
+  private numFailures = 0;
+  private lastFailureMs = 0;
+  private isProbing = false;
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
   get failuresInARow(): number {
-    return this.#failuresInARow;
+    return this.numFailures;
   }
 
   /** Whether a call may go out; each that may reports back with `answered` or `failed`. */
   admit(): boolean {
     const { maxFailuresInARow, pauseMs } = this.options;
-    if (this.#failuresInARow < maxFailuresInARow) return true;
-    if (this.#isProbing || performance.now() - this.#lastFailureMs < pauseMs) return false;
-    this.#isProbing = true;
+    if (this.numFailures < maxFailuresInARow) return true;
+    if (this.isProbing || performance.now() - this.lastFailureMs < pauseMs) return false;
+    this.isProbing = true;
     return true;
   }
 
   /** The service is there, whatever it said. */
   answered(): void {
-    this.#failuresInARow = 0;
-    this.#isProbing = false;
+    this.numFailures = 0;
+    this.isProbing = false;
   }
 
   failed(): void {
-    this.#failuresInARow++;
-    this.#lastFailureMs = performance.now();
-    this.#isProbing = false;
+    this.numFailures++;
+    this.lastFailureMs = performance.now();
+    this.isProbing = false;
   }
 }

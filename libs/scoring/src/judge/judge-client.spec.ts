@@ -180,7 +180,7 @@ describe('JudgeClient', () => {
     const client = new JudgeClient();
     await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        client.ask(requestTo(endpoint, { user: `episode ${String(n)}`, concurrency: 3 }), []),
+        client.ask(requestTo(endpoint, { user: `episode ${n}`, concurrency: 3 }), []),
       ),
     );
     expect(server.maxAtOnce()).toBe(3);

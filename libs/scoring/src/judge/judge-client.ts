@@ -66,11 +66,11 @@ class JudgeHttpError extends Error {
     readonly retryAfterMs: number,
     detail: string,
   ) {
-    super(`HTTP ${String(status)}${detail === '' ? '' : `: ${detail}`}`);
+    super(`HTTP ${status}${detail === '' ? '' : `: ${detail}`}`);
   }
 }
 
-const longestRetryMs = 30_000;
+const LONGEST_RETRY_MS = 30_000;
 
 /**
  * Asks OpenAI-compatible chat endpoints for verdicts: a question that was asked before is not asked again, each service
@@ -89,22 +89,22 @@ export class JudgeClient {
     completionTokens: 0,
     cost: 0,
   };
-  readonly #cache: LRUCache<string, Promise<FoundVerdict>>;
-  readonly #limits = new Map<string, ReturnType<typeof pLimit>>();
-  readonly #archive: VerdictSource | null;
-  readonly #environment: Readonly<Record<string, string | undefined>>;
-  readonly #firstRetryMs: number;
-  readonly #breakers = new Map<string, CircuitBreaker>();
-  readonly #maxFailuresInARow: number;
-  readonly #downPauseMs: number;
+  private readonly cache: LRUCache<string, Promise<FoundVerdict>>;
+  private readonly limits = new Map<string, ReturnType<typeof pLimit>>();
+  private readonly archive: VerdictSource | null;
+  private readonly environment: Readonly<Record<string, string | undefined>>;
+  private readonly firstRetryMs: number;
+  private readonly breakers = new Map<string, CircuitBreaker>();
+  private readonly maxFailuresInARow: number;
+  private readonly downPauseMs: number;
 
   constructor(options: JudgeClientOptions = {}) {
-    this.#cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
-    this.#archive = options.archive ?? null;
-    this.#environment = options.environment ?? process.env;
-    this.#firstRetryMs = options.firstRetryMs ?? 500;
-    this.#maxFailuresInARow = options.maxFailuresInARow ?? 8;
-    this.#downPauseMs = options.downPauseMs ?? 30_000;
+    this.cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
+    this.archive = options.archive ?? null;
+    this.environment = options.environment ?? process.env;
+    this.firstRetryMs = options.firstRetryMs ?? 500;
+    this.maxFailuresInARow = options.maxFailuresInARow ?? 8;
+    this.downPauseMs = options.downPauseMs ?? 30_000;
   }
 
   /** @param logged verdicts on the same episode that the log has, in its order: they come before asking */
@@ -122,9 +122,9 @@ export class JudgeClient {
     if (onlyKnown) {
       return { answer: { kind: 'none', reason: 'judge: no verdict in the log' }, newVerdict: null };
     }
-    const cached = this.#cache.get(hash);
-    const asking = cached ?? this.#findOrAsk(hash, request);
-    if (cached === undefined) this.#cache.set(hash, asking);
+    const cached = this.cache.get(hash);
+    const asking = cached ?? this.findOrAsk(hash, request);
+    if (cached === undefined) this.cache.set(hash, asking);
     try {
       const { verdict, isNew } = await asking;
       const isPaidFor = cached !== undefined || !isNew;
@@ -132,36 +132,34 @@ export class JudgeClient {
       const newVerdict = isPaidFor ? { ...verdict, promptTokens: 0, completionTokens: 0 } : verdict;
       return { answer: answerOf(verdict), newVerdict };
     } catch (error) {
-      this.#cache.delete(hash);
+      this.cache.delete(hash);
       this.usage.numUnanswered++;
       return { answer: { kind: 'none', reason: `judge: ${reasonOf(error)}` }, newVerdict: null };
     }
   }
 
-  async #findOrAsk(hash: string, request: JudgeRequest): Promise<FoundVerdict> {
-    const archived = (await this.#archive?.find(hash)) ?? null;
+  private async findOrAsk(hash: string, request: JudgeRequest): Promise<FoundVerdict> {
+    const archived = (await this.archive?.find(hash)) ?? null;
     if (archived !== null) return { verdict: archived, isNew: false };
-    return { verdict: await this.#askService(request), isNew: true };
+    return { verdict: await this.askService(request), isNew: true };
   }
 
-  #askService(request: JudgeRequest): Promise<JudgeVerdict> {
+  private askService(request: JudgeRequest): Promise<JudgeVerdict> {
     const { endpoint, concurrency, maxRetries } = request.service;
-    const key = `${endpoint} ${String(concurrency)}`;
-    const limit = this.#limits.get(key) ?? pLimit(concurrency);
-    this.#limits.set(key, limit);
+    const key = `${endpoint} ${concurrency}`;
+    const limit = this.limits.get(key) ?? pLimit(concurrency);
+    this.limits.set(key, limit);
     return limit(async () => {
-      const authorization = this.#authorization(request);
-      const breaker = this.#breakerOf(endpoint);
+      const authorization = this.authorization(request);
+      const breaker = this.breakerOf(endpoint);
       if (!breaker.admit()) {
-        throw new Error(
-          `not asked, after ${String(breaker.failuresInARow)} questions in a row without an answer`,
-        );
+        throw new Error(`not asked, after ${breaker.failuresInARow} questions in a row without an answer`);
       }
       try {
-        const verdict = await pRetry(() => this.#requestOnce(request, authorization), {
+        const verdict = await pRetry(() => this.requestOnce(request, authorization), {
           retries: maxRetries,
-          minTimeout: this.#firstRetryMs,
-          maxTimeout: longestRetryMs,
+          minTimeout: this.firstRetryMs,
+          maxTimeout: LONGEST_RETRY_MS,
           randomize: true,
           onFailedAttempt: async ({ error, retriesLeft }) => {
             if (retriesLeft === 0) return;
@@ -181,18 +179,18 @@ export class JudgeClient {
     });
   }
 
-  #breakerOf(endpoint: string): CircuitBreaker {
-    const known = this.#breakers.get(endpoint);
+  private breakerOf(endpoint: string): CircuitBreaker {
+    const known = this.breakers.get(endpoint);
     if (known !== undefined) return known;
     const breaker = new CircuitBreaker({
-      maxFailuresInARow: this.#maxFailuresInARow,
-      pauseMs: this.#downPauseMs,
+      maxFailuresInARow: this.maxFailuresInARow,
+      pauseMs: this.downPauseMs,
     });
-    this.#breakers.set(endpoint, breaker);
+    this.breakers.set(endpoint, breaker);
     return breaker;
   }
 
-  async #requestOnce(
+  private async requestOnce(
     request: JudgeRequest,
     authorization: Readonly<Record<string, string>>,
   ): Promise<JudgeVerdict> {
@@ -223,9 +221,9 @@ export class JudgeClient {
     return readVerdict(answer, request);
   }
 
-  #authorization({ service: { apiKeyVariable } }: JudgeRequest): Record<string, string> {
+  private authorization({ service: { apiKeyVariable } }: JudgeRequest): Record<string, string> {
     if (apiKeyVariable === '') return {};
-    const key = this.#environment[apiKeyVariable];
+    const key = this.environment[apiKeyVariable];
     if (key === undefined || key === '') {
       throw new Error(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
     }
@@ -236,7 +234,7 @@ export class JudgeClient {
 function httpError(response: Response, body: string): Error {
   const { status } = response;
   const seconds = Number(response.headers.get('retry-after') ?? 0);
-  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, longestRetryMs) : 0;
+  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : 0;
   const error = new JudgeHttpError(status, retryAfterMs, body.slice(0, 200).trim());
   return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
 }

@@ -61,7 +61,7 @@ export async function startJudgeServer(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    endpoint: `http://127.0.0.1:${String(port)}/v1`,
+    endpoint: `http://127.0.0.1:${port}/v1`,
     requests,
     headers,
     maxAtOnce: () => maxAtOnce,

@@ -18,29 +18,31 @@ interface Row {
  * up together.
  */
 export class VerdictArchive implements VerdictSource {
-  #next: { readonly hashes: Set<string>; readonly found: Promise<ReadonlyMap<string, JudgeVerdict>> } | null =
-    null;
+  private next: {
+    readonly hashes: Set<string>;
+    readonly found: Promise<ReadonlyMap<string, JudgeVerdict>>;
+  } | null = null;
 
   constructor(private readonly client: StoreClient) {}
 
   async find(promptHash: string): Promise<JudgeVerdict | null> {
-    const batch = (this.#next ??= this.#openBatch());
+    const batch = (this.next ??= this.openBatch());
     batch.hashes.add(promptHash);
     return (await batch.found).get(promptHash) ?? null;
   }
 
-  #openBatch() {
+  private openBatch() {
     const hashes = new Set<string>();
     const found = new Promise<ReadonlyMap<string, JudgeVerdict>>((resolve, reject) => {
       setImmediate(() => {
-        this.#next = null;
-        this.#read([...hashes]).then(resolve, reject);
+        this.next = null;
+        this.read([...hashes]).then(resolve, reject);
       });
     });
     return { hashes, found };
   }
 
-  async #read(hashes: readonly string[]): Promise<ReadonlyMap<string, JudgeVerdict>> {
+  private async read(hashes: readonly string[]): Promise<ReadonlyMap<string, JudgeVerdict>> {
     const rows = await this.client.queryRows<Row>(
       `SELECT value, rationale FROM (
          SELECT JSONExtractString(payload, 'rationale') AS rationale, JSONExtractString(rationale, 'promptHash') AS question,

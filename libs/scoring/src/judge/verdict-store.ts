@@ -24,18 +24,18 @@ export type KnownVerdicts = ReadonlyMap<string, readonly JudgeVerdict[]>;
  * processes may read and append at once.
  */
 export class VerdictStore {
-  readonly #tail: VerdictTail;
+  private readonly tail: VerdictTail;
 
   constructor(private readonly options: VerdictStoreOptions) {
-    this.#tail = new VerdictTail(options.log, options.runId);
+    this.tail = new VerdictTail(options.log, options.runId);
   }
 
   /** By episode; those without any are absent. */
   async read(episodeIds: readonly string[]): Promise<KnownVerdicts> {
     const { reader, runId } = this.options;
     // The tail before the store: what leaves the one meanwhile is in the other.
-    await this.#readTail(episodeIds);
-    const inTail = await this.#fromTail(episodeIds);
+    await this.readTail(episodeIds);
+    const inTail = await this.fromTail(episodeIds);
     const byEpisode = new Map<string, AssignedReward[]>();
     for (const reward of await reader.readAssignedRewards(runId, episodeIds)) {
       const known = byEpisode.get(reward.episodeId);
@@ -58,18 +58,18 @@ export class VerdictStore {
     return joined(known, stored);
   }
 
-  async #readTail(episodeIds: readonly string[]): Promise<void> {
-    const partitions = new Set(episodeIds.map((id) => this.#partitionOf(id)));
-    for (const partition of partitions) await this.#tail.readOn(partition);
+  private async readTail(episodeIds: readonly string[]): Promise<void> {
+    const partitions = new Set(episodeIds.map((id) => this.partitionOf(id)));
+    for (const partition of partitions) await this.tail.readOn(partition);
   }
 
-  async #fromTail(episodeIds: readonly string[]): Promise<KnownVerdicts> {
+  private async fromTail(episodeIds: readonly string[]): Promise<KnownVerdicts> {
     const found = new Map<string, readonly JudgeVerdict[]>();
-    for (const id of episodeIds) found.set(id, await this.#tail.verdictsOf(this.#partitionOf(id), id));
+    for (const id of episodeIds) found.set(id, await this.tail.verdictsOf(this.partitionOf(id), id));
     return found;
   }
 
-  #partitionOf(episodeId: string): number {
+  private partitionOf(episodeId: string): number {
     const { log, runId } = this.options;
     return partitionOf(runId, episodeId, log.numPartitions('trajectories'));
   }

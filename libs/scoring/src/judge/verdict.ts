@@ -97,7 +97,7 @@ export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdic
   const { score, rationale } = verdict ?? {};
   if (typeof score !== 'number' || !(score >= minScore && score <= maxScore)) {
     throw new MalformedAnswer(
-      `score is ${JSON.stringify(score) ?? 'missing'}, must be a number from ${String(minScore)} to ${String(maxScore)}`,
+      `score is ${JSON.stringify(score) ?? 'missing'}, must be a number from ${minScore} to ${maxScore}`,
     );
   }
   if (typeof rationale !== 'string') throw new MalformedAnswer('rationale is missing, must be a text');

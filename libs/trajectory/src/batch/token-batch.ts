@@ -114,17 +114,17 @@ function finalLength(columns: EpisodeColumns, episode: number): number {
 
 class BatchBuilder {
   readonly batch: TokenBatch;
-  readonly #columns: EpisodeColumns;
-  #numTokens = 0;
-  #numSequences = 0;
-  #numActionTokens = 0;
-  #numFinalTokens = 0;
+  private readonly columns: EpisodeColumns;
+  private numTokens = 0;
+  private numSequences = 0;
+  private numActionTokens = 0;
+  private numFinalTokens = 0;
   /** Where the current episode's context, its last sequence, starts. */
-  #contextFrom = 0;
+  private contextFrom = 0;
 
   constructor(columns: EpisodeColumns, size: BatchSize) {
     const numEpisodes = columns.episodeIds.length;
-    this.#columns = columns;
+    this.columns = columns;
     this.batch = {
       numEpisodes,
       tokenIds: new Int32Array(size.numTokens),
@@ -144,36 +144,36 @@ class BatchBuilder {
   }
 
   addEpisode(episode: number): void {
-    const { stepOffsets } = this.#columns;
-    this.#contextFrom = this.#numTokens;
+    const { stepOffsets } = this.columns;
+    this.contextFrom = this.numTokens;
     for (let row = stepOffsets[episode]; row < stepOffsets[episode + 1]; row += 1) {
-      this.#continueFrom(this.#columns.keptPrefixTokens[row]);
-      this.#appendStep(row, row - stepOffsets[episode]);
+      this.continueFrom(this.columns.keptPrefixTokens[row]);
+      this.appendStep(row, row - stepOffsets[episode]);
     }
-    this.#closeSequence();
-    this.#addFinalSequence(episode);
-    this.batch.episodeSequenceOffsets[episode + 1] = this.#numSequences;
-    this.batch.episodeActionOffsets[episode + 1] = this.#numActionTokens;
+    this.closeSequence();
+    this.addFinalSequence(episode);
+    this.batch.episodeSequenceOffsets[episode + 1] = this.numSequences;
+    this.batch.episodeActionOffsets[episode + 1] = this.numActionTokens;
   }
 
   /** Starts a new sequence with a copy of the kept prefix, unless all of the context is kept. */
-  #continueFrom(kept: number): void {
-    const from = this.#contextFrom;
-    if (kept === this.#numTokens - from) return;
-    this.#closeSequence();
-    const to = this.#numTokens;
+  private continueFrom(kept: number): void {
+    const from = this.contextFrom;
+    if (kept === this.numTokens - from) return;
+    this.closeSequence();
+    const to = this.numTokens;
     this.batch.tokenIds.copyWithin(to, from, from + kept);
     this.batch.policyVersions.copyWithin(to, from, from + kept);
-    this.#contextFrom = to;
-    this.#numTokens = to + kept;
+    this.contextFrom = to;
+    this.numTokens = to + kept;
   }
 
-  #appendStep(row: number, step: number): void {
-    const { tokenOffsets, tokenIds, actionMask, tokenLogprobs, tokenPolicyVersions } = this.#columns;
+  private appendStep(row: number, step: number): void {
+    const { tokenOffsets, tokenIds, actionMask, tokenLogprobs, tokenPolicyVersions } = this.columns;
     const { batch } = this;
     const from = tokenOffsets[row];
     const end = tokenOffsets[row + 1];
-    const to = this.#numTokens;
+    const to = this.numTokens;
     batch.tokenIds.set(tokenIds.subarray(from, end), to);
     batch.actionMask.set(actionMask.subarray(from, end), to);
     batch.policyVersions.set(tokenPolicyVersions.subarray(from, end), to);
@@ -181,31 +181,31 @@ class BatchBuilder {
       if (actionMask[t] === 0) continue;
       const n = to + t - from;
       batch.behaviorLogprobs[n] = tokenLogprobs[t];
-      batch.actionTokens[this.#numActionTokens] = n;
-      batch.actionStep[this.#numActionTokens] = step;
-      this.#numActionTokens += 1;
+      batch.actionTokens[this.numActionTokens] = n;
+      batch.actionStep[this.numActionTokens] = step;
+      this.numActionTokens += 1;
     }
-    this.#numTokens = to + end - from;
+    this.numTokens = to + end - from;
   }
 
-  #closeSequence(): void {
-    if (this.#numTokens === this.#contextFrom) return;
-    this.#numSequences += 1;
-    this.batch.sequenceOffsets[this.#numSequences] = this.#numTokens;
+  private closeSequence(): void {
+    if (this.numTokens === this.contextFrom) return;
+    this.numSequences += 1;
+    this.batch.sequenceOffsets[this.numSequences] = this.numTokens;
   }
 
-  #addFinalSequence(episode: number): void {
-    const { finalTokenIds, finalTokenOffsets, finalKeptPrefixTokens } = this.#columns;
+  private addFinalSequence(episode: number): void {
+    const { finalTokenIds, finalTokenOffsets, finalKeptPrefixTokens } = this.columns;
     const { tokenIds, sequenceOffsets } = this.batch.finalSequences;
-    if (finalLength(this.#columns, episode) > 0) {
+    if (finalLength(this.columns, episode) > 0) {
       const kept = finalKeptPrefixTokens[episode];
-      const from = this.#contextFrom;
-      tokenIds.set(this.batch.tokenIds.subarray(from, from + kept), this.#numFinalTokens);
+      const from = this.contextFrom;
+      tokenIds.set(this.batch.tokenIds.subarray(from, from + kept), this.numFinalTokens);
       const appended = finalTokenIds.subarray(finalTokenOffsets[episode], finalTokenOffsets[episode + 1]);
-      tokenIds.set(appended, this.#numFinalTokens + kept);
-      this.#numFinalTokens += kept + appended.length;
+      tokenIds.set(appended, this.numFinalTokens + kept);
+      this.numFinalTokens += kept + appended.length;
     }
-    sequenceOffsets[episode + 1] = this.#numFinalTokens;
+    sequenceOffsets[episode + 1] = this.numFinalTokens;
   }
 }
 

@@ -37,7 +37,7 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
 
   const { kind, schemaVersion } = body;
   if (!isEventKind(kind))
-    return deadLetter('UNKNOWN_KIND', `event kind is ${String(kind)}; this reader has none such`);
+    return deadLetter('UNKNOWN_KIND', `event kind is ${kind}; this reader has none such`);
   const newest = SCHEMA_VERSIONS[kind];
   if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest) {
     const reason = `schema version of ${kind} is ${schemaVersion}; this reader knows 1 to ${newest}`;

@@ -10,7 +10,7 @@ import type { Applied, RunState, RunStateOptions } from './run-state.js';
 class Log {
   readonly fold: ControlFold;
   readonly outcomes: Applied[] = [];
-  #nextId = 1;
+  private nextId = 1;
 
   constructor(options?: RunStateOptions) {
     this.fold = new ControlFold(options);
@@ -22,7 +22,7 @@ class Log {
   }
 
   append<K extends ControlEventKind>(kind: K, payload: Partial<PayloadOf<K>>): Applied {
-    const eventId = `01936d00-0000-7000-8000-${String(this.#nextId++).padStart(12, '0')}`;
+    const eventId = `01936d00-0000-7000-8000-${String(this.nextId++).padStart(12, '0')}`;
     return this.apply({ ...sampleControlEvent(kind, payload), eventId } as AnyEvent);
   }
 

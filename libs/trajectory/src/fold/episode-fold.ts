@@ -56,19 +56,19 @@ const RETURN_TOLERANCE = 1e-9;
  * the same event delivered again; one with other content is a conflict.
  */
 export class EpisodeFold {
-  readonly #runId: string;
-  readonly #episodeId: string;
-  readonly #places = new Map<string, Place>();
-  readonly #steps = new Map<number, Step>();
-  readonly #rewards: RewardAssigned[] = [];
-  readonly #conflicts: Conflict[] = [];
-  #started: EpisodeStarted | null = null;
-  #ended: EpisodeEnded | null = null;
-  #numEnds = 0;
+  private readonly runId: string;
+  private readonly episodeId: string;
+  private readonly places = new Map<string, Place>();
+  private readonly steps = new Map<number, Step>();
+  private readonly rewards: RewardAssigned[] = [];
+  private readonly conflicts: Conflict[] = [];
+  private started: EpisodeStarted | null = null;
+  private ended: EpisodeEnded | null = null;
+  private numEnds = 0;
 
   constructor({ runId, episodeId }: { readonly runId: string; readonly episodeId: string }) {
-    this.#runId = runId;
-    this.#episodeId = episodeId;
+    this.runId = runId;
+    this.episodeId = episodeId;
   }
 
   /**
@@ -77,83 +77,83 @@ export class EpisodeFold {
    */
   apply(event: AnyEvent, offset: number): 'applied' | 'duplicate' | 'conflict' {
     const { runId, episodeId, kind, seq } = event;
-    if (runId !== this.#runId || episodeId !== this.#episodeId || !isEpisodeEventKind(kind)) {
-      const message = `${kind} of episode '${episodeId}' was given to the fold of episode ${this.#episodeId}`;
+    if (runId !== this.runId || episodeId !== this.episodeId || !isEpisodeEventKind(kind)) {
+      const message = `${kind} of episode '${episodeId}' was given to the fold of episode ${this.episodeId}`;
       throw new TrajectoryError('INVALID_ARGUMENT', `${message}; must be an episode event of the same`);
     }
     const key = kind === 'RewardAssigned' ? `reward ${seq}` : String(seq);
     const checksum = contentChecksum(event);
-    const existing = this.#places.get(key);
+    const existing = this.places.get(key);
     if (existing !== undefined) {
       if (existing.checksum === checksum) return 'duplicate';
-      this.#conflicts.push({ kind, seq, keptOffset: existing.offset, refusedOffset: offset });
+      this.conflicts.push({ kind, seq, keptOffset: existing.offset, refusedOffset: offset });
       return 'conflict';
     }
-    this.#places.set(key, { offset, checksum });
-    this.#add(event);
+    this.places.set(key, { offset, checksum });
+    this.add(event);
     return 'applied';
   }
 
   state(): EpisodeState {
-    const missingSteps = this.#missingSteps();
-    const steps = this.#stepsFromStart();
+    const missingSteps = this.missingSteps();
+    const steps = this.stepsFromStart();
     return {
-      runId: this.#runId,
-      episodeId: this.#episodeId,
-      started: this.#started,
-      ended: this.#ended,
-      rewards: [...this.#rewards],
+      runId: this.runId,
+      episodeId: this.episodeId,
+      started: this.started,
+      ended: this.ended,
+      rewards: [...this.rewards],
       summary: summarizeEpisode(steps),
-      sealed: this.#started !== null && this.#ended !== null && missingSteps.length === 0,
+      sealed: this.started !== null && this.ended !== null && missingSteps.length === 0,
       missingSteps,
-      conflicts: [...this.#conflicts],
-      faults: [...this.#findContextFaults(steps), ...this.#findSealFaults(steps, missingSteps)],
+      conflicts: [...this.conflicts],
+      faults: [...this.findContextFaults(steps), ...this.findSealFaults(steps, missingSteps)],
     };
   }
 
-  #add(event: AnyEvent): void {
+  private add(event: AnyEvent): void {
     switch (event.kind) {
       case 'EpisodeStarted':
-        this.#started = event.payload;
+        this.started = event.payload;
         break;
       case 'StepRecorded': {
         const { step, keptPrefixTokens } = event.payload;
-        this.#steps.set(step, { ...summarizeStep(event.payload), keptPrefixTokens });
+        this.steps.set(step, { ...summarizeStep(event.payload), keptPrefixTokens });
         break;
       }
       case 'EpisodeEnded':
-        this.#ended ??= event.payload;
-        this.#numEnds += 1;
+        this.ended ??= event.payload;
+        this.numEnds += 1;
         break;
       case 'RewardAssigned':
-        this.#rewards.push(event.payload);
+        this.rewards.push(event.payload);
         break;
       default:
         break;
     }
   }
 
-  #missingSteps(): StepRange[] {
+  private missingSteps(): StepRange[] {
     const missing: StepRange[] = [];
     let next = 0;
-    for (const step of [...this.#steps.keys()].sort((a, b) => a - b)) {
+    for (const step of [...this.steps.keys()].sort((a, b) => a - b)) {
       if (step > next) missing.push({ from: next, end: step });
       next = step + 1;
     }
-    const numSteps = this.#ended?.numSteps ?? 0;
+    const numSteps = this.ended?.numSteps ?? 0;
     if (numSteps > next) missing.push({ from: next, end: numSteps });
     return missing;
   }
 
-  #stepsFromStart(): Step[] {
+  private stepsFromStart(): Step[] {
     const steps: Step[] = [];
-    for (let step = this.#steps.get(0); step !== undefined; step = this.#steps.get(steps.length))
+    for (let step = this.steps.get(0); step !== undefined; step = this.steps.get(steps.length))
       steps.push(step);
     return steps;
   }
 
   /** Walks the context: no prompt can keep more tokens than there were. */
-  #findContextFaults(steps: readonly Step[]): string[] {
+  private findContextFaults(steps: readonly Step[]): string[] {
     const faults: string[] = [];
     let context = 0;
     steps.forEach(({ keptPrefixTokens, numTokens }, step) => {
@@ -162,18 +162,18 @@ export class EpisodeFold {
       }
       context = keptPrefixTokens + numTokens;
     });
-    const kept = this.#ended?.finalKeptPrefixTokens ?? 0;
-    if (this.#ended?.numSteps === steps.length && kept > context) {
+    const kept = this.ended?.finalKeptPrefixTokens ?? 0;
+    if (this.ended?.numSteps === steps.length && kept > context) {
       faults.push(`the final observation keeps ${kept} tokens of a context of ${context}`);
     }
     return faults;
   }
 
-  #findSealFaults(steps: readonly Step[], missingSteps: readonly StepRange[]): string[] {
-    const ended = this.#ended;
+  private findSealFaults(steps: readonly Step[], missingSteps: readonly StepRange[]): string[] {
+    const ended = this.ended;
     if (ended === null) return [];
-    const faults = this.#numEnds > 1 ? [`it ends ${this.#numEnds} times; the first end counts`] : [];
-    const numAfter = [...this.#steps.keys()].filter((step) => step >= ended.numSteps).length;
+    const faults = this.numEnds > 1 ? [`it ends ${this.numEnds} times; the first end counts`] : [];
+    const numAfter = [...this.steps.keys()].filter((step) => step >= ended.numSteps).length;
     if (numAfter > 0) faults.push(`${numAfter} steps lie after the end, which says ${ended.numSteps} steps`);
     if (missingSteps.length > 0 || numAfter > 0) return faults;
     const counted = summarizeEpisode(steps);

@@ -6,6 +6,9 @@ import type { EpisodeEventKind } from '../events.js';
  */
 export type PlaceFault = 'taken' | 'afterEnd' | 'endedBefore' | 'tooEarlyEnd';
 
+/** Whether a record got its place in its episode, or why not. */
+export type Placement = 'placed' | PlaceFault;
+
 /** Bits of a content checksum that tell contents apart here: two that differ count as the same with a chance of 2⁻⁴⁸. */
 const FINGERPRINT_BYTES = 6;
 
@@ -26,61 +29,61 @@ export class EpisodePlaces {
   /** Where the last record lies that was asked about. */
   lastOffset = -1;
   /** By seq, up to the first that is not there. */
-  readonly #inOrder: number[] = [];
+  private readonly inOrder: number[] = [];
   /** By seq, what came before one that was to come first. */
-  #ahead: Map<number, number> | null = null;
-  #rewards: Map<number, number> | null = null;
-  #endSeq = -1;
-  #highestStep = -1;
+  private ahead: Map<number, number> | null = null;
+  private rewards: Map<number, number> | null = null;
+  private endSeq = -1;
+  private highestSeq = -1;
 
   /** How many steps the end says; null before it came. */
   get numSteps(): number | null {
-    return this.#endSeq < 0 ? null : this.#endSeq - 1;
+    return this.endSeq < 0 ? null : this.endSeq - 1;
   }
 
   /** The highest step that is there; −1 when none is. */
   get highestStep(): number {
-    return this.#highestStep - 1;
+    return this.highestSeq - 1;
   }
 
-  /** Gives the next record its place; null, or why it has none. */
-  take(kind: EpisodeEventKind, seq: number, fingerprint: number): PlaceFault | null {
-    if (kind === 'RewardAssigned') return this.#takeReward(seq, fingerprint);
-    const holder = seq < this.#inOrder.length ? this.#inOrder[seq] : this.#ahead?.get(seq);
-    if (holder === fingerprint) return null;
-    if (kind === 'StepRecorded' && this.#endSeq >= 0 && seq >= this.#endSeq) return 'afterEnd';
-    if (kind === 'EpisodeEnded' && this.#endSeq >= 0 && seq !== this.#endSeq) return 'endedBefore';
+  /** Gives the next record in log order its place, if it has one. */
+  take(kind: EpisodeEventKind, seq: number, fingerprint: number): Placement {
+    if (kind === 'RewardAssigned') return this.takeReward(seq, fingerprint);
+    const holder = seq < this.inOrder.length ? this.inOrder[seq] : this.ahead?.get(seq);
+    if (holder === fingerprint) return 'placed';
+    if (kind === 'StepRecorded' && this.endSeq >= 0 && seq >= this.endSeq) return 'afterEnd';
+    if (kind === 'EpisodeEnded' && this.endSeq >= 0 && seq !== this.endSeq) return 'endedBefore';
     if (holder !== undefined) return 'taken';
     if (kind === 'EpisodeEnded') {
-      if (this.#highestStep > seq) return 'tooEarlyEnd';
-      this.#endSeq = seq;
-    } else if (kind === 'StepRecorded' && seq > this.#highestStep) this.#highestStep = seq;
-    this.#put(seq, fingerprint);
-    return null;
+      if (this.highestSeq > seq) return 'tooEarlyEnd';
+      this.endSeq = seq;
+    } else if (kind === 'StepRecorded' && seq > this.highestSeq) this.highestSeq = seq;
+    this.put(seq, fingerprint);
+    return 'placed';
   }
 
-  #put(seq: number, fingerprint: number): void {
-    if (seq !== this.#inOrder.length) {
-      this.#ahead ??= new Map<number, number>();
-      this.#ahead.set(seq, fingerprint);
+  private put(seq: number, fingerprint: number): void {
+    if (seq !== this.inOrder.length) {
+      this.ahead ??= new Map<number, number>();
+      this.ahead.set(seq, fingerprint);
       return;
     }
-    this.#inOrder.push(fingerprint);
-    if (this.#ahead === null) return;
+    this.inOrder.push(fingerprint);
+    if (this.ahead === null) return;
     for (let next = seq + 1; ; next++) {
-      const waiting = this.#ahead.get(next);
+      const waiting = this.ahead.get(next);
       if (waiting === undefined) break;
-      this.#ahead.delete(next);
-      this.#inOrder.push(waiting);
+      this.ahead.delete(next);
+      this.inOrder.push(waiting);
     }
-    if (this.#ahead.size === 0) this.#ahead = null;
+    if (this.ahead.size === 0) this.ahead = null;
   }
 
-  #takeReward(seq: number, fingerprint: number): PlaceFault | null {
-    this.#rewards ??= new Map<number, number>();
-    const holder = this.#rewards.get(seq);
-    if (holder !== undefined) return holder === fingerprint ? null : 'taken';
-    this.#rewards.set(seq, fingerprint);
-    return null;
+  private takeReward(seq: number, fingerprint: number): Placement {
+    this.rewards ??= new Map<number, number>();
+    const holder = this.rewards.get(seq);
+    if (holder !== undefined) return holder === fingerprint ? 'placed' : 'taken';
+    this.rewards.set(seq, fingerprint);
+    return 'placed';
   }
 }

@@ -31,77 +31,77 @@ const NUM_REMEMBERED_IDS = 100_000;
  * Groups that are used up leave only counts behind, so a long run's pool stays small.
  */
 export class GroupPool {
-  readonly #maxTimesSampled: (group: ClosedGroup) => number;
-  readonly #groups = new Map<string, GroupState>();
-  readonly #knownIds = new RecentIds(NUM_REMEMBERED_IDS);
-  #numClosed = 0;
-  #numEpisodes = 0;
-  #numInserted = 0;
-  #numSampled = 0;
-  #numForgotten = 0;
-  #lastRound = -1;
+  private readonly maxTimesSampled: (group: ClosedGroup) => number;
+  private readonly groups = new Map<string, GroupState>();
+  private readonly knownIds = new RecentIds(NUM_REMEMBERED_IDS);
+  private numClosed = 0;
+  private numEpisodes = 0;
+  private numInserted = 0;
+  private numSampled = 0;
+  private numForgotten = 0;
+  private highestRound = -1;
 
   constructor(maxTimesSampled: (group: ClosedGroup) => number) {
-    this.#maxTimesSampled = maxTimesSampled;
+    this.maxTimesSampled = maxTimesSampled;
   }
 
   get counts(): GroupCounts {
     return {
-      numClosed: this.#numClosed,
-      numEpisodes: this.#numEpisodes,
-      numInserted: this.#numInserted,
-      numSampled: this.#numSampled,
-      numForgotten: this.#numForgotten,
+      numClosed: this.numClosed,
+      numEpisodes: this.numEpisodes,
+      numInserted: this.numInserted,
+      numSampled: this.numSampled,
+      numForgotten: this.numForgotten,
     };
   }
 
   /** The highest round that a trainable group was closed in (abandoned groups aside); −1 when none was. */
   get lastRound(): number {
-    return this.#lastRound;
+    return this.highestRound;
   }
 
   get size(): number {
-    return this.#groups.size;
+    return this.groups.size;
   }
 
   get(groupId: string): GroupState | undefined {
-    return this.#groups.get(groupId);
+    return this.groups.get(groupId);
   }
 
   /** In the order they closed. */
   all(): IterableIterator<GroupState> {
-    return this.#groups.values();
+    return this.groups.values();
   }
 
   /** Whether the group was closed, as far back as ids are remembered. */
   hasClosed(groupId: string): boolean {
-    return this.#knownIds.has(groupId);
+    return this.knownIds.has(groupId);
   }
 
   /** False when the group was closed before: the first closing counts. */
   close(group: ClosedGroup, offset: number, closedAtUs: number): boolean {
-    if (this.#knownIds.has(group.groupId)) return false;
-    this.#knownIds.add(group.groupId);
-    this.#numClosed += 1;
-    this.#numEpisodes += group.episodeIds.length;
+    if (this.knownIds.has(group.groupId)) return false;
+    this.knownIds.add(group.groupId);
+    this.numClosed += 1;
+    this.numEpisodes += group.episodeIds.length;
     if (group.trainable && group.reason !== 'abandoned')
-      this.#lastRound = Math.max(this.#lastRound, group.round);
+      this.highestRound = Math.max(this.highestRound, group.round);
     if (group.split === 'train' && group.reason !== 'abandoned') {
-      this.#numInserted += 1;
-      this.#groups.set(group.groupId, { ...group, offset, closedAtUs, numPlans: 0 });
+      this.numInserted += 1;
+      this.groups.set(group.groupId, { ...group, offset, closedAtUs, numPlans: 0 });
     }
     return true;
   }
 
   /** Counts the groups of a plan and lets go of those that are used up. */
   sample(groupIds: readonly string[]): void {
-    this.#numSampled += groupIds.length;
+    this.numSampled += groupIds.length;
     for (const groupId of groupIds) {
-      const group = this.#groups.get(groupId);
+      const group = this.groups.get(groupId);
       if (group === undefined) continue;
       const numPlans = group.numPlans + 1;
-      if (numPlans < this.#maxTimesSampled(group)) this.#groups.set(groupId, { ...group, numPlans });
-      else this.#groups.delete(groupId);
+      if (numPlans < this.maxTimesSampled(group)) this.groups.set(groupId, { ...group, numPlans });
+      else this.groups.delete(groupId);
     }
   }
 
@@ -110,6 +110,6 @@ export class GroupPool {
    * starts again finds the group again and decides again.
    */
   forget(groupId: string): void {
-    if (this.#groups.delete(groupId)) this.#numForgotten += 1;
+    if (this.groups.delete(groupId)) this.numForgotten += 1;
   }
 }

@@ -12,33 +12,33 @@ export interface PolicyState {
 
 /** The policy versions of a run and who descends from whom. */
 export class PolicyLineage {
-  readonly #policies = new Map<number, PolicyState>();
-  #latest: PolicyState | null = null;
+  private readonly policies = new Map<number, PolicyState>();
+  private latestPolicy: PolicyState | null = null;
 
   /** The last one published; null before the first. */
   get latest(): PolicyState | null {
-    return this.#latest;
+    return this.latestPolicy;
   }
 
   get numPolicies(): number {
-    return this.#policies.size;
+    return this.policies.size;
   }
 
   get(policyVersion: number): PolicyState | undefined {
-    return this.#policies.get(policyVersion);
+    return this.policies.get(policyVersion);
   }
 
   /** In order of publication. */
   all(): IterableIterator<PolicyState> {
-    return this.#policies.values();
+    return this.policies.values();
   }
 
   /** False when the version is there already: the first publication counts. */
   add(published: PolicyPublished, publishedAtUs: number): boolean {
-    if (this.#policies.has(published.policyVersion)) return false;
+    if (this.policies.has(published.policyVersion)) return false;
     const policy = { ...published, publishedAtUs };
-    this.#policies.set(policy.policyVersion, policy);
-    this.#latest = policy;
+    this.policies.set(policy.policyVersion, policy);
+    this.latestPolicy = policy;
     return true;
   }
 
@@ -47,11 +47,11 @@ export class PolicyLineage {
    * `behaviorVersion`. 0 for the same version; null when the current policy does not descend from it, or either is unknown.
    */
   staleness(behaviorVersion: number, currentVersion: number): number | null {
-    let policy = this.#policies.get(currentVersion);
+    let policy = this.policies.get(currentVersion);
     let numVersions = 0;
     // Parents have lower versions, so a version below the wanted one ends the search.
     while (policy !== undefined && policy.policyVersion > behaviorVersion && policy.parentVersion !== null) {
-      policy = this.#policies.get(policy.parentVersion);
+      policy = this.policies.get(policy.parentVersion);
       numVersions += 1;
     }
     return policy?.policyVersion === behaviorVersion ? numVersions : null;

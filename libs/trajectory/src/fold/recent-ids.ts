@@ -1,22 +1,22 @@
 /** Remembers the last `capacity` ids in constant memory: enough to know an event that is delivered twice. */
 export class RecentIds {
-  readonly #capacity: number;
-  readonly #ids = new Set<string>();
+  private readonly capacity: number;
+  private readonly ids = new Set<string>();
 
   constructor(capacity: number) {
-    this.#capacity = capacity;
+    this.capacity = capacity;
   }
 
   has(id: string): boolean {
-    return this.#ids.has(id);
+    return this.ids.has(id);
   }
 
   add(id: string): void {
-    this.#ids.add(id);
-    if (this.#ids.size <= this.#capacity) return;
+    this.ids.add(id);
+    if (this.ids.size <= this.capacity) return;
     // A set iterates in order of insertion, so the first is the oldest.
-    for (const oldest of this.#ids) {
-      this.#ids.delete(oldest);
+    for (const oldest of this.ids) {
+      this.ids.delete(oldest);
       return;
     }
   }

@@ -36,10 +36,10 @@ export class RunState {
   readonly groups: GroupPool;
   /** Rounds that several collectors share. */
   readonly rounds = new SharedRounds();
-  readonly #metrics = new Map<string, LatestMetric>();
-  #ended: RunEnded | null = null;
-  #endedAtUs: number | null = null;
-  #endBeforeClaim: RunEnded | null = null;
+  private readonly metricsByName = new Map<string, LatestMetric>();
+  private runEnded: RunEnded | null = null;
+  private runEndedAtUs: number | null = null;
+  private endBefore: RunEnded | null = null;
 
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
@@ -50,25 +50,25 @@ export class RunState {
 
   /** Null while the run goes on. A claim after the end resumes the run. */
   get ended(): RunEnded | null {
-    return this.#ended;
+    return this.runEnded;
   }
 
   /** The end that a claim resumed the run from, until something new is planned; null when there was none. */
   get endBeforeClaim(): RunEnded | null {
-    return this.#endBeforeClaim;
+    return this.endBefore;
   }
 
   get endedAtUs(): number | null {
-    return this.#endedAtUs;
+    return this.runEndedAtUs;
   }
 
   /** The last value of every (source, name). */
   get metrics(): readonly LatestMetric[] {
-    return [...this.#metrics.values()];
+    return [...this.metricsByName.values()];
   }
 
   metric(source: MetricsLogged['source'], name: string): LatestMetric | undefined {
-    return this.#metrics.get(`${source} ${name}`);
+    return this.metricsByName.get(`${source} ${name}`);
   }
 
   /** Staleness of tokens that `behaviorVersion` sampled against the latest policy; null as in `PolicyLineage.staleness`. */
@@ -87,22 +87,22 @@ export class RunState {
       case 'RunStarted':
         return refused('duplicate');
       case 'RunEnded':
-        this.#end(event.payload, event.occurredAtUs);
+        this.end(event.payload, event.occurredAtUs);
         return APPLIED;
       case 'GroupsClosed':
-        return this.#closeGroups(event.payload, offset, event.occurredAtUs);
+        return this.closeGroups(event.payload, offset, event.occurredAtUs);
       case 'TrainerClaimed':
-        return this.#claim(event, offset);
+        return this.claim(event, offset);
       case 'CollectorClaimed':
-        return this.#claimShare(event);
+        return this.claimShare(event);
       case 'BatchPlanned':
-        return this.#plan(event, offset);
+        return this.plan(event, offset);
       case 'UpdateApplied':
         return outcome(this.updates.acceptCommit(event.payload, offset));
       case 'PolicyPublished':
-        return this.#publish(event);
+        return this.publish(event);
       case 'MetricsLogged':
-        this.#logMetrics(event);
+        this.logMetrics(event);
         return APPLIED;
       default:
         return APPLIED;
@@ -110,7 +110,7 @@ export class RunState {
   }
 
   /** Refused when all of its groups were closed before. */
-  #closeGroups(closed: GroupsClosed, offset: number, closedAtUs: number): Applied {
+  private closeGroups(closed: GroupsClosed, offset: number, closedAtUs: number): Applied {
     let numNew = 0;
     for (const group of closedGroups(closed)) {
       if (this.hasClosed(group.groupId)) continue;
@@ -126,43 +126,43 @@ export class RunState {
   }
 
   /** A claim of a training round that is complete was made before its collector read that. */
-  #claimShare({ payload, eventId }: RetraceEvent<'CollectorClaimed'>): Applied {
+  private claimShare({ payload, eventId }: RetraceEvent<'CollectorClaimed'>): Applied {
     if (payload.trainable && payload.round <= this.groups.lastRound) return refused('conflict');
     return outcome(this.rounds.accept({ ...payload, eventId }));
   }
 
-  #end(ended: RunEnded | null, occurredAtUs: number | null): void {
-    this.#ended = ended;
-    this.#endedAtUs = occurredAtUs;
+  private end(ended: RunEnded | null, occurredAtUs: number | null): void {
+    this.runEnded = ended;
+    this.runEndedAtUs = occurredAtUs;
   }
 
-  #claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>, offset: number): Applied {
+  private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>, offset: number): Applied {
     const refusal = this.updates.acceptClaim({ ...payload, eventId, offset });
     if (refusal === null) {
-      this.#endBeforeClaim = this.#ended ?? this.#endBeforeClaim;
-      this.#end(null, null);
+      this.endBefore = this.runEnded ?? this.endBefore;
+      this.end(null, null);
     }
     return outcome(refusal);
   }
 
-  #plan({ payload, occurredAtUs }: RetraceEvent<'BatchPlanned'>, offset: number): Applied {
+  private plan({ payload, occurredAtUs }: RetraceEvent<'BatchPlanned'>, offset: number): Applied {
     const refusal = this.updates.acceptPlan({ plan: payload, offset, plannedAtUs: occurredAtUs });
     if (refusal === null) {
-      this.#endBeforeClaim = null;
+      this.endBefore = null;
       this.groups.sample(payload.groupIds);
     }
     return outcome(refusal);
   }
 
-  #publish({ payload, occurredAtUs }: RetraceEvent<'PolicyPublished'>): Applied {
+  private publish({ payload, occurredAtUs }: RetraceEvent<'PolicyPublished'>): Applied {
     if (!this.updates.holdsEpoch(payload.epoch)) return refused('staleEpoch');
     return this.policies.add(payload, occurredAtUs) ? APPLIED : refused('duplicate');
   }
 
-  #logMetrics({ payload, occurredAtUs }: RetraceEvent<'MetricsLogged'>): void {
+  private logMetrics({ payload, occurredAtUs }: RetraceEvent<'MetricsLogged'>): void {
     const { source, step, names, values } = payload;
     names.forEach((name, i) => {
-      this.#metrics.set(`${source} ${name}`, { source, name, step, value: values[i], occurredAtUs });
+      this.metricsByName.set(`${source} ${name}`, { source, name, step, value: values[i], occurredAtUs });
     });
   }
 }

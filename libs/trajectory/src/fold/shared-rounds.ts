@@ -43,65 +43,68 @@ const NUM_REMEMBERED_IDS = 10_000;
  * under another number of shares replaces all claims, for the same reason.
  */
 export class SharedRounds {
-  readonly #claims = new Map<number, RoundClaim>();
-  readonly #claimed = new Map<string, { readonly claim: RoundClaim; readonly place: number }>();
-  readonly #open = new Map<string, { readonly numGroups: number; readonly closings: Map<number, Closing> }>();
-  readonly #replaced = new RecentIds(NUM_REMEMBERED_IDS);
-  #nextOrdinal = 0;
-  #maxShares = 1;
+  private readonly claims = new Map<number, RoundClaim>();
+  private readonly claimed = new Map<string, { readonly claim: RoundClaim; readonly place: number }>();
+  private readonly open = new Map<
+    string,
+    { readonly numGroups: number; readonly closings: Map<number, Closing> }
+  >();
+  private readonly replaced = new RecentIds(NUM_REMEMBERED_IDS);
+  private ordinalAfter = 0;
+  private mostShares = 1;
 
   /** The first ordinal that no claimed and no closed episode has. */
   get nextOrdinal(): number {
-    return this.#nextOrdinal;
+    return this.ordinalAfter;
   }
 
   /** The most shares that the run ever had. */
   get maxShares(): number {
-    return this.#maxShares;
+    return this.mostShares;
   }
 
   /** The claim in force that names the group. */
   claimOf(groupId: string): RoundClaim | undefined {
-    return this.#claimed.get(groupId)?.claim;
+    return this.claimed.get(groupId)?.claim;
   }
 
   /** The claim in force of a share. */
   claimBy(shareIndex: number): RoundClaim | undefined {
-    return this.#claims.get(shareIndex);
+    return this.claims.get(shareIndex);
   }
 
   openRound(key: RoundKey): OpenRound | undefined {
-    return this.#open.get(keyOf(key));
+    return this.open.get(keyOf(key));
   }
 
   /** Whether the group is closed and waits for the rest of its round. */
   isWaiting(groupId: string): boolean {
-    const claimed = this.#claimed.get(groupId);
-    return claimed !== undefined && this.#closingAt(claimed.claim, claimed.place)?.group.groupId === groupId;
+    const claimed = this.claimed.get(groupId);
+    return claimed !== undefined && this.closingAt(claimed.claim, claimed.place)?.group.groupId === groupId;
   }
 
   /** An episode of that ordinal is closed. */
   passOrdinal(ordinal: number): void {
-    this.#nextOrdinal = Math.max(this.#nextOrdinal, ordinal + 1);
+    this.ordinalAfter = Math.max(this.ordinalAfter, ordinal + 1);
   }
 
   accept(claim: RoundClaim): ClaimRefusal | null {
-    if (this.#claims.get(claim.shareIndex)?.eventId === claim.eventId) return 'duplicate';
-    if (claim.firstOrdinal < this.#nextOrdinal) return 'conflict';
+    if (this.claims.get(claim.shareIndex)?.eventId === claim.eventId) return 'duplicate';
+    if (claim.firstOrdinal < this.ordinalAfter) return 'conflict';
     const open = this.openRound(claim);
     if (open !== undefined && open.numGroups !== claim.numGroups) return 'conflict';
-    if (claim.places.some((place) => open?.closings.has(place) === true || this.#isHeld(claim, place))) {
+    if (claim.places.some((place) => open?.closings.has(place) === true || this.isHeld(claim, place))) {
       return 'conflict';
     }
-    for (const [shareIndex, { numShares }] of [...this.#claims]) {
-      if (shareIndex === claim.shareIndex || numShares !== claim.numShares) this.#replace(shareIndex);
+    for (const [shareIndex, { numShares }] of [...this.claims]) {
+      if (shareIndex === claim.shareIndex || numShares !== claim.numShares) this.replace(shareIndex);
     }
-    this.#claims.set(claim.shareIndex, claim);
+    this.claims.set(claim.shareIndex, claim);
     claim.groupIds.forEach((groupId, g) => {
-      this.#claimed.set(groupId, { claim, place: claim.places[g] });
+      this.claimed.set(groupId, { claim, place: claim.places[g] });
     });
-    this.#nextOrdinal = claim.firstOrdinal + claim.groupIds.length * claim.groupSize;
-    this.#maxShares = Math.max(this.#maxShares, claim.numShares);
+    this.ordinalAfter = claim.firstOrdinal + claim.groupIds.length * claim.groupSize;
+    this.mostShares = Math.max(this.mostShares, claim.numShares);
     return null;
   }
 
@@ -113,42 +116,42 @@ export class SharedRounds {
    */
   close(closing: Closing): readonly Closing[] {
     const { group } = closing;
-    const claimed = this.#claimed.get(group.groupId);
-    if (claimed === undefined) return this.#replaced.has(group.groupId) ? [] : [closing];
+    const claimed = this.claimed.get(group.groupId);
+    if (claimed === undefined) return this.replaced.has(group.groupId) ? [] : [closing];
     const { claim, place } = claimed;
     if (group.reason === 'abandoned') return [closing];
     const key = keyOf(claim);
-    const round = this.#open.get(key) ?? { numGroups: claim.numGroups, closings: new Map<number, Closing>() };
+    const round = this.open.get(key) ?? { numGroups: claim.numGroups, closings: new Map<number, Closing>() };
     if (round.closings.has(place)) return [];
     round.closings.set(place, closing);
     if (round.closings.size < round.numGroups) {
-      this.#open.set(key, round);
+      this.open.set(key, round);
       return [];
     }
-    this.#open.delete(key);
-    for (const { group: closed } of round.closings.values()) this.#claimed.delete(closed.groupId);
+    this.open.delete(key);
+    for (const { group: closed } of round.closings.values()) this.claimed.delete(closed.groupId);
     return [...round.closings].sort(([a], [b]) => a - b).map(([, inOrder]) => inOrder);
   }
 
-  #isHeld(claim: RoundClaim, place: number): boolean {
-    for (const other of this.#claims.values()) {
+  private isHeld(claim: RoundClaim, place: number): boolean {
+    for (const other of this.claims.values()) {
       const isOthers = other.shareIndex !== claim.shareIndex && other.numShares === claim.numShares;
       if (isOthers && keyOf(other) === keyOf(claim) && other.places.includes(place)) return true;
     }
     return false;
   }
 
-  #closingAt(claim: RoundClaim, place: number): Closing | undefined {
+  private closingAt(claim: RoundClaim, place: number): Closing | undefined {
     return this.openRound(claim)?.closings.get(place);
   }
 
   /** Groups that are closed stay known: their round goes on with them. */
-  #replace(shareIndex: number): void {
-    const claim = this.#claims.get(shareIndex);
-    this.#claims.delete(shareIndex);
+  private replace(shareIndex: number): void {
+    const claim = this.claims.get(shareIndex);
+    this.claims.delete(shareIndex);
     for (const groupId of claim?.groupIds ?? []) {
       if (this.isWaiting(groupId)) continue;
-      if (this.#claimed.delete(groupId)) this.#replaced.add(groupId);
+      if (this.claimed.delete(groupId)) this.replaced.add(groupId);
     }
   }
 }

@@ -46,73 +46,73 @@ export type LedgerRefusal = 'staleEpoch' | 'duplicate' | 'unknownPlan' | 'confli
  * redoes it, under its own epoch.
  */
 export class UpdateLedger {
-  #claim: TrainerClaim | null = null;
-  readonly #pending = new Map<string, PendingPlan>();
-  #lastPlannedUpdate = -1;
-  #lastPlanId = '';
-  #lastUpdate: LastUpdate | null = null;
-  readonly #commits: CommittedState[] = [];
+  private currentClaim: TrainerClaim | null = null;
+  private readonly pending = new Map<string, PendingPlan>();
+  private lastPlannedUpdate = -1;
+  private lastPlanId = '';
+  private lastCommit: LastUpdate | null = null;
+  private readonly committedStates: CommittedState[] = [];
 
   get claim(): TrainerClaim | null {
-    return this.#claim;
+    return this.currentClaim;
   }
 
   /** Planned, not committed, in log order. */
   get pendingPlans(): readonly PendingPlan[] {
-    return [...this.#pending.values()];
+    return [...this.pending.values()];
   }
 
   get lastUpdate(): LastUpdate | null {
-    return this.#lastUpdate;
+    return this.lastCommit;
   }
 
   /** All committed updates, in log order. */
   get commits(): readonly CommittedState[] {
-    return this.#commits;
+    return this.committedStates;
   }
 
   get numUpdates(): number {
-    return this.#commits.length;
+    return this.committedStates.length;
   }
 
   /** Number for the next plan. */
   get nextUpdateNumber(): number {
-    return this.#lastPlannedUpdate + 1;
+    return this.lastPlannedUpdate + 1;
   }
 
   acceptClaim(claim: TrainerClaim): LedgerRefusal | null {
-    if (this.#claim !== null && claim.epoch <= this.#claim.epoch) {
-      return claim.eventId === this.#claim.eventId ? 'duplicate' : 'staleEpoch';
+    if (this.currentClaim !== null && claim.epoch <= this.currentClaim.epoch) {
+      return claim.eventId === this.currentClaim.eventId ? 'duplicate' : 'staleEpoch';
     }
-    this.#claim = claim;
+    this.currentClaim = claim;
     return null;
   }
 
   holdsEpoch(epoch: number): boolean {
-    return this.#claim?.epoch === epoch;
+    return this.currentClaim?.epoch === epoch;
   }
 
   acceptPlan(pending: PendingPlan): LedgerRefusal | null {
     const { plan } = pending;
-    if (this.#pending.has(plan.planId) || plan.planId === this.#lastPlanId) return 'duplicate';
+    if (this.pending.has(plan.planId) || plan.planId === this.lastPlanId) return 'duplicate';
     if (!this.holdsEpoch(plan.epoch)) return 'staleEpoch';
-    if (plan.updateNumber <= this.#lastPlannedUpdate) return 'conflict';
-    this.#pending.set(plan.planId, pending);
-    this.#lastPlannedUpdate = plan.updateNumber;
-    this.#lastPlanId = plan.planId;
+    if (plan.updateNumber <= this.lastPlannedUpdate) return 'conflict';
+    this.pending.set(plan.planId, pending);
+    this.lastPlannedUpdate = plan.updateNumber;
+    this.lastPlanId = plan.planId;
     return null;
   }
 
   acceptCommit(commit: UpdateApplied, commitOffset: number): LedgerRefusal | null {
-    if (this.#lastUpdate?.planId === commit.planId) return 'duplicate';
+    if (this.lastCommit?.planId === commit.planId) return 'duplicate';
     if (!this.holdsEpoch(commit.epoch)) return 'staleEpoch';
-    const pending = this.#pending.get(commit.planId);
+    const pending = this.pending.get(commit.planId);
     if (pending === undefined) return 'unknownPlan';
     const { plan, offset } = pending;
     if (commit.updateNumber !== plan.updateNumber) return 'conflict';
-    this.#pending.delete(commit.planId);
-    this.#commits.push({ updateNumber: plan.updateNumber, optimizer: commit.optimizer });
-    this.#lastUpdate = {
+    this.pending.delete(commit.planId);
+    this.committedStates.push({ updateNumber: plan.updateNumber, optimizer: commit.optimizer });
+    this.lastCommit = {
       planId: plan.planId,
       updateNumber: plan.updateNumber,
       stage: plan.stage,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { benchBackend, listBackends, orderOfChoice, type BackendBench } from '@retrace/compute';
+import { benchBackend, listBackends, ORDER_OF_CHOICE, type BackendBench } from '@retrace/compute';
 import { CliError } from '../../cli-error.js';
 import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
@@ -14,11 +14,11 @@ export async function bench(name: string | undefined, { json }: CommonOptions): 
 
 /** @throws CliError `BACKEND_UNKNOWN`; PolicyError when the backend can't be opened */
 async function benchOneBackend(name: string): Promise<BackendBench> {
-  const known = orderOfChoice.find((backend) => backend === name);
+  const known = ORDER_OF_CHOICE.find((backend) => backend === name);
   if (known === undefined) {
     throw new CliError(
       'BACKEND_UNKNOWN',
-      `unknown backend "${name}"; choose one of ${orderOfChoice.join(', ')}`,
+      `unknown backend "${name}"; choose one of ${ORDER_OF_CHOICE.join(', ')}`,
     );
   }
   return benchBackend(known);

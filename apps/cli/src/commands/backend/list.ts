@@ -1,7 +1,7 @@
 import { listBackends, type InstallationStatus } from '@retrace/compute';
+import { experimentalNotice } from '../../experimental.js';
 import type { CommonOptions } from '../../options.js';
 import { renderRecords } from '../../terminal/table.js';
-import { experimentNotice } from './experimental-backends.js';
 
 /** Prints all backends in order of choice. */
 export async function list({ json }: CommonOptions): Promise<void> {
@@ -14,7 +14,7 @@ export async function list({ json }: CommonOptions): Promise<void> {
     backend: name,
     state: isChosen ? 'chosen' : obstacle === null ? 'usable' : 'not usable',
     installed: installations.map(({ tensorflowVersion }) => tensorflowVersion).join(', '),
-    status: experimentNotice(name) ?? '',
+    status: experimentalNotice(name),
     detail: obstacle ?? selectedVersion(installations),
   }));
   console.log(renderRecords(rows));

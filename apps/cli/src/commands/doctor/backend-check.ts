@@ -1,19 +1,21 @@
+import { listBackends } from '@retrace/compute';
+import { experimentalNotice } from '../../experimental.js';
 import { runCheck, type CheckResult } from './check.js';
 
-/** Which backend would compute; slow ones are a warning that says what is missing for a fast one. */
+/** Names the backend that would be used. A slow one is a warning that says why no fast one can be used. */
 export function checkBackend(): Promise<CheckResult> {
   return runCheck('backend', async () => {
-    const { listBackends } = await import('@retrace/compute');
     const backends = await listBackends();
     const chosen = backends.find(({ isChosen }) => isChosen);
-    const reasons = backends
-      .filter(({ obstacle }) => obstacle !== null)
-      .map(({ name, obstacle }) => `${name}: ${obstacle ?? ''}`)
-      .join('; ');
-    const selected = chosen?.installations.find(({ isSelected }) => isSelected);
-    const isFast = chosen !== undefined && chosen.name !== 'wasm' && chosen.name !== 'cpu';
-    return isFast
-      ? { verdict: 'ok', detail: selected ? `${chosen.name} ${selected.tensorflowVersion}` : chosen.name }
-      : { verdict: 'warn', detail: `${chosen?.name ?? 'none'}, which is slow (${reasons})` };
+    if (chosen === undefined || chosen.name === 'wasm' || chosen.name === 'cpu') {
+      const reasons = backends
+        .filter(({ obstacle }) => obstacle !== null)
+        .map(({ name, obstacle }) => `${name}: ${obstacle ?? ''}`);
+      return { verdict: 'warn', detail: `${chosen?.name ?? 'none'}, which is slow (${reasons.join('; ')})` };
+    }
+    const selected = chosen.installations.find(({ isSelected }) => isSelected);
+    const detail = selected ? `${chosen.name} ${selected.tensorflowVersion}` : chosen.name;
+    const notice = experimentalNotice(chosen.name);
+    return notice === '' ? { verdict: 'ok', detail } : { verdict: 'warn', detail: `${detail}, ${notice}` };
   });
 }

@@ -1,14 +1,14 @@
-/** `fail`: Retrace can't work so; `warn`: it works with less. */
+/** `fail`: Retrace cannot work; `warn`: it works with restrictions. */
 export type Verdict = 'ok' | 'warn' | 'fail';
 
 export interface CheckResult {
   readonly check: string;
   readonly verdict: Verdict;
-  /** What was found, and what to do about it where it isn't ok. */
+  /** The finding, and what to do about it unless the verdict is ok. */
   readonly detail: string;
 }
 
-/** Runs one check; what it throws is a failure with the error's sentence. */
+/** Runs a check. An error that it throws is a failed check with the error's message. */
 export async function runCheck(
   check: string,
   find: () => Promise<Omit<CheckResult, 'check'>> | Omit<CheckResult, 'check'>,

@@ -1,11 +1,13 @@
+import { readVariables } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
 import { findServer } from '../../data-directory/hold-data-directory.js';
 import type { CommonOptions } from '../../options.js';
 import { LOOPBACK } from '../../server/role-definitions.js';
+import { commandEnvironment } from '../../services/environment.js';
 import { readServices } from '../../services/services.js';
 import { checkBackend } from './backend-check.js';
 import type { CheckResult } from './check.js';
-import { checkDisk, checkMemory, checkNode, checkPort } from './machine-checks.js';
+import { checkDisk, checkImage, checkMemory, checkNode, checkPort } from './machine-checks.js';
 
 export interface DoctorOptions extends CommonOptions {
   readonly port: number;
@@ -19,9 +21,11 @@ export interface DoctorOptions extends CommonOptions {
  * @throws CliError `CHECK_FAILED` naming the checks that failed
  */
 export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions): Promise<void> {
+  const { RETRACE_IMAGE: isInImage } = readVariables(commandEnvironment, { reads: ['RETRACE_IMAGE'] });
   const server = await findServer(dataDir);
   const results = [
     await checkNode(),
+    ...(isInImage === undefined ? [] : [await checkImage()]),
     await checkMemory(),
     await checkDisk(dataDir),
     await checkPort(LOOPBACK, port, server?.apiUrl || null),

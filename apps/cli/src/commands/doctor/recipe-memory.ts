@@ -9,6 +9,7 @@ import {
 } from '@retrace/policy';
 import { recipeModelConfig } from '@retrace/trainer';
 import { runCheck, type CheckResult } from './check.js';
+import { gibibytes } from './free-space.js';
 
 export interface RoleMemory {
   readonly role: string;
@@ -22,18 +23,18 @@ export interface RecipeMemory {
   readonly totalBytes: number;
 }
 
-const mebibyte = 2 ** 20;
+const MEBIBYTE = 2 ** 20;
 
-/** An allowance for what a role has besides what computes: its log, store client and events, and the heap that V8 lets grow. */
-const roleBytes = 300 * mebibyte;
+/** Allowance for the parts of a role that do not compute: its log, store client and events, and the growth of V8's heap. */
+const ROLE_BYTES = 300 * MEBIBYTE;
 
-/** An allowance for store, sink and API: about twice what docs/results/memory.md measured after half an hour. */
-const servicesBytes = 900 * mebibyte;
+/** Allowance for store, sink and API: about twice the figure in docs/results/memory.md after half an hour. */
+const SERVICES_BYTES = 900 * MEBIBYTE;
 
-/** Share of the machine that its system and other programs may need. */
-const reservedFraction = 0.05;
+/** Share of the machine's memory left to the system and other programs. */
+const RESERVED_FRACTION = 0.05;
 
-/** Peaks of the processes of a run on one machine. */
+/** Estimates the peak memory of each process of a run on one machine. */
 export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): Promise<RecipeMemory> {
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
@@ -44,7 +45,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const { optimizer, collection } = recipe;
   const rowTokens = longestContext(recipe);
   const numEpisodes = collection.groupsPerRound * collection.groupSize;
-  // An episode may be several sequences of the longest context each: only passes bound what is computed at once.
+  // An episode can have several sequences of the longest context. Only the size of a pass limits how much is computed at once.
   const passTokens = Math.max(optimizer.maxTokensPerMicroBatch, rowTokens);
   const numShards = optimizer.dataParallel ?? 1;
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
@@ -64,7 +65,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
     {
       role: 'store and API',
       count: 1,
-      estimate: { totalBytes: servicesBytes, parts: [{ name: 'program', bytes: servicesBytes }] },
+      estimate: { totalBytes: SERVICES_BYTES, parts: [{ name: 'program', bytes: SERVICES_BYTES }] },
     },
   ];
   return {
@@ -73,24 +74,24 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   };
 }
 
-/** Whether the recipe's processes fit into this machine's memory together; where they don't, what would help, largest part first. */
+/** Checks whether all processes of the recipe fit into this machine's memory; if not, says what would help, largest saving first. */
 export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
   return runCheck(`recipe ${recipe.name}`, async () => {
     const memory = await estimateRecipeMemory(recipe);
-    const availableBytes = machineBytes() * (1 - reservedFraction);
+    const availableBytes = machineBytes() * (1 - RESERVED_FRACTION);
     const described = memory.roles
       .map(
         ({ role, count, estimate }) =>
-          `${role} ${count > 1 ? `${String(count)} × ` : ''}${gibibytes(estimate.totalBytes)}`,
+          `${role} ${count > 1 ? `${count} × ` : ''}${gibibytes(estimate.totalBytes)}`,
       )
       .join(', ');
-    const detail = `needs ${gibibytes(memory.totalBytes)} GiB at its peak (${described}); there are ${gibibytes(availableBytes)}`;
+    const detail = `needs ${gibibytes(memory.totalBytes)} GiB at its peak (${described}); ${gibibytes(availableBytes)} GiB are available`;
     if (memory.totalBytes <= availableBytes) return { verdict: 'ok', detail };
     return { verdict: 'fail', detail: `${detail}; ${adviceFor(recipe, memory).join('; ')}` };
   });
 }
 
-/** What would make the trainer smaller, largest first. */
+/** Lists what would reduce the memory, largest saving first. */
 export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
   const bytesOf = (name: string) => roles[0].estimate.parts.find((part) => part.name === name)?.bytes ?? 0;
   const { optimizer, policy, collection } = recipe;
@@ -99,19 +100,19 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
     [
       bytesOf('gradients and optimizer'),
       policy && !policy.lora
-        ? `train adapters alone (policy.lora) in place of ${gibibytes(bytesOf('gradients and optimizer'))} GiB of gradients and optimizer state`
+        ? `train only adapters (policy.lora) instead of ${gibibytes(bytesOf('gradients and optimizer'))} GiB of gradients and optimizer state`
         : null,
     ],
     [
       bytesOf('activations of a pass'),
       optimizer.maxTokensPerMicroBatch > rowTokens
-        ? `set optimizer.maxTokensPerMicroBatch below ${String(optimizer.maxTokensPerMicroBatch)}, down to ${String(rowTokens)}: it changes no result, and a pass takes ${gibibytes(bytesOf('activations of a pass'))} GiB of activations`
-        : `shorten the longest context, ${String(rowTokens)} tokens (${policy ? 'policy' : 'model'}.maxPositions)`,
+        ? `set optimizer.maxTokensPerMicroBatch below ${optimizer.maxTokensPerMicroBatch}, down to ${rowTokens}: results stay the same, and a pass takes ${gibibytes(bytesOf('activations of a pass'))} GiB of activations`
+        : `shorten the longest context, ${rowTokens} tokens (${policy ? 'policy' : 'model'}.maxPositions)`,
     ],
     [
       roles[1].estimate.parts.find(({ name }) => name === 'keys and values')?.bytes ?? 0,
       collection.concurrentEpisodes > 1
-        ? `set collection.concurrentEpisodes below ${String(collection.concurrentEpisodes)}`
+        ? `set collection.concurrentEpisodes below ${collection.concurrentEpisodes}`
         : null,
     ],
     [bytesOf('weights'), 'choose a smaller model'],
@@ -122,16 +123,12 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
     .filter((remedy) => remedy !== null);
 }
 
-/** What this process may use: the machine's memory, or the smaller limit of its control group. */
+/** The memory that this process may use: the machine's, or the limit of its control group if that is smaller. */
 function machineBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
 }
 
 function asRole({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
-  return { totalBytes: totalBytes + roleBytes, parts: [...parts, { name: 'role', bytes: roleBytes }] };
-}
-
-function gibibytes(bytes: number): string {
-  return (bytes / 2 ** 30).toFixed(1);
+  return { totalBytes: totalBytes + ROLE_BYTES, parts: [...parts, { name: 'role', bytes: ROLE_BYTES }] };
 }

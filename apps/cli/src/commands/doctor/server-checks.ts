@@ -1,20 +1,21 @@
 import { runCheck, type CheckResult } from './check.js';
 
-/** What an API says of itself, as far as it is looked at here. */
+/** The part of the API's health report that is used here. */
 interface Health {
   readonly store: { readonly state: string; readonly detail: string };
   readonly sink: { readonly state: string; readonly detail: string; readonly lagRecords: number | null };
 }
 
-/** A person waits. */
-const patienceMs = 5_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Whether the server that holds the data directory is well: its store, and its sink with every partition. */
+/** Checks the store and the sink of the server that holds the data directory. */
 export function checkServer(apiUrl: string): Promise<CheckResult> {
   return runCheck('server', async () => {
     let health: Health;
     try {
-      const response = await fetch(`${apiUrl}/api/health`, { signal: AbortSignal.timeout(patienceMs) });
+      const response = await fetch(`${apiUrl}/api/health`, {
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      });
       health = (await response.json()) as Health;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -22,14 +23,19 @@ export function checkServer(apiUrl: string): Promise<CheckResult> {
     }
     const { store, sink } = health;
     if (store.state !== 'ready')
-      return { verdict: 'warn', detail: `${apiUrl}: the store is ${store.state}, ${store.detail}` };
+      return { verdict: 'warn', detail: `${apiUrl}: the store is ${store.state}: ${store.detail}` };
     if (sink.state === 'failed')
       return { verdict: 'fail', detail: `${apiUrl}: the sink has stopped: ${sink.detail}` };
     if (sink.state === 'backingOff')
-      return { verdict: 'warn', detail: `${apiUrl}: part of the sink is in trouble: ${sink.detail}` };
-    return {
-      verdict: 'ok',
-      detail: `${apiUrl}: the store lacks ${sink.lagRecords ?? 'an unknown number of'} records`,
-    };
+      return {
+        verdict: 'warn',
+        detail: `${apiUrl}: part of the sink is failing and retries: ${sink.detail}`,
+      };
+    return { verdict: 'ok', detail: `${apiUrl}: ${describeLag(sink.lagRecords)}` };
   });
+}
+
+function describeLag(lagRecords: number | null): string {
+  if (lagRecords === null) return 'the sink has not reported its position yet';
+  return lagRecords === 0 ? 'the store is up to date' : `the store is ${lagRecords} records behind the log`;
 }

@@ -1,33 +1,31 @@
 import { describeLog, LogError } from '@retrace/log';
 import { createStoreClient, readSchemaState, StoreError } from '@retrace/store';
+import { CLUSTER_NOTICE } from '../../experimental.js';
 import { installation } from '../../installation.js';
 import type { Services } from '../../services/services.js';
 import { runCheck, type CheckResult } from './check.js';
+import { gibibytes, verdictOnFreeSpace } from './free-space.js';
 
-/** A person waits: a service that does not answer by then is away. */
-const patienceMs = 8_000;
-const gibibyte = 1024 ** 3;
-const advisedDiskBytes = 5 * gibibyte;
-const neededDiskBytes = 0.25 * gibibyte;
+/** A service that does not answer by then counts as unavailable. */
+const ANSWER_TIMEOUT_MS = 8_000;
 
-/** Whether the log on Kafka answers, and whether its topics are as they should be; makes nothing. */
+/** Checks that Kafka answers and has the topics that the environment asks for, without creating any. */
 export function checkLog({ log }: Services): Promise<CheckResult> {
   return runCheck('log', async () => {
     if (log.kind !== 'kafka') return { verdict: 'ok', detail: `in directory ${log.path}` };
     const brokers = log.brokers.join(',');
     try {
-      const found = await describeLog({ ...log, requestDeadlineMs: patienceMs });
+      const found = await describeLog({ ...log, requestDeadlineMs: ANSWER_TIMEOUT_MS });
       if (found === null) {
-        return { verdict: 'ok', detail: `Kafka at ${brokers} answers; its topics are made on first use` };
+        return { verdict: 'ok', detail: `Kafka at ${brokers} answers; its topics are created on first use` };
       }
       const { numPartitions, replicationFactor } = found.trajectories;
-      const copies =
-        replicationFactor === 1 ? 'one copy of each' : `${String(replicationFactor)} copies of each`;
-      const detail = `Kafka at ${brokers} answers; ${found.trajectories.topic} has ${String(numPartitions)} partitions, ${copies}`;
+      const copies = replicationFactor === 1 ? 'one copy of each' : `${replicationFactor} copies of each`;
+      const detail = `Kafka at ${brokers} answers; ${found.trajectories.topic} has ${numPartitions} partitions, ${copies}`;
       return replicationFactor === 1
         ? {
             verdict: 'warn',
-            detail: `${detail}: a broker's disk that fails takes the log along; three are advised`,
+            detail: `${detail}; if that broker's disk fails, the log is lost; three copies are advised`,
           }
         : { verdict: 'ok', detail };
     } catch (error) {
@@ -36,7 +34,7 @@ export function checkLog({ log }: Services): Promise<CheckResult> {
   });
 }
 
-/** Whether the store answers, has this code's schema, and room on its disks. */
+/** Checks that the store answers, has the schema of this version, and has free space. */
 export function checkStore({ storeUrl, storeCluster, directory }: Services): Promise<CheckResult> {
   return runCheck('store', async () => {
     const { user, password } = directory.credentials();
@@ -45,26 +43,28 @@ export function checkStore({ storeUrl, storeCluster, directory }: Services): Pro
       username: user,
       password,
       cluster: storeCluster,
-      requestTimeoutMs: patienceMs,
+      requestTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     try {
       const schema = await readSchemaState(client, { directory: installation.migrations });
       const where = `ClickHouse ${schema.engineVersion} at ${storeUrl}`;
       if (schema.numUnknown > 0) {
-        return { verdict: 'fail', detail: `${where}: its schema is of later code; update this installation` };
+        return {
+          verdict: 'fail',
+          detail: `${where}: its schema is newer than this installation; update Retrace`,
+        };
       }
       const migrations =
         schema.numPending === 0
           ? 'its schema is up to date'
-          : `${String(schema.numPending)} migrations are to come, which the next sink or API applies`;
+          : `the next sink or API will apply ${schema.numPending} migrations`;
       const freeBytes = Math.min(...schema.disks.map((disk) => disk.freeBytes));
-      const room = `${(freeBytes / gibibyte).toFixed(1)} GiB free`;
-      const detail = `${where}: ${migrations}, ${room}`;
-      if (freeBytes >= advisedDiskBytes) return { verdict: 'ok', detail };
-      return {
-        verdict: freeBytes < neededDiskBytes ? 'fail' : 'warn',
-        detail: `${detail}; free some space there`,
-      };
+      const verdict = verdictOnFreeSpace(freeBytes);
+      const detail =
+        `${where}: ${migrations}, ${gibibytes(freeBytes)} GiB free` +
+        (verdict === 'ok' ? '' : '; free some space there');
+      if (storeCluster === null) return { verdict, detail };
+      return { verdict: verdict === 'ok' ? 'warn' : verdict, detail: `${detail}; ${CLUSTER_NOTICE}` };
     } catch (error) {
       return { verdict: 'fail', detail: `${sentenceOf(error)}; ${adviceOnStore(error)}` };
     } finally {
@@ -89,7 +89,7 @@ function adviceOnLog(error: unknown): string {
 function adviceOnStore(error: unknown): string {
   const code = error instanceof StoreError ? error.code : '';
   if (code === 'STORE_AUTHENTICATION_FAILED') return 'see RETRACE_STORE_USER and RETRACE_STORE_PASSWORD';
-  if (code === 'MIGRATION_REPLACED') return 'delete it and start again: the log fills it';
+  if (code === 'MIGRATION_REPLACED') return 'delete it and start again: it is filled from the log';
   if (code === 'MIGRATION_EDITED') return 'install the migrations as they were released';
   return 'start it, or correct RETRACE_STORE_URL';
 }

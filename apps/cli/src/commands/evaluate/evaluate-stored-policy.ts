@@ -1,4 +1,4 @@
-import { matrixProducts, parseRecipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
@@ -16,7 +16,8 @@ import {
   type PolicyEstimator,
   type PolicyEvaluation,
 } from '@retrace/trainer';
-import type { RunState } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import { TrajectoryReader, type StoreClient } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { BackendName } from '../../server/role-definitions.js';
@@ -28,7 +29,7 @@ export interface EvaluationRequest {
   readonly run: string;
   /** Policy version of the run, or `latest`; of another run as `<run id>/<version>`. */
   readonly policy: string;
-  /** Name or beginning of a version that the run was scored under; default: the rewards of the run's recipe. */
+  /** Name or prefix of a version that the run was scored with; default: the rewards of the run's recipe. */
   readonly rewardVersion?: string;
   readonly behaviorVersion?: number;
   readonly estimators: readonly PolicyEstimator[];
@@ -46,14 +47,14 @@ export interface EvaluationReport extends PolicyEvaluation {
   readonly policyVersion: number;
   readonly rewardVersion: string;
   readonly gamma: number;
-  /** Left out because updates that led to this policy were made of them. */
+  /** Episodes left out because updates that led to this policy used them. */
   readonly numFitted: number;
 }
 
 /**
- * Off-policy evaluation of a stored policy version on the run's stored episodes, never on those that it was fitted on.
+ * Evaluates a stored policy version off-policy on the run's stored episodes, except those that it was trained on.
  *
- * @throws CliError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; `POLICY_INCOMPATIBLE` for a policy of another run that reads other tokens
+ * @throws CliError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; `POLICY_INCOMPATIBLE` for a policy of another run with another tokenizer
  */
 export async function evaluateStoredPolicy(
   { client, log, directory }: StoreSession,
@@ -64,7 +65,6 @@ export async function evaluateStoredPolicy(
   const { run: policyRun, policy } = await findPolicy(log, run, request.policy);
   if (policyRun.runId !== runId) await checkSameTokens(client, runId, policyRun);
   const recipe = parseRecipe((wasCollected(run) ? policyRun : run).started.recipe);
-  const reader = new TrajectoryReader(client);
   const { episodeIds, numFitted } = await findEligibleEpisodes(client, {
     runId,
     policyRunId: policyRun.runId,
@@ -72,8 +72,12 @@ export async function evaluateStoredPolicy(
     behaviorVersion: request.behaviorVersion ?? null,
     maxEpisodes: request.maxEpisodes,
   });
-  const columns = await reader.readEpisodes(runId, episodeIds);
-  const { rewardVersion, stepRewards } = await rewardsOf();
+  const columns = await new TrajectoryReader(client).readEpisodes(runId, episodeIds);
+  const source = { client, log, runId, episodeIds };
+  const { rewardVersion, stepRewards } =
+    request.rewardVersion === undefined
+      ? await scoreRewards(source, recipe.reward, columns)
+      : await readStoredRewards(source, request.rewardVersion);
   await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
   const evaluation = await evaluatePolicy({
     recipe,
@@ -89,7 +93,7 @@ export async function evaluateStoredPolicy(
   const hint =
     evaluation.refusal === null || numFitted === 0
       ? ''
-      : `; ${String(numFitted)} more episodes fed updates that led to this policy and cannot judge it: an earlier version can be judged by them`;
+      : `; ${numFitted} more episodes were used in updates that led to this policy, so they can only judge an earlier version`;
   return {
     runId,
     policyRunId: policyRun.runId,
@@ -100,40 +104,63 @@ export async function evaluateStoredPolicy(
     ...evaluation,
     refusal: evaluation.refusal === null ? null : evaluation.refusal + hint,
   };
-
-  /** A reward for each step, the one for the episode as a whole with its last step; null where it is not known. */
-  async function rewardsOf() {
-    if (request.rewardVersion !== undefined) {
-      const { version } = await findVersion(client, runId, request.rewardVersion);
-      const scores = await readScores(client, { runId, version, episodeIds });
-      const found = episodeIds.map((id) => {
-        const score = scores.get(id);
-        return score === undefined ? null : joined(score.stepRewards, score.episodeReward);
-      });
-      return { rewardVersion: version, stepRewards: found };
-    }
-    const scorer = await RewardScorer.load(recipe.reward, {
-      verdicts: new VerdictStore({ log, reader, runId }),
-      visits: new StateVisits({ client, runId }),
-      asksJudges: false,
-    });
-    const texts = scorer.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null;
-    const scored = await scorer.scoreEpisodes(
-      episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
-    );
-    const found = scored.map(({ total, stepRewards, episodeReward }) =>
-      total === null ? null : joined(Array.from(stepRewards), episodeReward),
-    );
-    return { rewardVersion: scorer.version, stepRewards: found };
-  }
 }
 
-/** Outside any training run: there is no recipe then, and that of the policy counts. */
+interface RewardSource {
+  readonly client: StoreClient;
+  readonly log: EventLog;
+  readonly runId: string;
+  readonly episodeIds: readonly string[];
+}
+
+/** Rewards of each episode: one per step, with the episode's own reward added to its last step; null where a reward is missing. */
+interface EpisodeRewards {
+  readonly rewardVersion: string;
+  readonly stepRewards: readonly (readonly number[] | null)[];
+}
+
+/** Reads the scores that the episodes have under a reward version. */
+async function readStoredRewards(
+  { client, runId, episodeIds }: RewardSource,
+  nameOrPrefix: string,
+): Promise<EpisodeRewards> {
+  const { version } = await findVersion(client, runId, nameOrPrefix);
+  const scores = await readScores(client, { runId, version, episodeIds });
+  const stepRewards = episodeIds.map((id) => {
+    const score = scores.get(id);
+    return score === undefined ? null : joined(score.stepRewards, score.episodeReward);
+  });
+  return { rewardVersion: version, stepRewards };
+}
+
+/** Scores the episodes with the rewards of a recipe, without asking a judge. */
+async function scoreRewards(
+  { client, log, runId, episodeIds }: RewardSource,
+  reward: Recipe['reward'],
+  columns: EpisodeColumns,
+): Promise<EpisodeRewards> {
+  const reader = new TrajectoryReader(client);
+  const scorer = await RewardScorer.load(reward, {
+    verdicts: new VerdictStore({ log, reader, runId }),
+    visits: new StateVisits({ client, runId }),
+    asksJudges: false,
+  });
+  const texts = scorer.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null;
+  const scored = await scorer.scoreEpisodes(
+    episodeIds.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
+  );
+  const stepRewards = scored.map(({ total, stepRewards: rewards, episodeReward }) =>
+    total === null ? null : joined(Array.from(rewards), episodeReward),
+  );
+  return { rewardVersion: scorer.version, stepRewards };
+}
+
+/** Whether the run was collected outside training. Such a run has no recipe, so the recipe of the policy applies. */
 function wasCollected({ started: { recipe } }: RunState): boolean {
   return typeof recipe === 'object' && recipe !== null && 'fromRun' in recipe;
 }
 
-/** A policy can speak about recorded tokens only where they are those that it reads and writes. */
+/** Checks that the episodes have the tokens that the policy reads and writes. */
 async function checkSameTokens(client: StoreClient, runId: string, policyRun: RunState): Promise<void> {
   const recipe = parseRecipe(policyRun.started.recipe);
   const { tokenizer } = await openPolicyText({
@@ -150,8 +177,8 @@ async function checkSameTokens(client: StoreClient, runId: string, policyRun: Ru
   if (other === undefined) return;
   throw new CliError(
     'POLICY_INCOMPATIBLE',
-    `policies of run ${policyRun.runId} read tokens of tokenizer ${tokenizer.hash.slice(0, 12)}, the episodes of run ${runId} hold those ` +
-      `of ${other.hash.slice(0, 12)}: they can be judged by a policy of a run with that tokenizer alone`,
+    `policies of run ${policyRun.runId} use tokenizer ${tokenizer.hash.slice(0, 12)}, but the episodes of run ${runId} use ` +
+      `${other.hash.slice(0, 12)}; choose a policy of a run with that tokenizer`,
   );
 }
 

@@ -5,21 +5,20 @@ import { renderTable } from '../../terminal/table.js';
 export function printEvaluation(report: EvaluationReport): void {
   const { diagnostics, excluded, estimates, unavailable } = report;
   console.log(
-    `policy ${String(report.policyVersion)} of run ${report.policyRunId}, on episodes of run ${report.runId}, reward version ${report.rewardVersion.slice(0, 12)}`,
+    `policy ${report.policyVersion} of run ${report.policyRunId}, on episodes of run ${report.runId}, reward version ${report.rewardVersion.slice(0, 12)}`,
   );
   console.log(
-    `${String(diagnostics.numEpisodes)} episodes, ${diagnostics.effectiveEpisodes.toFixed(1)} effective, ` +
-      `of ${String(diagnostics.numGroups)} groups, ${diagnostics.effectiveGroups.toFixed(1)} effective; χ² ${format(diagnostics.chiSquare)}; ` +
-      `largest weight ${format(100 * diagnostics.largestWeightShare)} %; their behavior got ${format(report.behaviorReturn)}`,
+    `${diagnostics.numEpisodes} episodes, ${diagnostics.effectiveEpisodes.toFixed(1)} effective, ` +
+      `of ${diagnostics.numGroups} groups, ${diagnostics.effectiveGroups.toFixed(1)} effective; χ² ${format(diagnostics.chiSquare)}; ` +
+      `largest weight ${format(100 * diagnostics.largestWeightShare)} %; mean return of the behavior ${format(report.behaviorReturn)}`,
   );
   const leftOut = [
-    [report.numFitted, 'the policy was fitted on'],
+    [report.numFitted, 'the policy was trained on'],
     [excluded.otherwiseSampled, 'were not sampled at the training temperature'],
     [excluded.missingLogprobs, 'lack logprobs'],
     [excluded.missingRewards, 'lack a reward'],
   ] as const;
-  for (const [count, reason] of leftOut)
-    if (count > 0) console.log(`left out: ${String(count)} that ${reason}`);
+  for (const [count, reason] of leftOut) if (count > 0) console.log(`left out: ${count} that ${reason}`);
   if (estimates === null) return;
   console.log(
     renderTable(

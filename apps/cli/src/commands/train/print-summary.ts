@@ -1,6 +1,6 @@
 import { formatFigure, type RunSummary } from '../../run/run-progress.js';
 
-/** The run's final figures on stdout: aligned lines, or one JSON object. */
+/** Prints the run's final figures on stdout: aligned lines, or one JSON object. */
 export function printSummary(summary: RunSummary, isJson: boolean): void {
   if (isJson) {
     console.log(JSON.stringify(summary));

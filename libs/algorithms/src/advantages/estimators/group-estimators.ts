@@ -19,7 +19,7 @@ import { optimalTokenBaseline } from '../optimal-token-baseline.js';
 /** Estimators that compare the episodes of a group, without a critic. Importing this file registers them. */
 
 const singleton = choice('zero', 'raw');
-const overGroups = { usesCritic: false, usesGroups: true, correctsForBehavior: false } as const;
+const OVER_GROUPS = { usesCritic: false, usesGroups: true, correctsForBehavior: false } as const;
 
 /** Below this share of steps with a shared anchor GiGPO's step level is as good as absent. */
 const HARDLY_ANY_SHARED_ANCHORS = 0.05;
@@ -74,7 +74,7 @@ defineEpisodeEstimator({
 });
 
 defineAdvantageEstimator({
-  ...overGroups,
+  ...OVER_GROUPS,
   name: 'gdpo',
   source: 'arXiv:2601.05242',
   requires: ['rewardComponents', 'componentWeights'],
@@ -88,7 +88,7 @@ defineAdvantageEstimator({
 });
 
 defineAdvantageEstimator({
-  ...overGroups,
+  ...OVER_GROUPS,
   name: 'optimalTokenBaseline',
   source: "verl's multi-turn optimal token baseline",
   requires: ['proximalLogprobs', 'sumSquaredProbabilities'],
@@ -102,7 +102,7 @@ defineAdvantageEstimator({
 });
 
 defineAdvantageEstimator({
-  ...overGroups,
+  ...OVER_GROUPS,
   name: 'gigpo',
   source: 'Feng et al., arXiv:2505.10978',
   requires: ['episodeSteps', 'stepOffsets', 'anchors'],
@@ -145,7 +145,7 @@ function defineEpisodeEstimator<S extends OptionSchema>({
   ...spec
 }: EpisodeEstimatorSpec<S>): void {
   defineAdvantageEstimator({
-    ...overGroups,
+    ...OVER_GROUPS,
     ...spec,
     requires: [],
     compute(batch, options) {

@@ -6,10 +6,10 @@ import { reinforcePlusPlus, reinforcePlusPlusBaseline, remax } from '../reinforc
 
 /** Estimators on the return of an episode and a baseline from elsewhere. Importing this file registers them. */
 
-const withoutCritic = { usesCritic: false, correctsForBehavior: false } as const;
+const WITHOUT_CRITIC = { usesCritic: false, correctsForBehavior: false } as const;
 
 defineAdvantageEstimator({
-  ...withoutCritic,
+  ...WITHOUT_CRITIC,
   name: 'reinforcePlusPlus',
   source: 'Hu et al., arXiv:2501.03262',
   usesGroups: false,
@@ -23,7 +23,7 @@ defineAdvantageEstimator({
 });
 
 defineAdvantageEstimator({
-  ...withoutCritic,
+  ...WITHOUT_CRITIC,
   name: 'reinforcePlusPlusBaseline',
   source: 'Hu et al., arXiv:2501.03262',
   usesGroups: true,
@@ -37,7 +37,7 @@ defineAdvantageEstimator({
 });
 
 defineAdvantageEstimator({
-  ...withoutCritic,
+  ...WITHOUT_CRITIC,
   name: 'remax',
   source: 'Li et al., arXiv:2310.10505',
   usesGroups: false,
@@ -51,7 +51,7 @@ defineAdvantageEstimator({
 });
 
 defineAdvantageEstimator({
-  ...withoutCritic,
+  ...WITHOUT_CRITIC,
   name: 'rae',
   source: 'SPIRAL, arXiv:2506.24119',
   usesGroups: false,

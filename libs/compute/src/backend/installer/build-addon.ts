@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { ComputeError } from '../compute-error.js';
 import { addonSourceDirectory, nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
-import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
+import { BINDING_FILE, INCLUDE_DIRECTORY, LIBRARY_DIRECTORY } from './installation.js';
 import type { CommandResult } from './run-command.js';
 import { lastLine, runCommand } from './run-command.js';
 import type { WheelEntry } from './wheel-archive.js';
 import { WheelArchive } from './wheel-archive.js';
 
-const libraries = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'] as const;
+const LIBRARIES = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'] as const;
 /** The C API, and the headers that it includes. */
-const headerFolders = [
+const HEADER_FOLDERS = [
   'tensorflow/c/',
   'tensorflow/core/common_runtime/next_pluggable_device/c/',
   'tensorflow/core/platform/',
@@ -38,14 +38,14 @@ export async function unpackTensorflow(
   } finally {
     await wheel.close();
   }
-  const folder = join(directory, libraryDirectory);
+  const folder = join(directory, LIBRARY_DIRECTORY);
   const found = await readdir(folder).catch((): string[] => []);
-  for (const library of libraries) {
+  for (const library of LIBRARIES) {
     if (!found.includes(library)) {
       throw new ComputeError('BACKEND_INSTALL_FAILED', `The TensorFlow wheel does not hold ${library}.`);
     }
   }
-  await runCommand('strip', ['--strip-unneeded', ...libraries.map((library) => join(folder, library))]);
+  await runCommand('strip', ['--strip-unneeded', ...LIBRARIES.map((library) => join(folder, library))]);
 }
 
 /** Unzips the libraries of NVIDIA's wheels to where TensorFlow's own RUNPATH finds them: `lib/../nvidia/<package>/lib`. */
@@ -80,14 +80,14 @@ export async function compileAddon(
   signal?: AbortSignal,
 ): Promise<void> {
   const sources = addonSourceDirectory();
-  const libraryFolder = join(directory, libraryDirectory);
+  const libraryFolder = join(directory, LIBRARY_DIRECTORY);
   await cp(join(sources, 'binding.gyp'), join(directory, 'binding.gyp'));
   await cp(join(sources, 'package.json'), join(directory, 'package.json'));
   await cp(join(sources, 'binding'), join(directory, 'binding'), { recursive: true });
   await mkdir(join(directory, 'lib'), { recursive: true });
   // The linker's names; the addon itself asks for the versioned ones.
-  await symlink(libraries[0], join(libraryFolder, 'libtensorflow.so'));
-  await symlink(libraries[1], join(libraryFolder, 'libtensorflow_framework.so'));
+  await symlink(LIBRARIES[0], join(libraryFolder, 'libtensorflow.so'));
+  await symlink(LIBRARIES[1], join(libraryFolder, 'libtensorflow_framework.so'));
   const result = await runCommand(
     process.execPath,
     [
@@ -99,7 +99,7 @@ export async function compileAddon(
   );
   if (result.exitCode !== 0) throw compileError(result, signal);
   const buildOnly = ['build', 'binding', 'binding.gyp', 'package.json'];
-  const links = [`${libraryDirectory}/libtensorflow.so`, `${libraryDirectory}/libtensorflow_framework.so`];
+  const links = [`${LIBRARY_DIRECTORY}/libtensorflow.so`, `${LIBRARY_DIRECTORY}/libtensorflow_framework.so`];
   for (const path of [...buildOnly, ...links])
     await rm(join(directory, path), { recursive: true, force: true });
 }
@@ -110,7 +110,7 @@ export async function compileAddon(
  * @throws ComputeError `BACKEND_INSTALL_FAILED` if it can't be loaded, or gives something else than 9.
  */
 export async function testAddon(directory: string): Promise<void> {
-  const result = await runCommand(process.execPath, ['-e', multiplication, join(directory, bindingFile)], {
+  const result = await runCommand(process.execPath, ['-e', MULTIPLICATION, join(directory, BINDING_FILE)], {
     environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
     timeoutMs: 120_000,
   });
@@ -122,7 +122,7 @@ export async function testAddon(directory: string): Promise<void> {
   }
 }
 
-const multiplication = `
+const MULTIPLICATION = `
   const binding = require(process.argv[1]);
   const three = binding.createTensor([1, 1], binding.TF_FLOAT, new Float32Array([3]));
   const flag = (name) => ({ name, type: binding.TF_ATTR_BOOL, value: false });
@@ -132,12 +132,12 @@ const multiplication = `
 `;
 
 function tensorflowTarget(path: string): string | null {
-  if (libraries.some((library) => path === `tensorflow/${library}`)) {
-    return `${libraryDirectory}/${path.slice('tensorflow/'.length)}`;
+  if (LIBRARIES.some((library) => path === `tensorflow/${library}`)) {
+    return `${LIBRARY_DIRECTORY}/${path.slice('tensorflow/'.length)}`;
   }
   const header = path.startsWith('tensorflow/include/') ? path.slice('tensorflow/include/'.length) : null;
-  return header !== null && headerFolders.some((folder) => header.startsWith(folder))
-    ? `${includeDirectory}/${header}`
+  return header !== null && HEADER_FOLDERS.some((folder) => header.startsWith(folder))
+    ? `${INCLUDE_DIRECTORY}/${header}`
     : null;
 }
 

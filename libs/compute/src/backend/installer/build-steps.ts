@@ -5,7 +5,7 @@ import { downloadRequirements, downloadWheel } from './download-wheel.js';
 import { platformName } from './installation.js';
 import type { TensorflowBuild } from './installation.js';
 import { findNativeOps, compileNativeOps } from './native-ops.js';
-import { nvidiaDownloadBytes, nvidiaPlatforms, nvidiaRequirements } from './nvidia-requirements.js';
+import { NVIDIA_DOWNLOAD_BYTES, NVIDIA_PLATFORMS, nvidiaRequirements } from './nvidia-requirements.js';
 import type { WheelPin } from './wheel-pins.js';
 import { wheelPinFor } from './wheel-pins.js';
 
@@ -79,12 +79,12 @@ async function downloadTensorflow(
 }
 
 async function downloadWithCuda(pin: WheelPin, step: DownloadStep): Promise<string[]> {
-  const share = pin.sizeBytes / (pin.sizeBytes + nvidiaDownloadBytes);
+  const share = pin.sizeBytes / (pin.sizeBytes + NVIDIA_DOWNLOAD_BYTES);
   const [wheel] = await downloadTensorflow(pin, share, step);
   const nvidia = await downloadRequirements(
     await nvidiaRequirements(wheel),
-    nvidiaPlatforms,
-    nvidiaDownloadBytes,
+    NVIDIA_PLATFORMS,
+    NVIDIA_DOWNLOAD_BYTES,
     {
       python: step.tools.python,
       directory: step.directory,

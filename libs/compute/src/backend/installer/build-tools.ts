@@ -19,7 +19,7 @@ export interface BuildTools {
 export async function findBuildTools(environment: NodeJS.ProcessEnv = process.env): Promise<BuildTools> {
   const python = await firstThatRuns(
     [environment['PYTHON'], 'python3', 'python'],
-    ['-c', pythonCheck],
+    ['-c', PYTHON_CHECK],
     environment,
   );
   if (python === null) throw missing('Python 3.8 or newer (`python3`) was not found; install python3');
@@ -44,7 +44,7 @@ install libnode-dev, or run \`npx node-gyp install\``,
   return { python, nodePrefix };
 }
 
-const pythonCheck = 'import sys; sys.exit(0 if sys.version_info >= (3, 8) else 1)';
+const PYTHON_CHECK = 'import sys; sys.exit(0 if sys.version_info >= (3, 8) else 1)';
 
 /** The addon uses Node-API alone, which is stable across versions of Node, so any headers serve. */
 async function nodePrefixes(environment: NodeJS.ProcessEnv): Promise<(string | undefined)[]> {

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../testing/temporary-directory.js';
 import type { BuildSteps } from './build-steps.js';
 import { installWith } from './install-backend.js';
 import type { TensorflowBuild } from './installation.js';
-import { bindingFile, findDamage, findInstallation, findInstallations } from './installation.js';
+import { BINDING_FILE, findDamage, findInstallation, findInstallations } from './installation.js';
 import type { InstallProgress } from './progress.js';
 import { removeBackend } from './remove-backend.js';
 
@@ -34,7 +34,7 @@ class FakeSteps implements BuildSteps {
   }
 
   async compile({ directory }: Parameters<BuildSteps['compile']>[0]): Promise<void> {
-    await this.write(directory, bindingFile, 'binding');
+    await this.write(directory, BINDING_FILE, 'binding');
     this.pass('compile');
   }
 
@@ -163,7 +163,7 @@ describe('installBackend', () => {
     const cacheDirectory = await temporaryDirectory();
     const installed = await installWith(new FakeSteps(), cpu, { cacheDirectory });
     await writeFile(installed.bindingPath, 'BINDING');
-    expect(await findDamage(installed)).toContain(`${bindingFile} has checksum`);
+    expect(await findDamage(installed)).toContain(`${BINDING_FILE} has checksum`);
   });
 
   it('reports progress that never falls and ends at 1', async () => {

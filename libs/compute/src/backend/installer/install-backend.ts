@@ -16,10 +16,10 @@ import type {
 import {
   defaultCacheDirectory,
   findInstallation,
-  includeDirectory,
+  INCLUDE_DIRECTORY,
   installationDirectory,
-  layoutVersion,
-  manifestFile,
+  LAYOUT_VERSION,
+  MANIFEST_FILE,
   platformName,
   sha256OfFile,
 } from './installation.js';
@@ -41,8 +41,8 @@ export interface InstallOptions {
 }
 
 /** Most that an installation occupies while it is built. */
-const neededBytes: Readonly<Record<Variant, number>> = { cpu: 2e9, cuda: 12e9 };
-const aside = '.building-';
+const NEEDED_BYTES: Readonly<Record<Variant, number>> = { cpu: 2e9, cuda: 12e9 };
+const ASIDE = '.building-';
 
 /**
  * Installs TensorFlow and the addon built against it into the cache directory, or finds that it is installed.
@@ -120,7 +120,7 @@ async function build(
       scale.report('downloading', fraction, message);
     },
   });
-  const directory = await mkdtemp(join(backends, aside));
+  const directory = await mkdtemp(join(backends, ASIDE));
   try {
     await steps.unpack({
       downloads,
@@ -172,7 +172,7 @@ async function writeManifest(directory: string, { version, variant }: Tensorflow
     const absolute = join(entry.parentPath, entry.name);
     const path = relative(directory, absolute).split(sep).join('/');
     // Compilers read headers; nothing that runs does.
-    if (path.startsWith(`${includeDirectory}/`)) continue;
+    if (path.startsWith(`${INCLUDE_DIRECTORY}/`)) continue;
     files.push({
       path,
       sizeBytes: (await stat(absolute)).size,
@@ -180,7 +180,7 @@ async function writeManifest(directory: string, { version, variant }: Tensorflow
     });
   }
   const manifest: InstallationManifest = {
-    layoutVersion,
+    layoutVersion: LAYOUT_VERSION,
     tensorflowVersion: version,
     addonVersion: addonVersion(),
     variant,
@@ -188,22 +188,22 @@ async function writeManifest(directory: string, { version, variant }: Tensorflow
     installedAt: new Date().toISOString(),
     files,
   };
-  await writeFile(join(directory, manifestFile), JSON.stringify(manifest, null, 2));
+  await writeFile(join(directory, MANIFEST_FILE), JSON.stringify(manifest, null, 2));
 }
 
 /** What builders left that were killed: under the lock nobody else builds. */
 async function removeLeftovers(backends: string): Promise<void> {
   for (const name of await readdir(backends)) {
-    if (name.startsWith(aside)) await rm(join(backends, name), { recursive: true, force: true });
+    if (name.startsWith(ASIDE)) await rm(join(backends, name), { recursive: true, force: true });
   }
 }
 
 async function requireSpace(directory: string, variant: Variant): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
-  if (free < neededBytes[variant]) {
+  if (free < NEEDED_BYTES[variant]) {
     throw notInstallable(
-      `it needs ${neededBytes[variant] / 1e9} GB of disk space and ${(free / 1e9).toFixed(1)} GB are free`,
+      `it needs ${NEEDED_BYTES[variant] / 1e9} GB of disk space and ${(free / 1e9).toFixed(1)} GB are free`,
     );
   }
 }

@@ -17,7 +17,7 @@ export interface LockOptions {
 }
 
 /** A holder that has shown no sign of life for this many heartbeats is dead. */
-const missedHeartbeats = 12;
+const MISSED_HEARTBEATS = 12;
 
 /**
  * Runs `work` while this process alone holds the lock file; waits for other processes. The lock of a process that
@@ -81,7 +81,7 @@ async function readOwner(path: string): Promise<LockOwner | null> {
 async function isDead(path: string, owner: LockOwner | null, heartbeatMs: number): Promise<boolean> {
   if (owner?.host === hostname() && !isAlive(owner.pid)) return true;
   const stats = await stat(path).catch(() => null);
-  return stats !== null && Date.now() - stats.mtimeMs > missedHeartbeats * heartbeatMs;
+  return stats !== null && Date.now() - stats.mtimeMs > MISSED_HEARTBEATS * heartbeatMs;
 }
 
 /** Renamed away first: of several waiters that see the same dead owner, one succeeds and the others look again. */

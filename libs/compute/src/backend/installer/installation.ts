@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { addonVersion } from './addon-sources.js';
 import type { TensorflowVersion } from './tensorflow-version.js';
-import { tensorflowVersions } from './tensorflow-version.js';
+import { TENSORFLOW_VERSIONS } from './tensorflow-version.js';
 
 /** `cuda` runs on NVIDIA GPUs and on processors, `cpu` on processors only. */
 export type Variant = 'cpu' | 'cuda';
@@ -43,14 +43,14 @@ export interface Installation {
 }
 
 /** Written last into an installation; a directory without it is not one. */
-export const manifestFile = 'installation.json';
+export const MANIFEST_FILE = 'installation.json';
 /** Two levels below the installation: the addon's RUNPATH is `$ORIGIN/../../deps/lib`. */
-export const bindingFile = 'lib/napi-v8/tfjs_binding.node';
-export const libraryDirectory = 'deps/lib';
+export const BINDING_FILE = 'lib/napi-v8/tfjs_binding.node';
+export const LIBRARY_DIRECTORY = 'deps/lib';
 /** Headers of TensorFlow's C API, kept for what is compiled against the installation later. */
-export const includeDirectory = 'deps/include';
+export const INCLUDE_DIRECTORY = 'deps/include';
 /** Raised when an installation holds something that older ones lack. */
-export const layoutVersion = 2;
+export const LAYOUT_VERSION = 2;
 
 /** `$XDG_CACHE_HOME/retrace`, or `~/.cache/retrace`. */
 export function defaultCacheDirectory(environment: NodeJS.ProcessEnv = process.env): string {
@@ -84,14 +84,14 @@ export async function findInstallation(
 ): Promise<Installation | null> {
   const directory = installationDirectory(cacheDirectory, build);
   const manifest = await readManifest(directory);
-  if (manifest?.layoutVersion !== layoutVersion) return null;
+  if (manifest?.layoutVersion !== LAYOUT_VERSION) return null;
   for (const file of manifest.files) {
     const stats = await lstat(join(directory, file.path)).catch(() => null);
     if (stats?.size !== file.sizeBytes) return null;
   }
   return {
     directory,
-    bindingPath: join(directory, bindingFile),
+    bindingPath: join(directory, BINDING_FILE),
     sizeBytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
     manifest,
   };
@@ -103,7 +103,7 @@ export async function findInstallations(
   variant: Variant,
 ): Promise<readonly Installation[]> {
   const found = await Promise.all(
-    tensorflowVersions.map((version) => findInstallation(cacheDirectory, { version, variant })),
+    TENSORFLOW_VERSIONS.map((version) => findInstallation(cacheDirectory, { version, variant })),
   );
   return found.filter((installation) => installation !== null);
 }
@@ -125,7 +125,7 @@ export async function sha256OfFile(path: string): Promise<string> {
 
 async function readManifest(directory: string): Promise<InstallationManifest | null> {
   try {
-    return JSON.parse(await readFile(join(directory, manifestFile), 'utf8')) as InstallationManifest;
+    return JSON.parse(await readFile(join(directory, MANIFEST_FILE), 'utf8')) as InstallationManifest;
   } catch {
     return null;
   }

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { ComputeError } from '../compute-error.js';
 import { nodeGypScript } from './addon-sources.js';
 import type { BuildTools } from './build-tools.js';
-import { bindingFile, includeDirectory, libraryDirectory } from './installation.js';
+import { BINDING_FILE, INCLUDE_DIRECTORY, LIBRARY_DIRECTORY } from './installation.js';
 import { runningProcessor } from './processor.js';
 import { lastLine, runCommand } from './run-command.js';
 
-const opsFile = 'retrace_ops.node';
-const quietFile = 'retrace_quiet.node';
+const OPS_FILE = 'retrace_ops.node';
+const QUIET_FILE = 'retrace_quiet.node';
 
 /** Addons of our own beside TensorFlow's, by their paths. */
 export interface NativeAddons {
@@ -27,7 +27,7 @@ export function findNativeOps(installationDirectory: string): NativeAddons | nul
   const sources = findSources();
   if (sources === null) return null;
   const directory = join(installationDirectory, nativeOpsDirectory(sources));
-  const addons = { ops: join(directory, opsFile), quiet: join(directory, quietFile) };
+  const addons = { ops: join(directory, OPS_FILE), quiet: join(directory, QUIET_FILE) };
   return existsSync(addons.ops) && existsSync(addons.quiet) ? addons : null;
 }
 
@@ -52,8 +52,8 @@ export async function compileNativeOps(
       process.execPath,
       [
         ...[nodeGypScript(), 'rebuild', `--nodedir=${nodePrefix}`, `--python=${python}`],
-        `--tensorflow_include=${join(installationDirectory, includeDirectory)}`,
-        `--tensorflow_lib=${join(installationDirectory, libraryDirectory)}`,
+        `--tensorflow_include=${join(installationDirectory, INCLUDE_DIRECTORY)}`,
+        `--tensorflow_lib=${join(installationDirectory, LIBRARY_DIRECTORY)}`,
         `--processor=${runningProcessor()}`,
       ],
       { directory: build, signal },
@@ -61,9 +61,9 @@ export async function compileNativeOps(
     if (compiled.exitCode !== 0) throw failed('Compiling', lastLine(compiled));
     const result = join(build, 'result');
     await mkdir(result);
-    for (const file of [opsFile, quietFile])
+    for (const file of [OPS_FILE, QUIET_FILE])
       await rename(join(build, 'build', 'Release', file), join(result, file));
-    await testOps(installationDirectory, { ops: join(result, opsFile), quiet: join(result, quietFile) });
+    await testOps(installationDirectory, { ops: join(result, OPS_FILE), quiet: join(result, QUIET_FILE) });
     const target = join(installationDirectory, nativeOpsDirectory(sources));
     await rm(target, { recursive: true, force: true });
     await rename(result, target);
@@ -91,7 +91,7 @@ function nativeOpsDirectory(sources: string): string {
 async function testOps(installationDirectory: string, { ops, quiet }: NativeAddons): Promise<void> {
   const result = await runCommand(
     process.execPath,
-    ['-e', activation, quiet, join(installationDirectory, bindingFile), ops],
+    ['-e', ACTIVATION, quiet, join(installationDirectory, BINDING_FILE), ops],
     {
       environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
       timeoutMs: 120_000,
@@ -102,7 +102,7 @@ async function testOps(installationDirectory: string, { ops, quiet }: NativeAddo
 }
 
 /** SwiGLU of a gate of 5, which σ leaves nearly as it is, and 3.5236: 5·σ(5)·3.5236 = 17.5. */
-const activation = `
+const ACTIVATION = `
   const binding = require(process.argv[1]).silently(() => require(process.argv[2]));
   require(process.argv[3]);
   const scalar = (x) => binding.createTensor([1], binding.TF_FLOAT, new Float32Array([x]));

@@ -5,10 +5,10 @@ import { ComputeError } from '../compute-error.js';
 import { WheelArchive } from './wheel-archive.js';
 
 /** About what the wheels that `nvidiaRequirements` names weigh together. */
-export const nvidiaDownloadBytes = 2.8e9;
+export const NVIDIA_DOWNLOAD_BYTES = 2.8e9;
 
 /** Tags under which NVIDIA publishes wheels; pip takes each tag literally. */
-export const nvidiaPlatforms = [
+export const NVIDIA_PLATFORMS = [
   'manylinux_2_27_x86_64',
   'manylinux_2_18_x86_64',
   'manylinux_2_17_x86_64',

@@ -12,7 +12,7 @@ export interface InstallProgress {
 export type OnInstallProgress = (progress: InstallProgress) => void;
 
 /** Where each stage begins on the scale of the whole, after the time it takes on a usual connection. */
-const begins: Readonly<Record<InstallStage, number>> = {
+const BEGINS: Readonly<Record<InstallStage, number>> = {
   waiting: 0,
   checking: 0,
   downloading: 0.02,
@@ -21,7 +21,7 @@ const begins: Readonly<Record<InstallStage, number>> = {
   testing: 0.97,
   installed: 1,
 };
-const order: readonly InstallStage[] = [
+const ORDER: readonly InstallStage[] = [
   'checking',
   'downloading',
   'unpacking',
@@ -38,9 +38,9 @@ export class ProgressScale {
 
   /** @param within how much of the stage is over, 0 to 1 */
   report(stage: InstallStage, within: number, message: string): void {
-    const start = begins[stage];
-    const next = order[order.indexOf(stage) + 1];
-    const end = stage === 'waiting' || next === undefined ? start : begins[next];
+    const start = BEGINS[stage];
+    const next = ORDER[ORDER.indexOf(stage) + 1];
+    const end = stage === 'waiting' || next === undefined ? start : BEGINS[next];
     this.highest = Math.max(this.highest, start + (end - start) * Math.min(Math.max(within, 0), 1));
     this.onProgress({ stage, fraction: this.highest, message });
   }

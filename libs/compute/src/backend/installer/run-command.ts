@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly signal?: AbortSignal;
 }
 
-const keptOutput = 8192;
+const KEPT_OUTPUT = 8192;
 
 /**
  * Runs a command without a shell and waits for its end. A command that can't be started, fails, runs past its
@@ -35,7 +35,7 @@ export function runCommand(
     });
     let output = '';
     const keep = (chunk: Buffer): void => {
-      output = (output + chunk.toString()).slice(-keptOutput);
+      output = (output + chunk.toString()).slice(-KEPT_OUTPUT);
     };
     const endGroup = (): void => {
       if (child.pid === undefined) return;

@@ -17,12 +17,12 @@ export interface WheelEntry {
   readonly headerOffset: number;
 }
 
-const endOfDirectory = 0x06054b50;
-const directoryEntry = 0x02014b50;
-const localHeader = 0x04034b50;
-const stored = 0;
-const deflated = 8;
-const unknown32 = 0xffffffff;
+const END_OF_DIRECTORY = 0x06054b50;
+const DIRECTORY_ENTRY = 0x02014b50;
+const LOCAL_HEADER = 0x04034b50;
+const STORED = 0;
+const DEFLATED = 8;
+const UNKNOWN32 = 0xffffffff;
 
 /** Reads a wheel, which is a ZIP archive (PKWARE APPNOTE 6.3), file by file without holding one in memory. */
 export class WheelArchive {
@@ -63,7 +63,7 @@ export class WheelArchive {
       },
     });
     const target = createWriteStream(destination);
-    if (entry.method === stored) await pipeline(source, measure, target);
+    if (entry.method === STORED) await pipeline(source, measure, target);
     else await pipeline(source, createInflateRaw(), measure, target);
     if (sizeBytes !== entry.sizeBytes || checksum !== entry.crc32) {
       throw broken(this.path, `${entry.path} does not have its recorded size and checksum`);
@@ -77,7 +77,7 @@ export class WheelArchive {
   /** The local header repeats the name and has extra fields of its own length. */
   private async dataOffset({ headerOffset, path }: WheelEntry): Promise<number> {
     const header = await readAt(this.handle, headerOffset, 30);
-    if (header.length < 30 || header.readUInt32LE(0) !== localHeader) {
+    if (header.length < 30 || header.readUInt32LE(0) !== LOCAL_HEADER) {
       throw broken(this.path, `${path} has no header at ${headerOffset}`);
     }
     return headerOffset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -91,10 +91,10 @@ async function readDirectory(handle: FileHandle, archive: string): Promise<Wheel
   if (end < 0) throw broken(archive, 'it has no ZIP directory');
   const directorySize = tail.readUInt32LE(end + 12);
   const directoryOffset = tail.readUInt32LE(end + 16);
-  if (directoryOffset === unknown32) throw broken(archive, 'ZIP archives above 4 GiB are not read');
+  if (directoryOffset === UNKNOWN32) throw broken(archive, 'ZIP archives above 4 GiB are not read');
   const directory = await readAt(handle, directoryOffset, directorySize);
   const entries: WheelEntry[] = [];
-  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === directoryEntry;) {
+  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === DIRECTORY_ENTRY;) {
     const nameLength = directory.readUInt16LE(at + 28);
     const entry = {
       path: directory.toString('utf8', at + 46, at + 46 + nameLength),
@@ -104,7 +104,7 @@ async function readDirectory(handle: FileHandle, archive: string): Promise<Wheel
       sizeBytes: directory.readUInt32LE(at + 24),
       headerOffset: directory.readUInt32LE(at + 42),
     };
-    if (entry.method !== stored && entry.method !== deflated) {
+    if (entry.method !== STORED && entry.method !== DEFLATED) {
       throw broken(archive, `${entry.path} is compressed by method ${entry.method}; only 0 and 8 are read`);
     }
     if (entry.path.split('/').includes('..') || entry.path.startsWith('/')) {
@@ -117,7 +117,7 @@ async function readDirectory(handle: FileHandle, archive: string): Promise<Wheel
 }
 
 function findEnd(tail: Buffer): number {
-  for (let at = tail.length - 22; at >= 0; at--) if (tail.readUInt32LE(at) === endOfDirectory) return at;
+  for (let at = tail.length - 22; at >= 0; at--) if (tail.readUInt32LE(at) === END_OF_DIRECTORY) return at;
   return -1;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tensorflowVersions } from './tensorflow-version.js';
+import { TENSORFLOW_VERSIONS } from './tensorflow-version.js';
 import { wheelPinFor } from './wheel-pins.js';
 
 /** Names, tags and sizes as the index of Python packages lists them. */
@@ -59,7 +59,7 @@ describe('wheelPinFor', () => {
     );
     for (const checksum of checksums) expect(checksum).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(checksums).size).toBe(checksums.length);
-    expect([...new Set(onTheIndex.map(([, , version]) => version))]).toEqual([...tensorflowVersions]);
+    expect([...new Set(onTheIndex.map(([, , version]) => version))]).toEqual([...TENSORFLOW_VERSIONS]);
   });
 
   it.each([

@@ -22,7 +22,7 @@ interface PinnedFile {
 type Target = 'linux-x64-cpu' | 'linux-x64-cuda' | 'linux-arm64-cpu';
 
 /** The distribution for a target, and its processor as the index names it. */
-const targets: Readonly<Record<Target, { readonly distribution: string; readonly processor: string }>> = {
+const TARGETS: Readonly<Record<Target, { readonly distribution: string; readonly processor: string }>> = {
   'linux-x64-cpu': { distribution: 'tensorflow-cpu', processor: 'x86_64' },
   'linux-x64-cuda': { distribution: 'tensorflow', processor: 'x86_64' },
   'linux-arm64-cpu': { distribution: 'tensorflow', processor: 'aarch64' },
@@ -34,7 +34,7 @@ interface PinnedVersion {
   readonly files: Readonly<Record<Target, PinnedFile>>;
 }
 
-const pins: Readonly<Record<TensorflowVersion, PinnedVersion>> = {
+const PINS: Readonly<Record<TensorflowVersion, PinnedVersion>> = {
   '2.21.0': {
     tags: ['manylinux_2_27'],
     files: {
@@ -92,8 +92,8 @@ const pins: Readonly<Record<TensorflowVersion, PinnedVersion>> = {
 export function wheelPinFor(platform: string, variant: Variant, version: TensorflowVersion): WheelPin | null {
   const target = `${platform}-${variant}`;
   if (!isTarget(target)) return null;
-  const { distribution, processor } = targets[target];
-  const { tags, files } = pins[version];
+  const { distribution, processor } = TARGETS[target];
+  const { tags, files } = PINS[version];
   const wheelTag = tags.map((tag) => `${tag}_${processor}`).join('.');
   return {
     distribution,
@@ -105,5 +105,5 @@ export function wheelPinFor(platform: string, variant: Variant, version: Tensorf
 }
 
 function isTarget(name: string): name is Target {
-  return name in targets;
+  return name in TARGETS;
 }

@@ -3,7 +3,7 @@
 type Elements = Float32Array | Int32Array;
 
 /** Below this many elements a loop is faster than `subarray` and `set`. */
-const shortBlock = 48;
+const SHORT_BLOCK = 48;
 
 /** Block b of the target is the one that begins at `offset + b·stride` in the source. */
 export function copyBlocks(
@@ -108,6 +108,6 @@ export function transpose(source: Elements, target: Elements, numRows: number, n
 }
 
 function copyBlock(source: Elements, from: number, target: Elements, to: number, blockSize: number): void {
-  if (blockSize < shortBlock) for (let i = 0; i < blockSize; i++) target[to + i] = source[from + i];
+  if (blockSize < SHORT_BLOCK) for (let i = 0; i < blockSize; i++) target[to + i] = source[from + i];
   else target.set(source.subarray(from, from + blockSize), to);
 }

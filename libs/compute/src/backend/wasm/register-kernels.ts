@@ -3,7 +3,7 @@ import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { copyBlocks, fillOneHot, gatherBlocks, multiplyPairs, sumBlocks, transpose } from './memory-loops.js';
 
 /** Kernel of inputs `x` and `factors` and the attribute `conjugate`: see `multiplyPairs`. */
-export const multiplyPairsKernel = 'RetraceMultiplyPairs';
+export const MULTIPLY_PAIRS_KERNEL = 'RetraceMultiplyPairs';
 
 type Attributes = Readonly<Record<string, unknown>>;
 type Inputs = Readonly<Record<string, tf.TensorInfo>>;
@@ -24,7 +24,7 @@ type Accepts = (inputs: Inputs, attributes: Attributes) => boolean;
 export function registerWasmKernels(): void {
   if (tf.getKernel('UnsortedSegmentSum', 'wasm') !== undefined) return;
   register('UnsortedSegmentSum', unsortedSegmentSum);
-  register(multiplyPairsKernel, multiplyComplex);
+  register(MULTIPLY_PAIRS_KERNEL, multiplyComplex);
   replace('OneHot', oneHot, () => true);
   replace('GatherV2', gatherRows, ({ x }, { axis, batchDims }) => axis === 0 && batchDims === 0 && isWide(x));
   replace('SplitV', split, ({ x }) => isWide(x));

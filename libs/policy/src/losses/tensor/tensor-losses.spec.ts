@@ -94,7 +94,7 @@ function expectAgreement(actual: Result, expected: { value: number; gradients: F
   expect(Math.abs(actual.value - expected.value)).toBeLessThan(1e-5);
   expect(actual.gradients).toHaveLength(expected.gradients.length);
   actual.gradients.forEach((gradient, t) => {
-    expect(Math.abs(gradient - expected.gradients[t]), `token ${String(t)}`).toBeLessThan(1e-5);
+    expect(Math.abs(gradient - expected.gradients[t]), `token ${t}`).toBeLessThan(1e-5);
   });
   expect(Math.max(...expected.gradients.map(Math.abs))).toBeGreaterThan(1e-3);
 }

@@ -61,7 +61,7 @@ function checkColumns(input: TensorLossInput): void {
     if (shape && (shape.length !== 1 || shape[0] !== numTokens)) {
       throw new PolicyError(
         'INVALID_BATCH',
-        `${column} has shape [${shape.join(', ')}], must be [${String(numTokens)}], the tokens of offsets`,
+        `${column} has shape [${shape.join(', ')}], must be [${numTokens}], the tokens of offsets`,
       );
     }
   }

@@ -74,10 +74,7 @@ export interface TensorValueLossInput {
 export function tensorValueLoss(input: TensorValueLossInput): tf.Scalar {
   const { values, returns, proximalValues, weights, clip } = input;
   if (clip !== null && proximalValues === null) {
-    throw new PolicyError(
-      'INVALID_BATCH',
-      `proximalValues is null; a clip of ${String(clip)} is around them`,
-    );
+    throw new PolicyError('INVALID_BATCH', `proximalValues is null; a clip of ${clip} is around them`);
   }
   return tf.tidy(() => {
     const errors = tf.square(tf.sub(values, returns));

@@ -33,16 +33,16 @@ const ROLES = {
   },
 };
 
-export interface RoleAloneOptions {
+export interface RoleInProcessOptions {
   readonly variables: Environment;
-  /** Whether its log is JSON lines. */
+  /** Whether to print the log as JSON lines. */
   readonly json: boolean;
-  /** The first line of its log. */
+  /** The first line of the log. */
   readonly announcement?: string;
 }
 
 /**
- * The services that a role works on when it is started alone.
+ * Reads the services for a command that works only on shared ones.
  *
  * @throws CliError `SERVICES_MISSING` when the environment names none
  */
@@ -56,13 +56,13 @@ export function requireServices(command: string, dataDir: string): Services {
 }
 
 /**
- * Runs a role in this process, which ends with it. Settings that the environment leaves out are filled in: directories under the data
- * directory, and the parts of this installation.
+ * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
+ * directory and to the paths of this installation.
  */
-export async function runRoleAlone(
+export async function runRoleInProcess(
   role: keyof typeof ROLES,
   { directory }: Services,
-  { variables, json, announcement }: RoleAloneOptions,
+  { variables, json, announcement }: RoleInProcessOptions,
 ): Promise<void> {
   if (json) printLinesAsJson(role);
   if (announcement !== undefined) console.log(announcement);

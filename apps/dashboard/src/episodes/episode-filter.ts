@@ -1,0 +1,70 @@
+import { useSearchParams } from 'react-router';
+import type { EpisodeFilter } from '../api/queries';
+
+const ANY = { value: '', label: 'Any' } as const;
+
+/** What each filter offers to choose from. */
+export const FILTER_OPTIONS = {
+  split: [
+    ANY,
+    { value: 'train', label: 'Train' },
+    { value: 'validation', label: 'Validation' },
+    { value: 'test', label: 'Test' },
+  ],
+  success: [ANY, { value: 'true', label: 'Success' }, { value: 'false', label: 'Failure' }],
+  sealed: [ANY, { value: 'true', label: 'Ended' }, { value: 'false', label: 'In progress' }],
+  agent: [
+    ANY,
+    { value: 'policy', label: 'Policy' },
+    { value: 'expert', label: 'Expert' },
+    { value: 'random', label: 'Random' },
+  ],
+  sort: [
+    { value: 'newest', label: 'Newest first' },
+    { value: 'oldest', label: 'Oldest first' },
+  ],
+} as const;
+
+export type FilterName = keyof EpisodeFilter;
+
+/** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
+export function useEpisodeFilter() {
+  const [search, setSearch] = useSearchParams();
+  const setFilter = (name: FilterName, value: string): void => {
+    setSearch(
+      (current) => {
+        if (value === '') current.delete(name);
+        else current.set(name, value);
+        return current;
+      },
+      { replace: true },
+    );
+  };
+  return { filter: readFilter(search), setFilter };
+}
+
+/** Reads the filter of an address; a value that its filter does not offer counts as "Any". */
+export function readFilter(search: URLSearchParams): EpisodeFilter {
+  const text = (name: FilterName): string | undefined => search.get(name) || undefined;
+  const truth = (name: FilterName): boolean | undefined => {
+    const value = text(name);
+    return value === 'true' || value === 'false' ? value === 'true' : undefined;
+  };
+  const update = text('update');
+  return {
+    split: offered(FILTER_OPTIONS.split, text('split')) || undefined,
+    success: truth('success'),
+    sealed: truth('sealed'),
+    agent: text('agent'),
+    groupId: text('groupId'),
+    update: update === undefined ? undefined : Number(update),
+    sort: offered(FILTER_OPTIONS.sort, text('sort')) ?? 'newest',
+  };
+}
+
+function offered<Value extends string>(
+  options: readonly { readonly value: Value }[],
+  text: string | undefined,
+): Value | undefined {
+  return options.find(({ value }) => value === text)?.value;
+}

@@ -1,0 +1,89 @@
+import { Link } from 'react-router';
+import type { EpisodeDetail } from '../api/schema';
+import { Badge, OutcomeBadge } from '../components/badge';
+import { JsonTree } from '../components/json-tree';
+import { Stat, StatRow } from '../components/stat';
+import table from '../components/table.module.css';
+import { shortId } from '../format/ids';
+import { formatCount, formatNumber } from '../format/numbers';
+import { formatDuration, formatMoment } from '../format/times';
+import page from '../pages/page.module.css';
+import { episodeDurationMs, formatVersions } from './episode-facts';
+import styles from './episode.module.css';
+
+export interface EpisodeHeaderProps {
+  readonly episode: EpisodeDetail;
+}
+
+/** Identity, key figures and task of an episode. */
+export function EpisodeHeader({ episode }: EpisodeHeaderProps) {
+  return (
+    <>
+      <EpisodeLinks episode={episode} />
+      <StatRow>
+        <Stat label="Return">{formatNumber(episode.return)}</Stat>
+        <Stat label="Steps">{formatCount(episode.numSteps)}</Stat>
+        <Stat label="Tokens" title="All tokens, and those that the policy sampled">
+          {formatCount(episode.numTokens)} <small>{formatCount(episode.numActionTokens)} sampled</small>
+        </Stat>
+        <Stat label="Policy version">{formatVersions(episode)}</Stat>
+        <Stat label="Environment seed">{episode.environmentSeed}</Stat>
+        <Stat label="Started" title={formatMoment(episode.startedAt)}>
+          <small>{formatMoment(episode.startedAt)}</small>
+        </Stat>
+        <Stat label="Duration">{formatDuration(episodeDurationMs(episode))}</Stat>
+      </StatRow>
+      <details className={page.card}>
+        <summary className={styles.summary}>Task</summary>
+        <JsonTree value={episode.task} />
+      </details>
+    </>
+  );
+}
+
+function EpisodeLinks({ episode }: EpisodeHeaderProps) {
+  return (
+    <div className={styles.links}>
+      <Link className={table.link} to="../episodes">
+        ← Episodes
+      </Link>
+      <span className="mono" title={episode.episodeId}>
+        {shortId(episode.episodeId)}
+      </span>
+      <OutcomeBadge {...episode} />
+      <Badge>{episode.split}</Badge>
+      <Badge>{episode.agent}</Badge>
+      <span className={page.subtle}>
+        Group{' '}
+        <Link
+          className={`${table.link} mono`}
+          to={`../episodes?groupId=${episode.groupId}`}
+          title={episode.groupId}
+        >
+          {shortId(episode.groupId)}
+        </Link>
+        , member {episode.groupMember}
+      </span>
+      {episode.updateNumbers.length > 0 && (
+        <span className={page.subtle}>
+          Used in{' '}
+          {episode.updateNumbers.map((update, i) => (
+            <span key={update}>
+              {i > 0 && ', '}
+              <Link className={table.link} to={`../episodes?update=${update}`}>
+                update {update}
+              </Link>
+            </span>
+          ))}
+        </span>
+      )}
+      <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
+        Open in SQL
+      </Link>
+    </div>
+  );
+}
+
+function stepsQuery(episodeId: string): string {
+  return `SELECT *\nFROM steps\nWHERE episode_id = '${episodeId}'\nORDER BY step`;
+}

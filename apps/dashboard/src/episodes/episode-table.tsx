@@ -1,0 +1,63 @@
+import { Link } from 'react-router';
+import type { EpisodeListItem } from '../api/schema';
+import { OutcomeBadge } from '../components/badge';
+import { DataTable, type Column } from '../components/data-table';
+import { EmptyState } from '../components/notice';
+import table from '../components/table.module.css';
+import { shortId } from '../format/ids';
+import { formatCount, formatNumber } from '../format/numbers';
+import { formatDuration, formatMoment } from '../format/times';
+import { episodeDurationMs, formatVersions } from './episode-facts';
+
+const COLUMNS: readonly Column<EpisodeListItem>[] = [
+  {
+    label: 'Episode',
+    cell: ({ episodeId }) => (
+      <Link className={`${table.link} mono`} to={episodeId} title={episodeId}>
+        {shortId(episodeId)}
+      </Link>
+    ),
+  },
+  { label: 'Outcome', cell: (episode) => <OutcomeBadge {...episode} /> },
+  { label: 'Return', isNumeric: true, cell: (episode) => formatNumber(episode.return) },
+  { label: 'Steps', isNumeric: true, cell: ({ numSteps }) => formatCount(numSteps) },
+  { label: 'Tokens', isNumeric: true, cell: ({ numTokens }) => formatCount(numTokens) },
+  { label: 'Policy version', isNumeric: true, cell: formatVersions },
+  { label: 'Split', cell: ({ split }) => split },
+  { label: 'Agent', cell: ({ agent }) => agent },
+  {
+    label: 'Group',
+    isMuted: true,
+    cell: ({ groupId, groupMember }) => (
+      <Link className="mono" to={`?groupId=${groupId}`} title={`Show only group ${groupId}`}>
+        {shortId(groupId)}·{groupMember}
+      </Link>
+    ),
+  },
+  { label: 'End reason', isMuted: true, cell: ({ endReason }) => endReason ?? '–' },
+  { label: 'Started', isMuted: true, cell: ({ startedAt }) => formatMoment(startedAt) },
+  {
+    label: 'Duration',
+    isNumeric: true,
+    isMuted: true,
+    cell: (episode) => formatDuration(episodeDurationMs(episode)),
+  },
+];
+
+export interface EpisodeTableProps {
+  readonly episodes: readonly EpisodeListItem[];
+  readonly isStale: boolean;
+}
+
+export function EpisodeTable({ episodes, isStale }: EpisodeTableProps) {
+  if (episodes.length === 0) {
+    return (
+      <EmptyState title="No episodes">
+        No episode matches these filters, or the run has not collected any yet.
+      </EmptyState>
+    );
+  }
+  return (
+    <DataTable columns={COLUMNS} rows={episodes} keyOf={({ episodeId }) => episodeId} isStale={isStale} />
+  );
+}

@@ -1,0 +1,90 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { keys, MAX_CHART_POINTS } from '../api/queries';
+import type { MetricSeries, RunDetail } from '../api/schema';
+import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
+
+const FLUSH_MS = 400;
+
+/** Data of a run that changed and has to be fetched again; `reset` means all of it. */
+export type StaleData = 'update' | 'run' | 'reset';
+
+/** Collects changes of a run and applies them to the query cache every 400 ms, so that a burst renders once. */
+export class ChangeBuffer {
+  private points: MetricPoint[] = [];
+  private policyVersion: number | null = null;
+  private readonly stale = new Set<StaleData>();
+  private flushTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly queryClient: QueryClient,
+    private readonly runId: string,
+  ) {}
+
+  addPoints(points: readonly MetricPoint[]): void {
+    this.points.push(...points);
+    this.flushSoon();
+  }
+
+  setPolicyVersion(policyVersion: number): void {
+    this.policyVersion = policyVersion;
+    this.flushSoon();
+  }
+
+  markStale(data: StaleData): void {
+    this.stale.add(data);
+    this.flushSoon();
+  }
+
+  close(): void {
+    clearTimeout(this.flushTimer);
+  }
+
+  private flushSoon(): void {
+    this.flushTimer ??= setTimeout(() => {
+      this.flushTimer = undefined;
+      this.flush();
+    }, FLUSH_MS);
+  }
+
+  private flush(): void {
+    const { points, policyVersion } = this;
+    const stale = new Set(this.stale);
+    this.points = [];
+    this.policyVersion = null;
+    this.stale.clear();
+
+    if (points.length > 0) this.mergePoints(points);
+    if (points.length > 0 || policyVersion !== null) this.patchRun(policyVersion);
+    if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
+    if (stale.has('update')) this.refetch(keys.updates(this.runId));
+    if (stale.has('run')) this.refetch(keys.run(this.runId), { exact: true });
+    if (stale.has('reset')) this.refetch(keys.run(this.runId));
+  }
+
+  /** Fetches a series again once it has twice the points that a chart asks for; the API then thins it out. */
+  private mergePoints(points: readonly MetricPoint[]): void {
+    const key = keys.metrics(this.runId);
+    const series = this.queryClient.setQueryData<readonly MetricSeries[]>(
+      key,
+      (before) => before && mergeMetricPoints(before, points),
+    );
+    if (series?.some(({ steps }) => steps.length > 2 * MAX_CHART_POINTS)) this.refetch(key);
+  }
+
+  /** Updates the header of the page without a request. A run that logs is no longer idle. */
+  private patchRun(policyVersion: number | null): void {
+    this.queryClient.setQueryData<RunDetail>(
+      keys.run(this.runId),
+      (run) =>
+        run && {
+          ...run,
+          status: run.status === 'idle' ? 'running' : run.status,
+          policyVersion: policyVersion ?? run.policyVersion,
+        },
+    );
+  }
+
+  private refetch(queryKey: readonly unknown[], options: { readonly exact?: boolean } = {}): void {
+    void this.queryClient.invalidateQueries({ queryKey, exact: options.exact ?? false });
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import type { LiveMetrics } from '../api/schema';
+import { pointsOf } from './live-messages';
+
+it('pointsOf leaves out values that are unavailable', () => {
+  const message: LiveMetrics = {
+    source: 'trainer',
+    step: 3,
+    time: 1000,
+    names: ['a', 'b', 'c'],
+    values: [1, null, 0],
+  };
+  expect(pointsOf(message)).toEqual([
+    { source: 'trainer', name: 'a', step: 3, value: 1, time: 1000 },
+    { source: 'trainer', name: 'c', step: 3, value: 0, time: 1000 },
+  ]);
+});
