@@ -18,7 +18,7 @@ const ARROWS = {
   algorithms: [],
   rewards: ['algorithms'],
   log: ['trajectory'],
-  store: ['trajectory', 'log'],
+  store: ['trajectory', 'log', 'algorithms/src/registry'],
   'store-server': ['store/src/user-sql', 'trajectory'],
   scoring: ['rewards', 'algorithms', 'trajectory', 'log', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
