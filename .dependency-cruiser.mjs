@@ -34,7 +34,7 @@ export default {
       name: 'no-circular',
       comment: 'Circles of type-only imports are forbidden too.',
       severity: 'error',
-      from: { pathNot: '^apps/trainer/src' },
+      from: {},
       to: { circular: true },
     },
     ...Object.entries(ARROWS).map(([library, allowed]) => ({
