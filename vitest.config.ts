@@ -14,8 +14,8 @@ const SLOW_SPECS = Object.entries({
 }).flatMap(([name, specs]) => (process.env.RETRACE_TESTS === name ? [] : specs));
 
 export default defineConfig({
-  resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] },
-  ssr: { resolve: { conditions: ['retrace-source', 'node', 'import', 'module', 'default'] } },
+  resolve: { conditions: ['retrace-source', 'node'] },
+  ssr: { resolve: { conditions: ['retrace-source', 'node'] } },
   test: {
     pool: 'forks',
     maxWorkers: 2,

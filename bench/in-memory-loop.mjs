@@ -1,33 +1,26 @@
-/**
- * The main job's loop in one process, without log and store: the peer that the pipeline is measured against, and the
- * quickest way to try a recipe.
- *
- *   node bench/in-memory-loop.mjs <recipe> [--updates N] [--seed S] [--backend NAME] [--set key=value]… [--test] [--json]
- */
-import { parseArgs } from 'node:util';
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
-import { longestContext, matrixProducts, playsGreedyBaseline, resolveRecipe } from '@retrace/config';
+import { longestContext, playsGreedyBaseline } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
-import { openBackend } from '@retrace/compute';
 import { RewardScorer } from '@retrace/scoring';
-import { computeUpdate, PolicyState, readsTexts } from '@retrace/trainer';
+import { computeUpdate, TensorflowEngine, readsTexts } from '@retrace/trainer';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
 
-const runId = '00000000-0000-7000-8000-000000000000';
+const RUN_ID = '00000000-0000-7000-8000-000000000000';
 
+/** The main job's loop of collector and trainer in one process, without log and store. */
 export class InMemoryLoop {
   constructor(recipe) {
     this.recipe = recipe;
     this.spec = getEnvironment(recipe.environment);
     this.text = plainPolicyText(createTokenizer(recipe.context.tokenizer, this.spec.words));
-    this.policy = new PolicyState({
+    this.engine = new TensorflowEngine({
       recipe,
       checkpoints: null,
       vocabSize: this.text.tokenizer.vocabSize,
       tokenizerHash: this.text.tokenizer.hash,
     });
-    this.generator = new Generator(this.policy.model, {
+    this.generator = new Generator(this.engine.model, {
       maxSlots: recipe.collection.concurrentEpisodes,
       maxTokens: longestContext(recipe),
       maxNewTokens: recipe.context.maxNewTokens,
@@ -35,15 +28,39 @@ export class InMemoryLoop {
     this.rewards = new RewardScorer(recipe.reward);
     this.version = 0;
     this.trainerState = null;
-    // Nothing that this loop can score reads more of an episode.
+    // The rewards that this loop can compute read nothing else of an episode.
     this.texts = { environment: this.spec.name, task: null, finalObservation: '', steps: [] };
   }
 
+  /** Plays one round; returns its episodes as columns, and the fraction of them that succeeded. */
   async play({ split = 'train', numGroups, groupSize, round, greedy = false }) {
-    const { recipe, spec, text } = this;
+    const episodes = this.plan({ split, numGroups, groupSize, round });
+    const events = new Map(episodes.map(({ episodeId }) => [episodeId, []]));
+    let numSuccesses = 0;
+    const context = this.playContext({
+      greedy,
+      emit: (event) => events.get(event.episodeId).push(event),
+      ended: (summary) => (numSuccesses += Number(summary.success)),
+    });
+    const numSlots = Math.min(this.recipe.collection.concurrentEpisodes, episodes.length);
+    await playEpisodes({
+      slots: createSlots(this.spec, numSlots, context),
+      context,
+      episodes,
+      signal: new AbortController().signal,
+      beforeTurns: async () => undefined,
+      betweenActs: async () => undefined,
+      onGenerationMs: () => undefined,
+    });
+    const columns = columnsFromEvents([...events.keys()], events);
+    return { success: numSuccesses / episodes.length, columns };
+  }
+
+  plan({ split, numGroups, groupSize, round }) {
+    const { recipe, spec } = this;
     const trainable = split === 'train';
-    const episodes = planRound({
-      runId,
+    return planRound({
+      runId: RUN_ID,
       seed: recipe.seed,
       spec,
       split,
@@ -56,57 +73,27 @@ export class InMemoryLoop {
       firstTask: Math.max(0, round) * numGroups,
       firstOrdinal: 0,
     });
-    const { temperature } = recipe.collection;
-    const { maxNewTokens, window } = recipe.context;
-    const maxTokens = longestContext(recipe);
-    const actor = new PolicyActor({
-      generator: this.generator,
-      text,
-      maxTokens,
-      sampling: { temperature, topK: 0, topP: 1, greedy, maxNewTokens },
-    });
-    const events = new Map();
-    let numSuccesses = 0;
-    const context = {
-      actor,
-      prompts: text.prompts,
-      window,
-      maxNewTokens,
-      recorder: {
-        runId,
-        logId: '',
-        environment: spec.name,
-        engine: '',
-        model: '',
-        tokenizerHash: '',
-        nowUs: () => 0,
-      },
-      emit: (event) => {
-        const known = events.get(event.episodeId);
-        if (known) known.push(event);
-        else events.set(event.episodeId, [event]);
-      },
-      ended: (summary) => (numSuccesses += Number(summary.success)),
-      onEnvironmentMs: () => undefined,
-    };
-    await playEpisodes({
-      slots: createSlots(spec, Math.min(recipe.collection.concurrentEpisodes, episodes.length), context),
-      context,
-      episodes,
-      signal: new AbortController().signal,
-      beforeTurns: async () => undefined,
-      betweenActs: async () => undefined,
-      onGenerationMs: () => undefined,
-    });
-    return {
-      success: numSuccesses / episodes.length,
-      columns: columnsFromEvents(
-        episodes.map((episode) => episode.episodeId),
-        events,
-      ),
-    };
   }
 
+  /** The collector's context: an actor for the policy, and a recorder without times, engine and model. */
+  playContext({ greedy, emit, ended }) {
+    const { temperature } = this.recipe.collection;
+    const { maxNewTokens, window } = this.recipe.context;
+    const actor = new PolicyActor({
+      generator: this.generator,
+      text: this.text,
+      maxTokens: longestContext(this.recipe),
+      sampling: { temperature, topK: 0, topP: 1, greedy, maxNewTokens },
+    });
+    const recorder = {
+      ...{ runId: RUN_ID, logId: '', environment: this.spec.name },
+      ...{ engine: '', model: '', tokenizerHash: '', nowUs: () => 0 },
+    };
+    const { prompts } = this.text;
+    return { actor, prompts, window, maxNewTokens, recorder, emit, ended, onEnvironmentMs: () => undefined };
+  }
+
+  /** Makes one update of the policy on these episodes. */
   async update(columns, updateNumber) {
     const plan = { stage: 'policy', updateNumber, policyVersionIn: this.version, seed: updateNumber };
     const result = await computeUpdate({
@@ -115,7 +102,7 @@ export class InMemoryLoop {
       texts: readsTexts(this.recipe, this.rewards) ? columns.episodeIds.map(() => this.texts) : null,
       recipe: this.recipe,
       rewards: this.rewards,
-      policy: this.policy,
+      engine: this.engine,
       referenceWeights: null,
       recordedRewards: null,
       trainerState: this.trainerState,
@@ -126,77 +113,3 @@ export class InMemoryLoop {
     return result;
   }
 }
-
-async function main() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      updates: { type: 'string' },
-      seed: { type: 'string' },
-      backend: { type: 'string' },
-      set: { type: 'string', multiple: true },
-      test: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
-  });
-  const recipe = resolveRecipe(positionals[0] ?? 'frozen-lake-ppo', {
-    numUpdates: values.updates && Number(values.updates),
-    seed: values.seed && Number(values.seed),
-    assignments: values.set,
-  });
-  const backend = await openBackend({
-    ...matrixProducts(recipe),
-    prefer: values.backend && [values.backend],
-  });
-  const print = values.json ? () => undefined : console.log;
-  print(backend.reason);
-  const loop = new InMemoryLoop(recipe);
-  const { groupsPerRound, groupSize } = recipe.collection;
-  let started = performance.now();
-  let generateMs = 0;
-  let updateMs = 0;
-  let numSteps = 0;
-  for (let u = 0; u < recipe.numUpdates; u++) {
-    const t0 = performance.now();
-    const { success, columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: u });
-    const t1 = performance.now();
-    const { outcome } = await loop.update(columns, u + 1);
-    const t2 = performance.now();
-    if (u === 0) {
-      // The first update pays for what TensorFlow sets up once; the pipeline is timed from its first policy, too.
-      started = t2;
-      continue;
-    }
-    generateMs += t1 - t0;
-    updateMs += t2 - t1;
-    numSteps += columns.steps.length;
-    const { everyUpdates, numValidationEpisodes } = recipe.evaluation;
-    if (everyUpdates > 0 && (u + 1) % everyUpdates === 0) {
-      const validation = await loop.play({
-        split: 'validation',
-        numGroups: numValidationEpisodes,
-        groupSize: 1,
-        round: -2,
-        greedy: true,
-      });
-      const seconds = (performance.now() - started) / 1000;
-      print(
-        `${u + 1} ${seconds.toFixed(0)}s rollout ${success.toFixed(3)} validation ${validation.success.toFixed(3)} entropy ${outcome.entropy.toFixed(3)} ` +
-          `clip ${outcome.clipFraction.toFixed(3)} | generate ${Math.round((1000 * numSteps) / generateMs)} steps/s, train ${Math.round(outcome.numTrainedTokens / ((t2 - t1) / 1000))} tokens/s, ` +
-          `${Math.round(numSteps / seconds)} steps/s, per update ${Math.round(t1 - t0)}+${Math.round(t2 - t1)} ms`,
-      );
-    }
-  }
-  if (values.json) {
-    const ms = performance.now() - started;
-    console.log(JSON.stringify({ stepsPerSecond: (1000 * numSteps) / ms, updateShare: updateMs / ms }));
-  }
-  if (values.test) {
-    const test = await loop.play({ split: 'test', numGroups: 1000, groupSize: 1, round: -2, greedy: true });
-    print(
-      `TEST ${recipe.name} seed ${recipe.seed}: ${test.success.toFixed(4)} after ${((performance.now() - started) / 1000).toFixed(0)} s`,
-    );
-  }
-}
-
-if (process.argv[1].endsWith('in-memory-loop.mjs')) await main();

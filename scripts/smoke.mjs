@@ -1,18 +1,18 @@
 /**
- * What a new user does, on a data directory of its own: `npm start`, look at the page, ask for SQL, Ctrl-C, start again, see the
- * run go on and end, `retrace verify`. Prints each step; exit code 1 with one sentence when one fails.
+ * Does what a new user does, on a data directory of its own: `npm start`, look at the page, ask for SQL, Ctrl-C, start again, see the
+ * run resume and finish, `retrace verify`. Prints each step; exits with 1 and one sentence when one fails.
  *
- * The address must be printed within 10 s of `npm start` in a tree that is built: this builds it first.
+ * The address must be printed within 10 s of `npm start` in a tree that is built, so this builds it first.
  */
 import { buildIfStale } from './build-if-stale.mjs';
 import { findFreePort } from './free-port.mjs';
 import { makeDataDirectory, runRetrace, startWithNpm } from '../test/support/cli.mjs';
 
-const numUpdates = 8;
-const urlWithinMs = 10_000;
-/** How long to wait for it all the same, to say how late it came. */
-const urlAtLatestMs = 60_000;
-const runWithinMs = 240_000;
+const NUM_UPDATES = 8;
+const URL_WITHIN_MS = 10_000;
+/** A late address is waited for all the same, so that the message can say how late it was. */
+const URL_AT_LATEST_MS = 60_000;
+const RUN_WITHIN_MS = 240_000;
 
 const directory = makeDataDirectory();
 const sessions = [];
@@ -30,24 +30,30 @@ try {
 }
 
 async function smoke() {
-  const port = await findFreePort();
-  const args = [
-    '--recipe',
-    'bandit-ppo',
-    '--updates',
-    numUpdates,
-    '--port',
-    port,
-    '--data-dir',
-    directory.path,
-  ].map(String);
+  const port = String(await findFreePort());
+  const args = ['--recipe', 'bandit-ppo', '--updates', String(NUM_UPDATES), '--port', port];
+  const first = startAsUser([...args, '--data-dir', directory.path]);
+  const url = await openDashboard(first);
+  const runId = await first.waitFor(/started bandit-ppo, run (\S+)/, RUN_WITHIN_MS);
+  await first.waitFor(/update 2\b/, RUN_WITHIN_MS);
+  await browse(url, runId);
+  await stopInOrder(first, 'SIGINT');
+  step('Ctrl-C stopped everything in order');
 
-  const first = startAsUser(args);
-  const url = await first.waitFor(/dashboard at (http:\S+)\/live, API at/, urlAtLatestMs);
-  const urlAfter = first.elapsed();
+  const second = startAsUser([...args, '--data-dir', directory.path]);
+  await resume(second, runId);
+  await stopInOrder(second, 'SIGTERM');
+  console.log(await retrace('verify'));
+  step('retrace verify finds no fault');
+}
+
+/** @returns {Promise<string>} the address that was printed */
+async function openDashboard(session) {
+  const url = await session.waitFor(/dashboard at (http:\S+)\/live, API at/, URL_AT_LATEST_MS);
+  const urlAfter = session.elapsed();
   expect(
-    first.elapsedMs() < urlWithinMs,
-    `npm start printed its address after ${urlAfter}; must be within ${urlWithinMs / 1000} s`,
+    session.elapsedMs() < URL_WITHIN_MS,
+    `npm start printed its address after ${urlAfter}; must be within ${URL_WITHIN_MS / 1000} s`,
   );
   step(`npm start printed ${url} after ${urlAfter}`);
   const page = await fetch(`${url}/live`);
@@ -57,9 +63,11 @@ async function smoke() {
   );
   expect((await getJson(`${url}/api/health`)) !== null, 'the API is not healthy');
   step('the dashboard and the health check answer');
+  return url;
+}
 
-  const runId = await first.waitFor(/started bandit-ppo, run (\S+)/, runWithinMs);
-  await first.waitFor(/update 2\b/, runWithinMs);
+/** Reads the run, its episodes and their steps through the API, and asks for SQL. */
+async function browse(url, runId) {
   const { items } = await getJson(`${url}/api/runs`);
   expect(
     items.some((run) => run.runId === runId),
@@ -76,32 +84,24 @@ async function smoke() {
   });
   expect(Number(counted.rows[0][0]) > 0, 'SQL over steps counts none');
   step(`SQL counts ${counted.rows[0][0]} steps`);
-
-  await stopInOrder(first, 'SIGINT');
-  step('Ctrl-C stopped everything in order');
-
-  const second = startAsUser(args);
-  const resumedId = await second.waitFor(/resuming bandit-ppo, run (\S+)/, runWithinMs);
-  expect(resumedId === runId, `npm start began another run (${resumedId}) instead of resuming ${runId}`);
-  step(`started again after ${second.elapsed()}: the run is resumed`);
-  await second.waitFor(/run ended: finished/, runWithinMs);
-  const whileServing = await retrace(
-    'sql',
-    'SELECT max(update_number) AS last, count() AS n FROM updates',
-    '--json',
-  );
-  const [{ last, n }] = JSON.parse(whileServing);
-  expect(
-    Number(last) === numUpdates && Number(n) === numUpdates,
-    `updates: last ${last} of ${n}, not ${numUpdates}`,
-  );
-  step('the run finished, every update is there once');
-  await stopInOrder(second, 'SIGTERM');
-  console.log(await retrace('verify'));
-  step('retrace verify finds no fault');
 }
 
-/** npm ends with the signal that it passed on, whatever the exit code of what it ran. */
+/** Waits until the run is resumed and finished, and expects each update once. */
+async function resume(session, runId) {
+  const resumedId = await session.waitFor(/resuming bandit-ppo, run (\S+)/, RUN_WITHIN_MS);
+  expect(resumedId === runId, `npm start began another run (${resumedId}) instead of resuming ${runId}`);
+  step(`started again after ${session.elapsed()}: the run is resumed`);
+  await session.waitFor(/run ended: finished/, RUN_WITHIN_MS);
+  const query = 'SELECT max(update_number) AS last, count() AS n FROM updates';
+  const [{ last, n }] = JSON.parse(await retrace('sql', query, '--json'));
+  expect(
+    Number(last) === NUM_UPDATES && Number(n) === NUM_UPDATES,
+    `updates: last ${last} of ${n}; must be ${NUM_UPDATES} of ${NUM_UPDATES}`,
+  );
+  step('the run finished, and every update is there once');
+}
+
+/** Stops a session, and expects no complaint. npm ends with the signal that it passed on, whatever the exit code of its child. */
 async function stopInOrder(session, signal) {
   const end = await session.stop(signal);
   expect(end === 0 || end === signal, `after ${signal} npm start ended with ${end}`);

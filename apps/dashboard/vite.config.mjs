@@ -1,8 +1,16 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** The first start waits for this build: quality 11 takes 1.9 s for 8 % fewer bytes than quality 9 in 0.1 s. */
+const BROTLI_QUALITY = 9;
+const COMPRESSIBLE = /\.(css|html|js|svg)$/;
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), precompress()],
   build: {
     outDir: 'dist/site',
     emptyOutDir: true,
@@ -14,3 +22,27 @@ export default defineConfig({
     proxy: { '/api': 'http://127.0.0.1:8787' },
   },
 });
+
+/** Writes a `.br` and a `.gz` beside every text file of the bundle, which the API serves to clients that accept them. */
+function precompress() {
+  return {
+    name: 'retrace-precompress',
+    apply: 'build',
+    async writeBundle({ dir }) {
+      const files = await readdir(dir, { recursive: true });
+      await Promise.all(
+        files.filter((file) => COMPRESSIBLE.test(file)).map((file) => compress(join(dir, file))),
+      );
+    },
+  };
+}
+
+async function compress(path) {
+  const text = await readFile(path);
+  const [brotli, gzipped] = await Promise.all([
+    promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+    promisify(gzip)(text, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
+  await writeFile(`${path}.br`, brotli);
+  await writeFile(`${path}.gz`, gzipped);
+}

@@ -56,7 +56,7 @@ export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
 
 async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  registerSecurityHeaders(server);
+  await registerSecurityHeaders(server);
   registerHostGuard(server, [config.host, ...config.allowedHosts]);
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {

@@ -1,11 +1,15 @@
-import { request } from 'node:http';
+import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { buffer } from 'node:stream/consumers';
 import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Health } from '../health/health.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import { RunRecorder } from '../testing/run-recorder.js';
+
+const SCRIPT = `export const text = '${'a'.repeat(500)}';`;
 
 let fixture: ApiFixture;
 let run: RunRecorder;
@@ -15,7 +19,10 @@ beforeAll(async () => {
   site = await mkdtemp(join(tmpdir(), 'retrace-site-'));
   await mkdir(join(site, 'assets'));
   await writeFile(join(site, 'index.html'), '<!doctype html><title>Retrace</title>');
-  await writeFile(join(site, 'assets', 'index-abc123.js'), 'export {};');
+  const script = join(site, 'assets', 'index-abc123.js');
+  await writeFile(script, SCRIPT);
+  await writeFile(`${script}.br`, brotliCompressSync(SCRIPT));
+  await writeFile(`${script}.gz`, gzipSync(SCRIPT));
   fixture = await ApiFixture.start({ RETRACE_DASHBOARD_DIRECTORY: site });
   run = new RunRecorder(fixture.log);
   await run.start();
@@ -28,19 +35,26 @@ afterAll(async () => {
   await rm(site, { recursive: true });
 });
 
-/** `fetch` sets Host itself, so requests with another one go through node:http. */
-function getWithHost(host: string, path: string): Promise<{ status: number; body: string }> {
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+/** `fetch` sets Host and Accept-Encoding itself and decompresses, so requests about these go through node:http. */
+function getRaw(path: string, headers: OutgoingHttpHeaders): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(fixture.api.url);
-    request({ hostname, port, path, headers: { host } }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    request({ hostname, port, path, headers }, (response) => {
+      const { statusCode: status = 0, headers } = response;
+      buffer(response).then((bytes) => resolve({ status, headers, bytes }), reject);
     })
       .on('error', reject)
       .end();
   });
 }
+
+const getWithHost = (host: string, path: string): Promise<RawAnswer> => getRaw(path, { host });
 
 describe('bad requests', () => {
   it.each([
@@ -105,9 +119,9 @@ describe('bad requests', () => {
 
 describe('who may ask', () => {
   it('refuses a host name that is not its own, as a page with a rebound name would send', async () => {
-    const { status, body } = await getWithHost('evil.example:8787', '/api/runs');
+    const { status, bytes } = await getWithHost('evil.example:8787', '/api/runs');
     expect(status).toBe(403);
-    expect(JSON.parse(body)).toMatchObject({ code: 'HOST_NOT_ALLOWED', status: 403 });
+    expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'HOST_NOT_ALLOWED', status: 403 });
     expect((await getWithHost('127.0.0.1.evil.example', '/')).status).toBe(403);
   });
 
@@ -139,6 +153,34 @@ describe('the dashboard', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/javascript/);
     expect(response.headers.get('cache-control')).toMatch(/max-age=31536000.*immutable/);
+  });
+
+  it.each([
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    [undefined, undefined, (bytes: Buffer) => bytes],
+    ['identity', undefined, (bytes: Buffer) => bytes],
+    ['zstd', undefined, (bytes: Buffer) => bytes],
+  ])('answers Accept-Encoding %s with Content-Encoding %s', async (accepted, encoding, decode) => {
+    const { status, headers, bytes } = await getRaw(
+      '/assets/index-abc123.js',
+      accepted === undefined ? {} : { 'accept-encoding': accepted },
+    );
+    expect(status).toBe(200);
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers['content-type']).toMatch(/javascript/);
+    expect(headers['cache-control']).toMatch(/max-age=31536000.*immutable/);
+    expect(headers.vary).toBe('accept-encoding');
+    expect(headers['content-length']).toBe(String(bytes.length));
+    if (encoding !== undefined) expect(bytes.length).toBeLessThan(SCRIPT.length / 2);
+    expect(decode(bytes).toString()).toBe(SCRIPT);
+  });
+
+  it('serves a file without compressed twins as it is to a client that accepts br', async () => {
+    const { headers, bytes } = await getRaw('/', { 'accept-encoding': 'br' });
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers['cache-control']).toBe('no-cache');
+    expect(bytes.toString()).toContain('<title>Retrace</title>');
   });
 
   it('does not reach out of its directory', async () => {

@@ -1,10 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+const PART_STATUSES = ['up', 'degraded'] as const;
 const STORE_STATES = ['starting', 'ready', 'unreachable', 'failed'] as const;
 const SINK_STATES = ['off', 'waiting', 'running', 'backingOff', 'failed'] as const;
 const HEALTH_STATUSES = ['ok', 'starting', 'degraded'] as const;
 
-export class StoreHealth {
+abstract class PartHealth {
+  @ApiProperty({ type: String, enum: PART_STATUSES })
+  readonly status!: (typeof PART_STATUSES)[number];
+}
+
+export class StoreHealth extends PartHealth {
   @ApiProperty({ type: String, enum: STORE_STATES })
   readonly state!: (typeof STORE_STATES)[number];
 
@@ -12,7 +18,7 @@ export class StoreHealth {
   readonly detail!: string;
 }
 
-export class SinkHealth {
+export class SinkHealth extends PartHealth {
   @ApiProperty({ type: String, enum: SINK_STATES, description: '`off`: the sink is another process' })
   readonly state!: (typeof SINK_STATES)[number];
 

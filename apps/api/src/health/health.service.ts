@@ -1,52 +1,37 @@
 import { Injectable } from '@nestjs/common';
+import { HealthCheckService } from '@nestjs/terminus';
 import type { EventLog } from '@retrace/log';
 import { InjectEventLog } from '../log/log.module.js';
-import { SinkService, type SinkState } from '../sink/sink.service.js';
-import { StoreService } from '../store/store.service.js';
 import { VERSION } from '../version.js';
-import type { Health, SinkHealth, StoreHealth } from './health.dto.js';
+import type { Health } from './health.dto.js';
+import { SinkHealthIndicator } from './sink-health.js';
+import { StoreHealthIndicator } from './store-health.js';
 
+/**
+ * Reports the health of what this process depends on.
+ *
+ * The answer is 200 for as long as the process serves: its supervisor must not restart it because the store is starting,
+ * so an indicator is `up` or `degraded`, never `down`.
+ */
 @Injectable()
 export class HealthService {
   constructor(
-    private readonly store: StoreService,
-    private readonly sink: SinkService,
+    private readonly checks: HealthCheckService,
+    private readonly store: StoreHealthIndicator,
+    private readonly sink: SinkHealthIndicator,
     @InjectEventLog() private readonly log: EventLog,
   ) {}
 
+  /** @throws ServiceUnavailableException while the process shuts down */
   async check(): Promise<Health> {
-    const store = await this.storeHealth();
-    const sink = sinkHealth(this.sink.state);
-    return { status: statusOf(store, sink), version: VERSION, store, log: { logId: this.log.logId }, sink };
+    const { status, details } = await this.checks.check([() => this.store.check(), () => this.sink.check()]);
+    const { store, sink } = details;
+    return {
+      status: store.state === 'starting' ? 'starting' : status === 'ok' ? 'ok' : 'degraded',
+      version: VERSION,
+      store,
+      log: { logId: this.log.logId },
+      sink,
+    };
   }
-
-  private async storeHealth(): Promise<StoreHealth> {
-    const { phase, detail } = this.store.current;
-    if (phase === 'ready' && !(await this.store.answers())) {
-      return { state: 'unreachable', detail: 'the store was ready and does not answer now' };
-    }
-    return { state: phase, detail };
-  }
-}
-
-function statusOf(store: StoreHealth, sink: SinkHealth): Health['status'] {
-  if (store.state === 'starting') return 'starting';
-  const isWell = store.state === 'ready' && sink.state !== 'failed' && sink.state !== 'backingOff';
-  return isWell ? 'ok' : 'degraded';
-}
-
-function sinkHealth({ phase, detail, partitions }: SinkState): SinkHealth {
-  const lags = partitions.map(({ lag }) => lag);
-  const slowest = Math.max(
-    ...partitions.map(({ visibleAfterMs }) => visibleAfterMs?.p99 ?? Number.NEGATIVE_INFINITY),
-  );
-  return {
-    state: phase,
-    detail,
-    lagRecords:
-      lags.length === 0 || lags.includes(null)
-        ? null
-        : lags.reduce<number>((sum, lag) => sum + (lag ?? 0), 0),
-    visibleAfterMsP99: Number.isFinite(slowest) ? Math.round(slowest) : null,
-  };
 }

@@ -7,14 +7,15 @@ const RESERVED = /^\/(api|metrics)(\/|$)/;
 const HAS_EXTENSION = /\.[a-z0-9]+$/i;
 
 /**
- * Serves the built dashboard: files as they are, and its index for every other path, since the page does its own routing.
- * Files under `assets/` carry a hash of their content in their name and may be cached for good.
+ * Serves the built dashboard: its files, and its index for every other path, since the page does its own routing.
+ * A client that accepts Brotli or gzip gets the file's `.br` or `.gz`, where the build made one.
+ * Names under `assets/` contain a hash of the content, so those files may be cached for ever.
  *
  * @returns false when the directory holds no dashboard
  */
 export async function registerDashboard(server: FastifyInstance, directory: string | null): Promise<boolean> {
   if (directory === null || !existsSync(join(directory, 'index.html'))) return false;
-  await server.register(fastifyStatic, { root: directory, serve: false });
+  await server.register(fastifyStatic, { root: directory, serve: false, preCompressed: true });
   server.get('/*', (request, reply) => {
     const path = request.url.split('?')[0];
     if (RESERVED.test(path)) {

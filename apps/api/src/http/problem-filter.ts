@@ -5,7 +5,7 @@ import { ProblemError } from './problem.js';
 
 const RETRY_AFTER_SECONDS = '2';
 
-/** The one place where an error becomes an answer: RFC 9457 `application/problem+json`. */
+/** Answers every error as RFC 9457 `application/problem+json`. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
@@ -25,7 +25,7 @@ export class ProblemFilter implements ExceptionFilter {
     void reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(JSON.stringify(problem.toBody(request.url.split('?')[0])));
+      .send(JSON.stringify(problem.toBody(pathOf(request))));
   }
 }
 
@@ -37,18 +37,24 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
   switch (status) {
     case 400:
       return new ProblemError('MALFORMED_BODY', message);
-    // Static files answer 403 for a path that leads out of their directory.
+    // @fastify/static answers 403 to a path that leads out of its directory.
     case 403:
     case 404:
-      return new ProblemError('NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]}`);
+      return new ProblemError('NOT_FOUND', `No route for ${request.method} ${pathOf(request)}`);
     case 413:
       return new ProblemError('BODY_TOO_LARGE', message);
     case 415:
       return new ProblemError('UNSUPPORTED_MEDIA_TYPE', message);
+    case 503:
+      return new ProblemError('SHUTTING_DOWN', 'The server is shutting down; try again in a moment');
     default:
-      // What failed inside is for the log, not for the client.
-      return new ProblemError('INTERNAL', 'The server failed to answer; its log says why');
+      // The reason may name paths and queries: it goes to the log, not to the client.
+      return new ProblemError('INTERNAL', 'The request failed inside the server; its log has the reason');
   }
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0];
 }
 
 function storeProblem(error: StoreError): ProblemError {
@@ -56,7 +62,7 @@ function storeProblem(error: StoreError): ProblemError {
   return new ProblemError('INTERNAL', error.message);
 }
 
-/** Nest and Fastify both put an HTTP status on what they throw themselves. */
+/** The HTTP status that Nest and Fastify put on the errors they throw; 500 for any other error. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const status = (error as { readonly statusCode?: unknown } | null)?.statusCode;

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Violation } from './violations.js';
 
-/** What went wrong, in words a program can branch on. */
+/** The kind of a problem, for programs to branch on. */
 export type ProblemCode =
   | 'INVALID_REQUEST'
   | 'MALFORMED_BODY'
@@ -15,6 +15,7 @@ export type ProblemCode =
   | 'TOO_MANY_CLIENTS'
   | 'STORE_STARTING'
   | 'STORE_UNAVAILABLE'
+  | 'SHUTTING_DOWN'
   | 'INTERNAL';
 
 const STATUS_OF: Record<ProblemCode, number> = {
@@ -30,26 +31,28 @@ const STATUS_OF: Record<ProblemCode, number> = {
   TOO_MANY_CLIENTS: 429,
   STORE_STARTING: 503,
   STORE_UNAVAILABLE: 503,
+  SHUTTING_DOWN: 503,
   INTERNAL: 500,
 };
 
 const TITLE_OF: Record<ProblemCode, string> = {
-  INVALID_REQUEST: 'The request breaks a rule',
+  INVALID_REQUEST: 'Invalid request',
   MALFORMED_BODY: 'The body is not valid JSON',
   UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON',
   BODY_TOO_LARGE: 'The body is too large',
-  HOST_NOT_ALLOWED: 'This host name is not served here',
-  NOT_FOUND: 'There is no such thing',
-  SQL_REFUSED: 'The query is not allowed',
-  SQL_FAILED: 'The query failed',
-  SQL_LIMIT_EXCEEDED: 'The query exceeds a limit',
+  HOST_NOT_ALLOWED: 'Host name not allowed',
+  NOT_FOUND: 'Not found',
+  SQL_REFUSED: 'Query not allowed',
+  SQL_FAILED: 'Query failed',
+  SQL_LIMIT_EXCEEDED: 'Query limit exceeded',
   TOO_MANY_CLIENTS: 'Too many clients',
   STORE_STARTING: 'The store is starting',
   STORE_UNAVAILABLE: 'The store does not answer',
-  INTERNAL: 'The server failed',
+  SHUTTING_DOWN: 'The server is shutting down',
+  INTERNAL: 'Internal error',
 };
 
-/** An error that a client is told about, whatever it came from. */
+/** An error that is reported to the client. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -65,7 +68,7 @@ export class ProblemError extends Error {
     return STATUS_OF[this.code];
   }
 
-  /** True where the same request may succeed a moment later. */
+  /** Whether the same request may succeed a moment later. */
   get retriable(): boolean {
     return this.status === 503 || this.status === 429;
   }
