@@ -4,7 +4,13 @@ import { recipeHash, type Recipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
-import { replayUpdate, Trainer, type EpisodeSource, type ReplayResult } from '@retrace/trainer';
+import {
+  replayUpdate,
+  TensorflowEngine,
+  Trainer,
+  type EpisodeSource,
+  type ReplayResult,
+} from '@retrace/trainer';
 import { SINK_GROUP, type EventLog } from '@retrace/log';
 import { type AnyEvent, type UpdateApplied } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
@@ -66,8 +72,13 @@ export class InProcessRun {
       ...common,
       trainerId: crypto.randomUUID(),
       rewards: new RewardScorer(recipe.reward),
-      vocabSize: tokenizer.vocabSize,
-      tokenizerHash: tokenizer.hash,
+      openEngine: () =>
+        TensorflowEngine.open({
+          recipe,
+          checkpoints,
+          vocabSize: tokenizer.vocabSize,
+          tokenizerHash: tokenizer.hash,
+        }),
       reader: this.episodes,
       onProgress: (line) => {
         onProgress?.(line);

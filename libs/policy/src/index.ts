@@ -33,8 +33,8 @@ export {
 } from './hugging-face/policy-text.js';
 export { saveHuggingFaceModel, type SaveModelOptions } from './hugging-face/save-model.js';
 export { type LossOptions, validateLossOptions } from './losses/loss-options.js';
-export type { LossTerms } from './losses/loss-terms.js';
-export type { TrainingBatch } from './losses/training-batch.js';
+export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
+export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';
 export {
   countParameters,
   estimateGenerationMemory,

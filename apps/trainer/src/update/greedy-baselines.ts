@@ -1,38 +1,12 @@
-import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
-import { dataSourceOf } from '@retrace/rewards';
 import type { EpisodeColumns } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/store';
 import { TrainerError } from '../trainer-error.js';
 
-export interface NumberedAnchors {
-  /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
-  readonly anchors: Int32Array;
-  readonly warnings: readonly string[];
-}
-
-export function numberedAnchors(
-  { anchors, groupIds, stepOffsets }: EpisodeColumns,
-  similarity: number | undefined,
-): NumberedAnchors {
-  if (similarity === undefined) return { anchors: numberAnchors(anchors), warnings: [] };
-  const groupOfStep = new Int32Array(anchors.length);
-  numberGroups(groupIds).groupIds.forEach((group, e) =>
-    groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
-  );
-  const numbered = numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
-  const { numUncomparedGroups } = numbered;
-  const warnings =
-    numUncomparedGroups === 0
-      ? []
-      : [
-          `groups whose different states have more than ${MOST_COMPARED_UNITS} characters in all, too many to look for similar ` +
-            `ones: ${numUncomparedGroups}; in them equal states alone count as one`,
-        ];
-  return { anchors: numbered.anchors, warnings };
-}
-
 /** [E] 1 for the episodes that were played greedily to be compared with: nobody trains on them. */
-export function greedyBaselines({ episodeIds, stepOffsets, greedy }: EpisodeColumns): Uint8Array {
+export function greedyBaselines({
+  episodeIds,
+  stepOffsets,
+  greedy,
+}: Pick<EpisodeColumns, 'episodeIds' | 'stepOffsets' | 'greedy'>): Uint8Array {
   return Uint8Array.from(episodeIds, (_, e) =>
     Number(greedy.subarray(stepOffsets[e], stepOffsets[e + 1]).includes(1)),
   );
@@ -46,13 +20,13 @@ export interface GreedyReturns {
 }
 
 /**
- * What the greedy episode of each group got.
+ * Returns of the greedy episode of each group.
  *
  * @param totals [E] total rewards, NaN = missing
  * @throws TrainerError `NO_GREEDY_BASELINE` for a group of episodes that none was played for
  */
 export function greedyReturns(
-  { groupIds }: EpisodeColumns,
+  { groupIds }: Pick<EpisodeColumns, 'groupIds'>,
   baselines: Uint8Array,
   totals: Float64Array,
 ): GreedyReturns {
@@ -64,7 +38,7 @@ export function greedyReturns(
   if (missing !== undefined) {
     throw new TrainerError(
       'NO_GREEDY_BASELINE',
-      `group ${missing}: it has no greedy episode; must have one, whose return the others are compared with`,
+      `group ${missing} has no greedy episode; the estimator needs one in every group, whose return the others are compared with`,
     );
   }
   const returns = Float32Array.from(groupIds, (groupId) => returnOf.get(groupId) ?? NaN);
@@ -99,28 +73,4 @@ export function episodesToTrain({
     const hasActions = actionOffsets[e + 1] > actionOffsets[e];
     return Number(isRewarded === 1 && hasActions && baselines?.[e] !== 1 && hasBaseline?.[e] !== 0);
   });
-}
-
-export interface Roles {
-  /** In order of first appearance. */
-  readonly names: readonly string[];
-  /** [E] */
-  readonly roleIds: Int32Array;
-  /** Running mean return of each, by its number. */
-  readonly baselines: Float64Array;
-}
-
-/** The role of an episode is its data source, as rewards see it: what its task says, or else its environment. */
-export function rolesOf(
-  texts: readonly EpisodeTexts[],
-  sourceField: string | undefined,
-  baselines: Readonly<Record<string, number>>,
-): Roles {
-  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
-  const names = [...new Set(sources)];
-  return {
-    names,
-    roleIds: numberGroups(sources).groupIds,
-    baselines: Float64Array.from(names, (name) => (Object.hasOwn(baselines, name) ? baselines[name] : 0)),
-  };
 }

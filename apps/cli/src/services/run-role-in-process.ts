@@ -33,7 +33,7 @@ const ROLES = {
   },
 };
 
-export interface RoleAloneOptions {
+export interface RoleInProcessOptions {
   readonly variables: Environment;
   /** Whether to print the log as JSON lines. */
   readonly json: boolean;
@@ -59,10 +59,10 @@ export function requireServices(command: string, dataDir: string): Services {
  * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
  * directory and to the paths of this installation.
  */
-export async function runRoleAlone(
+export async function runRoleInProcess(
   role: keyof typeof ROLES,
   { directory }: Services,
-  { variables, json, announcement }: RoleAloneOptions,
+  { variables, json, announcement }: RoleInProcessOptions,
 ): Promise<void> {
   if (json) printLinesAsJson(role);
   if (announcement !== undefined) console.log(announcement);

@@ -1,4 +1,4 @@
-import { DEAD_LETTER_KIND } from '../rows/event-rows.js';
+import { DEAD_LETTER_KIND } from './event-rows.js';
 
 /** A run's rows in `events`: all but those that tell of its deletions, and dead letters whose envelope names it. */
 export const EVENTS_OF_RUN = "run_id = {runId:String} AND kind != 'RunDeleted'";

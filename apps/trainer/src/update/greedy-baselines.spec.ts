@@ -1,13 +1,7 @@
 import { computeAdvantages } from '@retrace/algorithms';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
-import {
-  episodesToTrain,
-  greedyBaselines,
-  greedyReturns,
-  numberedAnchors,
-  rolesOf,
-} from './advantage-inputs.js';
+import { episodesToTrain, greedyBaselines, greedyReturns } from './greedy-baselines.js';
 
 /** Episodes of one step each. */
 function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): EpisodeColumns {
@@ -18,31 +12,6 @@ function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): Epi
     greedy: Uint8Array.from(episodes, ({ greedy }) => Number(greedy)),
   } as unknown as EpisodeColumns;
 }
-
-describe('numbered anchors', () => {
-  const columns = {
-    ...columnsOf([
-      { group: 'a', greedy: false },
-      { group: 'a', greedy: false },
-      { group: 'b', greedy: false },
-    ]),
-    anchors: ['abcdefghij', 'abcdefghiX', 'abcdefghij'],
-  };
-
-  it('are equal for equal states, and with a threshold for similar ones of a group', () => {
-    expect(numberedAnchors(columns, undefined)).toEqual({ anchors: Int32Array.of(0, 1, 0), warnings: [] });
-    expect(numberedAnchors(columns, 0.9)).toEqual({ anchors: Int32Array.of(0, 0, 2), warnings: [] });
-  });
-
-  it('say so where a group has too much text to look for similar states', () => {
-    const long = columns.anchors.map((anchor) => anchor + 'z'.repeat(100_000));
-    const { anchors, warnings } = numberedAnchors({ ...columns, anchors: long }, 0.9);
-    expect([...anchors]).toEqual([0, 1, 2]);
-    expect(warnings).toEqual([
-      expect.stringMatching(/more than 131072 characters .* similar ones: 1; in them equal states alone/),
-    ]);
-  });
-});
 
 describe('greedy baselines', () => {
   const columns = columnsOf([
@@ -68,7 +37,7 @@ describe('greedy baselines', () => {
   it('are refused for a group that has none', () => {
     const without = columnsOf([{ group: 'a', greedy: false }]);
     expect(() => greedyReturns(without, greedyBaselines(without), Float64Array.of(1))).toThrow(
-      /group a: it has no greedy episode/,
+      /group a has no greedy episode/,
     );
   });
 });
@@ -99,21 +68,5 @@ describe('episodes to train', () => {
       excluded: trained.map((bit) => 1 - bit),
     });
     expect([...advantages]).toEqual([-1, 1]);
-  });
-});
-
-describe('roles', () => {
-  it('are data sources, with the baselines they had and 0 for new ones', () => {
-    const textsOf = (task: { data_source?: string } | null) => ({
-      environment: 'bandit',
-      task,
-      finalObservation: '',
-      steps: [],
-    });
-    const texts = [{ data_source: 'math' }, null, { data_source: 'math' }].map(textsOf);
-    const { names, roleIds, baselines } = rolesOf(texts, undefined, { math: 0.5, code: 9 });
-    expect(names).toEqual(['math', 'bandit']);
-    expect([...roleIds]).toEqual([0, 1, 0]);
-    expect([...baselines]).toEqual([0.5, 0]);
   });
 });
