@@ -77,6 +77,12 @@ export default {
       to: { path: '^(scripts|test|bench)/' },
     },
     {
+      name: 'stand-ins-are-for-dependencies-only',
+      severity: 'error',
+      from: { path: '^(libs|apps)/' },
+      to: { path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js)/)' },
+    },
+    {
       name: 'apps-never-import-apps',
       severity: 'error',
       from: { path: '^apps/([^/]+)/', pathNot: '^apps/cli/' },
