@@ -9,7 +9,12 @@ import {
   type QTransitions,
 } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
-import { openPolicyCheckpoint, scoreTokens, type CheckpointFiles, type Transformer } from '@retrace/policy';
+import {
+  openPolicyCheckpoint,
+  evaluateLogprobs,
+  type CheckpointFiles,
+  type Transformer,
+} from '@retrace/policy';
 import { buildTokenBatch, type EpisodeColumns, type FileRef, type TokenBatch } from '@retrace/trajectory';
 import { toLoggedDecisions, type StepRewards } from './logged-decisions.js';
 import { qFeatures } from './q-features.js';
@@ -76,7 +81,7 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
   const model = await loadModel(input);
   try {
     const { maxTokensPerMicroBatch } = recipe.optimizer;
-    const scores = await scoreTokens(model, batch, {
+    const scores = await evaluateLogprobs(model, batch, {
       temperature,
       maxTokensPerMicroBatch,
       actionMask: batch.actionMask,

@@ -1,5 +1,5 @@
 import type { QTransitions } from '@retrace/algorithms';
-import { scoreTokens, type Transformer } from '@retrace/policy';
+import { evaluateLogprobs, type Transformer } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { Decision, LoggedDecisions } from './logged-decisions.js';
 
@@ -115,7 +115,7 @@ async function actionProbabilities(
       tokenIds.set(action, sequenceOffsets[s] + prefix.length);
       actionMask.fill(1, sequenceOffsets[s] + prefix.length, sequenceOffsets[s + 1]);
     });
-    const { logprobs } = await scoreTokens(
+    const { logprobs } = await evaluateLogprobs(
       model,
       { tokenIds, sequenceOffsets },
       { temperature, maxTokensPerMicroBatch, actionMask },

@@ -100,7 +100,8 @@ export class AdamW {
 
   /**
    * Goes to the state of a file that `content` wrote, a bucket at a time.
-   * Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was, when a moment is missing or misshapen
    */
   async load(source: TensorSource, step: number): Promise<void> {
     for (const prefix of Object.values(PREFIXES)) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { temporaryDirectory } from '@retrace/compute/testing';
@@ -120,7 +120,7 @@ await onEachBackend('PolicyOptimizer', () => {
   it('sees a ratio of 1 where the proximal logprobs are its own', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const options = { temperature: EVERY_TERM.temperature, maxTokensPerMicroBatch: 64 };
-    const { logprobs } = await scoreTokens(model, batch, options);
+    const { logprobs } = await evaluateLogprobs(model, batch, options);
     const terms = await lossOf(model, { ...batch, proximalLogprobs: logprobs });
     expect(terms.ratioMaxDeviation).toBeLessThan(1e-5);
     expect(terms.clipFraction).toBe(0);
