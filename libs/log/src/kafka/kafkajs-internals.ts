@@ -1,7 +1,7 @@
 /**
  * The only file that reaches below the public API of kafkajs 2.2.4: four modules and one patch. The version is pinned, so these are as
  * frozen as it is. Each has its reason here; figures: one broker and its client on two shared cores, Node 20.20
- * (docs/decisions/0005-kafka-client.md).
+ * (docs/decisions/0006-kafka-client.md).
  */
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
