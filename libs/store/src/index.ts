@@ -36,7 +36,7 @@ export {
 } from './reader/trajectory-reader.js';
 export { type RebuildOptions, type RebuildReport, rebuildStore } from './rebuild/rebuild-store.js';
 export { type DeleteReport, deleteRun, type DeleteRun } from './retention/delete-run.js';
-export { readDeletedRuns } from './retention/deletion-watch.js';
+export { readDeletedRuns } from './admission/deletion-watch.js';
 export { findRunReferences, type RunReference } from './retention/run-references.js';
 export type { StreamPartition } from './position/stream-partition.js';
 export { EventRowReader } from './rows/event-row-reader.js';

@@ -10,7 +10,7 @@ export { type ClosedGroup, closedGroups, closeTogether } from './fold/closed-gro
 export { ControlFold } from './fold/control-fold.js';
 export { DeletedRuns } from './fold/deleted-runs.js';
 export { type Conflict, EpisodeFold, type EpisodeState, type StepRange } from './fold/episode-fold.js';
-export { EpisodePlaces, fingerprintOf, type PlaceFault } from './fold/episode-places.js';
+export { EpisodePlaces, fingerprintOf, type PlaceFault, type Placement } from './fold/episode-places.js';
 export { type GroupCounts, GroupPool, type GroupState } from './fold/group-pool.js';
 export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
 export {

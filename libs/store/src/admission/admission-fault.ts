@@ -1,9 +1,11 @@
+import type { LogRecord } from '@retrace/log';
 import type { AnyEvent, EpisodeEventKind, EpisodePlaces, PlaceFault } from '@retrace/trajectory';
+import { peekEnvelope } from '@retrace/trajectory/codec';
 
 /**
  * Why a record that is a valid event by itself is a dead letter. `CONFLICT`: its place in the episode is taken by other content.
- * `AFTER_END`: a step behind the episode's end. `UNKNOWN_RUN`: a control event of a run that has not started. `TOO_LARGE`: above the
- * limit of an event.
+ * `AFTER_END`: a step behind the episode's end. `UNKNOWN_RUN`: a control event of a run that has not started. `TOO_LARGE`: longer
+ * than the limit of an event.
  */
 export type AdmissionCode = 'CONFLICT' | 'AFTER_END' | 'UNKNOWN_RUN' | 'TOO_LARGE';
 
@@ -13,7 +15,7 @@ export interface AdmissionFault {
   readonly reason: string;
 }
 
-/** What of an event such a sentence names. */
+/** The fields of an event that such a sentence names. */
 export interface PlacedEvent {
   readonly kind: EpisodeEventKind;
   readonly episodeId: string;
@@ -23,9 +25,8 @@ export interface PlacedEvent {
 export function describePlaceFault(
   fault: PlaceFault,
   { kind, episodeId, seq }: PlacedEvent,
-  episode: EpisodePlaces,
+  { numSteps, highestStep }: EpisodePlaces,
 ): AdmissionFault {
-  const { numSteps, highestStep } = episode;
   switch (fault) {
     case 'taken': {
       const rule = 'must have the content of the first record there, which is another';
@@ -46,7 +47,26 @@ export function describePlaceFault(
   }
 }
 
-export function unknownRun({ kind, runId }: AnyEvent): AdmissionFault {
+export function describeUnknownRun({ kind, runId }: AnyEvent): AdmissionFault {
   const rule = 'must be a run that has started: no RunStarted of it comes before in stream control';
   return { code: 'UNKNOWN_RUN', reason: `${kind}.runId is ${runId}; ${rule}` };
+}
+
+/**
+ * The fault of an episode event that is longer than collectors may send; undefined for any other record, also a long one that holds no
+ * episode event.
+ */
+export function findTooLarge(
+  { bytes }: LogRecord,
+  { maxEventBytes }: { readonly maxEventBytes: number },
+): AdmissionFault | undefined {
+  if (bytes.length <= maxEventBytes) return undefined;
+  const envelope = peekEnvelope(bytes);
+  if (envelope === null || envelope.episodeId === '') return undefined;
+  const { kind, episodeId, seq } = envelope;
+  const what = `${kind} of episode ${episodeId}, seq ${seq}, has ${bytes.length} bytes`;
+  return {
+    code: 'TOO_LARGE',
+    reason: `${what}; must have at most ${maxEventBytes} (RETRACE_MAX_EVENT_BYTES)`,
+  };
 }

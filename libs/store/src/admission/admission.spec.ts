@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, newRunId, type StepRecorded } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { createStoreClient } from '../client/store-client.js';
 import { rebuildStore } from '../rebuild/rebuild-store.js';

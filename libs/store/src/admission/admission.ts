@@ -1,20 +1,22 @@
 import type { LogRecord } from '@retrace/log';
 import type { AnyEvent, EpisodePlaces } from '@retrace/trajectory';
 
-/** Whether an event was taken; `unknown` until `Admission.learn` was given its record. */
-export type Admitted = 'yes' | 'no' | 'unknown';
+/** `retry`: the admission must `learn` about the record first. */
+export type ControlAdmission = 'accepted' | 'unknownRun' | 'retry';
 
 /**
- * Decides which records of one stream partition count beside the others there: a pure function of the records before each, whatever
- * the batches, and however often the sink began anew.
+ * Decides which records of one stream partition become rows. The decision about a record is a pure function of the records before it:
+ * how they were batched and how often a sink was restarted makes no difference.
  */
 export interface Admission {
-  /** Of a record of stream `trajectories`. */
+  /** Longest record of stream `trajectories` that is accepted. */
   readonly maxEventBytes: number;
-  /** The episode, to be asked about the next record of it; null until `learn`. */
-  episodeOf(runId: string, episodeId: string): EpisodePlaces | null;
+  /** Whether the record belongs to a run that was deleted. */
+  isDeleted(record: LogRecord): boolean;
+  /** Which places of an episode the records before the next one hold; undefined until `learn` has read them. */
+  findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined;
   /** Whether the run of the next control event has started. */
-  admitControl(event: AnyEvent): Admitted;
-  /** Reads what is not known of the episodes and runs of these records, the next ones in log order. */
+  admitControl(event: AnyEvent): ControlAdmission;
+  /** Reads from the store what is missing to decide about these records, which are the next ones in log order. */
   learn(records: readonly LogRecord[]): Promise<void>;
 }

@@ -1,56 +1,54 @@
 import type { LogRecord } from '@retrace/log';
 import { type AnyEvent, type EpisodeEventKind, fingerprintOf, isEpisodeEventKind } from '@retrace/trajectory';
-import { type DeadLetterCode, decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
-import { eventRow, type EventRow } from '../rows/event-rows.js';
-import {
-  type AdmissionCode,
-  type AdmissionFault,
-  describePlaceFault,
-  unknownRun,
-} from './admission-fault.js';
+import { decodeEvent } from '@retrace/trajectory/codec';
+import { eventRow } from '../rows/event-rows.js';
+import { describePlaceFault, describeUnknownRun, findTooLarge } from './admission-fault.js';
+import { type AdmissionResult, type DecidedRecord, DROPPED, RETRY } from './admission-result.js';
 import type { Admission } from './admission.js';
 
-export interface RecordFault {
-  readonly code: DeadLetterCode | AdmissionCode;
-  readonly reason: string;
-}
-
-/** What a record is: the row of an event, or a dead letter. */
-export type Judgement =
-  | { readonly ok: true; readonly event: AnyEvent; readonly row: Extract<EventRow, { event: AnyEvent }> }
-  | ({ readonly ok: false } & RecordFault);
-
-/** Judges the next record in log order; null, and nothing has changed, where `admission` has to learn about it first. */
-export function judgeRecord(record: LogRecord, admission: Admission): Judgement | null {
+/** Decides what becomes of the next record in log order. */
+export function admitRecord(record: LogRecord, admission: Admission): AdmissionResult {
+  if (admission.isDeleted(record)) return DROPPED;
   const tooLarge = findTooLarge(record, admission);
-  if (tooLarge !== null) return { ok: false, ...tooLarge };
+  if (tooLarge !== undefined) return { kind: 'deadLetter', ...tooLarge };
   const decoded = decodeEvent(record.bytes);
-  if (!decoded.ok) return decoded;
-  const { event } = decoded;
-  const row = eventRow(record.offset, event) as Extract<EventRow, { event: AnyEvent }>;
-  if (!isEpisodeEventKind(event.kind)) {
-    const admitted = admission.admitControl(event);
-    if (admitted === 'unknown') return null;
-    return admitted === 'yes' ? { ok: true, event, row } : { ok: false, ...unknownRun(event) };
-  }
-  const episode = admission.episodeOf(event.runId, event.episodeId);
-  if (episode === null) return null;
-  const { kind, seq, episodeId } = event as AnyEvent & { readonly kind: EpisodeEventKind };
-  const fault = episode.take(kind, seq, fingerprintOf(row.checksum));
-  episode.lastOffset = record.offset;
-  if (fault === null) return { ok: true, event, row };
-  return { ok: false, ...describePlaceFault(fault, { kind, seq, episodeId }, episode) };
+  if (!decoded.ok) return { kind: 'deadLetter', code: decoded.code, reason: decoded.reason };
+  return isEpisodeEventKind(decoded.event.kind)
+    ? admitEpisodeEvent(record.offset, decoded.event, admission)
+    : admitControlEvent(record.offset, decoded.event, admission);
 }
 
-/** Of an episode event that a collector would have refused for its size; what is no such event is judged otherwise. */
-export function findTooLarge({ bytes }: LogRecord, { maxEventBytes }: Admission): AdmissionFault | null {
-  if (bytes.length <= maxEventBytes) return null;
-  const envelope = peekEnvelope(bytes);
-  if (envelope === null || envelope.episodeId === '') return null;
-  const { kind, episodeId, seq } = envelope;
-  const what = `${kind} of episode ${episodeId}, seq ${seq}, has ${bytes.length} bytes`;
-  return {
-    code: 'TOO_LARGE',
-    reason: `${what}; must have at most ${maxEventBytes} (RETRACE_MAX_EVENT_BYTES)`,
-  };
+function admitControlEvent(offset: number, event: AnyEvent, admission: Admission): AdmissionResult {
+  switch (admission.admitControl(event)) {
+    case 'accepted':
+      return { kind: 'accepted', event, row: eventRow(offset, event) };
+    case 'unknownRun':
+      return { kind: 'deadLetter', ...describeUnknownRun(event) };
+    case 'retry':
+      return RETRY;
+  }
+}
+
+function admitEpisodeEvent(offset: number, event: AnyEvent, admission: Admission): AdmissionResult {
+  const places = admission.findPlaces(event.runId, event.episodeId);
+  if (places === undefined) return RETRY;
+  const { kind, seq, episodeId } = event as AnyEvent & { readonly kind: EpisodeEventKind };
+  const row = eventRow(offset, event);
+  const placement = places.take(kind, seq, fingerprintOf(row.checksum));
+  places.lastOffset = offset;
+  if (placement === 'placed') return { kind: 'accepted', event, row };
+  return { kind: 'deadLetter', ...describePlaceFault(placement, { kind, seq, episodeId }, places) };
+}
+
+/** Decides what becomes of `records[index]`, reading from the store what is missing about it and the records behind it. */
+export async function decideRecord(
+  records: readonly LogRecord[],
+  index: number,
+  admission: Admission,
+): Promise<DecidedRecord> {
+  for (;;) {
+    const result = admitRecord(records[index], admission);
+    if (result.kind !== 'retry') return result;
+    await admission.learn(records.slice(index));
+  }
 }

@@ -1,8 +1,15 @@
 import type { LogRecord } from '@retrace/log';
-import { type AnyEvent, episodeOrdinal, EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
+import {
+  type AnyEvent,
+  type DeletedRuns,
+  episodeOrdinal,
+  EpisodePlaces,
+  fingerprintOf,
+} from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../position/stream-partition.js';
-import type { Admission, Admitted } from './admission.js';
+import type { Admission, ControlAdmission } from './admission.js';
+import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';
 import { OrdinalWindow } from './ordinal-window.js';
 import { readNewestEpisode, readPlaces, readRunEdges } from './read-places.js';
@@ -11,50 +18,56 @@ export interface PartitionAdmissionParts {
   readonly client: StoreClient;
   readonly position: StreamPartition;
   readonly maxEventBytes: number;
+  readonly deletedRuns: DeletedRuns;
   /** How many episodes are remembered whose rows the store holds (default 4,096); others are looked up again. */
   readonly maxEpisodes?: number;
 }
 
 interface KnownRun {
-  /** In the order in which they were met. */
+  /** In the order in which their first records came. */
   readonly episodes: Map<string, EpisodePlaces>;
   readonly ordinals: OrdinalWindow;
 }
 
 /**
- * Remembers the episodes that go on, and reads from the store what it has forgotten, or never saw: an episode that it can't be sure is
- * new. The store has every row before the first one that is remembered, so what it says and what is remembered are together the records
- * before.
+ * Decides about records in log order, as a sink meets them.
+ *
+ * Remembers the episodes that are under way. An episode that it has forgotten, or may have missed, is read from the store, which has
+ * every row before the first record that is remembered: the two together are all records before the next one.
  */
 export class PartitionAdmission implements Admission {
   readonly maxEventBytes: number;
   private readonly maxEpisodes: number;
   private readonly runs = new Map<string, KnownRun>();
   private numEpisodes = 0;
-  /** Of stream `control`: those that have started; null until that was read. */
-  private startedRuns: Set<string> | null = null;
+  /** Of stream `control`; undefined until it was read. */
+  private startedRuns: Set<string> | undefined;
 
   constructor(private readonly parts: PartitionAdmissionParts) {
     this.maxEventBytes = parts.maxEventBytes;
     this.maxEpisodes = parts.maxEpisodes ?? 4_096;
   }
 
-  episodeOf(runId: string, episodeId: string): EpisodePlaces | null {
+  isDeleted(record: LogRecord): boolean {
+    return isDeleted(record, this.parts.position, this.parts.deletedRuns);
+  }
+
+  findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined {
     const run = this.runs.get(runId);
-    if (run === undefined) return null;
+    if (run === undefined) return undefined;
     const known = run.episodes.get(episodeId);
     if (known !== undefined) return known;
     const ordinal = episodeOrdinal(runId, episodeId);
-    if (ordinal === null || !run.ordinals.isNew(ordinal)) return null;
+    if (ordinal === null || !run.ordinals.isNew(ordinal)) return undefined;
     return this.remember(run, runId, episodeId);
   }
 
-  admitControl({ kind, runId }: AnyEvent): Admitted {
-    if (this.startedRuns === null) return 'unknown';
+  admitControl({ kind, runId }: AnyEvent): ControlAdmission {
+    if (this.startedRuns === undefined) return 'retry';
     if (kind === 'RunDeleted') this.startedRuns.delete(runId);
     else if (kind === 'RunStarted') this.startedRuns.add(runId);
-    else if (runId !== '' && !this.startedRuns.has(runId)) return 'no';
-    return 'yes';
+    else if (runId !== '' && !this.startedRuns.has(runId)) return 'unknownRun';
+    return 'accepted';
   }
 
   async learn(records: readonly LogRecord[]): Promise<void> {
@@ -62,12 +75,12 @@ export class PartitionAdmission implements Admission {
     if (this.parts.position.stream === 'control') return this.learnStartedRuns(before);
     for (const [runId, episodeIds] of namedEpisodes(records)) {
       if (!this.runs.has(runId)) await this.learnRun(runId);
-      const unknown = [...episodeIds].filter((episodeId) => this.episodeOf(runId, episodeId) === null);
+      const unknown = [...episodeIds].filter((episodeId) => this.findPlaces(runId, episodeId) === undefined);
       if (unknown.length > 0) await this.learnEpisodes(runId, unknown, before);
     }
   }
 
-  /** Forgets episodes, where there are many, of which the store has all rows. */
+  /** Tells that the store has all rows before `nextOffset`: with many episodes, those that ended there are forgotten. */
   stored(nextOffset: number): void {
     if (this.numEpisodes <= this.maxEpisodes) return;
     for (const [runId, { episodes }] of this.runs) {
@@ -92,7 +105,7 @@ export class PartitionAdmission implements Admission {
 
   private async learnRun(runId: string): Promise<void> {
     const { client, position } = this.parts;
-    // As `episodeIdFor` makes them: the run's start, then the ordinal.
+    // The form of an id that `episodeIdFor` makes: the beginning of the run's id, then the ordinal.
     const newest = await readNewestEpisode(client, position, { runId, prefix: `${runId.slice(0, 14)}8` });
     const ordinals = new OrdinalWindow(newest === '' ? -1 : (episodeOrdinal(runId, newest) ?? Infinity));
     this.runs.set(runId, { episodes: new Map(), ordinals });
@@ -109,11 +122,11 @@ export class PartitionAdmission implements Admission {
   }
 
   private remember(run: KnownRun, runId: string, episodeId: string): EpisodePlaces {
-    const episode = new EpisodePlaces();
-    run.episodes.set(episodeId, episode);
+    const places = new EpisodePlaces();
+    run.episodes.set(episodeId, places);
     this.numEpisodes++;
     const ordinal = episodeOrdinal(runId, episodeId);
     if (ordinal !== null) run.ordinals.add(ordinal);
-    return episode;
+    return places;
   }
 }

@@ -2,11 +2,11 @@ import type { LogRecord } from '@retrace/log';
 import { type AnyEvent, EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../position/stream-partition.js';
-import type { Admission, Admitted } from './admission.js';
+import type { Admission, ControlAdmission } from './admission.js';
 import { namedEpisodes } from './named-episodes.js';
 import { type PlaceRow, readPlaces, readRunEdges, type RunEdgeRow } from './read-places.js';
 
-export interface AdmissionInPastParts {
+export interface PastAdmissionParts {
   readonly client: StoreClient;
   readonly position: StreamPartition;
   readonly maxEventBytes: number;
@@ -14,32 +14,37 @@ export interface AdmissionInPastParts {
 
 interface PastEpisode {
   readonly places: EpisodePlaces;
-  /** Its rows in log order, those before `next` are in `places`. */
+  /** Its rows in log order; `places` has those before index `next`. */
   readonly rows: PlaceRow[];
   next: number;
 }
 
 /**
- * The admission of records that lie among rows the store has: each is judged beside the rows before it, however many came behind it since.
+ * Decides about dead letters again. Each is compared with the rows that were before it in the log, however many were added after it.
+ * A deleted run has no dead letters in the store, so none is dropped.
  */
-export class AdmissionInPast implements Admission {
+export class PastAdmission implements Admission {
   readonly maxEventBytes: number;
   private readonly episodes = new Map<string, PastEpisode>();
-  private runEdges: readonly RunEdgeRow[] = [];
+  private runEdges: readonly RunEdgeRow[] | undefined;
   private offset = 0;
 
-  constructor(private readonly parts: AdmissionInPastParts) {
+  constructor(private readonly parts: PastAdmissionParts) {
     this.maxEventBytes = parts.maxEventBytes;
   }
 
-  /** The next record to be judged lies there; call in the order of offsets. */
+  /** Sets the offset of the next record that is decided about; offsets must ascend. */
   goTo(offset: number): void {
     this.offset = offset;
   }
 
-  episodeOf(runId: string, episodeId: string): EpisodePlaces | null {
+  isDeleted(): false {
+    return false;
+  }
+
+  findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined {
     const episode = this.episodes.get(`${runId} ${episodeId}`);
-    if (episode === undefined) return null;
+    if (episode === undefined) return undefined;
     const { places, rows } = episode;
     for (; episode.next < rows.length && rows[episode.next].offset < this.offset; episode.next++) {
       const { kind, seq, checksum } = rows[episode.next];
@@ -48,10 +53,11 @@ export class AdmissionInPast implements Admission {
     return places;
   }
 
-  admitControl({ kind, runId }: AnyEvent): Admitted {
-    if (kind === 'RunStarted' || kind === 'RunDeleted' || runId === '') return 'yes';
+  admitControl({ kind, runId }: AnyEvent): ControlAdmission {
+    if (kind === 'RunStarted' || kind === 'RunDeleted' || runId === '') return 'accepted';
+    if (this.runEdges === undefined) return 'retry';
     const edge = this.runEdges.findLast((each) => each.runId === runId && each.offset < this.offset);
-    return edge?.kind === 'RunStarted' ? 'yes' : 'no';
+    return edge?.kind === 'RunStarted' ? 'accepted' : 'unknownRun';
   }
 
   async learn(records: readonly LogRecord[]): Promise<void> {

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { LogRecord } from '@retrace/log';
+import { RETRY } from '../admission/admission-result.js';
+import { ACCEPTED } from './append-result.js';
 import { BatchBuffer, type BufferedBatch, type TakeOptions } from './batch-buffer.js';
 
 const NOW: TakeOptions = { lingerMs: 0, notBeforeMs: 0 };
@@ -35,7 +37,7 @@ function newBuffer(limits: { readonly maxRecords?: number; readonly maxBytes?: n
     append: (batch, { offset, bytes }) => {
       batch.offsets.push(offset);
       batch.sizeBytes += bytes.length;
-      return true;
+      return ACCEPTED;
     },
     learn: () => Promise.reject(new Error('nothing is to be learned')),
   });
@@ -70,8 +72,9 @@ class Source implements AsyncIterable<LogRecord[]> {
   }
 }
 
-async function takeOffsets(buffer: BatchBuffer<Offsets>, options = NOW): Promise<number[] | null> {
-  return (await buffer.take(options))?.offsets ?? null;
+async function takeOffsets(buffer: BatchBuffer<Offsets>, options = NOW): Promise<number[] | 'ended'> {
+  const taken = await buffer.take(options);
+  return taken.kind === 'batch' ? taken.batch.offsets : taken.kind;
 }
 
 describe('BatchBuffer', () => {
@@ -85,7 +88,7 @@ describe('BatchBuffer', () => {
     expect(await taken).toEqual([0, 1, 2]);
     source.end();
     await filled;
-    expect(await buffer.take(NOW)).toBeNull();
+    expect(await buffer.take(NOW)).toEqual({ kind: 'ended' });
   });
 
   it('lets a batch linger no longer once it holds the record that somebody waits for', async () => {
@@ -117,7 +120,7 @@ describe('BatchBuffer', () => {
     expect(await takeOffsets(buffer)).toEqual([0, 1, 2]);
     expect(await takeOffsets(buffer)).toEqual([3, 4, 5]);
     expect(await takeOffsets(buffer)).toEqual([6]);
-    expect(await takeOffsets(buffer)).toBeNull();
+    expect(await takeOffsets(buffer)).toBe('ended');
   });
 
   it('cuts a batch at its bytes; the record that reaches them still belongs to it', async () => {
@@ -185,7 +188,7 @@ describe('BatchBuffer', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     buffer.discard();
     await filled;
-    expect(await buffer.take(NOW)).toBeNull();
+    expect(await buffer.take(NOW)).toEqual({ kind: 'ended' });
   });
 
   it('learns what a record needs before it is appended, and gives no empty batch meanwhile', async () => {
@@ -197,9 +200,9 @@ describe('BatchBuffer', () => {
       maxBytes: 1_000,
       newBatch: () => new Offsets(),
       append: (batch: Offsets, { offset }) => {
-        if (offset > known) return false;
+        if (offset > known) return RETRY;
         batch.offsets.push(offset);
-        return true;
+        return ACCEPTED;
       },
       learn: (lacking) =>
         new Promise<void>((resolve) => {
@@ -213,15 +216,15 @@ describe('BatchBuffer', () => {
     const source = new Source();
     const filled = buffer.fill(source);
     source.give(records(0, 3));
-    const taken = buffer.take(NOW);
+    const taken = takeOffsets(buffer);
     await setImmediate();
     finishLearning();
-    expect((await taken)?.offsets).toEqual([0, 1]);
+    expect(await taken).toEqual([0, 1]);
     await setImmediate();
     finishLearning();
     source.end();
     await filled;
-    expect((await buffer.take(NOW))?.offsets).toEqual([2]);
+    expect(await takeOffsets(buffer)).toEqual([2]);
     expect(learned).toEqual([[0, 1, 2], [2]]);
   });
 });

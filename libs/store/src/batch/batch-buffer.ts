@@ -1,7 +1,7 @@
 import type { LogRecord } from '@retrace/log';
+import type { AppendResult } from './append-result.js';
 import { TimeSlice } from './time-slice.js';
 
-/** What a buffered batch must tell of itself. */
 export interface BufferedBatch {
   readonly firstOffset: number;
   readonly lastOffset: number;
@@ -10,26 +10,28 @@ export interface BufferedBatch {
 }
 
 export interface BatchBufferOptions<B extends BufferedBatch> {
-  /** A batch that has come so far is closed, and the next begun. */
+  /** A batch with so many records or bytes is full, and the next record begins another. */
   readonly maxRecords: number;
   readonly maxBytes: number;
   readonly newBatch: () => B;
-  /** False, and nothing is appended, where `learn` must come first. */
-  readonly append: (batch: B, record: LogRecord) => boolean;
-  /** Reads what `append` lacks for these records: the one it did not take, and those behind it that are there. */
+  /** After `retry` the record is given again, once `learn` has resolved. */
+  readonly append: (batch: B, record: LogRecord) => AppendResult;
+  /** Reads what is missing to append these records: the one that has to be retried, and those behind it that have arrived. */
   readonly learn: (records: readonly LogRecord[]) => Promise<void>;
 }
 
 export interface TakeOptions {
   /** How long the first record may wait for more. */
   readonly lingerMs: number;
-  /** No sooner than this, on `performance.now()`'s clock, unless a full batch is there. */
+  /** A batch that is not full is not given before this time, on the clock of `performance.now()`. */
   readonly notBeforeMs: number;
 }
 
+export type TakeResult<B> = { readonly kind: 'batch'; readonly batch: B } | { readonly kind: 'ended' };
+
 /**
- * Batches between the log and the insert: filled by `fill` while the batch before is on its way, emptied by `take`.
- * Holds at most `maxBytes`, plus what one read of the log gives.
+ * The batches between the log and the insert: `fill` adds to them while an insert is under way, `take` removes them one by one.
+ * Holds at most `maxBytes`, plus the records of one read of the log.
  */
 export class BatchBuffer<B extends BufferedBatch> {
   private batches: { readonly batch: B; readonly firstArrivalMs: number }[] = [];
@@ -42,7 +44,7 @@ export class BatchBuffer<B extends BufferedBatch> {
 
   constructor(private readonly options: BatchBufferOptions<B>) {}
 
-  /** Resolves when the source ends or fails; `take` then gives what is left, and rejects with the failure. */
+  /** Resolves when the source ends or fails. `take` then still gives what was read, and after it rejects with the failure. */
   async fill(source: AsyncIterable<LogRecord[]>): Promise<void> {
     try {
       for await (const records of source) {
@@ -56,8 +58,12 @@ export class BatchBuffer<B extends BufferedBatch> {
     this.changed();
   }
 
-  /** The next batch, in log order; null when the source has ended and nothing is left. */
-  async take(options: TakeOptions): Promise<B | null> {
+  /**
+   * Takes the next batch in log order; `ended` when the source has ended and nothing is left.
+   *
+   * @throws what the source failed with
+   */
+  async take(options: TakeOptions): Promise<TakeResult<B>> {
     while (!this.isEnded && !this.isFirstFull()) {
       const remainingMs = this.remainingMs(options);
       if (remainingMs <= 0) break;
@@ -66,20 +72,20 @@ export class BatchBuffer<B extends BufferedBatch> {
     const first = this.batches.shift();
     if (first === undefined) {
       if (this.failure !== null) throw this.failure;
-      return null;
+      return { kind: 'ended' };
     }
     this.sizeBytes -= first.batch.sizeBytes;
     this.changed();
-    return first.batch;
+    return { kind: 'batch', batch: first.batch };
   }
 
-  /** Somebody waits for the record at this offset: the batch that ends with it or behind it does not linger. */
+  /** Tells that somebody waits for the record at this offset: the batch that holds it does not linger. */
   hurry(offset: number): void {
     this.awaitedOffset = Math.max(this.awaitedOffset, offset);
     this.changed();
   }
 
-  /** Drops what it holds and what still comes, so that `fill` comes to its source's end. */
+  /** Drops the batches and all records that still come, so that `fill` reaches the end of its source. */
   discard(): void {
     this.isDiscarding = true;
     this.batches = [];
@@ -90,7 +96,7 @@ export class BatchBuffer<B extends BufferedBatch> {
   private async append(records: readonly LogRecord[]): Promise<void> {
     const slice = new TimeSlice();
     for (const [i, record] of records.entries()) {
-      while (!this.isDiscarding && !this.appendOne(record)) {
+      while (!this.isDiscarding && this.appendOne(record).kind === 'retry') {
         this.changed();
         await this.options.learn(records.slice(i));
       }
@@ -102,14 +108,14 @@ export class BatchBuffer<B extends BufferedBatch> {
     this.changed();
   }
 
-  private appendOne(record: LogRecord): boolean {
+  private appendOne(record: LogRecord): AppendResult {
     const batch = this.openBatch();
     const before = batch.sizeBytes;
-    const isAppended = this.options.append(batch, record);
-    // Nobody may take an empty batch while `learn` is under way.
-    if (!isAppended && batch.numRecords === 0) this.batches.pop();
+    const result = this.options.append(batch, record);
+    // An empty batch must not be taken while `learn` is under way.
+    if (result.kind === 'retry' && batch.numRecords === 0) this.batches.pop();
     this.sizeBytes += batch.sizeBytes - before;
-    return isAppended;
+    return result;
   }
 
   private openBatch(): B {

@@ -1,20 +1,24 @@
 import type { LogRecord } from '@retrace/log';
 import { peekEnvelope, StepRecord } from '@retrace/trajectory/codec';
-import { describePlaceFault } from '../admission/admission-fault.js';
+import { type AdmissionFault, describePlaceFault, findTooLarge } from '../admission/admission-fault.js';
+import { DROPPED, type RefusedRecord, RETRY } from '../admission/admission-result.js';
 import type { Admission } from '../admission/admission.js';
-import { findTooLarge, judgeRecord, type RecordFault } from '../admission/admit-record.js';
+import { admitRecord } from '../admission/admit-record.js';
 import type { StreamPartition } from '../position/stream-partition.js';
 import { type EncodedRows, EventRowsEncoder } from '../rows/event-rows.js';
+import { ACCEPTED, type AppendResult, DEAD_LETTER } from './append-result.js';
 
-/** One for all: nothing waits between its reading and its row. */
+/** Used synchronously, from the reading of a record to its row, so one is shared. */
 const step = new StepRecord();
 
 /**
- * Records of one stream partition on their way into one insert. Each is decoded and encoded when it is appended, so that an
- * insert that is due has little left to do; one that holds no valid event, or none that counts beside the others, becomes a dead letter.
+ * The records of one stream partition that go into one insert.
+ *
+ * Each record is decoded, admitted and encoded when it is appended, so that an insert that is due has little left to do. Steps, which are
+ * nearly all records, take a short way: their columns are copied from the record's bytes without an event in between.
  */
 export class PendingBatch {
-  /** Of all records appended or passed over; -1 before the first. */
+  /** Of all records appended; -1 before the first. */
   firstOffset = -1;
   lastOffset = -1;
   numRecords = 0;
@@ -23,7 +27,7 @@ export class PendingBatch {
   numDeadLetters = 0;
   /** Of the events. */
   readonly occurredAtMs: number[] = [];
-  /** Where the first row of each run lies, by run id. */
+  /** The offset of the first row of each run, by run id. */
   readonly firstOffsets = new Map<string, number>();
   private readonly encoder: EventRowsEncoder;
 
@@ -34,71 +38,78 @@ export class PendingBatch {
     this.encoder = new EventRowsEncoder(position);
   }
 
-  /** At most `numRecords`: what was passed over has none. */
+  /** At most `numRecords`: a record of a deleted run has no row. */
   get numRows(): number {
     return this.encoder.numRows;
   }
 
-  /** In the order of offsets. False, and nothing is appended, where the batch's admission has to learn about the record first. */
-  append(record: LogRecord): boolean {
+  /** Takes the next record in log order. After `retry` nothing has changed. */
+  append(record: LogRecord): AppendResult {
     return step.read(record.bytes) ? this.appendStep(record) : this.appendDecoded(record);
   }
 
-  /** A record that gets no row, because its run is deleted. */
-  passOver(record: LogRecord): true {
-    this.count(record);
-    return true;
-  }
-
-  /**
-   * @param withWatermark whether a row goes along that says: the store has every row that it should have, up to the last offset
-   */
+  /** @param withWatermark adds a row which says that the store has every row it should have, up to the last offset */
   finish({ withWatermark }: { readonly withWatermark: boolean }): EncodedRows {
     if (withWatermark) this.encoder.append({ offset: this.lastOffset, watermark: true });
     return this.encoder.finish();
   }
 
-  private appendStep(record: LogRecord): boolean {
+  /** Does what `admitRecord` and the row of its event would do. */
+  private appendStep(record: LogRecord): AppendResult {
+    if (this.admission.isDeleted(record)) return this.drop(record);
     const tooLarge = findTooLarge(record, this.admission);
-    if (tooLarge !== null) return this.appendDeadLetter(record, tooLarge);
-    const episode = this.admission.episodeOf(step.runId, step.episodeId);
-    if (episode === null) return false;
-    const outcome = this.encoder.appendStep(record.offset, step, episode);
-    if (outcome === 'invalid') return this.appendDecoded(record);
-    episode.lastOffset = record.offset;
-    if (outcome === 'written') return this.noteEvent(record, step);
+    if (tooLarge !== undefined) return this.appendDeadLetter(record, tooLarge);
+    const places = this.admission.findPlaces(step.runId, step.episodeId);
+    if (places === undefined) return RETRY;
+    const outcome = this.encoder.appendStep(record.offset, step, places);
+    if (outcome.kind === 'invalid') return this.appendDecoded(record);
+    places.lastOffset = record.offset;
+    if (outcome.kind === 'written') return this.noteEvent(record, step);
     const { episodeId, seq } = step;
-    return this.appendDeadLetter(
-      record,
-      describePlaceFault(outcome, { kind: 'StepRecorded', episodeId, seq }, episode),
-    );
+    const misplaced = { kind: 'StepRecorded', episodeId, seq } as const;
+    return this.appendDeadLetter(record, describePlaceFault(outcome.fault, misplaced, places));
   }
 
-  private appendDecoded(record: LogRecord): boolean {
-    const judgement = judgeRecord(record, this.admission);
-    if (judgement === null) return false;
-    if (!judgement.ok) return this.appendDeadLetter(record, judgement);
-    this.encoder.append(judgement.row);
-    return this.noteEvent(record, judgement.event);
+  private appendDecoded(record: LogRecord): AppendResult {
+    const result = admitRecord(record, this.admission);
+    switch (result.kind) {
+      case 'accepted':
+        this.encoder.append(result.row);
+        return this.noteEvent(record, result.event);
+      case 'deadLetter':
+        return this.appendDeadLetter(record, result);
+      case 'dropped':
+        return this.drop(record);
+      case 'retry':
+        return result;
+    }
   }
 
-  private appendDeadLetter(record: LogRecord, { code, reason }: RecordFault): true {
+  private appendDeadLetter(
+    record: LogRecord,
+    { code, reason }: RefusedRecord | AdmissionFault,
+  ): AppendResult {
     const { offset, bytes } = record;
     this.encoder.append({ offset, deadLetter: { code, reason, bytes } });
     this.noteRun(peekEnvelope(bytes)?.runId ?? '', offset);
     this.numDeadLetters++;
     this.count(record);
-    return true;
+    return DEAD_LETTER;
   }
 
   private noteEvent(
     record: LogRecord,
     { runId, occurredAtUs }: { readonly runId: string; readonly occurredAtUs: number },
-  ): true {
+  ): AppendResult {
     this.noteRun(runId, record.offset);
     this.occurredAtMs.push(occurredAtUs / 1000);
     this.count(record);
-    return true;
+    return ACCEPTED;
+  }
+
+  private drop(record: LogRecord): AppendResult {
+    this.count(record);
+    return DROPPED;
   }
 
   private noteRun(runId: string, offset: number): void {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents } from '@retrace/log/testing';
-import { episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
+import { episodeEvents } from '@retrace/trajectory/testing';
 import { Sink } from '../sink/sink.js';
 import { untilVisible } from './until-visible.js';
 

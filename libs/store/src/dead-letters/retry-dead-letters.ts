@@ -1,35 +1,36 @@
 import { DEFAULT_MAX_EVENT_BYTES, type LogRecord } from '@retrace/log';
-import { judgeRecord } from '../admission/admit-record.js';
-import { AdmissionInPast } from '../admission/past-admission.js';
+import type { DecidedRecord } from '../admission/admission-result.js';
+import { decideRecord } from '../admission/admit-record.js';
+import { PastAdmission } from '../admission/past-admission.js';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { insertBatch } from '../batch/insert-batch.js';
 import type { StoreClient } from '../client/store-client.js';
-import { IN_STREAM_PARTITION } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
-import { DEAD_LETTER_KIND, type EventRow, EventRowsEncoder } from '../rows/event-rows.js';
+import { DEAD_LETTER_KIND, EventRowsEncoder, type RowOfEvent } from '../rows/event-rows.js';
 import type { StoreLayout } from '../schema/store-layout.js';
 import { type DeadLetterEntry, type DeadLetterFilter, listDeadLetters } from './dead-letters.js';
 
 export interface RetryDeadLetters extends DeadLetterFilter {
   readonly client: StoreClient;
-  /** Largest episode event that counts: `maxEventBytes` of the log (default: that of a log by default). */
+  /** Longest episode event that is accepted: `maxEventBytes` of the log (default: the default of a log). */
   readonly maxEventBytes?: number;
-  /** Looks, and changes nothing. */
+  /** Reports what would change, and changes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface RetryReport {
-  /** Dead letters that the filter chose. */
+  /** Dead letters that the filter matches. */
   readonly numDeadLetters: number;
-  /** Those that are events which count, to this code: rows now, or with `dryRun` rows that they would become. */
+  /** Those that this code accepts as events: ordinary rows now, or with `dryRun` rows that they would become. */
   readonly numDecoded: number;
-  /** The others by what is wrong with them today. */
+  /** How many of the others there are, by the code of their fault today. */
   readonly remaining: Readonly<Record<string, number>>;
 }
 
 const PAGE_ENTRIES = 1_000;
-/** Bytes of records that a slice holds at most, where it is more than one record. */
+/** Most bytes of records in a slice of more than one record. */
 const SLICE_BYTES = 16 * 1024 * 1024;
 
 const RAW = `
@@ -45,12 +46,12 @@ const remove = ({ localEvents, onCluster }: StoreLayout): string => `
     AND log_offset IN {offsets:Array(UInt64)}`;
 
 /**
- * Judges dead letters anew and makes those that are events which count ordinary rows, at the places that their records have in the log.
+ * Decides about dead letters again, and makes ordinary rows of those that are accepted, at the offsets of their records.
  *
- * The row first, the removal of the dead letter after it: so the offset is accounted for at every moment, and the position
- * that a sink reads (the highest offset) can't move back. A retry that was cut short between the two is made again whole: the
- * row it inserts once more has the key of the one that is there, which reads take once. Bytes come from the store, so
- * it does not matter whether the log still has them. See docs/store.md.
+ * The row is inserted first and the dead letter deleted after it, so the offset is accounted for at every moment and the position
+ * that a sink reads (the highest offset) can't move back. A retry that was cut short between the two is completed by another one: the
+ * row that it inserts once more has the key of the one that is there, which reads return once. Bytes come from the store, so the log
+ * need not have them any more. See docs/store.md.
  *
  * @throws StoreError; the reason of `signal` when it aborts
  */
@@ -64,17 +65,20 @@ export async function retryDeadLetters({
   let numDeadLetters = 0;
   let numDecoded = 0;
   const remaining: Record<string, number> = {};
+  const countRemaining = (code: string): void => void (remaining[code] = (remaining[code] ?? 0) + 1);
   let after: DeadLetterEntry | undefined;
   for (;;) {
     const page = await listDeadLetters(client, { ...filter, ...(after && { after }), limit: PAGE_ENTRIES });
-    // Events of a run that has not started are rows as they are, and count as soon as it has.
-    for (const { code } of page.filter(({ sizeBytes }) => sizeBytes === 0))
-      remaining[code] = (remaining[code] ?? 0) + 1;
+    for (const { code, sizeBytes } of page) {
+      // Events of a run that has not started are ordinary rows already, and count as soon as it has.
+      if (sizeBytes === 0) countRemaining(code);
+    }
     for (const slice of slicesOf(page.filter(({ sizeBytes }) => sizeBytes > 0))) {
       signal?.throwIfAborted();
-      const { codes, decoded } = await retrySlice({ client, maxEventBytes, dryRun }, slice);
-      numDecoded += decoded;
-      for (const code of codes) remaining[code] = (remaining[code] ?? 0) + 1;
+      const { accepted, refusedCodes } = await decideSlice(client, slice, maxEventBytes);
+      numDecoded += accepted.length;
+      refusedCodes.forEach(countRemaining);
+      if (!dryRun) await replaceDeadLetters(client, partitionOf(slice), accepted);
     }
     numDeadLetters += page.length;
     after = page.at(-1);
@@ -82,7 +86,7 @@ export async function retryDeadLetters({
   }
 }
 
-/** Neighbours of one stream partition, of bounded size. */
+/** Splits a page into slices of one stream partition each, of bounded size. */
 function* slicesOf(page: readonly DeadLetterEntry[]): Generator<DeadLetterEntry[]> {
   let slice: DeadLetterEntry[] = [];
   let sizeBytes = 0;
@@ -103,35 +107,59 @@ function isSamePartition(a: DeadLetterEntry, b: DeadLetterEntry): boolean {
   return a.logId === b.logId && a.stream === b.stream && a.partition === b.partition;
 }
 
-async function retrySlice(
-  { client, maxEventBytes, dryRun }: Required<Pick<RetryDeadLetters, 'client' | 'maxEventBytes' | 'dryRun'>>,
+function partitionOf([{ logId, stream, partition }]: readonly DeadLetterEntry[]): StreamPartition {
+  return { logId, stream, partition };
+}
+
+interface DecidedSlice {
+  readonly accepted: readonly RowOfEvent[];
+  readonly refusedCodes: readonly string[];
+}
+
+/** Decides about the records of a slice again, each beside the rows that were before it in the log. */
+async function decideSlice(
+  client: StoreClient,
   slice: readonly DeadLetterEntry[],
-): Promise<{ readonly decoded: number; readonly codes: readonly string[] }> {
-  const [{ logId, stream, partition }] = slice;
-  const position = { logId, stream, partition };
+  maxEventBytes: number,
+): Promise<DecidedSlice> {
+  const position = partitionOf(slice);
+  const records = await readRecords(client, position, slice);
+  const admission = new PastAdmission({ client, position, maxEventBytes });
+  const results: DecidedRecord[] = [];
+  for (const [i, { offset }] of records.entries()) {
+    admission.goTo(offset);
+    results.push(await decideRecord(records, i, admission));
+  }
+  return {
+    accepted: results.flatMap((result) => (result.kind === 'accepted' ? [result.row] : [])),
+    refusedCodes: results.flatMap((result) => (result.kind === 'deadLetter' ? [result.code] : [])),
+  };
+}
+
+async function readRecords(
+  client: StoreClient,
+  position: StreamPartition,
+  slice: readonly DeadLetterEntry[],
+): Promise<LogRecord[]> {
   const params = { ...position, offsets: slice.map(({ offset }) => offset) };
   const rows = new EventRowReader(ArrowColumns.read(await client.queryArrow(RAW, { params })));
-  const events: EventRow[] = [];
-  const codes = [];
   const records: LogRecord[] = [];
   for (rows.row = 0; rows.row < rows.numRows; rows.row++)
     records.push({ offset: rows.number('log_offset'), bytes: rows.bytes('raw') });
-  const admission = new AdmissionInPast({ client, position, maxEventBytes });
-  await admission.learn(records);
-  for (const record of records) {
-    admission.goTo(record.offset);
-    const judgement = judgeRecord(record, admission);
-    if (judgement?.ok) events.push(judgement.row);
-    else if (judgement !== null) codes.push(judgement.code);
-  }
-  if (events.length > 0 && !dryRun) {
-    const encoder = new EventRowsEncoder(position);
-    for (const event of events) encoder.append(event);
-    await insertBatch(client, encoder.finish());
-    await client.command(remove(client.layout), {
-      params: { ...position, offsets: events.map(({ offset }) => offset) },
-      settings: { lightweight_deletes_sync: '2' },
-    });
-  }
-  return { decoded: events.length, codes };
+  return records;
+}
+
+async function replaceDeadLetters(
+  client: StoreClient,
+  position: StreamPartition,
+  rows: readonly RowOfEvent[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const encoder = new EventRowsEncoder(position);
+  for (const row of rows) encoder.append(row);
+  await insertBatch(client, encoder.finish());
+  await client.command(remove(client.layout), {
+    params: { ...position, offsets: rows.map(({ offset }) => offset) },
+    settings: { lightweight_deletes_sync: '2' },
+  });
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import {
   type AnyEvent,
@@ -11,6 +10,7 @@ import {
   type StepRecorded,
 } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
 import { Sink } from '../sink/sink.js';
 import { TrajectoryReader } from './trajectory-reader.js';

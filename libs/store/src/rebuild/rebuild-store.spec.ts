@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { createStoreClient } from '../client/store-client.js';
 import { Sink } from '../sink/sink.js';

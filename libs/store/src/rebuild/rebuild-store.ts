@@ -1,11 +1,11 @@
 import type { EventLog } from '@retrace/log';
 import type { DeletedRuns } from '@retrace/trajectory';
+import { readDeletedRuns } from '../admission/deletion-watch.js';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readNextOffset } from '../position/store-position.js';
 import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
-import { readDeletedRuns } from '../retention/deletion-watch.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import { migrate, type MigrateOptions } from '../schema/migrate.js';
 import { readRunHashes, type RunHash } from '../verify/row-hash.js';

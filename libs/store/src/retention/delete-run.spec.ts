@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControlTail } from '@retrace/log';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { frame, messagePack } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { readNextOffset } from '../position/store-position.js';

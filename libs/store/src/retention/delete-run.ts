@@ -1,14 +1,13 @@
 import type { EventLog, OffsetRange } from '@retrace/log';
 import { newControlEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { insertBatch } from '../batch/insert-batch.js';
+import { insertWatermark } from '../batch/insert-watermark.js';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readNextOffset } from '../position/store-position.js';
 import { IN_STREAM_PARTITION, streamPartitionsOf } from '../position/stream-partition.js';
-import { EventRowsEncoder } from '../rows/event-rows.js';
-import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from './rows-of-run.js';
+import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
 import { findRunReferences } from './run-references.js';
 
 export interface DeleteRun {
@@ -79,9 +78,7 @@ async function markPositions(log: EventLog, client: StoreClient): Promise<void> 
   for (const position of streamPartitionsOf(log)) {
     const nextOffset = await readNextOffset(client, position);
     if (nextOffset === 0) continue;
-    const encoder = new EventRowsEncoder(position);
-    encoder.append({ offset: nextOffset - 1, watermark: true });
-    await insertBatch(client, encoder.finish());
+    await insertWatermark(client, position, nextOffset);
   }
 }
 

@@ -23,14 +23,21 @@ export const WATERMARK_KIND = '_watermark';
 /** In place of an episode id, so that a watermark never shares a key with the record at its offset. */
 export const WATERMARK_EPISODE_ID = '_watermark';
 
-/** One row of table `events`; `checksum` is the event's `contentChecksum`. */
+/** The row of an event; `checksum` is its `contentChecksum`. */
+export interface RowOfEvent {
+  readonly offset: number;
+  readonly event: AnyEvent;
+  readonly checksum: string;
+}
+
+/** One row of table `events`. */
 export type EventRow =
-  | { readonly offset: number; readonly event: AnyEvent; readonly checksum: string }
+  | RowOfEvent
   | { readonly offset: number; readonly deadLetter: DeadLetterRow }
   | { readonly offset: number; readonly watermark: true };
 
-/** The row of an event; the checksum is most of its cost. */
-export function eventRow(offset: number, event: AnyEvent): EventRow {
+/** Makes the row of an event; the checksum is most of its cost. */
+export function eventRow(offset: number, event: AnyEvent): RowOfEvent {
   return { offset, event, checksum: contentChecksum(event) };
 }
 
@@ -74,10 +81,10 @@ export class EventRowsEncoder {
     else writeWatermark(columns, at);
   }
 
-  /** The row of a step that was read where it lies; where it breaks a rule, or has no place in its episode, nothing is appended. */
-  appendStep(offset: number, step: StepRecord, episode: EpisodePlaces): StepOutcome {
-    const outcome = writeStepRecord(this.columns, this.numAppended, step, episode);
-    if (outcome === 'written') this.appendPlace(offset);
+  /** Appends the row of a step, read directly from its record's bytes; appends nothing unless the outcome is `written`. */
+  appendStep(offset: number, step: StepRecord, places: EpisodePlaces): StepOutcome {
+    const outcome = writeStepRecord(this.columns, this.numAppended, step, places);
+    if (outcome.kind === 'written') this.appendPlace(offset);
     return outcome;
   }
 

@@ -36,27 +36,34 @@ const LIST_FIELDS = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
 const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly name: StepField })[];
 
-/** One for all, emptied before each use. */
+/** Used synchronously, so one buffer is shared; emptied before each use. */
 const content = new ContentBytes();
 
-/** `invalid`: the elements of its columns break a rule. */
-export type StepOutcome = 'written' | 'invalid' | PlaceFault;
+/** `invalid`: the elements of the step's columns break a rule. `misplaced`: the step has no place in its episode. */
+export type StepOutcome =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'invalid' }
+  | { readonly kind: 'misplaced'; readonly fault: PlaceFault };
+
+/** Shared: one of these comes with every step. */
+const WRITTEN: StepOutcome = Object.freeze({ kind: 'written' });
+const INVALID: StepOutcome = Object.freeze({ kind: 'invalid' });
 
 /**
- * Writes the row of a step straight from its record, as `eventRow` of its event would be written, if it has a place in its episode.
- * Where it is not written, no column has changed.
+ * Writes the row of a step directly from its record, if the step has a place in its episode: the same row as that of the decoded event.
+ * No column changes unless the outcome is `written`.
  */
 export function writeStepRecord(
   columns: EventColumns,
   row: number,
   step: StepRecord,
-  episode: EpisodePlaces,
+  places: EpisodePlaces,
 ): StepOutcome {
   const lists = unpackLists(columns, step);
-  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return 'invalid';
+  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return INVALID;
   const checksum = checksumOf(step, lists);
-  const fault = episode.take(KIND, step.seq, fingerprintOf(checksum));
-  if (fault !== null) return fault;
+  const placement = places.take(KIND, step.seq, fingerprintOf(checksum));
+  if (placement !== 'placed') return { kind: 'misplaced', fault: placement };
   writeEnvelope(columns, row, step);
   columns.content_checksum.setBytes(row, checksum, 0);
   for (const field of LIST_FIELDS) columns[LISTS[field]].keep(row, lists[field]?.length ?? 0);
@@ -64,7 +71,7 @@ export function writeStepRecord(
   columns.has_entropies.set(row, Number(lists.tokenEntropies !== null));
   writeScalars(columns, row, step);
   writeTexts(columns, row, step);
-  return 'written';
+  return WRITTEN;
 }
 
 /** The columns of the step, unpacked behind the rows that are there; null where one is of another type than its field. */

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents } from '@retrace/log/testing';
-import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
+import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { Sink } from '../sink/sink.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/sql.md');

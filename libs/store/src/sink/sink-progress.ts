@@ -37,9 +37,14 @@ interface Waiter {
 
 const NUM_LATENCIES = 4096;
 
-/** The changing side of `PartitionProgress`. */
+/** What a partition is doing, as `PartitionProgress.state` says it. */
+type PartitionState =
+  | { readonly kind: 'assigning' | 'running' | 'backingOff' }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** Keeps `PartitionProgress` of one partition up to date, and tells those who wait for an offset. */
 export class PartitionTracker {
-  private state: PartitionProgress['state'] = 'assigning';
+  private state: PartitionState = { kind: 'assigning' };
   private next: number | null = null;
   private endOffset = 0;
   private otherLogIds: readonly string[] = [];
@@ -49,7 +54,6 @@ export class PartitionTracker {
   private numBytes = 0;
   private numMissingOffsets = 0;
   private lastFailure: PartitionProgress['lastFailure'] = null;
-  private error: Error | null = null;
   private readonly latenciesMs = new Float64Array(NUM_LATENCIES);
   private numLatencies = 0;
   private readonly waiters = new Set<Waiter>();
@@ -64,7 +68,7 @@ export class PartitionTracker {
   }
 
   assigned(nextOffset: number, otherLogIds: readonly string[]): void {
-    this.state = 'running';
+    this.state = { kind: 'running' };
     this.otherLogIds = otherLogIds;
     this.moveTo(nextOffset);
   }
@@ -92,28 +96,28 @@ export class PartitionTracker {
     this.moveTo(batch.nextOffset);
   }
 
-  failed(error: unknown): void {
-    this.state = 'backingOff';
-    this.lastFailure = { message: error instanceof Error ? error.message : String(error), atMs: Date.now() };
+  /** Tells that it failed for a reason that waiting may mend, and will continue after a pause. */
+  backOff(error: Error): void {
+    this.state = { kind: 'backingOff' };
+    this.lastFailure = { message: error.message, atMs: Date.now() };
   }
 
-  /** What it failed with, while it waits to be tried again; null otherwise. */
-  get failure(): Error | null {
-    return this.state === 'failed' ? this.error : null;
+  /** Whether it failed for a reason that waiting may not mend, and has not continued since. */
+  get isFailed(): boolean {
+    return this.state.kind === 'failed';
   }
 
-  /** Nothing will come until it is tried again: whoever waits hears why. */
-  failedFor(error: Error): void {
-    this.failed(error);
-    this.state = 'failed';
-    this.error = error;
-    this.ended(error);
+  /** Tells that it failed for a reason that waiting may not mend. Whoever waits for an offset is told the reason. */
+  fail(error: Error): void {
+    this.state = { kind: 'failed', error };
+    this.lastFailure = { message: error.message, atMs: Date.now() };
+    this.end(error);
   }
 
   /** Resolves when the record at `offset` is in the store. */
   reached(offset: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.next !== null && this.next > offset) return Promise.resolve();
-    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.state.kind === 'failed') return Promise.reject(this.state.error);
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => () => {
         this.waiters.delete(waiter);
@@ -132,8 +136,8 @@ export class PartitionTracker {
     });
   }
 
-  /** Nothing more will come: whoever waits hears why. */
-  ended(reason: unknown): void {
+  /** Tells that no more rows will come. Whoever waits for an offset is told the reason. */
+  end(reason: unknown): void {
     for (const waiter of this.waiters) waiter.reject(reason);
   }
 
@@ -142,7 +146,7 @@ export class PartitionTracker {
     return {
       stream,
       partition,
-      state,
+      state: state.kind,
       nextOffset: this.next,
       lag: this.next === null ? null : Math.max(0, this.endOffset - this.next),
       otherLogIds: this.otherLogIds,

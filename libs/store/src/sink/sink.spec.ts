@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { StoreError } from '../client/store-error.js';
 import type { SinkOptions } from './sink-options.js';
 import { Sink, type SinkRun } from './sink.js';

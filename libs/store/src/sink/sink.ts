@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog } from '@retrace/log';
 import { type Stream, TrajectoryError } from '@retrace/trajectory';
+import { DeletionWatch } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
-import { DeletionWatch } from '../retention/deletion-watch.js';
 import { PartitionSink } from './partition-sink.js';
 import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
 import { type PartitionProgress, PartitionTracker, type SinkProgress } from './sink-progress.js';
@@ -88,7 +88,7 @@ export class Sink {
         failed.abort();
         throw error;
       } finally {
-        tracker.ended(new StoreError('NOT_YET_VISIBLE', 'The sink has stopped', { retriable: true }));
+        tracker.end(new StoreError('NOT_YET_VISIBLE', 'The sink has stopped', { retriable: true }));
       }
     });
     await Promise.allSettled(runs);
@@ -111,9 +111,9 @@ export class Sink {
         await sink.run(signal);
       } catch (error) {
         if (!(error instanceof TrajectoryError)) throw error;
-        tracker.failedFor(error);
+        tracker.fail(error);
         onProgress?.(this.progress());
-        if (this.trackers.every(({ failure }) => failure !== null)) throw error;
+        if (this.trackers.every(({ isFailed }) => isFailed)) throw error;
         const again = `it is tried again in ${failedRetryMs / 1000} s, the others go on`;
         onNotice?.(
           `partition ${tracker.partition} of stream ${tracker.stream} failed (${error.code}), ${again}: ${error.message}`,

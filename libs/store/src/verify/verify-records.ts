@@ -1,7 +1,9 @@
 import type { EventLog, LogRecord } from '@retrace/log';
 import { type AnyEvent, type DeletedRuns, type Stream, uuidToBytes } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
-import { type Judgement, judgeRecord } from '../admission/admit-record.js';
+import type { DecidedRecord } from '../admission/admission-result.js';
+import type { Admission } from '../admission/admission.js';
+import { decideRecord } from '../admission/admit-record.js';
 import { PartitionAdmission } from '../admission/partition-admission.js';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { StoreClient } from '../client/store-client.js';
@@ -65,7 +67,8 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
     faults.add('LOG_TRUNCATED', `${stream}/${partition}`, message);
   }
   const visibleEnd = Math.min(endOffset, storedEnd);
-  const admission = new PartitionAdmission({ client, position, maxEventBytes: log.maxEventBytes });
+  const { maxEventBytes } = log;
+  const admission = new PartitionAdmission({ client, position, maxEventBytes, deletedRuns: job.deletedRuns });
   let next = startOffset;
   while (next < visibleEnd) {
     signal?.throwIfAborted();
@@ -139,49 +142,58 @@ interface ExpectedRow {
 
 const NO_ID = '0'.repeat(32);
 
-/** What the rows of a slice must hold: each record judged beside those before it, as the sink does. */
+/** Finds what the rows of a slice must hold, by deciding about each record as the sink does. */
 async function expectRows(
-  job: RecordsToVerify,
+  { counts, onRecord }: Pick<RecordsToVerify, 'counts' | 'onRecord'>,
   records: readonly LogRecord[],
-  admission: PartitionAdmission,
+  admission: Admission,
 ): Promise<ExpectedRow[]> {
-  const { stream, partition, deletedRuns, counts, onRecord } = job;
   const expected: ExpectedRow[] = [];
   for (const [i, record] of records.entries()) {
-    const { offset } = record;
-    const owner = deletedRuns.reach(stream, partition, offset) ? peekEnvelope(record.bytes) : null;
-    if (owner !== null && deletedRuns.cover(owner, stream, partition, offset)) {
-      const decoded = decodeEvent(record.bytes);
-      onRecord(offset, decoded.ok ? decoded.event : null);
-      expected.push({ ...deadLetterOf(record), isDeleted: true });
-      continue;
-    }
-    let judgement = judgeRecord(record, admission);
-    while (judgement === null) {
-      await admission.learn(records.slice(i));
-      judgement = judgeRecord(record, admission);
-    }
-    onRecord(offset, judgement.ok ? judgement.event : null);
-    if (!judgement.ok) counts.numDeadLetters++;
-    if (!judgement.ok && judgement.code === 'CONFLICT') counts.numConflicts++;
-    expected.push(expectedRow(record, judgement));
+    const result = await decideRecord(records, i, admission);
+    expected.push(expectedRow(record, result));
+    onRecord(record.offset, eventOf(record, result));
+    if (result.kind !== 'deadLetter') continue;
+    counts.numDeadLetters++;
+    if (result.code === 'CONFLICT') counts.numConflicts++;
   }
   return expected;
 }
 
-function expectedRow(record: LogRecord, judgement: Judgement): ExpectedRow {
-  if (!judgement.ok) return deadLetterOf(record);
-  const { event, row } = judgement;
-  return {
-    offset: record.offset,
-    isDeleted: false,
-    kind: event.kind,
-    runId: event.runId,
-    eventIdHex: uuidToBytes(event.eventId).toString('hex'),
-    checksumHex: row.checksum,
-    occurredAtUs: event.occurredAtUs,
-    raw: new Uint8Array(0),
-  };
+/** The event of a record as the folds see it, which know of deleted runs too; null where it holds none that counts. */
+function eventOf({ bytes }: LogRecord, result: DecidedRecord): AnyEvent | null {
+  switch (result.kind) {
+    case 'accepted':
+      return result.event;
+    case 'deadLetter':
+      return null;
+    case 'dropped': {
+      const decoded = decodeEvent(bytes);
+      return decoded.ok ? decoded.event : null;
+    }
+  }
+}
+
+function expectedRow(record: LogRecord, result: DecidedRecord): ExpectedRow {
+  switch (result.kind) {
+    case 'dropped':
+      return { ...deadLetterOf(record), isDeleted: true };
+    case 'deadLetter':
+      return deadLetterOf(record);
+    case 'accepted': {
+      const { event, row } = result;
+      return {
+        offset: record.offset,
+        isDeleted: false,
+        kind: event.kind,
+        runId: event.runId,
+        eventIdHex: uuidToBytes(event.eventId).toString('hex'),
+        checksumHex: row.checksum,
+        occurredAtUs: event.occurredAtUs,
+        raw: new Uint8Array(0),
+      };
+    }
+  }
 }
 
 function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {

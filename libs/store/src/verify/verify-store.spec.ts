@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type StepRecorded } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { type VerifyReport, verifyStore } from './verify-store.js';
 

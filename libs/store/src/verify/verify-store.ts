@@ -1,9 +1,9 @@
 import type { EventLog } from '@retrace/log';
 import { ControlFold } from '@retrace/trajectory';
+import { readDeletedRuns } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
-import { readDeletedRuns } from '../retention/deletion-watch.js';
 import { FaultList, type StoreFault } from './fault-list.js';
 import { readRunHashes, type RunHash } from './row-hash.js';
 import { type EpisodeCounts, verifyEpisodes } from './verify-episodes.js';

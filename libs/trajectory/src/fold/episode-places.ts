@@ -6,6 +6,9 @@ import type { EpisodeEventKind } from '../events.js';
  */
 export type PlaceFault = 'taken' | 'afterEnd' | 'endedBefore' | 'tooEarlyEnd';
 
+/** Whether a record got its place in its episode, or why not. */
+export type Placement = 'placed' | PlaceFault;
+
 /** Bits of a content checksum that tell contents apart here: two that differ count as the same with a chance of 2⁻⁴⁸. */
 const FINGERPRINT_BYTES = 6;
 
@@ -43,11 +46,11 @@ export class EpisodePlaces {
     return this.highestSeq - 1;
   }
 
-  /** Gives the next record its place; null, or why it has none. */
-  take(kind: EpisodeEventKind, seq: number, fingerprint: number): PlaceFault | null {
+  /** Gives the next record in log order its place, if it has one. */
+  take(kind: EpisodeEventKind, seq: number, fingerprint: number): Placement {
     if (kind === 'RewardAssigned') return this.takeReward(seq, fingerprint);
     const holder = seq < this.inOrder.length ? this.inOrder[seq] : this.ahead?.get(seq);
-    if (holder === fingerprint) return null;
+    if (holder === fingerprint) return 'placed';
     if (kind === 'StepRecorded' && this.endSeq >= 0 && seq >= this.endSeq) return 'afterEnd';
     if (kind === 'EpisodeEnded' && this.endSeq >= 0 && seq !== this.endSeq) return 'endedBefore';
     if (holder !== undefined) return 'taken';
@@ -56,7 +59,7 @@ export class EpisodePlaces {
       this.endSeq = seq;
     } else if (kind === 'StepRecorded' && seq > this.highestSeq) this.highestSeq = seq;
     this.put(seq, fingerprint);
-    return null;
+    return 'placed';
   }
 
   private put(seq: number, fingerprint: number): void {
@@ -76,11 +79,11 @@ export class EpisodePlaces {
     if (this.ahead.size === 0) this.ahead = null;
   }
 
-  private takeReward(seq: number, fingerprint: number): PlaceFault | null {
+  private takeReward(seq: number, fingerprint: number): Placement {
     this.rewards ??= new Map<number, number>();
     const holder = this.rewards.get(seq);
-    if (holder !== undefined) return holder === fingerprint ? null : 'taken';
+    if (holder !== undefined) return holder === fingerprint ? 'placed' : 'taken';
     this.rewards.set(seq, fingerprint);
-    return null;
+    return 'placed';
   }
 }

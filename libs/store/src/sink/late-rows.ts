@@ -1,0 +1,73 @@
+import type { DeletedRuns } from '@retrace/trajectory';
+import { insertWatermark } from '../batch/insert-watermark.js';
+import type { StoreClient } from '../client/store-client.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
+
+/** Offsets [first, end) of one stream partition in which a deleted run has rows. */
+export interface LateRange {
+  readonly runId: string;
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * The ranges of a batch that belong to runs whose deletion was acknowledged while the batch was on its way: its rows may have come after
+ * those of the run were deleted.
+ */
+export function lateRangesOf(
+  {
+    firstOffsets,
+    lastOffset,
+  }: { readonly firstOffsets: ReadonlyMap<string, number>; readonly lastOffset: number },
+  { stream, partition }: StreamPartition,
+  deletedRuns: DeletedRuns,
+): LateRange[] {
+  return deletedRuns.endsOf(stream, partition).flatMap(({ runId, end }) => {
+    const first = firstOffsets.get(runId);
+    return first !== undefined && first < end ? [{ runId, first, end: Math.min(end, lastOffset + 1) }] : [];
+  });
+}
+
+/** The ranges of a stream partition in which the store has rows of deleted runs. */
+export async function findLateRows(
+  client: StoreClient,
+  { stream, partition, logId }: StreamPartition,
+  deletedRuns: DeletedRuns,
+): Promise<LateRange[]> {
+  const ends = deletedRuns.endsOf(stream, partition);
+  if (ends.length === 0) return [];
+  const rows = await client.queryRows<{ run_id: string; first: number; last: number }>(
+    `SELECT run_id, min(log_offset) AS first, max(log_offset) AS last FROM events
+     WHERE run_id IN {runIds:Array(String)} AND kind != 'RunDeleted' AND ${IN_STREAM_PARTITION}
+     GROUP BY run_id`,
+    { params: { runIds: ends.map(({ runId }) => runId), logId, stream, partition } },
+  );
+  return rows.flatMap(({ run_id: runId, first }) => {
+    const end = ends.find((each) => each.runId === runId)?.end ?? 0;
+    return first < end ? [{ runId, first, end }] : [];
+  });
+}
+
+/**
+ * Deletes rows that came after their run was deleted: of a sink that was behind, or that was stopped between its insert and its look at
+ * the deletions. A watermark comes first, so the position stays at `nextOffset` whatever rows go.
+ */
+export async function deleteLateRows(
+  client: StoreClient,
+  position: StreamPartition,
+  { nextOffset, ranges }: { readonly nextOffset: number; readonly ranges: readonly LateRange[] },
+): Promise<void> {
+  if (ranges.length === 0) return;
+  await insertWatermark(client, position, nextOffset);
+  const { localEvents, onCluster } = client.layout;
+  for (const { runId, first, end } of ranges) {
+    for (const condition of ROWS_OF_RUN_IN_EVENTS) {
+      await client.command(
+        `DELETE FROM ${localEvents}${onCluster}
+         WHERE ${condition} AND ${IN_STREAM_PARTITION} AND log_offset >= {first:UInt64} AND log_offset < {end:UInt64}`,
+        { params: { ...position, runId, first, end }, settings: { lightweight_deletes_sync: '2' } },
+      );
+    }
+  }
+}
