@@ -1,8 +1,8 @@
 /**
- * The mathematics over flat ragged arrays: 2,048 sequences of up to 512 tokens. GAE against the same recursion over padded
- * rows with a mask, what the checks at the boundary cost, linearity up to 50 million tokens, what calls leave behind, and, where
- * RETRACE_PEER_PYTHON names a Python with verl and torch (`bench/peers/set-up.sh <directory>` makes one), against verl,
- * OpenRLHF's GAE and GiGPO in numpy.
+ * Measures advantages and losses over flat ragged arrays: 2,048 sequences of up to 512 tokens. Compares GAE with the same recursion
+ * over padded rows with a mask; measures the cost of the checks at the boundary, linearity up to 50 million tokens, and the memory
+ * that calls retain. Where RETRACE_PEER_PYTHON names a Python with verl and torch (`bench/peers/set-up.sh <directory>` makes one), it
+ * also compares with verl, OpenRLHF's GAE, and GiGPO in numpy.
  *
  *   npm run bench -- algorithms
  */
@@ -39,8 +39,8 @@ const GAMMA = 0.99;
 const LAMBDA = 0.95;
 
 /**
- * Shortest of `repeats` runs, milliseconds, after `warmUps`: what else runs on the machine only adds to it. A loop of half a
- * million turns is in its final machine code only after some dozens of calls, which a training run makes in its first minute.
+ * Returns the shortest of `repeats` runs, milliseconds, after `warmUps`, because other load on the machine only adds time. A loop of
+ * half a million turns is fully optimized only after some dozens of calls, which a training run makes in its first minute.
  */
 function shortestMs(run, { repeats = 30, warmUps = 60 } = {}) {
   let shortest = Infinity;
@@ -53,8 +53,8 @@ function shortestMs(run, { repeats = 30, warmUps = 60 } = {}) {
 }
 
 /**
- * What the checks at the boundary cost, percent of the checked run: both are run in turn, so that what else happens on the machine
- * meets both, and the median of the pairs is told with its 95 % interval (order statistics of the pairs).
+ * Returns the cost of the checks at the boundary, percent of the checked run. Both versions run in turn, so other load on the machine
+ * affects both; the result is the median of the pairs with its 95 % interval (order statistics of the pairs).
  */
 function shareOfChecks(checked, unchecked, { pairs = 400, warmUps = 60 } = {}) {
   const timed = (run) => {
@@ -76,7 +76,7 @@ function shareOfChecks(checked, unchecked, { pairs = 400, warmUps = 60 } = {}) {
   return { median: at(pairs / 2), low: at(pairs / 2 - half), high: at(pairs / 2 + half) };
 }
 
-/** A generator that is good enough for inputs: the recurrence of Numerical Recipes. */
+/** A random generator for inputs: the recurrence of Numerical Recipes. */
 function makeRandom(seed) {
   let state = seed >>> 0;
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
@@ -103,7 +103,7 @@ function makeBatch(numSequences) {
   };
 }
 
-/** What GAE and PPO read, and no more, of about so many tokens: PPO takes the values for logprobs. */
+/** Builds only the inputs of GAE and PPO, of about `numTokens` tokens; the values serve as logprobs, too. */
 function makeLargeBatch(numTokens) {
   const random = makeRandom(11);
   const numSequences = Math.round((2 * numTokens) / (MAX_LENGTH + 1));
@@ -125,12 +125,12 @@ function makeLargeBatch(numTokens) {
   };
 }
 
-/** Growth of heap and buffers by calls whose results are dropped, after collecting garbage. */
+/** Measures the growth of heap and buffers after calls whose results are dropped and garbage is collected. */
 function bytesHeldPerCall(run, calls = 200) {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const held = () => {
-    // Buffers go with the collection after the one that drops their arrays.
+    // Buffers are freed by the collection after the one that frees their arrays.
     for (let i = 0; i < 3; i++) collect();
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;
@@ -155,7 +155,7 @@ function makeSteps(lengths, random) {
   };
 }
 
-/** GAE over rows of equal width with a mask, as padded code does it: time outside, rows inside. */
+/** GAE over rows of equal width with a mask, as padded code computes it: time in the outer loop, rows in the inner. */
 function paddedGae({ rewards, values, mask, width, numRows }) {
   const advantages = new Float32Array(numRows * width);
   const returns = new Float32Array(numRows * width);
@@ -263,7 +263,7 @@ for (const [name, value] of Object.entries(peer ?? {})) {
   const own = name.split(',')[0];
   report(`${name}: ours is faster by`, value / ours[own], '×');
   if (name === 'grpo, verl vectorised') {
-    // torch keeps the memory of what it has freed, so its outputs are no new pages either.
+    // torch reuses memory that it has freed, so its outputs need no new pages either.
     for (const run of ['grpo on every token', 'grpo on every token, into the same arrays'])
       report(`${name}: ours (${run}) is faster by`, value / ours[run], '×');
   }
@@ -275,7 +275,7 @@ for (const [name, value] of Object.entries(peer ?? {})) {
     );
 }
 
-// Half a million tokens lie in the processor's caches, five and fifty million do not.
+// Half a million tokens fit into the processor's caches; five and fifty million do not.
 const nanosecondsPerToken = (run, input, repeats) =>
   (1e6 * shortestMs(() => run(input), { repeats, warmUps: 2 })) / input.rewards.length;
 const [medium, large] = [makeLargeBatch(MEDIUM_TOKENS), makeLargeBatch(LARGE_TOKENS)];
@@ -302,6 +302,6 @@ for (const { name, value, unit } of figures) console.log(`${name.padEnd(64)} ${v
 
 const { RETRACE_RESULT_FILE: resultFile } = process.env;
 if (resultFile !== undefined) {
-  const title = `Advantages and losses over ${String(NUM_SEQUENCES)} ragged sequences`;
+  const title = `Advantages and losses over ${NUM_SEQUENCES} ragged sequences`;
   writeFileSync(resultFile, JSON.stringify({ title, figures }));
 }

@@ -1,16 +1,15 @@
 /**
- * While the default recipe trains on all cores: how fast the API lists episodes, and whether appends to the log are held up; beside
- * the same requests and appends on the same data directory with every role up and nothing training.
+ * Measures how fast the API lists episodes and whether appends to the log are held up while the default recipe trains on all cores,
+ * compared with the same requests and appends on the same data directory with every role running and nothing training.
  *
  *   npm run bench -- api-under-training [-- --seconds 60]
  *
- * Bars, each of which fails the script when it is missed:
+ * The script fails when one of these bars is missed:
  * - an episode list takes less than 200 ms at the 99th percentile;
  * - a durable append of one event takes less than 100 ms at the 99th percentile, and at the median at most 10 ms more than without
- *   training. An append that something holds up waits for an optimizer step, a transaction or an update, hundreds of milliseconds to
- *   seconds: the first bar tells that apart from a disk and a scheduler with more to do than there are cores. The second is the time
- *   that a collector lets events wait before it hands them over (`lingerMs`): what training adds to an append is no more than
- *   an event waits anyhow.
+ *   training. A blocked append waits for an optimizer step, a transaction or an update, hundreds of milliseconds to seconds; the first
+ *   bar tells this apart from a busy disk and a scheduler with more work than cores. The second bar is the time that a collector lets
+ *   events wait before it appends them (`lingerMs`), so training adds no more to an append than an event waits in any case.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +24,7 @@ import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });
 const lastsMs = Number(values.seconds) * 1000;
-/** Everything that the trainer sets up once has been set up by then. */
+/** By this update the trainer has finished all one-time setup. */
 const WARM_UPDATES = 5;
 const PAUSE_MS = 100;
 const START_WITHIN_MS = 300_000;
@@ -41,7 +40,7 @@ const args = ['--port', String(port), '--data-dir', directory.path];
 try {
   const trains = ['--recipe', 'frozen-lake-ppo', '--updates', '100000'];
   const training = await serving(trains, new RegExp(`update ${WARM_UPDATES} `), () => measure('training'));
-  // A run that ends after one update leaves every role up, on a log and a store that have grown as much.
+  // A run that ends after one update leaves every role running, on a log and a store of the same size.
   const brief = ['--recipe', 'bandit-ppo', '--updates', '1', '--set', 'evaluation.numTestEpisodes=0'];
   const idle = await serving(brief, /the run has finished/, () => measure('nothing trains'));
   report(training, idle);
@@ -70,11 +69,11 @@ function report(training, idle) {
   table.save();
 }
 
-/** What `work` gives while `retrace up` serves, once it has said so. */
+/** Runs `work` once `retrace up` has printed that it is ready, and returns its result. */
 async function serving(more, isReady, work) {
   const session = startRetrace(['up', ...more, ...args]);
   try {
-    console.log(`up ${more.join(' ')}: waits for ${String(isReady)}`);
+    console.log(`up ${more.join(' ')}: waiting for ${isReady}`);
     await session.waitFor(isReady, START_WITHIN_MS);
     const result = await work();
     await session.stop('SIGINT');
@@ -85,9 +84,9 @@ async function serving(more, isReady, work) {
 }
 
 async function measure(what) {
-  console.log(`${what}: measures for ${lastsMs / 1000} s`);
+  console.log(`${what}: measuring for ${lastsMs / 1000} s`);
   const { items } = await getJson('runs');
-  // The oldest run has the episodes in both phases.
+  // The oldest run holds the episodes in both phases.
   const { runId } = items.at(-1);
   const numUpdates = async () => (await getJson(`runs/${runId}`)).policyVersion;
   const before = await numUpdates();
@@ -119,7 +118,7 @@ async function measure(what) {
 
 async function getJson(path) {
   const response = await fetch(`${api}/${path}`, { signal: AbortSignal.timeout(30_000) });
-  if (!response.ok) throw new Error(`GET /api/${path} answers ${response.status}`);
+  if (!response.ok) throw new Error(`GET /api/${path} returned ${response.status}; expected 200`);
   return response.json();
 }
 

@@ -1,4 +1,4 @@
-/** kafkajs's own producer, set up as the log's: what the log is measured beside. */
+/** kafkajs's own producer, with the settings of the log's producer: the baseline that the log is compared with. */
 import kafkajs from 'kafkajs';
 
 const createPartitioner =
@@ -6,7 +6,7 @@ const createPartitioner =
   ({ message }) =>
     message.partition;
 
-/** Connected and idempotent; every message names its partition. */
+/** Connects an idempotent producer; every message names its partition. */
 export async function connectBareProducer(brokers) {
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
   const producer = kafka.producer({ idempotent: true, createPartitioner });

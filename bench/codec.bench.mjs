@@ -1,6 +1,6 @@
 /**
- * The wire format of events against its alternatives: bytes an event, and events encoded and decoded in a second of CPU time, for a
- * step of a small text environment (26 tokens, 2 sampled) and one of a chat turn (512 tokens, 400 sampled).
+ * Compares the wire format of events with its alternatives: bytes per event, and events encoded and decoded per second of CPU time,
+ * for a step of a small text environment (26 tokens, 2 sampled) and one of a chat turn (512 tokens, 400 sampled).
  *
  *   npm run bench -- codec
  */
@@ -38,12 +38,12 @@ const uuidBytes = (uuid) => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 const mapValues = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([key, v]) => [key, change(v)]));
 const packColumns = (payload) => mapValues(payload, (value) => (isColumn(value) ? packColumn(value) : value));
-/** The envelope with ids of 16 bytes, as the codec has them, so that bodies differ in their payload alone. */
+/** The envelope with ids of 16 bytes, as the codec has them, so that bodies differ only in their payload. */
 const withBinaryIds = (event) => ({
   ...event,
   ...Object.fromEntries(IDS.map((id) => [id, uuidBytes(event[id])])),
 });
-/** An id is 16 bytes; no packed column of the steps below is. */
+/** Recognizes ids by their 16 bytes; no packed column of these steps has that length. */
 const unpackIfColumn = (value) =>
   value instanceof Uint8Array && value.length !== 16 ? unpackColumn(value) : value;
 const unpackColumns = (payload) => mapValues(payload, unpackIfColumn);
@@ -147,7 +147,7 @@ function decodeArrow(bytes) {
   }));
 }
 
-/** The best of some repeats: calls a second of CPU time, which other load on the machine disturbs less than the clock. */
+/** Returns the best of some repeats: calls per second of CPU time, which other load on the machine affects less than wall time. */
 function callsPerSecond(run) {
   for (let i = 0; i < 200; i += 1) run();
   let best = 0;

@@ -1,5 +1,5 @@
 /**
- * The LMDB event log: durable appends and reads in a second, what following costs while nothing happens, and how long a
+ * Measures the LMDB event log: durable appends and reads per second, the cost of following an idle log, and the time that a
  * record takes from one process to a follower in another.
  *
  *   npm run bench -- event-log
@@ -21,7 +21,7 @@ const NUM_LATENCIES = 300;
 const open = (path) => openLmdbLog({ path, createdBy: 'bench' });
 const record = () => new Uint8Array(RECORD_BYTES).fill(7);
 
-/** The child of the latency measurement: appends the time at which it does so, at uneven intervals. */
+/** The child of the latency measurement: appends the current time at uneven intervals. */
 async function appendTimes(path) {
   const log = await open(path);
   for (let i = 0; i < NUM_LATENCIES; i += 1) {
@@ -70,7 +70,7 @@ async function measureIdleCpu(path) {
   const following = [0, 1, 2, 3].map(async (partition) => {
     const end = await log.endOffset('trajectories', partition);
     for await (const records of log.follow('trajectories', partition, end, { signal: aborting.signal })) {
-      throw new Error(`an idle log gave ${records.length} records`);
+      throw new Error(`The idle log returned ${records.length} records; expected none`);
     }
   });
   await pause(200);

@@ -1,4 +1,4 @@
-/** The figures of one script, printed as they come, each beside the aim that it has. */
+/** The figures of one script, each printed as it is added, with its aim. */
 import { writeFileSync } from 'node:fs';
 
 export class FigureTable {
@@ -19,7 +19,7 @@ export class FigureTable {
     if (required && !met) process.exitCode = 1;
   }
 
-  /** For `npm run bench`, which keeps them. */
+  /** Writes the figures to the file that `npm run bench` reads them from; prints only the notes where nobody reads it. */
   save(notes) {
     const { title, figures } = this;
     if (process.env.RETRACE_RESULT_FILE)

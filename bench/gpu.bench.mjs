@@ -1,6 +1,6 @@
 /**
- * An NVIDIA GPU beside the processor of the same machine: matrix products, op overhead, and training steps of two shapes.
- * Says *skipped, because …* where there is no GPU or its libraries can't be had; records nothing then.
+ * Compares an NVIDIA GPU with the processor of the same machine: matrix products, op overhead, and training steps of two shapes.
+ * Prints *skipped, because …* and records nothing where there is no GPU or its libraries can't be installed.
  *
  *   npm run bench -- gpu
  */

@@ -1,6 +1,6 @@
 /**
- * A directory of the shape of Qwen2.5-0.5B, with random weights: time and peak memory of loading it, generating with it, and
- * one step of training adapters on it.
+ * Measures a model directory with the shape of Qwen2.5-0.5B and random weights: time and peak memory of loading it, of generating
+ * with it, and of one step of training adapters on it.
  *
  *   npm run bench -- half-billion
  */

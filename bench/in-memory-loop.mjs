@@ -3,7 +3,7 @@ import { longestContext, playsGreedyBaseline } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
-import { computeUpdate, PolicyState, readsTexts } from '@retrace/trainer';
+import { computeUpdate, TensorflowEngine, readsTexts } from '@retrace/trainer';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 const RUN_ID = '00000000-0000-7000-8000-000000000000';
@@ -14,13 +14,13 @@ export class InMemoryLoop {
     this.recipe = recipe;
     this.spec = getEnvironment(recipe.environment);
     this.text = plainPolicyText(createTokenizer(recipe.context.tokenizer, this.spec.words));
-    this.policy = new PolicyState({
+    this.engine = new TensorflowEngine({
       recipe,
       checkpoints: null,
       vocabSize: this.text.tokenizer.vocabSize,
       tokenizerHash: this.text.tokenizer.hash,
     });
-    this.generator = new Generator(this.policy.model, {
+    this.generator = new Generator(this.engine.model, {
       maxSlots: recipe.collection.concurrentEpisodes,
       maxTokens: longestContext(recipe),
       maxNewTokens: recipe.context.maxNewTokens,
@@ -102,7 +102,7 @@ export class InMemoryLoop {
       texts: readsTexts(this.recipe, this.rewards) ? columns.episodeIds.map(() => this.texts) : null,
       recipe: this.recipe,
       rewards: this.rewards,
-      policy: this.policy,
+      engine: this.engine,
       referenceWeights: null,
       recordedRewards: null,
       trainerState: this.trainerState,

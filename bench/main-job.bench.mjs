@@ -1,13 +1,13 @@
 /**
- * The main job, end to end: throughput of the whole pipeline, where its wall time goes, how soon an action is visible in SQL,
- * what a token costs on disk, and its speed against the same loop in one process without log and store.
+ * Measures the main job, end to end: throughput of the whole pipeline, where its wall time goes, how soon an action is visible in
+ * SQL, disk space per token, and its speed relative to the same loop in one process without log and store.
  *
  *   npm run bench -- main-job [-- --recipe NAME --updates N --rounds N]
  *
- * Rounds of peer, pipeline, peer, in the same command: the ratio is of the sum of steps over the sum of seconds, and the smallest and
- * largest of a round show how much of it is the machine. Both sides make the same updates, so the shares of time that these take compare
- * them, too, without what the host's speed does between one side and the other (but for what the processes beside an update slow it by).
- * Visibility is watched over the last quarter of the updates, whose throughput does not count, because watching costs the store queries.
+ * Runs rounds of peer, pipeline, peer: the ratio is the sum of steps over the sum of seconds, and the smallest and largest ratio of a
+ * round show the machine's noise. Both sides make the same updates, so the share of time that updates take compares them as well, free
+ * of changes in the host's speed between the two (but an update is slowed by the processes that run beside it). Visibility is watched
+ * over the last quarter of the updates, whose throughput does not count, because watching adds queries to the store.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -42,7 +42,7 @@ function runPeer() {
   return JSON.parse(output.trim().split('\n').at(-1));
 }
 
-/** Every new row's age when it is first seen, in milliseconds: an upper bound, by the time between two looks. */
+/** Records the age of each new row when it is first seen, milliseconds: an upper bound, too high by up to the time between two looks. */
 async function watchVisibility(client, stopped) {
   const ages = [];
   let seen = 0;
@@ -105,7 +105,7 @@ async function runPipeline() {
   }
 }
 
-/** What the run recorded of itself, from its second policy on: the first update pays for what TensorFlow sets up once, as in the peer. */
+/** Reads the run's own record from its second policy on: the first update includes TensorFlow's one-time setup, and is left out in the peer, too. */
 async function readFigures(client) {
   const [{ seconds, steps, tokens }] = await client.queryRows(`
     SELECT
@@ -139,7 +139,7 @@ for (let round = 1; round <= Number(values.rounds); round++) {
   );
 }
 
-/** Of one run against the peers around it. */
+/** Compares one run with the peers before and after it. */
 function ratioOf({ steps, seconds }, round) {
   return (2 * steps) / seconds / (peers[round].stepsPerSecond + peers[round + 1].stepsPerSecond);
 }

@@ -1,6 +1,6 @@
 /**
- * Peak memory of one process that trains: prints JSON. Run by `test/long/memory-estimate.mjs`, a process a shape, since a
- * peak can't be taken back.
+ * Prints the peak memory of one process that trains, as JSON. `test/long/memory-estimate.mjs` runs one process per shape, because a
+ * process can't reset its peak.
  */
 import { rmSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

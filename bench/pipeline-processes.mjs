@@ -1,4 +1,4 @@
-/** The processes of the pipeline as a bench starts them, and what the operating system says of them. */
+/** Starts the processes of the pipeline for a bench, and reads their CPU time and memory from the operating system. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export async function startRole(role, argument) {
   });
   const [first] = await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${role} ended with code ${code}`))),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${role} exited with code ${code}`))),
   ]);
   const stop = async () => {
     const exited = once(child, 'exit');
@@ -26,7 +26,7 @@ export async function startRole(role, argument) {
   return { child, pid: child.pid, first, stop };
 }
 
-/** A process and all that it started. */
+/** Lists a process and its descendants. */
 export function processTree(pid) {
   let tasks;
   try {
@@ -40,19 +40,19 @@ export function processTree(pid) {
   return [pid, ...children.flatMap(processTree)];
 }
 
-/** CPU time of a process so far, all its threads, in ms; the kernel counts in ticks of 10 ms. */
+/** Returns the CPU time of a process so far, all its threads, in ms; the kernel counts in ticks of 10 ms. */
 export function cpuMsOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** MiB of anonymous memory: what a process holds by itself, without files that are mapped. */
+/** Returns the anonymous memory of a process, MiB: its own memory without mapped files. */
 export function anonymousMiB(pid) {
   return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** What `/proc` calls the program of a process. */
+/** Returns the name of the program of a process in `/proc`. */
 export function programOf(pid) {
   return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
 }

@@ -1,4 +1,4 @@
-/** One process of the pipeline: `store <directory>` or `sink <JSON of { log, storeUrl }>`. It ends with the process that forked it. */
+/** One process of the pipeline: `store <directory>` or `sink <JSON of { log, storeUrl }>`. It exits when the process that forked it does. */
 import { createStoreClient, Sink } from '@retrace/store';
 import { openLog } from '@retrace/log';
 import { startStoreServer } from '@retrace/store-server';

@@ -1,8 +1,8 @@
 /**
- * The way of a step from the collector's writer to SQL, with every process there is in production: this one (the collector's
- * writer), the sink's, the store's, and the broker's where the log is on Kafka. Steps of 1 kB random text and 256 tokens. How many a second get
- * through; at half that rate, how soon each can be seen; where the CPU time goes; what is on disk; what all of it costs while
- * nothing happens; and how fast the store is verified against the log.
+ * Measures the path of a step from the collector's writer to SQL through every process of production: this one (the collector's
+ * writer), the sink, the store, and the broker where the log is on Kafka. Steps have 1 kB of random text and 256 tokens. Reports steps
+ * per second; at half that rate, how soon each is visible; CPU time by process; disk space; the cost of an idle pipeline; and the speed
+ * of verifying the store against the log.
  *
  *   npm run bench -- pipeline [-- --log lmdb --log kafka --seconds 10]
  */
@@ -115,7 +115,9 @@ async function requireAllVisible(client, { runId, written }) {
     'SELECT count() AS rows, uniqExact(event_id) AS events FROM events WHERE run_id = {runId:String}';
   const [{ rows, events }] = await client.queryRows(sql, { params: { runId } });
   if (rows !== written || events !== written)
-    throw new Error(`the store has ${rows} rows of ${events} events; ${written} were acknowledged`);
+    throw new Error(
+      `The store has ${rows} rows of ${events} events; expected the ${written} acknowledged events`,
+    );
 }
 
 async function measureDisk(client, add) {
@@ -131,7 +133,7 @@ async function measureDisk(client, add) {
   add('on disk, everything', allBytes / numTokens, 'bytes/token');
 }
 
-/** Once nothing is left to merge and the last work has settled. The broker is no program of ours: it counts apart. */
+/** Measures the idle pipeline once merges and late work have finished. The broker, a foreign program, is counted apart. */
 async function measureIdle(client, roles, add) {
   const countMerges = 'SELECT count() AS merging FROM system.merges';
   while ((await client.queryRows(countMerges))[0].merging > 0) await pause(200);
@@ -152,7 +154,7 @@ async function measureIdle(client, roles, add) {
 async function measureVerify(log, client, add) {
   const startedAt = performance.now();
   const { ok, numRecords } = await verifyStore({ log, client });
-  if (!ok) throw new Error('the store does not hold what the log holds');
+  if (!ok) throw new Error('The store differs from the log; "retrace verify" lists the faults');
   add(
     'verify: every record against its row',
     (1000 * numRecords) / (performance.now() - startedAt),

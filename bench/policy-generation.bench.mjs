@@ -1,11 +1,11 @@
 /**
- * Generation on two cores: a Qwen2-like model of 6 million parameters, batch 8, against `generate` of transformers on the same
- * directory in the same run; and episodes of many turns, with the history of an episode kept in the cache against computed again.
+ * Measures generation on two cores: a Qwen2-like model of 6 million parameters, batch 8, compared with `generate` of transformers on
+ * the same directory in the same run; and episodes of many turns, with an episode's history kept in the cache or computed again.
  *
  *   RETRACE_PEER_PYTHON=~/.cache/retrace-peers/bin/python npm run bench -- policy-generation
  *
  * RETRACE_PEER_PYTHON names a Python with torch and transformers (`bench/peers/set-up.sh <directory>` makes one); without it the
- * peer's figures are left out. The two take turns, and the figures are medians.
+ * peer's figures are left out. The two run in turn, and the figures are medians.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -19,9 +19,9 @@ import { TransformersPeer } from './transformers-peer.mjs';
 import { writeRandomModel } from './random-model.mjs';
 
 const NUM_ROUNDS = 5;
-/** Before them: loads, first allocations, and JavaScript that is still being compiled. */
+/** Rounds before the measured ones, for loading, first allocations and JIT compilation. */
 const NUM_WARM_UP_ROUNDS = 3;
-/** Between turns: idle threads of either keep looking for work for a while. */
+/** Pause between turns, because idle threads of either side spin for a while. */
 const SETTLE_MS = 250;
 const BATCH = 8;
 const PROMPT_TOKENS = 128;
@@ -139,7 +139,7 @@ async function playTurns(model, keepsHistory) {
   const contexts = Array.from({ length: BATCH }, () => []);
   const start = performance.now();
   for (let n = 0; n < NUM_TURNS; n++) {
-    // Whatever is cached belongs to former weights after this.
+    // Invalidates the cache, which belongs to the former weights.
     if (!keepsHistory) generator.setPolicyVersion(n);
     contexts.forEach((context, slot) => {
       const observation = tokens(OBSERVATION_TOKENS, 100 * n + slot);

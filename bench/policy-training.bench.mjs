@@ -1,8 +1,8 @@
 /**
- * Training steps beside those of transformers on torch: the same weights, the same batch, steps by turns in one run, so that what else
- * the machine does meets both. A decoder like Qwen2 with 4 layers, hidden size 256, 4 query and 2 key/value heads, feed-forward 1,024,
+ * Compares training steps with those of transformers on torch: the same weights, the same batch, steps in turn in one run, so other
+ * load on the machine affects both. A decoder like Qwen2 with 4 layers, hidden size 256, 4 query and 2 key/value heads, feed-forward 1,024,
  * vocabulary 8,192; 8 × 256 tokens, or ragged sequences of 16 to 512. RETRACE_PEER_PYTHON names a Python with torch and transformers
- * (`bench/peers/set-up.sh <directory>` makes one); without it only our side is measured. `--only <words>` picks jobs by a part of
+ * (`bench/peers/set-up.sh <directory>` makes one); without it only our side is measured. `--only <words>` selects jobs by a part of
  * their name, `--steps N` sets how many steps are measured.
  *
  *   npm run bench -- policy-training
@@ -39,7 +39,7 @@ const config = {
   initializerStd: 0.02,
 };
 
-/** `ours` and `theirs`: what differs from the defaults of the two workers; `most`: the aim for our time over torch's. */
+/** `ours` and `theirs`: settings that differ from the workers' defaults; `most`: the highest acceptable ratio of our time to torch's. */
 const jobs = [
   { name: 'CE step', loss: 'crossEntropy', most: 0.8, memory: 1.3 },
   { name: 'PPO step with entropy', loss: 'ppo', most: 0.85, memory: 1.3 },
@@ -62,7 +62,7 @@ const jobs = [
 
 const directory = mkdtempSync(join(tmpdir(), 'retrace-training-'));
 const figures = new FigureTable('Training steps beside transformers on torch');
-/** What computes on each side. */
+/** The library that computes on each side. */
 const sides = new Map();
 try {
   await writeInputs();
@@ -73,7 +73,7 @@ try {
 }
 const computing = [...sides].map(([who, reason]) => `${who}: ${reason.replace(/\.$/, '')}`).join('; ');
 figures.save(
-  `${cpus()[0].model}, ${String(NUM_THREADS)} threads; times are medians of steps by turns. ${computing}. ` +
+  `${cpus()[0].model}, ${NUM_THREADS} threads; times are medians of steps by turns. ${computing}. ` +
     "Products of matrices take about seven tenths of our step, at the speed of TensorFlow's own product; WebAssembly is bound by tfjs's " +
     '(`retrace backend bench wasm` gives its speed).',
 );
@@ -104,7 +104,7 @@ async function compare({ name, loss, most, memory, packed, ...job }) {
     );
 }
 
-/** Steps by turns. All sides begin with the same weights, so their first losses must agree. */
+/** Runs steps in turn. All sides start from the same weights, so their first losses must agree. */
 async function takeSteps(workers, numSteps) {
   const times = Object.fromEntries(Object.keys(workers).map((who) => [who, []]));
   const names = Object.keys(workers);
@@ -117,12 +117,12 @@ async function takeSteps(workers, numSteps) {
       if (step >= WARM_UPS) times[who].push(ms);
     }
     if (step === 0 && Math.max(...losses) - Math.min(...losses) > 0.02)
-      throw new Error(`the sides compute different losses: ${losses.join(', ')}`);
+      throw new Error(`The sides compute different losses: ${losses.join(', ')}`);
   }
   return times;
 }
 
-/** Multiply-adds count as two; matrices of the model alone, three products each in a training step. */
+/** Counts a multiply-add as two operations, and only the model's matrices, with three products each in a training step. */
 async function measureWasm() {
   const worker = new StepWorker(
     ourCommand({ directory, batch: 'short', loss: 'crossEntropy', backend: 'wasm' }),
@@ -151,7 +151,7 @@ async function writeInputs() {
   writeBatch('ragged', raggedLengths(16, random), random);
 }
 
-/** From 16 to 512 with a mean of 128: many short ones, few long ones. */
+/** Draws lengths from 16 to 512 with a mean of 128: many short ones, few long ones. */
 function raggedLengths(count, random) {
   const lengths = Array.from({ length: count }, () => Math.round(16 * (512 / 16) ** (random() ** 1.3)));
   lengths[0] = 512;
@@ -186,7 +186,7 @@ function median(values) {
   return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** A generator that is good enough for inputs: the recurrence of Numerical Recipes. */
+/** A random generator for inputs: the recurrence of Numerical Recipes. */
 function makeRandom(seed) {
   let state = seed >>> 0;
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;

@@ -1,4 +1,4 @@
-/** A model directory of a given shape with random bfloat16 weights: what a downloaded one weighs, without a download. */
+/** Writes a model directory of a given shape with random bfloat16 weights, as large as a downloaded one. */
 import { Buffer } from 'node:buffer';
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export const qwenHalfBillion = {
 };
 
 const initializerStd = 0.02;
-/** Matrices repeat a stretch of this many numbers; it is prime, so that no two rows are alike. */
+/** Matrices repeat this many numbers; it is prime, so no two rows are equal. */
 const stretchLength = 1_048_583;
 
 export function writeRandomModel(directory, config) {
@@ -81,14 +81,14 @@ function tensorsOf(config) {
   return tensors;
 }
 
-/** Numbers times the standard deviation of the weights, as bytes. */
+/** Returns normal numbers times the standard deviation of the weights, as bytes. */
 function bfloat16(length, draw) {
   const values = Float32Array.from({ length }, () => initializerStd * draw());
   const bits = new Uint32Array(values.buffer);
   return Buffer.from(Uint16Array.from(bits, (word) => (word + 0x8000) >>> 16).buffer);
 }
 
-/** Box–Muller over a linear congruential generator. */
+/** Normal random numbers: Box–Muller over a linear congruential generator. */
 function standardNormal() {
   let state = 1;
   const uniform = () => {

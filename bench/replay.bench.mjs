@@ -1,11 +1,11 @@
 /**
- * Reading for training out of a store with a long history: episodes of 6 steps of 1 kB random text and 256 tokens, brought there by
- * log and sink. All of it in order, in slices; 256 episodes picked at random; a page of a listing; and the memory that this takes here and in
- * the store, however long the history.
+ * Measures reading for training from a store with a long history: episodes of 6 steps of 1 kB random text and 256 tokens, which came
+ * through log and sink. Reads the whole history in order, in slices; 256 random episodes; and a page of a listing; and checks that the
+ * memory of this process and of the store does not grow with the history.
  *
  *   npm run bench -- replay [-- --episodes 100000 --keep]
  *
- * Filling takes minutes; --keep leaves the store in the temporary directory, where the next such run finds it.
+ * Filling takes minutes; --keep leaves the store in the temporary directory, where the next run with --keep finds it.
  */
 import { Buffer } from 'node:buffer';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ async function fill(client, storeUrl) {
   const sink = await startRole('sink', JSON.stringify({ log: location, storeUrl }));
   const pipeline = new WrittenPipeline({ log, writer: await TrajectoryWriter.open(log), sink });
   const startedAt = performance.now();
-  // Listings show the episodes of runs that have started.
+  // Listings show only episodes of runs that have started.
   const { payload } = sampleControlEvent('RunStarted');
   await new ControlTail(log).append(pipeline.runId, { kind: 'RunStarted', payload });
   await pipeline.writeEpisodes(numEpisodes);
@@ -58,7 +58,7 @@ async function fill(client, storeUrl) {
   writeFileSync(filled, '');
 }
 
-/** Bytes that the engine reads for a statement, uncompressed, as it counts them itself. */
+/** Returns the uncompressed bytes that the engine reads for a statement, by its own count. */
 async function bytesReadBy({ sql, params }, storeUrl) {
   const parameters = Object.entries(params).map(([name, value]) => [`param_${name}`, value]);
   const search = new URLSearchParams(parameters);
@@ -71,7 +71,7 @@ async function bytesReadBy({ sql, params }, storeUrl) {
   return JSON.parse(text).statistics.bytes_read;
 }
 
-/** A client that remembers what it was asked. */
+/** Wraps a client so that it remembers its statements. */
 function listening(client, statements) {
   const queryArrow = (sql, options) => {
     statements.push({ sql, params: options.params });
@@ -80,7 +80,7 @@ function listening(client, statements) {
   return { queryArrow };
 }
 
-/** All episodes up to `count` in order, as whoever replays a history reads them: slice by slice. */
+/** Reads all episodes up to `count` in order and in slices, as a replay of the history does. */
 async function readInOrder({ reader, runId, storePid }, count) {
   const ids = Array.from({ length: count }, (_, ordinal) => episodeIdFor({ runId, ordinal }));
   let numTokens = 0;
@@ -94,7 +94,8 @@ async function readInOrder({ reader, runId, storePid }, count) {
       peakMiB[role] = Math.max(peakMiB[role], anonymousMiB(pid));
   }
   const tookMs = performance.now() - startedAt;
-  if (numTokens !== count * TOKENS_PER_EPISODE) throw new Error(`read ${numTokens} tokens`);
+  if (numTokens !== count * TOKENS_PER_EPISODE)
+    throw new Error(`Read ${numTokens} tokens; expected ${count * TOKENS_PER_EPISODE}`);
   const cpuNs = (role) => (1e6 * (cpuMsOf(pids[role]) - cpuBefore[role])) / numTokens;
   return {
     tokensPerSecond: (1000 * numTokens) / tookMs,
@@ -128,7 +129,7 @@ async function pickAtRandom({ client, runId, storeUrl }, add) {
   });
 }
 
-/** What the dashboard lists: neighbours by id, as rows of the view. */
+/** Lists neighbours by id as rows of the view, as the dashboard does. */
 async function listPages({ client, runId }, add) {
   const sql = `SELECT * FROM episodes WHERE run_id = {runId:String} AND episode_id BETWEEN {low:String} AND {high:String}`;
   const tookMs = [];
@@ -139,7 +140,8 @@ async function listPages({ client, runId }, add) {
     const startedAt = performance.now();
     const rows = await client.queryRows(sql, { params: { runId, low, high } });
     tookMs.push(performance.now() - startedAt);
-    if (rows.length !== PAGE_EPISODES) throw new Error(`listed ${rows.length} episodes`);
+    if (rows.length !== PAGE_EPISODES)
+      throw new Error(`Listed ${rows.length} episodes; expected ${PAGE_EPISODES}`);
   }
   add(
     `a page of ${PAGE_EPISODES} episodes, median of ${NUM_PICKS}`,

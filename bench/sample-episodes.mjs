@@ -50,7 +50,7 @@ function newStep(ordinal) {
   };
 }
 
-/** Makes the events of one episode after another; what is random in them was made beforehand, so that events cost little to make. */
+/** Makes the events of one episode after another. Random content is made once in advance, so that events cost little. */
 export class EpisodeSource {
   eventsPerEpisode = EVENTS_PER_EPISODE;
 
@@ -60,7 +60,7 @@ export class EpisodeSource {
     this.steps = Array.from({ length: numDistinct }, (_, i) => newStep(i));
   }
 
-  /** The events of the `ordinal`-th episode: its start, six steps and its end. */
+  /** Returns the events of the `ordinal`-th episode: its start, six steps and its end. */
   episode(ordinal) {
     const from = (ordinal * STEPS_PER_EPISODE) % this.steps.length;
     return episodeEvents({
@@ -98,7 +98,7 @@ export class RewardSource {
     this.ids = ids;
   }
 
-  /** The rewards of the `ordinal`-th episode, each made when it is asked for. */
+  /** Yields the rewards of the `ordinal`-th episode, each made when it is requested. */
   *episode(ordinal) {
     const episodeId = episodeIdFor({ runId: this.ids.runId, ordinal });
     const ids = { ...this.ids, episodeId, occurredAtUs: Date.now() * 1000 };

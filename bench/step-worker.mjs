@@ -10,11 +10,11 @@ export class StepWorker {
     this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
   }
 
-  /** The next line, which is JSON. Lines of libraries are skipped. */
+  /** Returns the next line that is JSON; skips the output of libraries. */
   async answer() {
     for (;;) {
       const { value, done } = await this.lines.next();
-      if (done) throw new Error(`a worker ended early: ${this.errors}`);
+      if (done) throw new Error(`A worker exited early: ${this.errors}`);
       if (value.startsWith('{')) return JSON.parse(value);
     }
   }

@@ -1,4 +1,4 @@
-/** Times of a training step on the backend that RETRACE_BACKEND names, as JSON. Run by `gpu.bench.mjs`, a process a backend. */
+/** Prints the times of a training step on the backend that RETRACE_BACKEND names, as JSON. `gpu.bench.mjs` runs one process per backend. */
 import { openBackend } from '@retrace/compute';
 import { PolicyOptimizer, Transformer } from '@retrace/policy';
 
@@ -71,7 +71,7 @@ for (const { shape, numLayers, hiddenSize, numSequences, sequenceTokens } of sha
       temperature: 1,
       maxTokensPerMicroBatch: numTokens,
     });
-    // Reads the norm back: what was computed has ended.
+    // Reading the norm back waits until the computation has finished.
     await optimizer.apply({ learningRate: 1e-4, maxGradientNorm: 1 });
     best = Math.min(best, performance.now() - startedAt);
   }

@@ -1,6 +1,6 @@
 /**
- * Training steps on request, one a line of standard input: the side of `policy-training.bench.mjs` that is Retrace. Started with a job
- * as JSON; answers are JSON, a line each. `peers/torch_training.py` answers the same.
+ * Makes a training step for each line of standard input: Retrace's side of `policy-training.bench.mjs`. Its argument is the job as
+ * JSON; each answer is a line of JSON. `peers/torch_training.py` gives the same answers.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 answer({ peakMiB: Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024 });
 process.exit(0);
 
-/** Where the job says `padded`, sequences are as long as the longest and every token is computed to the loss, as in padded code. */
+/** Builds the batch; for a `padded` job all sequences are as long as the longest, and the loss is computed for every token, as in padded code. */
 function readBatch(file) {
   const { sequences } = JSON.parse(readFileSync(file, 'utf8'));
   const longest = Math.max(...sequences.map(({ tokenIds }) => tokenIds.length));
@@ -59,7 +59,7 @@ function readBatch(file) {
   for (let s = 1; s < sequenceOffsets.length; s++) sequenceOffsets[s] += sequenceOffsets[s - 1];
   const column = (name) => Float32Array.from(sequences.flatMap((sequence) => padded(sequence[name])));
   const numTrained = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length - 1, 0);
-  // A padded token's loss counts for nothing, but is computed.
+  // A padded token's loss is computed, but has weight 0.
   const weights = sequences.flatMap(({ tokenIds }) =>
     padded(tokenIds).map((_, t) => (t === 0 ? 0 : t < tokenIds.length ? 1 / numTrained : 1e-30)),
   );

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** `generate` of transformers on a model directory, in a process of its own (`generate.py`). */
+/** Runs `generate` of transformers on a model directory, in a process of its own (`generate.py`). */
 export class TransformersPeer {
   /** @param python one with torch and transformers */
   static async start(python, directory) {
@@ -16,7 +16,7 @@ export class TransformersPeer {
     Object.assign(this, { child, lines, versions });
   }
 
-  /** Seconds that it took, and the new tokens of each prompt; prompts are equally long. */
+  /** Generates for prompts of equal length; returns the seconds that it took, and the new tokens of each prompt. */
   async generate({ prompts, newTokens, sample }) {
     const request = { prompts: prompts.map((prompt) => Array.from(prompt)), newTokens, sample };
     this.child.stdin.write(JSON.stringify(request) + '\n');
@@ -30,6 +30,6 @@ export class TransformersPeer {
 
 async function readLine(lines) {
   const { value, done } = await lines.next();
-  if (done) throw new Error('the peer ended; what it said is above');
+  if (done) throw new Error('The peer exited; see its output above');
   return JSON.parse(value);
 }

@@ -1,7 +1,7 @@
 /**
- * From an event to its acknowledgement: the collector's writer on the log, as a collector calls it: every event made, checked, encoded,
- * batched and durable when it counts. Steps of 1 kB random text and 256 tokens, then small events. On LMDB; and on Kafka, beside what
- * kafkajs alone does there.
+ * Measures the way from an event to its acknowledgement: the collector's writer on the log, called as a collector calls it. An event
+ * counts once it was made, checked, encoded, batched and is durable. Steps have 1 kB of random text and 256 tokens; then small events.
+ * Runs on LMDB and on Kafka, where it is compared with kafkajs by itself.
  *
  *   npm run bench -- writer [-- --seconds 6]
  */
@@ -29,10 +29,10 @@ import {
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '6' } } });
 const measuredMs = Number(values.seconds) * 1000;
-/** In one batch of kafkajs alone: 1 MB. */
+/** Records in one batch of kafkajs by itself: 1 MB. */
 const BARE_EPISODES = 50;
 
-/** The whole process and its threads: what encodes, and what LMDB and zlib do beside. */
+/** Returns the CPU time of the process with all threads: encoding, and the work of LMDB and zlib. */
 function cpuMs() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -42,7 +42,7 @@ function writtenBytes() {
   return Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }
 
-/** Events of the turns a second, until they are acknowledged; after a first second that counts for nothing. */
+/** Measures acknowledged events per second, after a first second that does not count. */
 async function measure(log, turn) {
   const writer = await TrajectoryWriter.open(log);
   let next = 0;
@@ -83,7 +83,7 @@ async function measureLmdb(table) {
   }
 }
 
-/** Beside kafkajs's own producer, which gets the same records made beforehand, in batches as large as the writer's. */
+/** Measures kafkajs's own producer with the same records, made in advance, in batches as large as the writer's. */
 async function measureKafka(table) {
   const broker = await startBroker();
   if ('unavailable' in broker) {
@@ -107,7 +107,7 @@ async function measureKafka(table) {
   }
 }
 
-/** Into a topic of its own, made as the log's. */
+/** Appends to a topic of its own, created with the settings of the log's. */
 async function measureBareSteps(brokers) {
   const log = await openKafkaLog({
     brokers,

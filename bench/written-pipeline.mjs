@@ -1,4 +1,4 @@
-/** The writing end of the pipeline in this process, and how far the sink in the other is. */
+/** The writing end of the pipeline, in this process, and the position of the sink, in another. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { newRunId } from '@retrace/trajectory';
@@ -7,7 +7,7 @@ import { EpisodeSource } from './sample-episodes.mjs';
 /** The writer waits while this many events are not yet visible, so that all processes work at one rate. */
 const MAX_EVENTS_AHEAD = 24_000;
 
-/** Over a fresh log with one partition, which nothing else writes to. */
+/** Writes to a fresh log with one partition that nothing else writes to. */
 export class WrittenPipeline {
   written = 0;
   visible = 0;
@@ -25,7 +25,7 @@ export class WrittenPipeline {
       this.visible = nextOffset ?? 0;
       this.numInserts = numInserts;
       const now = performance.now();
-      // One partition and one writer: the n-th event that was written has offset n − 1.
+      // With one partition and one writer, the n-th event written has offset n − 1.
       while (this.#awaited.length > 0 && this.#awaited[0].count <= this.visible)
         this.latenciesMs.push(now - this.#awaited.shift().at);
     });
@@ -38,7 +38,7 @@ export class WrittenPipeline {
     await this.writer.betweenTurns();
   }
 
-  /** As fast as the slowest process lets it. */
+  /** Writes as fast as the slowest process allows. */
   async writeFor(durationMs) {
     for (const startedAt = performance.now(); performance.now() - startedAt < durationMs;) {
       await this.writeEpisode();

@@ -42,7 +42,7 @@ function staleSources() {
     .filter(({ source, output }) => modifiedMs(output) < Math.max(modifiedMs(source), configurationMs));
 }
 
-/** The dashboard has a bundler of its own. */
+/** Lists the workspaces to transpile; the dashboard has its own bundler. */
 function packageDirectories() {
   return ['libs', 'apps']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
@@ -58,7 +58,7 @@ async function transpile(files) {
     const { code, map } = await transform(text, source);
     mkdirSync(dirname(output), { recursive: true });
     writeFileSync(`${output}.map`, map);
-    // Renamed when it is whole: a build that is interrupted leaves nothing that looks current.
+    // Renamed once it is complete, so that an interrupted build leaves nothing that looks current.
     writeFileSync(`${output}.part`, `${code}\n//# sourceMappingURL=${basename(output)}.map\n`);
     renameSync(`${output}.part`, output);
   }
@@ -87,7 +87,7 @@ async function createTypeScriptTransformer() {
     composite: false,
     declaration: false,
     declarationMap: false,
-    // Every package is ESM; file by file the compiler can't see that in package.json.
+    // Every package is ESM; a compiler that sees one file can't read that from package.json.
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
   };
@@ -120,7 +120,10 @@ async function bundleDashboardIfStale() {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const code = await new Promise((resolve) => bundler.once('close', resolve));
-  if (code !== 0) throw new Error(`the dashboard could not be bundled: vite ended with exit code ${code}`);
+  if (code !== 0)
+    throw new Error(
+      `The dashboard could not be bundled: vite exited with code ${code}; see its output above`,
+    );
 }
 
 function filesUnder(directory) {
@@ -130,7 +133,7 @@ function filesUnder(directory) {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** 0 where there is no such file. */
+/** Returns when a file was last modified, 0 where it does not exist. */
 function modifiedMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

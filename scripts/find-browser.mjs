@@ -7,8 +7,8 @@ const MAC_APPLICATIONS = ['Chromium', 'Google Chrome', 'Microsoft Edge'].map(
 );
 
 /**
- * A Chromium on this machine for the page test: the one that RETRACE_BROWSER names, or the first that is installed. Nothing is
- * downloaded.
+ * Finds a Chromium on this machine for the page test: the one that RETRACE_BROWSER names, or the first one installed. Downloads
+ * nothing.
  *
  * @param {NodeJS.ProcessEnv} [environment]
  * @returns {{ readonly path: string } | { readonly unavailable: string }} `unavailable` completes "skipped, because …".

@@ -4,8 +4,8 @@ const FIRST = 10_000;
 const END = 30_000;
 
 /**
- * A port that nobody listens on, below the range that the system hands out for port 0 (Linux: from 32768 on): nobody is given it while
- * it is let go for a moment.
+ * Finds a port that nobody listens on, below the range that the system assigns for port 0 (on Linux from 32768), so that no other
+ * process is given it before the caller listens on it.
  *
  * @returns {Promise<number>}
  */

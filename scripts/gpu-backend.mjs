@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { root } from './run-tool.mjs';
 
 /**
- * Makes sure of the CUDA backend. Returns null when it can compute, or why not, in a sentence: no GPU, no package index, no
- * compiler. Nothing is downloaded where no GPU is visible.
+ * Installs the CUDA backend where a GPU is visible. Returns null when it can compute, otherwise a sentence with the reason: no GPU,
+ * no package index, no compiler. Downloads nothing where no GPU is visible.
  */
 export async function gpuObstacle() {
   const library = join(root, 'libs', 'policy', 'dist', 'index.js');

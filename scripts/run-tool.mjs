@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs a program of this repository with Node, its output passed on, and resolves with its exit code.
- * Unless it may fail, a failure ends this process with one sentence.
+ * Runs a program of this repository with Node, passes its output on, and resolves with its exit code. A failure ends this process
+ * with one sentence, unless `mayFail`.
  */
 export async function runTool(name, script, args, { mayFail = false, environment = {} } = {}) {
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** `npm start`: checks the Node version, builds what is stale, and runs `retrace up` with the arguments it got. */
+/** `npm start`: checks the Node version, builds stale files, and runs `retrace up` with the given arguments. */
 import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
 
 exitIfNodeTooOld();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A directory for the store with the current schema that specs copy (`libs/store-server/src/testing/store-template.ts`).
- * The first one that needs it makes it, and it goes with the run: a run of no such spec makes none.
+ * Provides a directory for the store with the current schema that specs copy (`libs/store-server/src/testing/store-template.ts`).
+ * The first spec that needs the template makes it, so a run without such specs makes none; it is deleted after the run.
  */
 export default async function setup() {
   const directory = await mkdtemp(join(tmpdir(), 'retrace-store-template-'));

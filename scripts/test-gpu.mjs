@@ -1,7 +1,7 @@
 /**
- * `npm run test:gpu`: the policy library's suites (goldens of transformers and peft, ops against plain tfjs and finite
- * differences, generation, AdamW) on an NVIDIA GPU, and then memory over optimizer steps there. Installs the CUDA build first.
- * Where that can't be, it says *skipped, because …* and ends with 0; with `--require`, with 1.
+ * `npm run test:gpu`: runs the suites of the policy and compute libraries (goldens of transformers and peft, ops against plain tfjs and
+ * finite differences, generation, AdamW) on an NVIDIA GPU, then measures memory over optimizer steps there. Installs the CUDA build
+ * first. Where that is impossible, prints *skipped, because …* and exits with 0, or with 1 given `--require`.
  */
 import { gpuObstacle } from './gpu-backend.mjs';
 import { runTool } from './run-tool.mjs';

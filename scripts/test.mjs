@@ -1,6 +1,6 @@
 /**
- * `npm test`: builds with type checks, makes sure of a fast compute backend (or says why there is none), runs all tests
- * of at most some seconds each. Arguments are passed to vitest.
+ * `npm test`: builds with type checks, installs a fast compute backend (or prints why it can't), and runs all tests that take
+ * at most some seconds each. Arguments are passed to vitest.
  */
 import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
@@ -12,7 +12,7 @@ await buildIfStale();
 const installation = await runTool('compute backend', 'apps/cli/bin/retrace.mjs', ['backend', 'install'], {
   mayFail: true,
 });
-if (installation !== 0) console.log('Tests go on with the backend that is there; wasm is always.');
+if (installation !== 0) console.log('The tests continue with an installed backend; wasm is always there.');
 const failed = await runTool('tests', 'node_modules/vitest/vitest.mjs', ['run', ...process.argv.slice(2)], {
   mayFail: true,
 });

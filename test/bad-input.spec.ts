@@ -8,7 +8,7 @@ import { canMount, DISK_FULL, fillDisk, runOnSmallDisk } from './support/small-d
 
 const bandit = ['--recipe', 'bandit-ppo', '--backend', 'wasm'];
 
-describe('what can not work ends with one sentence that says what to do', () => {
+describe('a command that cannot work ends with one sentence of advice, given', () => {
   let directory: { path: string; remove: () => void };
   beforeEach(() => {
     directory = makeDataDirectory();
@@ -38,7 +38,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     expect(await holder.stop('SIGTERM')).toBe(0);
   }, 60_000);
 
-  it('a port that is taken', async () => {
+  it('a port in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const port = String((server.address() as AddressInfo).port);
@@ -81,7 +81,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
       /^retrace: recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both hold the ratio to the behavior policy/,
     ],
     [['--updates', 'many'], /must be a whole number of at least 1/],
-  ])('a bad recipe field: %j', async (args, sentence) => {
+  ])('a bad recipe field or argument, with exit code 2: %j', async (args, sentence) => {
     const { code, stdout, stderr } = await runRetrace(['train', ...bandit, ...args, ...dataDir()]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
@@ -98,7 +98,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     });
   });
 
-  it('a directory that can not be a data directory', async () => {
+  it('a path that cannot be a data directory', async () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
     const { code, stderr } = await runRetrace(['train', ...bandit, '--data-dir', file]);
@@ -115,7 +115,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     expect(nothing).toMatch(/^retrace: data directory \S+: holds no events yet; start with "retrace up"/);
   });
 
-  it('a corrupt checkpoint, which harms nothing else', async () => {
+  it('a corrupt checkpoint, without harm to other data', async () => {
     const few = ['numTestEpisodes=50', 'numValidationEpisodes=50'].map((field) => `evaluation.${field}`);
     const settings = ['collection.groupsPerRound=16', ...few].flatMap((field) => ['--set', field]);
     const args = ['train', ...bandit, '--updates', '4', ...settings, ...dataDir()];
@@ -137,7 +137,7 @@ describe('what can not work ends with one sentence that says what to do', () => 
     expect((await runRetrace(['verify', ...dataDir()])).code).toBe(0);
   }, 400_000);
 
-  it.skipIf(!canMount())('a disk that is full', () => {
+  it.skipIf(!canMount())('a full disk', () => {
     const args = ['train', ...bandit, '--updates', '2000'];
     expect(runOnSmallDisk(join(directory.path, 'disk'), `${fillDisk(0)}; exec "$@"`, args)).toMatchObject({
       code: 1,

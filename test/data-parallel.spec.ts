@@ -36,18 +36,18 @@ function makeLoop(numShards: number, ...assignments: string[]): InMemoryLoop {
   );
 }
 
-async function startWorkers({ recipe, text, policy }: InMemoryLoop): Promise<WorkerPool> {
+async function startWorkers({ recipe, text, engine }: InMemoryLoop): Promise<WorkerPool> {
   pool = await WorkerPool.start(1, {
     recipe,
     vocabSize: text.tokenizer.vocabSize,
     tokenizerHash: text.tokenizer.hash,
     backend: backendName,
     gpus: [],
-    modelHash: policy.modelHash,
-    numTrainedValues: policy.numTrainedValues,
+    modelHash: engine.modelHash,
+    numTrainedValues: engine.numTrainedValues,
     onNotice: (line) => notices.push(line),
   });
-  policy.shareWith(pool);
+  engine.shareWith(pool);
   return pool;
 }
 
@@ -60,7 +60,7 @@ async function train(loop: InMemoryLoop, between: () => unknown = () => undefine
   const second = await loop.update(columns, 1);
   return {
     metrics: [new Map(first.metrics), new Map(second.metrics)],
-    weights: await loop.policy.model.exportTensors(),
+    weights: await loop.engine.model.exportTensors(),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   Transformer,
 } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { PolicyState } from '@retrace/trainer';
+import { TensorflowEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const sequences = { tokenIds: Int32Array.from([5, 9, 40, 7, 256]), sequenceOffsets: Int32Array.of(0, 5) };
@@ -64,9 +64,9 @@ async function recipeFor(directory: string, policy: object = {}): Promise<Recipe
   return resolveRecipe(path);
 }
 
-async function open(recipe: Recipe, name: string): Promise<PolicyState> {
+async function open(recipe: Recipe, name: string): Promise<TensorflowEngine> {
   const text = await openPolicyText({ tokenizer: 'model', words: [], directory: recipe.policy?.model });
-  return PolicyState.open({
+  return TensorflowEngine.open({
     recipe,
     checkpoints: new CheckpointFiles(join(root, `${name}-checkpoints`)),
     vocabSize: text.tokenizer.vocabSize,
@@ -80,26 +80,27 @@ describe('a run that starts from a model directory', () => {
   it('stores adapters alone, and readers put them on the same base', async () => {
     const directory = await makeModel('base', 1);
     const recipe = await recipeFor(directory, { lora, valueTrunk: 'own' });
-    const state = await open(recipe, 'lora');
+    const engine = await open(recipe, 'lora');
     const trained = new Map(
-      [...(await state.model.exportTrainableTensors())].map(([name, { shape, data }]) => [
+      [...(await engine.model.exportTrainableTensors())].map(([name, { shape, data }]) => [
         name,
         { shape, data: data.map((_, i) => 0.1 * Math.sin(i + name.length)) },
       ]),
     );
-    state.model.assignTrainableTensors(trained);
-    const weights = await state.saveWeights();
-    const files = { weights, optimizer: await state.saveOptimizer() };
+    engine.model.assignTrainableTensors(trained);
+    const files = await engine.save();
+    const { weights } = files;
     expect(weights.sizeBytes).toBeLessThan(40_000);
 
     const checkpoints = new CheckpointFiles(join(root, 'lora-checkpoints'));
     const reader = await openPolicyCheckpoint(checkpoints, weights);
-    const expected = await scoreTokens(state.model, sequences, scoring);
+    const expected = await scoreTokens(engine.model, sequences, scoring);
     expect(await scoreTokens(reader, sequences, scoring)).toEqual(expected);
-    const reference = await state.reference(weights);
-    expect(await scoreTokens(reference, sequences, scoring)).toEqual(expected);
+    const everyToken = { temperature: 1, mask: new Uint8Array(5).fill(1) };
+    const reference = await engine.evaluateReference(weights, sequences, everyToken);
+    expect(reference).toEqual(expected.logprobs);
     const again = await open(recipe, 'lora');
-    expect(again.modelHash).toBe(state.modelHash);
+    expect(again.modelHash).toBe(engine.modelHash);
     await again.load(files);
     expect(await again.saveWeights()).toEqual(weights);
 
@@ -108,17 +109,17 @@ describe('a run that starts from a model directory', () => {
     await expect(openPolicyCheckpoint(checkpoints, weights)).rejects.toMatchObject({
       code: 'CHECKPOINT_CORRUPT',
     });
-    expect((await open(recipe, 'lora')).modelHash).not.toBe(state.modelHash);
+    expect((await open(recipe, 'lora')).modelHash).not.toBe(engine.modelHash);
   });
 
   it('stores all weights where all are trained, so that readers need no directory', async () => {
     const directory = await makeModel('whole', 3);
-    const state = await open(await recipeFor(directory), 'whole');
-    const weights = await state.saveWeights();
+    const engine = await open(await recipeFor(directory), 'whole');
+    const weights = await engine.saveWeights();
     await rm(directory, { recursive: true });
     const reader = await openPolicyCheckpoint(new CheckpointFiles(join(root, 'whole-checkpoints')), weights);
     expect(await scoreTokens(reader, sequences, scoring)).toEqual(
-      await scoreTokens(state.model, sequences, scoring),
+      await scoreTokens(engine.model, sequences, scoring),
     );
   });
 });

@@ -24,7 +24,7 @@ async function firstUpdate(recipeName: string, ...assignments: string[]) {
   const { groupSize, groupsPerRound } = recipe.collection;
   const { columns } = await loop.play({ numGroups: groupsPerRound, groupSize, round: 0 });
   const { metrics, outcome } = await loop.update(columns, 1);
-  const weights = await loop.policy.model.exportTensors();
+  const weights = await loop.engine.model.exportTensors();
   return { metrics: new Map(metrics), outcome, weights, loop, columns };
 }
 
@@ -70,7 +70,10 @@ describe('an update on fresh episodes', () => {
       );
       expect(Number.isFinite(outcome.loss)).toBe(true);
       expect(outcome.gradientNorm).toBeGreaterThan(0);
-      const initial = await Transformer.initialize(loop.policy.modelConfig, loop.recipe.seed).exportTensors();
+      const initial = await Transformer.initialize(
+        loop.engine.model.config,
+        loop.recipe.seed,
+      ).exportTensors();
       expect(largestDifference(weights, initial)).toBeGreaterThan(0);
     },
   );
@@ -119,7 +122,7 @@ describe('an update on fresh episodes', () => {
     const numEpisodes = 64;
     const { columns } = await loop.play({ numGroups: numEpisodes, groupSize: 1, round: 5 });
     const batch = buildTokenBatch(columns);
-    const { values } = await scoreTokens(loop.policy.model, batch, {
+    const { values } = await scoreTokens(loop.engine.model, batch, {
       temperature: recipe.collection.temperature,
       maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
       actionMask: batch.actionMask,

@@ -57,7 +57,7 @@ describe('audit, rebuild, archive, delete', () => {
     elsewhere.remove();
   });
 
-  it('under a server: verify, rebuild to the same rows, export with checkpoints', async () => {
+  it('verifies, rebuilds the same rows and exports checkpoints while a server runs', async () => {
     const before = await verify(data.path);
     expect(before).toMatchObject({ ok: true });
     const rebuilt = await json<{ before: RunHash[]; after: RunHash[] }>(data.path, 'rebuild');
@@ -69,7 +69,7 @@ describe('audit, rebuild, archive, delete', () => {
     });
   }, 180_000);
 
-  it('elsewhere: refuses a damaged file with nothing changed, imports a sound one once, and replays from it', async () => {
+  it('refuses a damaged run file without changes, imports an intact one once, and replays an update of it', async () => {
     const bytes = await readFile(file);
     const damaged = `${file}.damaged`;
     await writeFile(damaged, bytes.with(bytes.length >> 1, bytes[bytes.length >> 1] ^ 0xff));
@@ -87,7 +87,7 @@ describe('audit, rebuild, archive, delete', () => {
     expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
   }, 180_000);
 
-  it('deletes the run under the server, and everything of it; it can be brought back', async () => {
+  it('deletes all of a run while a server runs; a later import restores it', async () => {
     const deleted = await json<{ numReleased: number; numCheckpointFiles: number }>(
       data.path,
       'runs',
@@ -102,7 +102,7 @@ describe('audit, rebuild, archive, delete', () => {
     expect(imported.isIdentical).toBe(true);
   }, 180_000);
 
-  it('retains by age, without a server', async () => {
+  it('deletes runs by age without a server', async () => {
     const would = await json(elsewhere.path, 'retain', '--older-than', '0m', '--dry-run');
     expect(would).toMatchObject({ deleted: [{ runId }], dryRun: true });
     expect(await json(elsewhere.path, 'retain', '--older-than', '0m')).toMatchObject({

@@ -62,7 +62,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     directory.remove();
   });
 
-  it('gives a policy on its own fresh episodes the mean return, by every estimator', async () => {
+  it('estimates the mean return for a policy on its own unused episodes, with every estimator', async () => {
     const report = await evaluate('--policy', '2', '--behavior-version', '2');
     const { numEpisodes, effectiveEpisodes, chiSquare } = report.diagnostics;
     expect(numEpisodes).toBe(256);
@@ -84,7 +84,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     }
   });
 
-  it('finds what an earlier version got from episodes of later ones, without those it was fitted on', async () => {
+  it('estimates the return of an earlier version from episodes of later ones, except those that it was trained on', async () => {
     const report = await evaluate(
       '--policy',
       '0',
@@ -109,7 +109,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
   });
 
-  it('evaluates by a reward version that the run was scored under', async () => {
+  it('uses the rewards of a stored reward version', async () => {
     const { rewardVersion } = await json<{ rewardVersion: string }>(
       ...['score', '--recipe', 'frozen-lake-ppo', '--name', 'plain'],
     );
@@ -151,7 +151,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(stderr).toMatch(message);
   });
 
-  it('evaluates a policy of another run of the same kind, and refuses one that reads other tokens', async () => {
+  it('evaluates a policy of another run with the same tokenizer, and refuses one with another tokenizer', async () => {
     const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
     const [{ runId: other }, { runId }] = await runs();
     const only = ['--estimators', 'perDecision', '--behavior-version', '0'];

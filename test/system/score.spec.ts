@@ -50,7 +50,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     directory.remove();
   });
 
-  it('names the version that training used, also with a reward from a file', async () => {
+  it('score: gives the reward version that training used, also with a reward from a file', async () => {
     const report = await json<Report>('score', '--recipe', recipeFile, '--name', 'mine');
     const updates = await json<{ reward_version: string }[]>(
       'sql',
@@ -67,7 +67,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
   });
 
-  it('goes on after a kill, to the rows of one that was never killed', async () => {
+  it('score: resumes after a kill, and ends with the same rows as without the kill', async () => {
     await runRetrace([
       'collect',
       '--environment',
@@ -97,7 +97,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     expect(found).toEqual({ num: 2000, unique: 2000, wrong: 0 });
   });
 
-  it('compares two versions', async () => {
+  it('score diff: compares two reward versions', async () => {
     await json('score', '--recipe', recipeFile, '--name', 'brief too');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(
       ...['score', 'diff', 'killed', 'brief too', '--limit', '3'],
@@ -112,7 +112,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     expect((await ofSplit('test')).stderr).toMatch(/no episode of split 'test' has a score of killed/);
   });
 
-  it('refuses what it does not know, in one sentence', async () => {
+  it('score: refuses unknown versions, runs and reward modules in one sentence', async () => {
     const unknown = await runRetrace(['score', 'diff', 'killed', 'brief', ...data]);
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(

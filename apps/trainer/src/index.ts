@@ -1,8 +1,13 @@
 export { runTrainer } from './run-trainer.js';
-export { Trainer, type EpisodeSource, type TrainerOptions } from './trainer.js';
-export { computeUpdate, readsTexts, type UpdateInputs, type UpdateResult } from './update/compute-update.js';
-export { PolicyState, type PolicyStateOptions, type StateFiles } from './checkpoint/policy-state.js';
-export { recipeModelConfig } from './checkpoint/recipe-model.js';
+export { Trainer, type TrainerOptions } from './trainer.js';
+export type { EpisodeSource } from './update/read-episodes.js';
+export { computeUpdate } from './update/compute-update.js';
+export type { UpdateInputs } from './update/update-inputs.js';
+export { readsTexts } from './update/update-needs.js';
+export type { UpdateResult } from './update/update-result.js';
+export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
+export type { EngineState, UpdateEngine } from './engine/update-engine.js';
+export { recipeModelConfig } from './engine/recipe-model.js';
 export {
   replayTolerance,
   replayUpdate,

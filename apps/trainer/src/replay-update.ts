@@ -16,10 +16,11 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { computeUpdate, readsTexts } from './update/compute-update.js';
-import { PolicyState } from './checkpoint/policy-state.js';
-import { referenceVersion } from './update/reference-policy.js';
-import type { EpisodeSource } from './trainer.js';
+import { computeUpdate } from './update/compute-update.js';
+import { readsTexts } from './update/update-needs.js';
+import { TensorflowEngine } from './engine/tensorflow-engine.js';
+import { referenceWeights } from './update/reference-logprobs.js';
+import type { EpisodeSource } from './update/read-episodes.js';
 import { TrainerError } from './trainer-error.js';
 
 export interface ReplayOptions {
@@ -68,7 +69,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     words: getEnvironment(recipe.environment).words,
     directory: recipe.policy?.model,
   });
-  const policy = await PolicyState.open({
+  const engine = await TensorflowEngine.open({
     recipe,
     checkpoints,
     vocabSize: tokenizer.vocabSize,
@@ -76,7 +77,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
   });
   if (found.before) {
     try {
-      await policy.load(found.before);
+      await engine.load(found.before);
     } catch (cause) {
       if (!(cause instanceof PolicyError)) throw cause;
       throw new TrainerError(
@@ -101,9 +102,8 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     texts: readsTexts(recipe, rewards) ? await reader.readEpisodeTexts(runId, episodeIds) : null,
     recipe,
     rewards,
-    policy,
-    referenceWeights:
-      recipe.loss.klCoefficient > 0 ? (found.policies.get(referenceVersion(recipe))?.weights ?? null) : null,
+    engine,
+    referenceWeights: referenceWeights(recipe, found.policies),
     recordedRewards: found.commit.episodeRewards,
     trainerState: found.before?.trainerState ?? null,
   });
@@ -124,7 +124,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
         replayed.has('train/loss')
         ? Number.NaN
         : 0,
-    sameWeights: (await policy.saveWeights()).sha256 === found.commit.weights.sha256,
+    sameWeights: (await engine.saveWeights()).sha256 === found.commit.weights.sha256,
   };
 }
 

@@ -7,12 +7,13 @@ import { openBackend, visibleGpus } from '@retrace/compute';
 import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
 import { ControlTail, openLog, PatientLog } from '@retrace/log';
-import { deviceOf, WorkerPool } from './data-parallel/worker-pool.js';
+import { openSharedEngine } from './data-parallel/open-shared-engine.js';
+import { deviceOf } from './data-parallel/worker-pool.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
-/** What it has computed is worth waiting for a log that is away; after this long somebody should look. */
-const logPatienceMs = 60 * 60 * 1000;
+/** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
+const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
 function onNotice(line: string): void {
   process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
@@ -23,7 +24,7 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
   const { runId } = config;
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
-    patienceMs: logPatienceMs,
+    patienceMs: LOG_PATIENCE_MS,
     onNotice,
   });
   const control = new ControlTail(log);
@@ -31,7 +32,7 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
   const recipe = parseRecipe(control.run(runId).started.recipe);
   const numShards = recipe.optimizer.dataParallel ?? 1;
   const gpus = numShards > 1 ? visibleGpus() : [];
-  // Before TensorFlow looks.
+  // TensorFlow reads this once, when its backend opens.
   Object.assign(process.env, deviceOf(0, gpus));
   const backend = await openBackend({
     ...matrixProducts(recipe),
@@ -45,6 +46,7 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
   await saveTokenizer(config.tokenizerDirectory, tokenizer);
   const client = createStoreClient(config.store);
   const reader = new TrajectoryReader(client);
+  const checkpoints = new CheckpointFiles(config.checkpointDirectory);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
@@ -54,22 +56,14 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
       judge: { archive: new VerdictArchive(client) },
       visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
     }),
-    startWorkers: (policy) =>
-      WorkerPool.start(numShards - 1, {
-        recipe,
-        vocabSize: tokenizer.vocabSize,
-        tokenizerHash: tokenizer.hash,
-        backend: backend.name,
-        gpus,
-        modelHash: policy.modelHash,
-        numTrainedValues: policy.numTrainedValues,
-        onNotice,
-      }),
+    openEngine: () =>
+      openSharedEngine(
+        { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
+        { backend: backend.name, gpus, onNotice },
+      ),
     log,
     control,
-    checkpoints: new CheckpointFiles(config.checkpointDirectory),
-    vocabSize: tokenizer.vocabSize,
-    tokenizerHash: tokenizer.hash,
+    checkpoints,
     reader,
     signal: supervised.signal,
     onProgress: (detail) => {

@@ -1,46 +1,49 @@
+/*
+ * Who waits for whom:
+ *
+ *   collector ──episodes──▶ log ──sink──▶ store
+ *       ▲                    │              │
+ *       │                    │ groups       │ episodes stored
+ *       │                    ▼              ▼
+ *       │    ┌──────────▶  plan  ───────▶  read  ──▶ compute the update ──▶ commit ──┐
+ *       │    │               │                        (update/policy-update.ts) ▲    │
+ *       │    │               └── BatchPlanned is appended meanwhile ─────────────┘    │
+ *       │    └────────────────────────────── next update ────────────────────────────┤
+ *       └─────────────────────────────── PolicyPublished ────────────────────────────┘
+ */
 import { countTensors } from '@retrace/compute';
-import { type GradientWorkers } from '@retrace/policy';
+import type { Recipe } from '@retrace/config';
+import type { ControlTail, EventLog } from '@retrace/log';
+import type { CheckpointFiles } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import { trajectoriesStored, type EventLog } from '@retrace/log';
-import { type BatchPlanned, type EpisodeColumns, type FileRef, type RunState } from '@retrace/trajectory';
-import type { EpisodeTexts, LostEpisode } from '@retrace/store';
-import type { ControlTail } from '@retrace/log';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchPlanned, RunState } from '@retrace/trajectory';
 import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';
 import { commitUpdate } from './checkpoint/commit-update.js';
-import { computeUpdate, readsTexts } from './update/compute-update.js';
-import { nextPlan, type NextPlan } from './plan/next-plan.js';
+import type { UpdateEngine } from './engine/update-engine.js';
 import { leaveOutLost } from './plan/lost-episodes.js';
-import { PolicyState, type PolicyStateOptions } from './checkpoint/policy-state.js';
-import { referenceVersion } from './update/reference-policy.js';
+import { nextPlan, type NextPlan } from './plan/next-plan.js';
 import { TrainerError } from './trainer-error.js';
+import { computeUpdate } from './update/compute-update.js';
+import type { MetricEntries } from './update/metrics.js';
+import { readEpisodes, type EpisodeSource, type ReadEpisodes } from './update/read-episodes.js';
+import { referenceWeights } from './update/reference-logprobs.js';
+import { readsTexts } from './update/update-needs.js';
 
-/** Where the trainer reads whole episodes; `TrajectoryReader` is one. */
-export interface EpisodeSource {
-  /** Rejects with a retriable error while an episode is not visible yet. */
-  readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
-  readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
-  /** Those that won't ever be whole. */
-  findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
-}
-
-export interface TrainerOptions extends PolicyStateOptions {
+export interface TrainerOptions {
   readonly runId: string;
   /** Unique to this process. */
   readonly trainerId: string;
+  readonly recipe: Recipe;
   readonly rewards: RewardScorer;
-  /** Starts what shares the recipe's optimizer steps; asked for where `optimizer.dataParallel` is above 1. By default they are all made here. */
-  readonly startWorkers?: (policy: PolicyState) => Promise<GradientWorkers>;
+  /** Opens what makes the gradients, in the state that a run of this recipe starts from. Called once the run is claimed. */
+  readonly openEngine: () => Promise<UpdateEngine>;
   readonly log: EventLog;
   readonly control: ControlTail;
+  readonly checkpoints: CheckpointFiles;
   readonly reader: EpisodeSource;
   readonly signal: AbortSignal;
   readonly onProgress: (detail: string) => void;
 }
-
-const retryMs = 10;
-/** How long to believe that the sink is behind before looking in the store all the same. */
-const longestTrustMs = 1000;
 
 /**
  * Trains one run: claims it, restores the last commit, and makes one update after the other, each a transaction in the log
@@ -53,7 +56,7 @@ export class Trainer {
 
   private constructor(
     private readonly options: TrainerOptions,
-    private readonly policy: PolicyState,
+    private readonly engine: UpdateEngine,
     private readonly epoch: number,
   ) {
     this.retention = new CheckpointRetention(options.checkpoints, options.runId);
@@ -66,17 +69,14 @@ export class Trainer {
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
     await control.catchUp();
-    // A collector that found every update made may have ended the run before this claim resumed it, and is gone: nobody else would
-    // end it again.
+    // A collector that found every update made may have ended the run before this claim resumed it. It has exited since, so
+    // nobody else would end the run again.
     const { endBeforeClaim } = control.run(runId);
     if (endBeforeClaim?.reason === 'finished') {
       await control.append(runId, { kind: 'RunEnded', payload: endBeforeClaim });
       await control.catchUp();
     }
-    const policy = await PolicyState.open(options);
-    const isShared = (options.recipe.optimizer.dataParallel ?? 1) > 1;
-    if (isShared && options.startWorkers) policy.shareWith(await options.startWorkers(policy));
-    const trainer = new Trainer(options, policy, epoch);
+    const trainer = new Trainer(options, await options.openEngine(), epoch);
     trainer.requireClaim();
     await trainer.restore();
     return trainer;
@@ -98,14 +98,14 @@ export class Trainer {
       this.requireRewardVersion(next.plan);
       const readStarted = performance.now();
       const waitSeconds = secondsSince(this.waitedSince);
-      const batch = await this.readWhenStored(next);
-      if (batch === null) continue;
+      const episodes = await this.readWhenStored(next);
+      if (episodes === null) continue;
       const planned = next.isNew
-        ? control.append(runId, { kind: 'BatchPlanned', payload: batch.plan })
+        ? control.append(runId, { kind: 'BatchPlanned', payload: episodes.plan })
         : Promise.resolve();
-      // Whoever awaits it below hears of a failure, also when the update fails first.
+      // `perform` awaits it and rejects as it does; this is for an update that fails first.
       planned.catch(() => undefined);
-      await this.perform(batch, { planned, waitSeconds, readSeconds: secondsSince(readStarted) });
+      await this.perform(episodes, { planned, waitSeconds, readSeconds: secondsSince(readStarted) });
     }
   }
 
@@ -142,7 +142,7 @@ export class Trainer {
 
   private async restore(): Promise<void> {
     const { updates, policies } = this.view;
-    if (updates.lastUpdate) await this.policy.load(updates.lastUpdate);
+    if (updates.lastUpdate) await this.engine.load(updates.lastUpdate);
     if (policies.latest) return;
     await this.options.control.append(this.options.runId, {
       kind: 'PolicyPublished',
@@ -151,41 +151,39 @@ export class Trainer {
         parentVersion: null,
         updateNumber: 0,
         epoch: this.epoch,
-        weights: await this.policy.saveWeights(),
-        modelHash: this.policy.modelHash,
+        weights: await this.engine.saveWeights(),
+        modelHash: this.engine.modelHash,
       },
     });
   }
 
-  /** Makes the planned update, and commits it once its plan is acknowledged too. */
+  /** Computes the planned update, and commits it once its plan is acknowledged too. */
   private async perform(
-    { plan, columns, texts }: ReadBatch,
+    { plan, columns, texts }: ReadEpisodes,
     { planned, waitSeconds, readSeconds }: PerformedWith,
   ): Promise<void> {
     const { runId, control, recipe, rewards, onProgress } = this.options;
     const updateStarted = performance.now();
-    const { metrics, outcome, episodeRewards, warnings, trainerState } = await computeUpdate({
+    const { outcome, warnings, ...recorded } = await computeUpdate({
       plan,
       columns,
       texts,
       recipe,
       rewards,
-      policy: this.policy,
-      referenceWeights: this.referenceWeights(),
+      engine: this.engine,
+      referenceWeights: referenceWeights(recipe, this.view.policies),
       recordedRewards: null,
       trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
     });
     const updateSeconds = secondsSince(updateStarted);
     await planned;
     await commitUpdate({
+      ...recorded,
       runId,
       control,
       epoch: this.epoch,
       plan,
-      policy: this.policy,
-      metrics,
-      episodeRewards,
-      trainerState,
+      engine: this.engine,
       timings: [
         ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
         ['time/wait', waitSeconds],
@@ -206,49 +204,23 @@ export class Trainer {
     this.waitedSince = performance.now();
   }
 
-  private referenceWeights(): FileRef | null {
-    const { recipe } = this.options;
-    if (recipe.loss.klCoefficient === 0) return null;
-    return this.view.policies.get(referenceVersion(recipe))?.weights ?? null;
-  }
-
   /**
-   * The plan's episodes, once the sink has carried them into the store; null when the signal aborts first. Of a new plan, groups
-   * are left out that lack an event which won't come.
+   * Reads the plan's episodes once they are stored; null when the signal aborts first. Groups with an event that won't come are
+   * left out of a new plan.
    *
    * @throws TrainerError `EPISODES_LOST` where that is not possible
    */
-  private async readWhenStored({
-    plan: asked,
-    isNew,
-  }: Extract<NextPlan, { kind: 'plan' }>): Promise<ReadBatch | null> {
+  private readWhenStored({ plan, isNew }: Extract<NextPlan, { kind: 'plan' }>): Promise<ReadEpisodes | null> {
     const { log, reader, recipe, rewards, runId, signal, onProgress } = this.options;
-    let plan = asked;
-    while (!signal.aborted) {
-      const isStored = await trajectoriesStored(log, { timeoutMs: longestTrustMs, signal });
-      try {
-        const columns = await reader.readEpisodes(runId, plan.episodeIds);
-        const texts = readsTexts(recipe, rewards)
-          ? await reader.readEpisodeTexts(runId, plan.episodeIds)
-          : null;
-        return { plan, columns, texts };
-      } catch (error) {
-        if (!isRetriable(error)) throw error;
-        const lost = isStored ? await reader.findLost(log, runId, plan.episodeIds) : [];
-        if (lost.length === 0) await sleep(retryMs);
-        else plan = leaveOutLost(plan, { lost, isNew, groups: this.view.groups, onProgress });
-      }
-    }
-    return null;
+    return readEpisodes(plan, {
+      log,
+      reader,
+      runId,
+      withTexts: readsTexts(recipe, rewards),
+      signal,
+      leaveOut: (asked, lost) => leaveOutLost(asked, { lost, isNew, groups: this.view.groups, onProgress }),
+    });
   }
-}
-
-/** What an update is made of. */
-interface ReadBatch {
-  readonly plan: BatchPlanned;
-  readonly columns: EpisodeColumns;
-  /** Null where no reward reads them. */
-  readonly texts: EpisodeTexts[] | null;
 }
 
 interface PerformedWith {
@@ -259,12 +231,8 @@ interface PerformedWith {
 }
 
 /** Since the trainer started. */
-function judgeMetrics(usage: RewardScorer['judgeUsage']): (readonly [string, number])[] {
+function judgeMetrics(usage: RewardScorer['judgeUsage']): MetricEntries {
   return Object.entries(usage).map(([name, value]) => [`judge/${name}`, value] as const);
-}
-
-function isRetriable(error: unknown): boolean {
-  return error instanceof Error && 'retriable' in error && error.retriable === true;
 }
 
 function secondsSince(startedMs: number): number {

@@ -1,22 +1,21 @@
 import type { BatchPlanned, Json } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
-import type { PolicyState } from './policy-state.js';
-
-export type MetricEntries = readonly (readonly [string, number])[];
+import type { UpdateEngine } from '../engine/update-engine.js';
+import type { MetricEntries } from '../update/metrics.js';
 
 export interface CommitOptions {
   readonly runId: string;
   readonly control: ControlTail;
   readonly epoch: number;
   readonly plan: BatchPlanned;
-  readonly policy: PolicyState;
-  /** What a replay must reproduce; recorded with the commit. */
+  readonly engine: Pick<UpdateEngine, 'save' | 'modelHash'>;
+  /** Metrics that a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
-  /** What a replay starts from; null where rewards play no part. */
+  /** [E] Rewards that a replay starts from; null where rewards play no part. */
   readonly episodeRewards: Float64Array | null;
-  /** What the next update starts from beside the files. */
+  /** State that the next update starts from, beside the files. */
   readonly trainerState: Json;
-  /** What only this process can know. */
+  /** Metrics that only this process can know, which no replay compares. */
   readonly timings: MetricEntries;
 }
 
@@ -25,10 +24,9 @@ export interface CommitOptions {
  * `PolicyPublished`, so no crash can part them.
  */
 export async function commitUpdate(options: CommitOptions): Promise<void> {
-  const { runId, control, epoch, plan, policy, metrics, episodeRewards, trainerState } = options;
+  const { runId, control, epoch, plan, engine, metrics, episodeRewards, trainerState } = options;
   const started = performance.now();
-  const [weights, optimizer] = await Promise.all([policy.saveWeights(), policy.saveOptimizer()]);
-  const files = { weights, optimizer };
+  const files = await engine.save();
   const checkpointSeconds = (performance.now() - started) / 1000;
   const policyVersionOut = plan.policyVersionIn + 1;
   const logged = [...metrics, ...options.timings, ['time/checkpoint', checkpointSeconds] as const];
@@ -56,7 +54,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         updateNumber: plan.updateNumber,
         epoch,
         weights: files.weights,
-        modelHash: policy.modelHash,
+        modelHash: engine.modelHash,
       },
     },
     {

@@ -1,7 +1,7 @@
 import { matrixProducts } from '@retrace/config';
 import { assignTrainedWeights, CheckpointFiles, PolicyError } from '@retrace/policy';
 import { ComputeError, openBackend } from '@retrace/compute';
-import { PolicyState } from '../checkpoint/policy-state.js';
+import { TensorflowEngine } from '../engine/tensorflow-engine.js';
 import { ExchangeFile } from './exchange-file.js';
 import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure } from './worker-protocol.js';
 
@@ -10,25 +10,25 @@ import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure 
  * It keeps no state between jobs, and ends when its trainer does.
  */
 const exchange = new ExchangeFile(exchangeDescriptor);
-let policy: PolicyState | null = null;
+let engine: TensorflowEngine | null = null;
 
 async function answer(message: ToWorker): Promise<FromWorker> {
   if (message.type === 'open') {
     await openBackend({ ...matrixProducts(message.recipe), prefer: [message.backend] });
-    policy = await PolicyState.open({
+    engine = await TensorflowEngine.open({
       recipe: message.recipe,
       vocabSize: message.vocabSize,
       tokenizerHash: message.tokenizerHash,
       // The trainer sends the weights; a worker reads and writes no checkpoint.
       checkpoints: new CheckpointFiles('/nonexistent'),
     });
-    return { type: 'opened', modelHash: policy.modelHash };
+    return { type: 'opened', modelHash: engine.modelHash };
   }
-  if (policy === null) throw new Error('a job came before the model');
+  if (engine === null) throw new Error('a job came before the model');
   const { job, weights, gradientPosition } = message;
-  assignTrainedWeights(policy.model, await exchange.read(weights.lengths, weights.position));
-  const terms = await policy.optimizer.accumulate(job.batch, job.options, job.selected);
-  const gradients = await policy.optimizer.takeGradients();
+  assignTrainedWeights(engine.model, await exchange.read(weights.lengths, weights.position));
+  const terms = await engine.optimizer.accumulate(job.batch, job.options, job.selected);
+  const gradients = await engine.optimizer.takeGradients();
   await exchange.write(gradients, gradientPosition);
   return { type: 'computed', terms, lengths: gradients.map(({ length }) => length) };
 }

@@ -13,7 +13,7 @@ export interface WorkerPoolOptions {
   readonly backend: BackendName;
   /** `visibleGpus` of the machine; the process of rank r gets the r-th of them, from 0, and again from the first where they are fewer. */
   readonly gpus: readonly string[];
-  /** `PolicyState.modelHash` of the trainer's own policy. */
+  /** That of the trainer's own model. */
   readonly modelHash: string;
   /** Values of what is trained; sizes the memory that is shared. */
   readonly numTrainedValues: number;

@@ -32,7 +32,7 @@ export function assertAccountedLogprobs(
         refuse(
           e,
           columns.steps[s],
-          'chosen greedily or among the likeliest tokens alone (top-k, top-p); must be sampled from all',
+          'chosen greedily or among the likeliest tokens only (top-k, top-p); must be sampled from all tokens',
         );
       if (Math.abs(columns.temperatures[s] - temperature) > 1e-6 || Number.isNaN(columns.temperatures[s])) {
         refuse(
@@ -54,6 +54,14 @@ export interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
   readonly maxDeviation: number;
   readonly numTokens: number;
+}
+
+/** Largest number of versions that a token's policy is older than the one that the update starts from. */
+export function stalestToken(
+  { actionTokens, policyVersions }: Pick<TokenBatch, 'actionTokens' | 'policyVersions'>,
+  policyVersionIn: number,
+): number {
+  return actionTokens.reduce((max, n) => Math.max(max, policyVersionIn - policyVersions[n]), 0);
 }
 
 /**

@@ -28,7 +28,7 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
     keptMask: null,
     rolloutWeights: null,
     advantages: numbers,
-    anchorLogprobs: numbers,
+    proximalLogprobs: numbers,
     behaviorLogprobs: numbers,
     referenceLogprobs: null,
     returns: numbers,

@@ -1,33 +1,22 @@
 import type { Pcg32 } from '@retrace/environments';
-import type { TrainingBatch } from '@retrace/policy';
+import { mapLossColumns, type LossColumns, type SequenceBatch, type TrainingBatch } from '@retrace/policy';
 import { lossWeights, type AggregationRule } from './loss-weights.js';
 
-type Column = Int32Array | Float32Array | Uint8Array;
-
-/** What every sequence of an update brings to training, flat over its N tokens. */
-export interface UpdateColumns {
-  readonly tokenIds: Int32Array;
-  readonly sequenceOffsets: Int32Array;
-  /** Group number of each sequence. */
+/** What an update trains on: whole sequences, flat over their N tokens, with the columns that the loss reads. */
+export interface UpdateColumns extends SequenceBatch, LossColumns {
+  /** [S] Group number of each sequence. */
   readonly sequenceGroups: Int32Array;
-  /** 1 = an action token that this update trains. */
+  /** [N] 1 = an action token that this update trains. */
   readonly trainedMask: Uint8Array;
-  /** 0 at trained tokens that rollout correction rejected; null: none was. */
+  /** [N] 0 at trained tokens that rollout correction rejected; null: none was. */
   readonly keptMask: Uint8Array | null;
-  /** Factor on the policy loss, by rollout correction; null: 1. */
-  readonly rolloutWeights: Float32Array | null;
-  readonly advantages: Float32Array;
-  /** What the probability ratio is taken against. */
-  readonly anchorLogprobs: Float32Array;
-  /** Of the policy that sampled, where the loss reads them beside the anchor; else null. */
-  readonly behaviorLogprobs: Float32Array | null;
-  readonly referenceLogprobs: Float32Array | null;
-  readonly returns: Float32Array | null;
-  readonly proximalValues: Float32Array | null;
 }
 
 /** A random order of the sequences that train anything (Fisher–Yates). */
-export function shuffledSequences(columns: UpdateColumns, random: Pcg32): Int32Array {
+export function shuffledSequences(
+  columns: Pick<UpdateColumns, 'sequenceOffsets' | 'trainedMask'>,
+  random: Pcg32,
+): Int32Array {
   const { sequenceOffsets, trainedMask } = columns;
   const kept: number[] = [];
   for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
@@ -46,7 +35,7 @@ export function shuffledSequences(columns: UpdateColumns, random: Pcg32): Int32A
  * quotient (at least one) and they are as even as whole sequences allow, so none is a small remainder.
  */
 export function splitByActionTokens(
-  columns: UpdateColumns,
+  columns: Pick<UpdateColumns, 'sequenceOffsets' | 'trainedMask'>,
   order: Int32Array,
   actionTokens: number,
 ): Int32Array[] {
@@ -83,13 +72,12 @@ export function gatherSequences(
     offsets[i + 1] = offsets[i] + columns.sequenceOffsets[s + 1] - columns.sequenceOffsets[s];
   });
   const numTokens = offsets[sequences.length];
-  const gather = <T extends Column>(source: T, target: T): T => {
+  const gather = <T extends Int32Array | Float32Array | Uint8Array>(source: T, target: T): T => {
     sequences.forEach((s, i) => {
       target.set(source.subarray(columns.sequenceOffsets[s], columns.sequenceOffsets[s + 1]), offsets[i]);
     });
     return target;
   };
-  const gatherFloats = (source: Float32Array) => gather(source, new Float32Array(numTokens));
   const gatherMask = (source: Uint8Array) => gather(source, new Uint8Array(numTokens));
   const weighted = {
     trainedMask: gatherMask(columns.trainedMask),
@@ -101,12 +89,6 @@ export function gatherSequences(
     tokenIds: gather(columns.tokenIds, new Int32Array(numTokens)),
     sequenceOffsets: offsets,
     lossWeights: lossWeights(weighted, aggregation),
-    rolloutWeights: columns.rolloutWeights && gatherFloats(columns.rolloutWeights),
-    advantages: gatherFloats(columns.advantages),
-    proximalLogprobs: gatherFloats(columns.anchorLogprobs),
-    behaviorLogprobs: columns.behaviorLogprobs && gatherFloats(columns.behaviorLogprobs),
-    referenceLogprobs: columns.referenceLogprobs && gatherFloats(columns.referenceLogprobs),
-    returns: columns.returns && gatherFloats(columns.returns),
-    proximalValues: columns.proximalValues && gatherFloats(columns.proximalValues),
+    ...mapLossColumns(columns, (column) => gather(column, new Float32Array(numTokens))),
   };
 }

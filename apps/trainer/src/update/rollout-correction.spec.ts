@@ -16,12 +16,13 @@ const proximalLogprobs = Float32Array.of(0, -1 + Math.log(2), -1 + Math.log(0.5)
 
 function correct(rolloutCorrection: object) {
   const recipe = resolveRecipe('bandit-ppo', {
-    assignments: ['collection.maxStaleness=1', `loss.rolloutCorrection=${JSON.stringify(rolloutCorrection)}`],
+    assignments: [`loss.rolloutCorrection=${JSON.stringify(rolloutCorrection)}`],
   });
-  return correctRollout({ batch, trained, proximalLogprobs, policyVersionIn: 3, recipe });
+  const rules = recipe.loss.rolloutCorrection ?? null;
+  return correctRollout({ batch, trained, proximalLogprobs, policyVersionIn: 3 }, { rules, maxStaleness: 1 });
 }
 
-it('puts weights where their tokens stand, and 0 where nothing is trained', () => {
+it('rollout correction: puts weights at the positions of their tokens, and 0 where nothing is trained', () => {
   const { weights, keep, metrics } = correct({ importance: { level: 'token', cap: 3 } });
   expect(Array.from(weights ?? [], (weight) => Math.round(weight * 1e6) / 1e6)).toEqual([0, 2, 0.5, 0, 3, 0]);
   expect(keep).toBeNull();
@@ -29,15 +30,15 @@ it('puts weights where their tokens stand, and 0 where nothing is trained', () =
   expect(named.get('correction/maxRawWeight')).toBeCloseTo(4, 5);
   expect(named.get('correction/numTokens')).toBe(3);
   // Versions 3, 2 and 0 under version 3.
-  expect([0, 1, 2].map((n) => named.get(`correction/staleness${String(n)}`))).toEqual([1, 1, 1]);
+  expect([0, 1, 2].map((n) => named.get(`correction/staleness${n}`))).toEqual([1, 1, 1]);
 });
 
-it('takes sequences as they stand in the batch: 2·½ = 1 and 4', () => {
+it('rollout correction: takes sequences as they are in the batch: 2·½ = 1 and 4', () => {
   const { weights } = correct({ importance: { level: 'sequence', cap: 10 } });
   expect(Array.from(weights ?? [], (weight) => Math.round(weight * 1e5) / 1e5)).toEqual([0, 1, 1, 0, 4, 0]);
 });
 
-it('rejects by bounds on the ratio, and rejected tokens weigh nothing but count, unless asked', () => {
+it('rollout correction: rejects by bounds on the ratio, and rejected tokens weigh nothing but count, unless asked', () => {
   const rejection = [{ statistic: 'k1', scope: 'token', low: 0.6, high: 5 }];
   const { keep } = correct({ rejection });
   expect([...(keep ?? [])]).toEqual([0, 1, 0, 0, 1, 0]);

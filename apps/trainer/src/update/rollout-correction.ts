@@ -4,19 +4,29 @@ import {
   rejectTokens,
   stalenessHistogram,
   type CorrectionInput,
+  type ImportanceWeights,
+  type Rejection,
 } from '@retrace/algorithms';
-import { rejectionRules, type Recipe } from '@retrace/config';
+import { rejectionRules, type RolloutCorrectionRecipe } from '@retrace/config';
 import type { TokenBatch } from '@retrace/trajectory';
-import { gather, scatter, sequenceActionOffsets } from './token-columns.js';
+import type { MetricEntries } from './metrics.js';
+import { countMarked, gather, scatter, sequenceActionOffsets } from './token-columns.js';
 
-export interface CorrectionOptions {
+export interface CorrectedTokens {
   readonly batch: TokenBatch;
   /** [N] 1 = an action token that the update trains. */
   readonly trained: Uint8Array;
   /** [N] logπ at the start of the update. */
   readonly proximalLogprobs: Float32Array;
+  /** The version that the update starts from. */
   readonly policyVersionIn: number;
-  readonly recipe: Recipe;
+}
+
+export interface CorrectionOptions {
+  /** Null: nothing is corrected, the policies are only compared. */
+  readonly rules: RolloutCorrectionRecipe | null;
+  /** Largest staleness, in versions, that the recipe allows. */
+  readonly maxStaleness: number;
 }
 
 export interface RolloutCorrection {
@@ -24,63 +34,73 @@ export interface RolloutCorrection {
   readonly weights: Float32Array | null;
   /** [N] 0 at trained tokens that were rejected; null where the recipe rejects nothing. */
   readonly keep: Uint8Array | null;
-  readonly metrics: readonly (readonly [string, number])[];
+  readonly metrics: MetricEntries;
   readonly warnings: readonly string[];
 }
 
 /**
  * Weights and rejections of `loss.rolloutCorrection`, from ρ = π_proximal/π_behavior over the trained tokens of the whole batch,
- * and what the two policies have in common, to look at. Weights are taken before anything is rejected, as verl takes them.
+ * and metrics that compare the two policies. Weights are taken before anything is rejected, as verl takes them.
  */
-export function correctRollout(options: CorrectionOptions): RolloutCorrection {
-  const { batch, trained, proximalLogprobs, policyVersionIn, recipe } = options;
+export function correctRollout(tokens: CorrectedTokens, options: CorrectionOptions): RolloutCorrection {
+  const { batch, trained, proximalLogprobs } = tokens;
+  const { rules, maxStaleness } = options;
   const positions = Int32Array.from(batch.tokenIds.keys()).filter((n) => trained[n] === 1);
   const input: CorrectionInput = {
     offsets: sequenceActionOffsets(batch, trained),
     proximalLogprobs: gather(proximalLogprobs, positions),
     behaviorLogprobs: gather(batch.behaviorLogprobs, positions),
   };
-  const { importance = null, rejection, vetoBelow = null } = recipe.loss.rolloutCorrection ?? {};
-  const weighed = importance && importanceWeights(input, importance);
-  const rejects = (rejection ?? []).length > 0 || vetoBelow !== null;
-  const rejected = rejects ? rejectTokens(input, { rules: rejectionRules(rejection), vetoBelow }) : null;
+  const weighed = rules?.importance ? importanceWeights(input, rules.importance) : null;
+  const rejected = rejectedTokens(input, rules);
   const numTokens = batch.tokenIds.length;
+  const metrics = [
+    ...Object.entries(correctionMetrics(input)),
+    ...(weighed ? weightMetrics(weighed) : []),
+    ...(rejected ? rejectionMetrics(rejected) : []),
+    ...stalenessMetrics(tokens, positions, maxStaleness),
+  ];
   return {
     weights: weighed && scatter(weighed.weights, positions, numTokens),
     keep: rejected && Uint8Array.from(scatter(Float32Array.from(rejected.keep), positions, numTokens)),
     warnings: weighed?.warnings ?? [],
-    metrics: [
-      ...Object.entries(correctionMetrics(input)),
-      ...(weighed
-        ? ([
-            ['maxRawWeight', weighed.maxRawWeight],
-            ['weightEffectiveSampleFraction', weighed.effectiveSampleFraction],
-            ['highFraction', weighed.highFraction],
-            ['lowFraction', weighed.lowFraction],
-          ] as const)
-        : []),
-      ...(rejected
-        ? ([
-            ['rejectedFraction', rejected.rejectedFraction],
-            ['touchedSequenceFraction', rejected.touchedSequenceFraction],
-            ['numKeptTokens', rejected.keep.reduce((sum, bit) => sum + bit, 0)],
-          ] as const)
-        : []),
-      ...stalenessMetrics(options, positions, policyVersionIn),
-    ].map(([name, value]) => [`correction/${name}`, value] as const),
+    metrics: metrics.map(([name, value]) => [`correction/${name}`, value] as const),
   };
+}
+
+/** Null where the rules reject nothing. */
+function rejectedTokens(input: CorrectionInput, rules: RolloutCorrectionRecipe | null): Rejection | null {
+  const { rejection, vetoBelow = null } = rules ?? {};
+  const rejects = (rejection ?? []).length > 0 || vetoBelow !== null;
+  return rejects ? rejectTokens(input, { rules: rejectionRules(rejection), vetoBelow }) : null;
+}
+
+function weightMetrics(weighed: ImportanceWeights): MetricEntries {
+  return [
+    ['maxRawWeight', weighed.maxRawWeight],
+    ['weightEffectiveSampleFraction', weighed.effectiveSampleFraction],
+    ['highFraction', weighed.highFraction],
+    ['lowFraction', weighed.lowFraction],
+  ];
+}
+
+function rejectionMetrics(rejected: Rejection): MetricEntries {
+  return [
+    ['rejectedFraction', rejected.rejectedFraction],
+    ['touchedSequenceFraction', rejected.touchedSequenceFraction],
+    ['numKeptTokens', countMarked(rejected.keep)],
+  ];
 }
 
 /** `stalenessN`: trained tokens that are N versions old; the last one counts all that are older. */
 function stalenessMetrics(
-  { batch, recipe }: CorrectionOptions,
+  { batch, policyVersionIn }: Pick<CorrectedTokens, 'batch' | 'policyVersionIn'>,
   positions: Int32Array,
-  policyVersionIn: number,
-): (readonly [string, number])[] {
+  maxStaleness: number,
+): MetricEntries {
   const staleness = positions.map((n) => Math.max(0, policyVersionIn - batch.policyVersions[n]));
-  const { maxStaleness } = recipe.collection;
   return Array.from(
     stalenessHistogram(staleness, maxStaleness),
-    (count, versions) => [`staleness${String(versions)}`, count] as const,
+    (count, versions) => [`staleness${versions}`, count] as const,
   );
 }

@@ -38,7 +38,10 @@ export function firstOf(mask: Uint8Array, count: number): Uint8Array {
 }
 
 /** Mask [N] of the action tokens of the episodes that are marked [E]. */
-export function actionsOf(batch: TokenBatch, episodes: Uint8Array): Uint8Array {
+export function actionsOf(
+  batch: Pick<TokenBatch, 'tokenIds' | 'episodeActionOffsets' | 'actionTokens'>,
+  episodes: Uint8Array,
+): Uint8Array {
   const mask = new Uint8Array(batch.tokenIds.length);
   for (let e = 0; e < episodes.length; e++) {
     if (episodes[e] === 0) continue;
@@ -49,7 +52,10 @@ export function actionsOf(batch: TokenBatch, episodes: Uint8Array): Uint8Array {
 }
 
 /** [S + 1] Sequences over the action tokens that `mask` marks, whose positions ascend. */
-export function sequenceActionOffsets({ sequenceOffsets }: TokenBatch, mask: Uint8Array): Int32Array {
+export function sequenceActionOffsets(
+  { sequenceOffsets }: Pick<TokenBatch, 'sequenceOffsets'>,
+  mask: Uint8Array,
+): Int32Array {
   const offsets = new Int32Array(sequenceOffsets.length);
   for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
     let count = 0;
@@ -60,9 +66,22 @@ export function sequenceActionOffsets({ sequenceOffsets }: TokenBatch, mask: Uin
 }
 
 /** [S] The episode that each sequence belongs to. */
-export function episodeOfSequence({ episodeSequenceOffsets, sequenceOffsets }: TokenBatch): Int32Array {
+export function episodeOfSequence({
+  episodeSequenceOffsets,
+  sequenceOffsets,
+}: Pick<TokenBatch, 'episodeSequenceOffsets' | 'sequenceOffsets'>): Int32Array {
   const episodes = new Int32Array(sequenceOffsets.length - 1);
   for (let e = 0; e + 1 < episodeSequenceOffsets.length; e++)
     episodes.fill(e, episodeSequenceOffsets[e], episodeSequenceOffsets[e + 1]);
   return episodes;
+}
+
+/** 1 where the mask is 0, and the other way round. */
+export function not(mask: Uint8Array): Uint8Array {
+  return mask.map((bit) => 1 - bit);
+}
+
+/** How many elements the mask marks. */
+export function countMarked(mask: Uint8Array): number {
+  return mask.reduce((sum, bit) => sum + bit, 0);
 }

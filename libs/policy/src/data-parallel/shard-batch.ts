@@ -1,4 +1,4 @@
-import type { TrainingBatch } from '../losses/training-batch.js';
+import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
 
 /** A run of whole sequences of a batch. */
 export interface Shard {
@@ -30,7 +30,6 @@ export function shardBatch(batch: TrainingBatch, numShards: number): Shard[] {
 
 function sequencesOf(batch: TrainingBatch, first: number, last: number): Shard {
   const [start, end] = [batch.sequenceOffsets[first], batch.sequenceOffsets[last]];
-  const part = (column: Float32Array | null | undefined) => column?.slice(start, end) ?? null;
   return {
     start,
     end,
@@ -38,13 +37,7 @@ function sequencesOf(batch: TrainingBatch, first: number, last: number): Shard {
       tokenIds: batch.tokenIds.slice(start, end),
       sequenceOffsets: batch.sequenceOffsets.slice(first, last + 1).map((offset) => offset - start),
       lossWeights: batch.lossWeights.slice(start, end),
-      advantages: part(batch.advantages),
-      proximalLogprobs: part(batch.proximalLogprobs),
-      behaviorLogprobs: part(batch.behaviorLogprobs),
-      referenceLogprobs: part(batch.referenceLogprobs),
-      returns: part(batch.returns),
-      proximalValues: part(batch.proximalValues),
-      rolloutWeights: part(batch.rolloutWeights),
+      ...mapLossColumns(batch, (column) => column.slice(start, end)),
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { LossOptions } from '../losses/loss-options.js';
-import type { LossTerms } from '../losses/loss-terms.js';
+import { combineTerms, type LossTerms } from '../losses/loss-terms.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
 import type { Transformer } from '../model/transformer.js';
 import type { ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimizer.js';
-import { combineTerms } from './combine-terms.js';
+
 import { shardBatch } from './shard-batch.js';
 import { readTrainedWeights } from './trained-weights.js';
 

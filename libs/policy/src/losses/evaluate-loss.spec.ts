@@ -40,7 +40,7 @@ describe('evaluateLoss', () => {
     expect(sums.valueLoss).toBeCloseTo(0.5 * 0.125, 6);
     expect(sums.kl).toBeCloseTo(0.045, 5);
     expect(sums.entropy).toBeCloseTo(0.7, 6);
-    expect(sums.divergence).toBeCloseTo(0.1 - Math.log(1.1), 5);
+    expect(sums.approximateKl).toBeCloseTo(0.1 - Math.log(1.1), 5);
     expect(sums.ratioMaxDeviation).toBeCloseTo(0.1, 5);
   });
 

@@ -1,54 +1,87 @@
-/**
- * What `accumulate` reports. The parts of the loss are weighted sums and add up over batches; the others are plain
- * means over the trained tokens, 0 where there is none.
- */
-export interface LossTerms {
+/** How each term of a loss is combined over parts of a batch; the only list of the terms. */
+const LOSS_TERMS = {
   /** Σ w·ℓ, with all coefficients. */
-  readonly loss: number;
+  loss: 'sum',
   /** Σ w·r·ℓ_policy */
-  readonly policyLoss: number;
+  policyLoss: 'sum',
   /** Σ w·ℓ_V, before its coefficient. */
-  readonly valueLoss: number;
+  valueLoss: 'sum',
   /** Mean entropy of the distributions the trained tokens came from, in nats. */
-  readonly entropy: number;
+  entropy: 'mean',
   /** Mean of the KL estimate against the reference policy; 0 without reference logprobs. */
-  readonly kl: number;
+  kl: 'mean',
   /** Share of trained tokens whose policy gradient the loss clipped away. */
-  readonly clipFraction: number;
+  clipFraction: 'mean',
   /** Mean of ρ − 1 − log ρ, which estimates KL(π_prox‖π); 0 without proximal logprobs. */
-  readonly approximateKl: number;
+  approximateKl: 'mean',
   /** max |ρ − 1|; 0 without proximal logprobs. */
-  readonly ratioMaxDeviation: number;
+  ratioMaxDeviation: 'max',
+} as const;
+
+type LossTerm = keyof typeof LOSS_TERMS;
+
+/** One number for each term of a loss. */
+export type LossTermValues = Readonly<Record<LossTerm, number>>;
+
+/**
+ * Terms of one batch, as `accumulate` reports them. The parts of the loss are weighted sums and add up over batches; the others
+ * are plain means over the trained tokens, 0 where there is none.
+ */
+export interface LossTerms extends LossTermValues {
   /** Tokens with a weight other than 0. */
   readonly numTokens: number;
 }
 
-/** Sums over the trained tokens of one micro-batch (but for the maximum), from which `LossTerms` are made. */
-export interface LossSums {
-  readonly loss: number;
-  readonly policyLoss: number;
-  readonly valueLoss: number;
-  readonly entropy: number;
-  readonly kl: number;
-  readonly clipped: number;
-  readonly divergence: number;
-  readonly ratioMaxDeviation: number;
+/** Terms of one micro-batch, where those that are means of a batch are still sums over the trained tokens. */
+export interface LossSums extends LossTermValues {
   readonly numTokens: number;
 }
 
+/** Terms of a batch from those of its micro-batches. */
 export function combineSums(microBatches: readonly LossSums[]): LossTerms {
-  const total = (key: keyof LossSums) => microBatches.reduce((sum, sums) => sum + sums[key], 0);
-  const numTokens = total('numTokens');
-  const mean = (key: keyof LossSums) => total(key) / Math.max(1, numTokens);
-  return {
-    loss: total('loss'),
-    policyLoss: total('policyLoss'),
-    valueLoss: total('valueLoss'),
-    entropy: mean('entropy'),
-    kl: mean('kl'),
-    clipFraction: mean('clipped'),
-    approximateKl: mean('divergence'),
-    ratioMaxDeviation: microBatches.reduce((max, sums) => Math.max(max, sums.ratioMaxDeviation), 0),
-    numTokens,
-  };
+  return combine(microBatches, (sums, term) => sums[term]);
+}
+
+/** Terms of a batch from those of its shards: parts of the loss add up, means count by their tokens. */
+export function combineTerms(shards: readonly LossTerms[]): LossTerms {
+  return combine(shards, (terms, term) => terms[term] * terms.numTokens);
+}
+
+/** Plain means over optimizer steps, and the largest `ratioMaxDeviation`; all NaN where there was no step. */
+export function averageTerms(steps: readonly LossTerms[]): LossTermValues {
+  return mapTerms((term) => {
+    if (LOSS_TERMS[term] === 'max') return steps.length === 0 ? Number.NaN : largest(steps, term);
+    return sum(steps, (terms) => terms[term]) / steps.length;
+  });
+}
+
+function combine<T extends LossTerms | LossSums>(
+  parts: readonly T[],
+  sumOverTokens: (part: T, term: LossTerm) => number,
+): LossTerms {
+  const numTokens = sum(parts, (part) => part.numTokens);
+  const values = mapTerms((term) => {
+    switch (LOSS_TERMS[term]) {
+      case 'sum':
+        return sum(parts, (part) => part[term]);
+      case 'mean':
+        return sum(parts, (part) => sumOverTokens(part, term)) / Math.max(1, numTokens);
+      case 'max':
+        return largest(parts, term);
+    }
+  });
+  return { ...values, numTokens };
+}
+
+function mapTerms(valueOf: (term: LossTerm) => number): LossTermValues {
+  const terms = Object.keys(LOSS_TERMS) as LossTerm[];
+  return Object.fromEntries(terms.map((term) => [term, valueOf(term)])) as unknown as LossTermValues;
+}
+
+function sum<T>(parts: readonly T[], valueOf: (part: T) => number): number {
+  return parts.reduce((total, part) => total + valueOf(part), 0);
+}
+
+function largest(parts: readonly LossTermValues[], term: LossTerm): number {
+  return parts.reduce((max, part) => Math.max(max, part[term]), 0);
 }

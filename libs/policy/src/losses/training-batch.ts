@@ -4,39 +4,53 @@ import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 
+/** What the loss reads of each token beside its weight, and which loss options need it; the only list of these columns. */
+const LOSS_COLUMNS = {
+  advantages: ({ policyLoss }) => policyLoss !== 'crossEntropy',
+  /** log π that the probability ratio is taken against. */
+  proximalLogprobs: ({ policyLoss }) => policyLoss !== 'crossEntropy',
+  /** log π of the policy that sampled, where the loss reads it beside the one above. */
+  behaviorLogprobs: ({ policyLoss }) => getPolicyLoss(policyLoss).needsBehaviorLogprobs,
+  /** log π of the reference policy. */
+  referenceLogprobs: ({ klCoefficient }) => klCoefficient !== 0,
+  /** What the value head is fitted to. */
+  returns: ({ valueCoefficient }) => valueCoefficient !== 0,
+  /** V at the start of the update, which the value clip is around. */
+  proximalValues: ({ valueCoefficient, valueClip }) => valueCoefficient !== 0 && valueClip !== null,
+  /** Factor on the policy loss only, which corrects for the behavior policy; without it the factor is 1. */
+  rolloutWeights: () => false,
+} as const satisfies Readonly<Record<string, (options: LossOptions) => boolean>>;
+
+type LossColumn = keyof typeof LOSS_COLUMNS;
+
+const COLUMN_NAMES = Object.keys(LOSS_COLUMNS) as readonly LossColumn[];
+
+/** All [N]. A column that the loss options don't need may be null or absent. */
+export type LossColumns = Readonly<Partial<Record<LossColumn, Float32Array | null>>>;
+
+/** The same columns with their values replaced, to pick some tokens out of them; null where there is none. */
+export function mapLossColumns(
+  columns: LossColumns,
+  map: (column: Float32Array) => Float32Array,
+): Required<LossColumns> {
+  const mapped = COLUMN_NAMES.map((name) => {
+    const column = columns[name] ?? null;
+    return [name, column && map(column)] as const;
+  });
+  return Object.fromEntries(mapped) as unknown as Required<LossColumns>;
+}
+
 /**
- * Sequences and what the loss needs of each of their tokens, all [N]. Only tokens with a weight other than 0 are
- * trained; the columns may hold anything elsewhere. A column that the loss options don't need may be null.
+ * Sequences and what the loss needs of each of their tokens. Only tokens with a weight other than 0 are trained; the columns may
+ * hold anything elsewhere.
  */
-export interface TrainingBatch extends SequenceBatch {
+export interface TrainingBatch extends SequenceBatch, LossColumns {
   /**
-   * The loss is Σ w·ℓ, so the aggregation and its denominators are the caller's and batches add up: 1/N_action of
+   * [N] The loss is Σ w·ℓ, so the aggregation and its denominators are the caller's and batches add up: 1/N_action of
    * the *whole* batch for a token mean, and so on. 0 for the first token of a sequence, which nothing predicts.
    */
   readonly lossWeights: Float32Array;
-  readonly advantages: Float32Array | null;
-  readonly proximalLogprobs: Float32Array | null;
-  /** log π of the policy that sampled, for the losses that read it; null or absent for the others. */
-  readonly behaviorLogprobs?: Float32Array | null;
-  readonly referenceLogprobs: Float32Array | null;
-  readonly returns: Float32Array | null;
-  readonly proximalValues: Float32Array | null;
-  /** Factor on the policy loss alone (correction for the behavior policy); null means 1. */
-  readonly rolloutWeights?: Float32Array | null;
 }
-
-type Column = Exclude<keyof TrainingBatch, 'tokenIds' | 'sequenceOffsets'>;
-
-const COLUMNS = [
-  'lossWeights',
-  'advantages',
-  'proximalLogprobs',
-  'behaviorLogprobs',
-  'referenceLogprobs',
-  'returns',
-  'proximalValues',
-  'rolloutWeights',
-] as const satisfies readonly Column[];
 
 /** Throws `PolicyError` (`INVALID_BATCH`) when the batch contradicts itself or lacks what the options need. */
 export function validateTrainingBatch(
@@ -45,12 +59,13 @@ export function validateTrainingBatch(
   limits: SequenceLimits,
 ): void {
   validateSequenceBatch(batch, limits);
-  for (const column of COLUMNS) {
+  requireTokenColumn('lossWeights', batch.lossWeights, batch.tokenIds.length);
+  for (const column of COLUMN_NAMES) {
     const values = batch[column];
     if (values) requireTokenColumn(column, values, batch.tokenIds.length);
   }
-  for (const column of neededColumns(options)) {
-    if (!batch[column]) {
+  for (const column of COLUMN_NAMES) {
+    if (!batch[column] && LOSS_COLUMNS[column](options)) {
       throw new PolicyError(
         'INVALID_BATCH',
         `${column} is null; the loss options need a value for each trained token`,
@@ -66,14 +81,4 @@ export function validateTrainingBatch(
       );
     }
   }
-}
-
-function neededColumns(options: LossOptions): Column[] {
-  const needed: Column[] = [];
-  if (options.policyLoss !== 'crossEntropy') needed.push('advantages', 'proximalLogprobs');
-  if (getPolicyLoss(options.policyLoss).needsBehaviorLogprobs) needed.push('behaviorLogprobs');
-  if (options.klCoefficient !== 0) needed.push('referenceLogprobs');
-  if (options.valueCoefficient !== 0) needed.push('returns');
-  if (options.valueCoefficient !== 0 && options.valueClip !== null) needed.push('proximalValues');
-  return needed;
 }

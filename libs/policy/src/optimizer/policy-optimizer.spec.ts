@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
-import type { TrainingBatch } from '../losses/training-batch.js';
+import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { scoreTokens } from '../scoring/score-tokens.js';
@@ -307,18 +307,12 @@ function sequencesOf(data: TrainingBatch, sequences: readonly number[]): Trainin
   sequences.forEach((s, i) => {
     sequenceOffsets[i + 1] = sequenceOffsets[i] + data.sequenceOffsets[s + 1] - data.sequenceOffsets[s];
   });
-  const at = (column: Float32Array | null | undefined) =>
-    column && Float32Array.from(positions, (n) => column[n]);
+  const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
   return {
     tokenIds: Int32Array.from(positions, (n) => data.tokenIds[n]),
     sequenceOffsets,
-    lossWeights: at(data.lossWeights) as Float32Array,
-    advantages: at(data.advantages) ?? null,
-    proximalLogprobs: at(data.proximalLogprobs) ?? null,
-    referenceLogprobs: at(data.referenceLogprobs) ?? null,
-    returns: at(data.returns) ?? null,
-    proximalValues: at(data.proximalValues) ?? null,
-    rolloutWeights: at(data.rolloutWeights) ?? null,
+    lossWeights: at(data.lossWeights),
+    ...mapLossColumns(data, at),
   };
 }
 

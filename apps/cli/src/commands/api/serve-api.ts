@@ -1,5 +1,5 @@
 import type { CommonOptions } from '../../options.js';
-import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
 export interface ApiOptions extends CommonOptions {
   readonly port: number;
@@ -13,5 +13,5 @@ export async function serveApi({ dataDir, port, withSink, json }: ApiOptions): P
     RETRACE_API_PORT: `${port}`,
     RETRACE_SINK: withSink === true ? 'on' : 'off',
   };
-  await runRoleAlone('api', services, { variables, json: json === true });
+  await runRoleInProcess('api', services, { variables, json: json === true });
 }

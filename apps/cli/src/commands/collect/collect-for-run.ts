@@ -1,7 +1,7 @@
 import type { CommonOptions } from '../../options.js';
 import { chooseRunOn } from '../../run/begin-or-choose-run.js';
 import type { BackendName } from '../../server/role-definitions.js';
-import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
 export interface CollectForRunOptions extends CommonOptions {
   /** Run id, or `latest`. */
@@ -22,7 +22,7 @@ export async function collectForRun({
   const services = requireServices('collect --run', dataDir);
   const runId = await chooseRunOn(services, run);
   if (runId === null) return;
-  await runRoleAlone('collector', services, {
+  await runRoleInProcess('collector', services, {
     variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend, RETRACE_COLLECTOR_SHARE: share },
     json: json === true,
     announcement: `collecting for run ${runId}`,

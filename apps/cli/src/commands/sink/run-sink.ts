@@ -1,5 +1,5 @@
 import type { CommonOptions } from '../../options.js';
-import { requireServices, runRoleAlone } from '../../services/run-role-alone.js';
+import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
 export interface SinkOptions extends CommonOptions {
   /** Such as `1/3`; '' for the whole log. */
@@ -8,7 +8,7 @@ export interface SinkOptions extends CommonOptions {
 
 /** Runs a sink in this process, on the log and store that the environment names. */
 export async function runSink({ dataDir, share, json }: SinkOptions): Promise<void> {
-  await runRoleAlone('sink', requireServices('sink', dataDir), {
+  await runRoleInProcess('sink', requireServices('sink', dataDir), {
     variables: { RETRACE_SINK_SHARE: share },
     json: json === true,
   });

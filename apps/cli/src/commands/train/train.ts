@@ -59,13 +59,13 @@ async function trainOnServices(
   recipe: Recipe,
   { dataDir, backend, json }: Pick<TrainOptions, 'dataDir' | 'backend' | 'json'>,
 ): Promise<void> {
-  const [{ requireServices, runRoleAlone }, { beginRunOn }] = await Promise.all([
-    import('../../services/run-role-alone.js'),
+  const [{ requireServices, runRoleInProcess }, { beginRunOn }] = await Promise.all([
+    import('../../services/run-role-in-process.js'),
     import('../../run/begin-or-choose-run.js'),
   ]);
   const services = requireServices('train', dataDir);
   const { runId, isResumed } = await beginRunOn(services, recipe);
-  await runRoleAlone('trainer', services, {
+  await runRoleInProcess('trainer', services, {
     variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
     json: json === true,
     announcement: `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`,

@@ -1,0 +1,35 @@
+import { ProblemError } from '../problems/problem.js';
+
+/**
+ * A cursor names the last row of a page by its sort key, so that pages stay right while rows are added.
+ * Opaque to clients: base64url of a JSON array of strings and numbers.
+ */
+export type CursorKey = readonly (string | number)[];
+
+export function encodeCursor(key: CursorKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/**
+ * @param shape the types the key must have, in order
+ * @throws ProblemError `INVALID_REQUEST` when the text is not a cursor of this shape
+ */
+export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
+  cursor: string,
+  shape: Shape,
+): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
+  const key = parseJson(Buffer.from(cursor, 'base64url').toString());
+  if (!Array.isArray(key) || key.length !== shape.length || shape.some((type, i) => typeof key[i] !== type)) {
+    const rule = 'cursor must be the nextCursor of an earlier page of this list';
+    throw new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
+  }
+  return key as never;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { encodeCursor, type CursorKey } from './cursor.js';
+import { QueryInteger } from '../http/query-decorators.js';
+
+/** Query parameters of every list. */
+export class PageQuery {
+  @QueryInteger({ min: 1, max: 500, default: 50, description: 'Maximum number of items' })
+  readonly limit: number = 50;
+
+  @ApiPropertyOptional({ type: String, description: '`nextCursor` of the previous page' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(500)
+  readonly cursor?: string;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** Makes a page out of up to `limit + 1` rows: the extra row only tells that there is a next page. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  { toItem, keyOf }: { readonly toItem: (row: Row) => Item; readonly keyOf: (row: Row) => CursorKey },
+): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  return {
+    items: shown.map(toItem),
+    nextCursor: hasMore ? encodeCursor(keyOf(shown[shown.length - 1])) : null,
+  };
+}

@@ -1,0 +1,90 @@
+import { mkdirSync } from 'node:fs';
+import {
+  readCollectorConfig,
+  readSinkConfig,
+  readTrainerConfig,
+  runProcess,
+  type Environment,
+  type Supervised,
+} from '@retrace/process';
+import { CliError } from '../cli-error.js';
+import { installation } from '../installation.js';
+import { printLinesAsJson } from '../terminal/print-lines-as-json.js';
+import { commandEnvironment } from './environment.js';
+import { readServices, type Services } from './services.js';
+
+/** Each role that can run in the process of the command line, on shared services. */
+const ROLES = {
+  api: async (environment: Environment, supervised: Supervised) => {
+    const { readApiConfig, runApi } = await import('@retrace/api');
+    await runApi(readApiConfig(environment), supervised);
+  },
+  sink: async (environment: Environment, supervised: Supervised) => {
+    const { runSink } = await import('@retrace/sink');
+    await runSink(readSinkConfig(environment), supervised);
+  },
+  collector: async (environment: Environment, supervised: Supervised) => {
+    const { runCollector } = await import('@retrace/collector');
+    await runCollector(readCollectorConfig(environment), supervised);
+  },
+  trainer: async (environment: Environment, supervised: Supervised) => {
+    const { runTrainer } = await import('@retrace/trainer');
+    await runTrainer(readTrainerConfig(environment), supervised);
+  },
+};
+
+export interface RoleInProcessOptions {
+  readonly variables: Environment;
+  /** Whether to print the log as JSON lines. */
+  readonly json: boolean;
+  /** The first line of the log. */
+  readonly announcement?: string;
+}
+
+/**
+ * Reads the services for a command that works only on shared ones.
+ *
+ * @throws CliError `SERVICES_MISSING` when the environment names none
+ */
+export function requireServices(command: string, dataDir: string): Services {
+  const services = readServices(dataDir);
+  if (services !== null) return services;
+  throw new CliError(
+    'SERVICES_MISSING',
+    `${command}: needs Kafka and ClickHouse; set RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL`,
+  );
+}
+
+/**
+ * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
+ * directory and to the paths of this installation.
+ */
+export async function runRoleInProcess(
+  role: keyof typeof ROLES,
+  { directory }: Services,
+  { variables, json, announcement }: RoleInProcessOptions,
+): Promise<void> {
+  if (json) printLinesAsJson(role);
+  if (announcement !== undefined) console.log(announcement);
+  const { checkpoints, tokenizers } = directory;
+  for (const path of [checkpoints, tokenizers]) mkdirSync(path, { recursive: true });
+  const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
+  const environment: Environment = {
+    RETRACE_SPOOL_DIRECTORY: directory.spool,
+    RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+    RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+    ...commandEnvironment,
+    RETRACE_STORE_USER: user,
+    RETRACE_STORE_PASSWORD: password,
+    RETRACE_STORE_READONLY_USER: readonlyUser,
+    RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
+    RETRACE_CHECKPOINT_DIRECTORY: checkpoints,
+    RETRACE_TOKENIZER_DIRECTORY: tokenizers,
+    ...definedOnly(variables),
+  };
+  await runProcess(environment, (supervised) => ROLES[role](environment, supervised));
+}
+
+function definedOnly(variables: Environment): Environment {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,30 @@
+import type { BackendName } from '@retrace/compute';
+import { TensorflowEngine, type TensorflowEngineOptions } from '../engine/tensorflow-engine.js';
+import { WorkerPool } from './worker-pool.js';
+
+export interface WorkerOptions {
+  /** That of the trainer: every process computes on the same kind of device. */
+  readonly backend: BackendName;
+  /** `visibleGpus` of the machine. */
+  readonly gpus: readonly string[];
+  readonly onNotice: (line: string) => void;
+}
+
+/**
+ * The engine of a recipe, which shares its steps with worker processes where `optimizer.dataParallel` is above 1.
+ *
+ * @throws TrainerError `WORKER_LOST`, PolicyError
+ */
+export async function openSharedEngine(
+  options: TensorflowEngineOptions,
+  workers: WorkerOptions,
+): Promise<TensorflowEngine> {
+  const { recipe, vocabSize, tokenizerHash } = options;
+  const engine = await TensorflowEngine.open(options);
+  const numShards = recipe.optimizer.dataParallel ?? 1;
+  if (numShards === 1) return engine;
+  const { modelHash, numTrainedValues } = engine;
+  const replica = { recipe, vocabSize, tokenizerHash, modelHash, numTrainedValues };
+  engine.shareWith(await WorkerPool.start(numShards - 1, { ...replica, ...workers }));
+  return engine;
+}

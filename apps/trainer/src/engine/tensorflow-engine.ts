@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { multipliesInFloat32 } from '@retrace/compute';
+import type { Recipe } from '@retrace/config';
+import {
+  loadHuggingFaceModel,
+  loadPolicyCheckpoint,
+  modelFingerprint,
+  policyCheckpointContent,
+  PolicyOptimizer,
+  scoreTokens,
+  ShardedOptimizer,
+  Transformer,
+  valuesAtEnd,
+  type ApplyOptions,
+  type BaseModel,
+  type CheckpointFiles,
+  type GradientStep,
+  type GradientWorkers,
+  type LossTerms,
+  type SequenceBatch,
+  type TrainingBatch,
+} from '@retrace/policy';
+import type { FileRef } from '@retrace/trajectory';
+import { directoryOptions, madeConfig } from './recipe-model.js';
+import type {
+  EngineState,
+  EvaluatedTokens,
+  EvaluationOptions,
+  StepLoss,
+  UpdateEngine,
+} from './update-engine.js';
+
+export interface TensorflowEngineOptions {
+  readonly recipe: Recipe;
+  readonly checkpoints: CheckpointFiles;
+  readonly vocabSize: number;
+  readonly tokenizerHash: string;
+}
+
+/** Where products are float32, runs show a fiftieth of this. */
+const FLOAT32_TOLERANCE = 1e-4;
+/** With factors of 8 to 11 bits, equal contexts in unequal batches differ by more. */
+const ROUNDED_TOLERANCE = 1e-3;
+
+/**
+ * `UpdateEngine` on TensorFlow.js: weights and optimizer state are on the device of this process, their files content-addressed.
+ * Where `optimizer.dataParallel` is above 1, steps are shared with worker processes.
+ */
+export class TensorflowEngine implements UpdateEngine {
+  readonly modelHash: string;
+  readonly model: Transformer;
+  readonly optimizer: PolicyOptimizer;
+  private readonly base: BaseModel | null;
+  private workers: GradientWorkers | null = null;
+  private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
+
+  /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
+  constructor(
+    private readonly options: TensorflowEngineOptions,
+    start?: { readonly model: Transformer; readonly base: BaseModel },
+  ) {
+    const { recipe, vocabSize, tokenizerHash } = options;
+    this.base = start?.base ?? null;
+    this.model = start?.model ?? Transformer.initialize(madeConfig(recipe, vocabSize), recipe.seed);
+    const identity = [this.model.config, tokenizerHash, ...(start ? [start.base.fingerprint] : [])];
+    this.modelHash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
+    const { beta1, beta2, epsilon, weightDecay } = recipe.optimizer;
+    this.optimizer = new PolicyOptimizer(this.model, { beta1, beta2, epsilon, weightDecay });
+  }
+
+  /** The engine of a run that starts: with the model that the recipe names, or random weights. */
+  static async open(options: TensorflowEngineOptions): Promise<TensorflowEngine> {
+    const { policy, seed } = options.recipe;
+    if (!policy) return new TensorflowEngine(options);
+    const model = await loadHuggingFaceModel(policy.model, {
+      seed,
+      ...directoryOptions(options.recipe, policy),
+    });
+    const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
+    return new TensorflowEngine(options, { model, base });
+  }
+
+  get ratioTolerance(): number {
+    return multipliesInFloat32() ? FLOAT32_TOLERANCE : ROUNDED_TOLERANCE;
+  }
+
+  /** Numbers that an update changes: weights or adapters, and those of the critic only. */
+  get numTrainedValues(): number {
+    return this.model.numTrainedParameters;
+  }
+
+  /** From now on these compute all of the recipe's shards except the first. */
+  shareWith(workers: GradientWorkers): void {
+    this.workers = workers;
+  }
+
+  evaluate(
+    batch: SequenceBatch,
+    { temperature, mask, squaredProbabilities }: EvaluationOptions,
+  ): Promise<EvaluatedTokens> {
+    return scoreTokens(this.model, batch, {
+      temperature,
+      actionMask: mask,
+      squaredProbabilities,
+      maxTokensPerMicroBatch: this.passTokens,
+    });
+  }
+
+  async evaluateReference(
+    weights: FileRef,
+    batch: SequenceBatch,
+    { temperature, mask }: EvaluationOptions,
+  ): Promise<Float32Array> {
+    const { logprobs } = await scoreTokens(await this.reference(weights), batch, {
+      temperature,
+      actionMask: mask,
+      maxTokensPerMicroBatch: this.passTokens,
+    });
+    return logprobs;
+  }
+
+  evaluateEnds(batch: SequenceBatch): Promise<Float32Array> {
+    return valuesAtEnd(this.model, batch, { maxTokensPerMicroBatch: this.passTokens });
+  }
+
+  accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms> {
+    return this.steps.accumulate(batch, {
+      ...loss,
+      maxTokensPerMicroBatch: this.passTokens,
+      recomputeLayers: this.options.recipe.optimizer.recomputeLayers ?? false,
+    });
+  }
+
+  step(options: ApplyOptions): Promise<{ readonly gradientNorm: number }> {
+    return this.steps.apply(options);
+  }
+
+  /** Stores the trained weights, with what a reader needs to rebuild the model. */
+  saveWeights(): Promise<FileRef> {
+    const { checkpoints, tokenizerHash } = this.options;
+    return checkpoints.write(policyCheckpointContent(this.model, { tokenizerHash, base: this.base }));
+  }
+
+  async save(): Promise<EngineState> {
+    const [weights, optimizer] = await Promise.all([
+      this.saveWeights(),
+      this.options.checkpoints.write(this.optimizer.stateContent()),
+    ]);
+    return { weights, optimizer };
+  }
+
+  async load(state: EngineState): Promise<void> {
+    const { checkpoints } = this.options;
+    // Both files are verified before either is loaded.
+    const optimizer = await checkpoints.open(state.optimizer);
+    try {
+      await loadPolicyCheckpoint(this.model, checkpoints, state.weights);
+      await this.optimizer.loadState(optimizer);
+      await this.optimizer.takeGradients();
+    } finally {
+      await optimizer.close();
+    }
+  }
+
+  /** Frees the device memory. */
+  dispose(): void {
+    this.referenceModel?.model.dispose();
+    this.optimizer.dispose();
+    this.model.dispose();
+  }
+
+  private get passTokens(): number {
+    return this.options.recipe.optimizer.maxTokensPerMicroBatch;
+  }
+
+  /**
+   * The optimizer, or where `optimizer.dataParallel` is above 1 shards of each batch: on the workers, or without any here one
+   * after the other, with the same bits.
+   */
+  private get steps(): GradientStep {
+    const numShards = this.options.recipe.optimizer.dataParallel ?? 1;
+    if (numShards === 1) return this.optimizer;
+    return new ShardedOptimizer(this.model, this.optimizer, { numShards, workers: this.workers });
+  }
+
+  /** The frozen model of saved weights, kept until another is asked for. */
+  private async reference(weights: FileRef): Promise<Transformer> {
+    if (this.referenceModel?.sha256 !== weights.sha256) {
+      this.referenceModel?.model.dispose();
+      this.referenceModel = null;
+      // A clone shares what is frozen, and what is trained is replaced at once.
+      const model = this.model.clone();
+      try {
+        await loadPolicyCheckpoint(model, this.options.checkpoints, weights);
+      } catch (error) {
+        model.dispose();
+        throw error;
+      }
+      this.referenceModel = { sha256: weights.sha256, model };
+    }
+    return this.referenceModel.model;
+  }
+}

@@ -1,0 +1,90 @@
+import type {
+  ApplyOptions,
+  FileRef,
+  LossOptions,
+  LossTerms,
+  SequenceBatch,
+  TrainingBatch,
+} from '@retrace/policy';
+
+/** How logprobs of given tokens are computed. */
+export interface EvaluationOptions {
+  /** Logits are divided by this, as they were when the tokens were sampled. */
+  readonly temperature: number;
+  /** [N] 1 for the tokens to evaluate; what comes back for the others is not read. */
+  readonly mask: Uint8Array;
+  /** Whether Σ_v π_v² is wanted too (default false). */
+  readonly squaredProbabilities?: boolean;
+}
+
+/** The policy's view of given tokens, all [N]. */
+export interface EvaluatedTokens {
+  /** log π of each token given its prefix, in nats. */
+  readonly logprobs: Float32Array;
+  /** V of the state in which each token was chosen; null for a policy without a critic. */
+  readonly values: Float32Array | null;
+  /** Σ_v π_v² of the distribution that each token was chosen from; null when not asked for. */
+  readonly sumSquaredProbabilities: Float32Array | null;
+}
+
+/** The loss of an optimizer step; how a batch is cut to fit into memory is the engine's own matter. */
+export type StepLoss = Omit<LossOptions, 'maxTokensPerMicroBatch' | 'recomputeLayers'>;
+
+/** The content-addressed files of a saved state. */
+export interface EngineState {
+  readonly weights: FileRef;
+  readonly optimizer: FileRef;
+}
+
+/**
+ * The maker of gradients: it holds one policy with its optimizer, on this machine or on another.
+ *
+ * The trainer owns sampling, rewards, advantages, corrections, plans, commits and lineage; the engine owns forward, backward and
+ * optimizer. Token columns go in; logprobs, loss terms and saved states come out. Weights and gradients never do.
+ *
+ * Duties of an implementer, which `update-engine.contract.ts` checks:
+ * - Calls come one at a time: the trainer awaits each before the next. `evaluate…` changes nothing.
+ * - Everything is flat and ragged (`SequenceBatch`); nothing depends on how the engine cuts or pads a batch, beyond rounding.
+ * - The gradient is that of Σ w·ℓ over all batches accumulated since the last step. `lossWeights` carry the whole aggregation:
+ *   an engine that averages by itself must undo that.
+ * - What it cannot compute as asked (a loss, an optimizer setting, a critic) it refuses before anything is accumulated;
+ *   it never uses the nearest thing instead.
+ * - A rejected `accumulate` never leaves a part of its batch accumulated, and a rejected `step` leaves weights and optimizer as
+ *   they were.
+ * - A saved state is durable when `save` resolves. Loaded again, here or in another process, it continues with the same results: the
+ *   same bits where the engine is deterministic. What was not saved is scratch: after a crash only saved states count.
+ */
+export interface UpdateEngine {
+  /** Names architecture, base model and tokenizer: equal for all versions of one policy. */
+  readonly modelHash: string;
+  /** Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler. */
+  readonly ratioTolerance: number;
+
+  /** Evaluates tokens under the current weights. */
+  evaluate(batch: SequenceBatch, options: EvaluationOptions): Promise<EvaluatedTokens>;
+
+  /** [N] log π of tokens under saved weights, which training does not change. */
+  evaluateReference(
+    weights: FileRef,
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array>;
+
+  /** [S] V after the last token of each sequence, 0 for an empty one. Rejects for a policy without a critic. */
+  evaluateEnds(batch: SequenceBatch): Promise<Float32Array>;
+
+  /** Adds the gradient of a batch's loss to what is accumulated. A batch without a weighted token adds nothing. */
+  accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms>;
+
+  /** One optimizer step with the accumulated gradients, which are cleared; no step, and a norm of 0, when there are none. */
+  step(options: ApplyOptions): Promise<{ readonly gradientNorm: number }>;
+
+  /** Stores the current weights only, as a policy version that samplers and readers can open. */
+  saveWeights(): Promise<FileRef>;
+
+  /** Stores weights and optimizer. */
+  save(): Promise<EngineState>;
+
+  /** Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. */
+  load(state: EngineState): Promise<void>;
+}

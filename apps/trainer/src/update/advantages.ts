@@ -1,0 +1,103 @@
+import { computeAdvantages, explainedVariance, type AdvantageBatch } from '@retrace/algorithms';
+import type { AdvantageRecipe, TrainerInput } from '@retrace/config';
+import type { EpisodeColumns } from '@retrace/trajectory';
+import type { EvaluatedTokens } from '../engine/update-engine.js';
+import { numberedAnchors } from './anchors.js';
+import type { MetricEntries } from './metrics.js';
+import type { ReadBatch } from './read-batch.js';
+import { namedBaselines, type Roles } from './roles.js';
+import type { RolloutCorrection } from './rollout-correction.js';
+import type { ScoredRewards } from './score-rewards.js';
+import { gather, not, shuffled } from './token-columns.js';
+import type { ChargedRewards } from './token-rewards.js';
+
+export interface AdvantageInput {
+  readonly columns: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>;
+  readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'truncated'>;
+  readonly scored: ScoredRewards;
+  /** Rewards at the action tokens, as they are trained. */
+  readonly charged: Pick<ChargedRewards, 'rewards'>;
+  /** The policy's view of the tokens at the start of the update. */
+  readonly proximal: EvaluatedTokens;
+  /** Whether that covers all sampled tokens. */
+  readonly isProximalWhole: boolean;
+  /** Null where nothing is corrected. */
+  readonly correction: Pick<RolloutCorrection, 'weights'> | null;
+  /** [E] V(s_T) of truncated episodes; null without a critic. */
+  readonly finalValues: Float32Array | null;
+  /** Null for estimators without roles. */
+  readonly roles: Roles | null;
+}
+
+export interface AdvantageOptions extends AdvantageRecipe {
+  /** [N] 1 = an action token that this update trains. */
+  readonly trained: Uint8Array;
+  /** Of the order that `shuffle` puts the advantages in. */
+  readonly seed: number;
+}
+
+export interface TokenAdvantages {
+  /** [A] */
+  readonly advantages: Float32Array;
+  /** [A] What the critic is fitted to; null for estimators without a critic. */
+  readonly returns: Float32Array | null;
+  /** Running mean return of each role after this batch; empty for estimators without roles. */
+  readonly roleBaselines: Readonly<Record<string, number>>;
+  /** Of the returns by the critic, over the trained tokens; NaN without a critic. */
+  readonly explainedVariance: number;
+  /** Names and values that the estimator reports. */
+  readonly statistics: MetricEntries;
+  readonly warnings: readonly string[];
+}
+
+/** Advantages at the action tokens of a batch; episodes that are not trained get 0, and no statistic sees them. */
+export function computeTokenAdvantages(
+  input: AdvantageInput,
+  { estimator, options, shuffle, anchorSimilarity, trained, seed }: AdvantageOptions,
+): TokenAdvantages {
+  const { read, scored, roles } = input;
+  const { actionTokens, episodeActionOffsets } = read.batch;
+  const states = numberedAnchors(input.columns, anchorSimilarity);
+  const columns = estimatorColumns(input, states.anchors);
+  const batch = { offsets: episodeActionOffsets, rewards: input.charged.rewards, groupIds: read.groupIds };
+  const excluded = not(scored.episodesToTrain);
+  const result = computeAdvantages(estimator, { ...batch, excluded, ...columns }, options);
+  const { returns } = result;
+  const trainedActions = Uint8Array.from(actionTokens, (n) => trained[n]);
+  return {
+    advantages: shuffle ? shuffled(result.advantages, seed) : result.advantages,
+    returns,
+    roleBaselines: namedBaselines(roles, result.roleBaselines ?? null),
+    explainedVariance:
+      columns.values && returns ? explainedVariance(columns.values, returns, trainedActions) : Number.NaN,
+    statistics: Object.entries(result.statistics),
+    warnings: [...states.warnings, ...(result.warnings ?? [])],
+  };
+}
+
+/** All that the trainer can give an estimator; a recipe whose estimator asks for more is refused when it is read. */
+function estimatorColumns(
+  input: AdvantageInput,
+  anchors: Int32Array,
+): Required<Pick<AdvantageBatch, TrainerInput>> {
+  const { scored, proximal, isProximalWhole, correction, finalValues, roles } = input;
+  const { batch, truncated } = input.read;
+  const atActions = (column: Float32Array) => gather(column, batch.actionTokens);
+  return {
+    values: proximal.values && atActions(proximal.values),
+    truncated,
+    finalValues,
+    proximalLogprobs: isProximalWhole ? atActions(proximal.logprobs) : null,
+    behaviorLogprobs: atActions(batch.behaviorLogprobs),
+    sumSquaredProbabilities: proximal.sumSquaredProbabilities && atActions(proximal.sumSquaredProbabilities),
+    rolloutWeights: correction?.weights ? atActions(correction.weights) : null,
+    episodeSteps: input.columns.stepOffsets,
+    stepOffsets: scored.stepOffsets,
+    anchors,
+    greedyReturns: scored.greedyReturns,
+    rewardComponents: scored.components,
+    componentWeights: scored.componentWeights,
+    roleIds: roles?.roleIds ?? null,
+    roleBaselines: roles?.baselines ?? null,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Recipe } from '@retrace/config';
+import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
+import type { UpdateEngine } from '../engine/update-engine.js';
+import { measured, outcomeMetrics } from './metrics.js';
+import { makeOptimizerSteps } from './optimizer-steps.js';
+import { imitationSteps } from './step-options.js';
+import type { UpdateResult } from './update-result.js';
+
+/** Behavior cloning: trains every action token of the demonstrations; no logprob of the demonstrator is needed. */
+export async function imitationUpdate(
+  engine: UpdateEngine,
+  columns: EpisodeColumns,
+  { recipe, seed }: { readonly recipe: Recipe; readonly seed: number },
+): Promise<Omit<UpdateResult, 'trainerState'>> {
+  const { tokenIds, sequenceOffsets, actionMask } = buildTokenBatch(columns);
+  const steps = imitationSteps(recipe, seed);
+  const sequences = {
+    tokenIds,
+    sequenceOffsets,
+    sequenceGroups: new Int32Array(sequenceOffsets.length - 1),
+    trainedMask: actionMask,
+    keptMask: null,
+  };
+  const outcome = await makeOptimizerSteps(engine, sequences, steps);
+  return {
+    outcome,
+    episodeRewards: null,
+    warnings: [],
+    metrics: measured(outcomeMetrics(outcome, steps.learningRate)),
+  };
+}

@@ -1,0 +1,21 @@
+import type { UpdateOutcome } from './optimizer-steps.js';
+
+/** Names and values, in the order in which they are recorded. */
+export type MetricEntries = readonly (readonly [name: string, value: number])[];
+
+/** Metrics that updates of every stage have. */
+export function outcomeMetrics(outcome: UpdateOutcome, learningRate: number): MetricEntries {
+  return [
+    ['train/loss', outcome.loss],
+    ['train/policyLoss', outcome.policyLoss],
+    ['train/valueLoss', outcome.valueLoss],
+    ['train/entropy', outcome.entropy],
+    ['train/gradientNorm', outcome.gradientNorm],
+    ['train/learningRate', learningRate],
+  ];
+}
+
+/** Without the values that were not measured, which are NaN. */
+export function measured(metrics: MetricEntries): MetricEntries {
+  return metrics.filter(([, value]) => !Number.isNaN(value));
+}

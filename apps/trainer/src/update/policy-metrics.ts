@@ -1,0 +1,62 @@
+import type { Recipe } from '@retrace/config';
+import type { TokenBatch } from '@retrace/trajectory';
+import type { TokenAdvantages } from './advantages.js';
+import { stalestToken } from './behavior-check.js';
+import { outcomeMetrics, type MetricEntries } from './metrics.js';
+import type { UpdateOutcome } from './optimizer-steps.js';
+import type { ProximalLogprobs } from './proximal-logprobs.js';
+import type { ScoredRewards } from './score-rewards.js';
+import { hasKlInLoss } from './step-options.js';
+import type { ChargedRewards } from './token-rewards.js';
+
+export interface StepFigures {
+  readonly outcome: UpdateOutcome;
+  readonly learningRate: number;
+  /** β of this update. */
+  readonly klCoefficient: number;
+}
+
+/** Metrics of the optimizer steps of a policy update; NaN where one was not measured. */
+export function stepMetrics(
+  { loss }: Pick<Recipe, 'loss'>,
+  { outcome, learningRate, klCoefficient }: StepFigures,
+): MetricEntries {
+  return [
+    ...outcomeMetrics(outcome, learningRate),
+    ['train/clipFraction', outcome.clipFraction],
+    ['train/approximateKl', outcome.approximateKl],
+    ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],
+    ['train/klCoefficient', loss.adaptiveKl ? klCoefficient : Number.NaN],
+  ];
+}
+
+export interface BatchFigures {
+  readonly batch: TokenBatch;
+  /** The version that the update starts from. */
+  readonly policyVersionIn: number;
+  readonly proximal: Pick<ProximalLogprobs, 'ratioMaxDeviation'>;
+  readonly scored: Pick<ScoredRewards, 'totals' | 'numMissing'>;
+  readonly charged: Pick<ChargedRewards, 'meanKl'>;
+  readonly credit: Pick<TokenAdvantages, 'explainedVariance' | 'statistics'>;
+}
+
+/** Metrics of the batch of a policy update; NaN where one was not measured. */
+export function batchMetrics({
+  batch,
+  policyVersionIn,
+  proximal,
+  scored,
+  charged,
+  credit,
+}: BatchFigures): MetricEntries {
+  return [
+    ['train/ratioMaxDeviation', proximal.ratioMaxDeviation],
+    ['train/stalenessMax', stalestToken(batch, policyVersionIn)],
+    ['train/explainedVariance', credit.explainedVariance],
+    ['train/numEpisodes', scored.totals.length],
+    ['train/numActionTokens', batch.actionTokens.length],
+    ['train/numMissingRewards', scored.numMissing],
+    ['train/kl', charged.meanKl ?? Number.NaN],
+    ...credit.statistics.map(([name, value]) => [`train/${name}`, value] as const),
+  ];
+}

@@ -1,0 +1,51 @@
+import type { TokenBatch } from '@retrace/trajectory';
+import type { EvaluatedTokens, UpdateEngine } from '../engine/update-engine.js';
+import { TrainerError } from '../trainer-error.js';
+import { compareOnPolicy } from './behavior-check.js';
+import { firstOf } from './token-columns.js';
+import type { UpdateNeeds } from './update-needs.js';
+
+export interface ProximalOptions {
+  readonly temperature: number;
+  /** [N] 1 at action tokens that were sampled to be trained. */
+  readonly mask: Uint8Array;
+  /** Whether the update reads logprobs of all of them, and Σ π²; else only those that are compared are computed. */
+  readonly needs: Pick<UpdateNeeds, 'proximalLogprobs' | 'squaredProbabilities'>;
+  readonly updateNumber: number;
+  /** The version that the update starts from. */
+  readonly policyVersionIn: number;
+}
+
+/** The batch in the view of the proximal policy, which the update starts from. */
+export interface ProximalLogprobs extends EvaluatedTokens {
+  /** Largest |π_trainer / π_behavior − 1| over tokens that this very version sampled; NaN when there was none. */
+  readonly ratioMaxDeviation: number;
+}
+
+/** Updates that need no logprobs of their own compare those of this many action tokens. */
+const NUM_TOKENS_COMPARED = 256;
+
+/**
+ * Computes logprobs under the policy that the update starts from, and compares them with those that the collector recorded.
+ *
+ * @throws TrainerError `NOT_ON_POLICY` when trainer and collector disagree on tokens of the same policy version
+ */
+export async function computeProximalLogprobs(
+  engine: Pick<UpdateEngine, 'evaluate' | 'ratioTolerance'>,
+  batch: TokenBatch,
+  options: ProximalOptions,
+): Promise<ProximalLogprobs> {
+  const { temperature, needs, updateNumber, policyVersionIn } = options;
+  const mask = needs.proximalLogprobs ? options.mask : firstOf(options.mask, NUM_TOKENS_COMPARED);
+  const { squaredProbabilities } = needs;
+  const evaluated = await engine.evaluate(batch, { temperature, mask, squaredProbabilities });
+  const { maxDeviation } = compareOnPolicy(batch, evaluated.logprobs, policyVersionIn, mask);
+  if (maxDeviation > engine.ratioTolerance) {
+    throw new TrainerError(
+      'NOT_ON_POLICY',
+      `update ${updateNumber}: the trainer's probability of a token that policy version ${policyVersionIn} ` +
+        `sampled differs from the collector's by ${maxDeviation.toExponential(2)}; must be within ${engine.ratioTolerance}`,
+    );
+  }
+  return { ...evaluated, ratioMaxDeviation: maxDeviation };
+}

@@ -1,0 +1,45 @@
+import { numberGroups } from '@retrace/algorithms';
+import { buildTokenBatch, type EpisodeColumns, type TokenBatch } from '@retrace/trajectory';
+import { assertAccountedLogprobs } from './behavior-check.js';
+import { greedyBaselines } from './greedy-baselines.js';
+import { actionsOf, not } from './token-columns.js';
+
+/** The tokens of a batch of stored episodes. */
+export interface ReadBatch {
+  readonly batch: TokenBatch;
+  /** [E] */
+  readonly groupIds: Int32Array;
+  /** [E] 1 for episodes that were cut by us. */
+  readonly truncated: Uint8Array;
+  /** [E] 1 for episodes that were played greedily, only to be compared with; null where none was. */
+  readonly baselines: Uint8Array | null;
+  /** [N] 1 at action tokens that were sampled to be trained. */
+  readonly sampled: Uint8Array;
+}
+
+export interface ReadBatchOptions {
+  /** Of the sampling that the recipe asks for. */
+  readonly temperature: number;
+  readonly hasGreedyBaselines: boolean;
+}
+
+/**
+ * Rebuilds sequences from the deltas that are stored, and checks that their behavior logprobs can be accounted for.
+ *
+ * @throws TrainerError `UNACCOUNTED_LOGPROBS`: such data is never trained on
+ */
+export function readBatch(
+  columns: EpisodeColumns,
+  { temperature, hasGreedyBaselines }: ReadBatchOptions,
+): ReadBatch {
+  const batch = buildTokenBatch(columns);
+  const baselines = hasGreedyBaselines ? greedyBaselines(columns) : null;
+  assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
+  return {
+    batch,
+    baselines,
+    groupIds: numberGroups(columns.groupIds).groupIds,
+    truncated: columns.endReasons.map((reason) => Number(reason === 1)),
+    sampled: baselines ? actionsOf(batch, not(baselines)) : batch.actionMask,
+  };
+}

@@ -1,0 +1,61 @@
+import { trajectoriesStored, type EventLog } from '@retrace/log';
+import type { EpisodeTexts, LostEpisode } from '@retrace/store';
+import type { BatchPlanned, EpisodeColumns } from '@retrace/trajectory';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Where the trainer reads whole episodes; `TrajectoryReader` is one. */
+export interface EpisodeSource {
+  /** Rejects with a retriable error while an episode is not visible yet. */
+  readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
+  readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
+  /** Those that won't ever be whole. */
+  findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
+}
+
+/** The episodes of a plan. */
+export interface ReadEpisodes {
+  readonly plan: BatchPlanned;
+  readonly columns: EpisodeColumns;
+  /** Null where they were not asked for. */
+  readonly texts: EpisodeTexts[] | null;
+}
+
+export interface ReadEpisodesOptions {
+  readonly log: EventLog;
+  readonly reader: EpisodeSource;
+  readonly runId: string;
+  readonly withTexts: boolean;
+  readonly signal: AbortSignal;
+  /** Returns the plan without episodes that will never be whole, or throws where it must be made as it is. */
+  readonly leaveOut: (plan: BatchPlanned, lost: readonly LostEpisode[]) => BatchPlanned;
+}
+
+const RETRY_MS = 10;
+/** How long to believe that the sink is behind before the store is read all the same. */
+const LONGEST_TRUST_MS = 1000;
+
+/** Reads the plan's episodes once the sink has stored them; null when the signal aborts first. */
+export async function readEpisodes(
+  asked: BatchPlanned,
+  { log, reader, runId, withTexts, signal, leaveOut }: ReadEpisodesOptions,
+): Promise<ReadEpisodes | null> {
+  let plan = asked;
+  while (!signal.aborted) {
+    const isStored = await trajectoriesStored(log, { timeoutMs: LONGEST_TRUST_MS, signal });
+    try {
+      const columns = await reader.readEpisodes(runId, plan.episodeIds);
+      const texts = withTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
+      return { plan, columns, texts };
+    } catch (error) {
+      if (!isRetriable(error)) throw error;
+      const lost = isStored ? await reader.findLost(log, runId, plan.episodeIds) : [];
+      if (lost.length === 0) await sleep(RETRY_MS);
+      else plan = leaveOut(plan, lost);
+    }
+  }
+  return null;
+}
+
+function isRetriable(error: unknown): boolean {
+  return error instanceof Error && 'retriable' in error && error.retriable === true;
+}

@@ -1,0 +1,80 @@
+import { getPolicyLoss } from '@retrace/algorithms';
+import { policyLossOptions, type Recipe } from '@retrace/config';
+import type { StepLoss } from '../engine/update-engine.js';
+import { learningRateAt } from './learning-rate.js';
+import type { StepOptions } from './optimizer-steps.js';
+
+export interface StepSettings {
+  /** From 1, over all stages. */
+  readonly updateNumber: number;
+  readonly seed: number;
+  /** β of this update. */
+  readonly klCoefficient: number;
+}
+
+/** The optimizer steps of a policy update, as the recipe asks for them. */
+export function policySteps(
+  recipe: Recipe,
+  { updateNumber, seed, klCoefficient }: StepSettings,
+): StepOptions {
+  const { loss, optimizer, numUpdates } = recipe;
+  const numImitationUpdates = recipe.imitation?.numUpdates ?? 0;
+  return {
+    learningRate: learningRateAt(optimizer, updateNumber - 1 - numImitationUpdates, numUpdates),
+    seed,
+    optimizer,
+    loss: {
+      policyLoss: loss.policyLoss,
+      policyLossOptions: { ...seeded(loss.policyLoss, seed), ...policyLossOptions(loss) },
+      valueCoefficient: loss.valueCoefficient,
+      entropyCoefficient: loss.entropyCoefficient,
+      klCoefficient: hasKlInLoss(recipe) ? klCoefficient : 0,
+      ...regularizers(recipe),
+    },
+    aggregation: {
+      aggregation: loss.aggregation,
+      horizon: loss.horizon ?? null,
+      denominator: loss.rolloutCorrection?.denominator ?? 'all',
+    },
+  };
+}
+
+/** The optimizer steps of an imitation update: one epoch of cross entropy, every token with the same weight. */
+export function imitationSteps(recipe: Recipe, seed: number): StepOptions {
+  const { imitation, optimizer } = recipe;
+  return {
+    learningRate: imitation?.learningRate ?? optimizer.learningRate,
+    seed,
+    optimizer: { ...optimizer, epochs: 1 },
+    loss: {
+      policyLoss: 'crossEntropy',
+      policyLossOptions: {},
+      valueCoefficient: 0,
+      entropyCoefficient: 0,
+      klCoefficient: 0,
+      ...regularizers(recipe),
+    },
+    aggregation: { aggregation: 'tokenMean', horizon: null, denominator: 'all' },
+  };
+}
+
+export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {
+  return loss.klIn !== 'reward' && loss.klCoefficient > 0;
+}
+
+function regularizers({
+  loss,
+  collection,
+}: Recipe): Pick<StepLoss, 'valueClip' | 'klEstimator' | 'klStraightThrough' | 'temperature'> {
+  return {
+    valueClip: loss.valueClip,
+    klEstimator: loss.klEstimator,
+    klStraightThrough: loss.klStraightThrough ?? false,
+    temperature: collection.temperature,
+  };
+}
+
+/** Losses with a random choice draw again in every update, and draw the same in its replay. */
+function seeded(policyLoss: string, seed: number): { readonly seed?: number } {
+  return 'seed' in getPolicyLoss(policyLoss).options ? { seed } : {};
+}

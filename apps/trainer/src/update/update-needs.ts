@@ -1,0 +1,51 @@
+import { getAdvantageEstimator, type OptionalInput } from '@retrace/algorithms';
+import { playsGreedyBaseline, proximalPolicy, type Recipe } from '@retrace/config';
+import type { RewardScorer } from '@retrace/scoring';
+
+/** Which of the optional stages and columns of an update a recipe needs. */
+export interface UpdateNeeds {
+  /** One episode of each group was played greedily, only to be compared with. */
+  readonly greedyBaseline: boolean;
+  /** Logprobs of all tokens at the start of the update, not only of those that are compared with the sampler's. */
+  readonly proximalLogprobs: boolean;
+  readonly squaredProbabilities: boolean;
+  /** Values and returns of a critic. */
+  readonly critic: boolean;
+  readonly roles: boolean;
+  /** The KL from the reference policy is charged to the rewards. */
+  readonly klInReward: boolean;
+  /** The behavior policies are compared with the proximal one over the whole batch. */
+  readonly rolloutCorrection: boolean;
+}
+
+/** @param hasReference whether there are weights of a reference policy */
+export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds {
+  const { loss, collection } = recipe;
+  const critic = loss.valueCoefficient > 0;
+  const klInReward = loss.klIn === 'reward' && hasReference;
+  const corrects = Boolean(loss.rolloutCorrection);
+  const proximalLogprobs =
+    critic ||
+    klInReward ||
+    corrects ||
+    proximalPolicy(recipe) === 'recomputed' ||
+    requires(recipe, 'proximalLogprobs');
+  return {
+    greedyBaseline: playsGreedyBaseline(recipe),
+    proximalLogprobs,
+    squaredProbabilities: requires(recipe, 'sumSquaredProbabilities'),
+    critic,
+    roles: requires(recipe, 'roleIds'),
+    klInReward,
+    rolloutCorrection: proximalLogprobs && (collection.maxStaleness > 0 || corrects),
+  };
+}
+
+/** Whether updates read stored text, for their rewards or to tell roles apart. */
+export function readsTexts(recipe: Recipe, rewards: RewardScorer): boolean {
+  return rewards.readsTexts || requires(recipe, 'roleIds');
+}
+
+function requires({ advantage }: Recipe, input: OptionalInput): boolean {
+  return getAdvantageEstimator(advantage.estimator).requires.includes(input);
+}
