@@ -18,7 +18,7 @@ const ARROWS = {
   algorithms: [],
   rewards: ['algorithms'],
   log: ['trajectory'],
-  store: ['trajectory', 'log'],
+  store: ['trajectory', 'log', 'algorithms/src/registry'],
   'store-server': ['store/src/user-sql', 'trajectory'],
   scoring: ['rewards', 'algorithms', 'trajectory', 'log', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
@@ -75,6 +75,12 @@ export default {
       severity: 'error',
       from: { path: '^(libs|apps)/', pathNot: '(kafka|crash)[^/]*\\.spec\\.ts$|broker\\.fixture' },
       to: { path: '^(scripts|test|bench)/' },
+    },
+    {
+      name: 'stand-ins-are-for-dependencies-only',
+      severity: 'error',
+      from: { path: '^(libs|apps)/' },
+      to: { path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js)/)' },
     },
     {
       name: 'apps-never-import-apps',

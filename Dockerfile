@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/libs ./libs
+COPY --from=build /app/stand-ins ./stand-ins
 COPY --from=build /app/apps ./apps
 COPY --from=build /app/migrations ./migrations
 RUN mkdir /data && chown node:node /data

@@ -46,6 +46,7 @@ export default tseslint.config(
     ignores: [
       '**/dist/**',
       '**/node_modules/**',
+      'stand-ins/**',
       '.cache/**',
       '.retrace/**',
       'apps/dashboard/src/api/schema.d.ts',
@@ -73,6 +74,23 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@tensorflow/tfjs',
+              message:
+                'Import @tensorflow/tfjs-core: the union package is not installed (stand-ins/README.md).',
+            },
+            {
+              name: 'class-validator',
+              importNames: ['IsPhoneNumber', 'isPhoneNumber'],
+              message: 'libphonenumber-js is not installed (stand-ins/README.md).',
+            },
+          ],
+        },
+      ],
       'max-lines': ['warn', { max: 320, skipBlankLines: true, skipComments: true }],
     },
   },

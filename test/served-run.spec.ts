@@ -179,6 +179,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByLabel('SQL query').fill(query);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       const result = page.getByRole('region', { name: 'Query result' });
+      await result.getByRole('columnheader', { name: 'split' }).waitFor();
       const [{ n }] = await sql<{ n: number }>(query);
       expect(await result.getByRole('columnheader').allInnerTexts()).toEqual(['split', 'n']);
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);

@@ -14,13 +14,13 @@ const recipe = [
   ...['--set', 'evaluation.numTestEpisodes=100', '--set', 'evaluation.numValidationEpisodes=50'],
 ];
 
-describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse store${reason}`, () => {
+describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHouse store${reason}`, () => {
   const atEnd: (() => unknown)[] = [];
   afterEach(async () => {
     for (const clean of atEnd.splice(0).reverse()) await clean();
   });
 
-  it('train to the end though the broker is killed in the middle, and verify finds no fault', async () => {
+  it('train to the end although the broker is killed meanwhile, and verify finds no faults', async () => {
     const broker = (await startBroker()) as StartedBroker;
     atEnd.push(() => broker.close());
     const roles = await ServiceRoles.start(broker);
@@ -31,7 +31,7 @@ describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse st
     const trainer = roles.role(['train', ...recipe]);
     const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collector = roles.role(['collect', '--run', 'latest', '--backend', 'wasm']);
-    await collector.waitFor(new RegExp(`collects for run ${runId}`));
+    await collector.waitFor(new RegExp(`collecting for run ${runId}`));
 
     const log = await openKafkaLog({ brokers: [broker.addresses.plaintext], createdBy: 'test' });
     atEnd.push(() => log.close());
@@ -63,7 +63,7 @@ describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse st
     expect(await answer.json()).toMatchObject({ runId });
   }, 240_000);
 
-  it('say what is missing when the environment names no log that is shared, or no store', async () => {
+  it('name the variables that are missing when the environment lacks a Kafka log or a store', async () => {
     const none = { RETRACE_KAFKA_BROKERS: '', RETRACE_STORE_URL: '' };
     for (const args of [['sink'], ['api'], ['collect', '--run', 'latest']]) {
       const { code, stderr } = await runRetrace(args, { environment: none });
@@ -75,7 +75,7 @@ describe.skipIf(reason !== '')(`roles started alone on Kafka and a ClickHouse st
     const half = { RETRACE_KAFKA_BROKERS: '127.0.0.1:9', RETRACE_STORE_URL: '' };
     expect(await runRetrace(['runs'], { environment: half })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('RETRACE_STORE_URL: got ""') as string,
+      stderr: expect.stringContaining('RETRACE_STORE_URL: required, but not set') as string,
     });
     expect(await runRetrace(['up'], { environment: half })).toMatchObject({
       code: 1,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { listBackends } from '@retrace/compute';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from './train-and-generate.mjs';
 
@@ -22,7 +23,13 @@ async function outcomeOn(backend: string): Promise<Outcome> {
   return JSON.parse(stdout) as Outcome;
 }
 
-const reason = existsSync(driver) ? null : `${driver} is not there (Debian's package chromium has it)`;
+async function whyNotHere(): Promise<string | null> {
+  if (!existsSync(driver)) return `${driver} is not there (Debian's package chromium has it)`;
+  Object.assign(process.env, softwareGpu);
+  return (await listBackends()).find(({ name }) => name === 'webgpu')?.obstacle ?? null;
+}
+
+const reason = await whyNotHere();
 
 describe.skipIf(reason !== null)(`WebGPU${reason === null ? '' : `: skipped, because ${reason}`}`, () => {
   it('trains and generates on SwiftShader as plain JavaScript does', { timeout: 120_000 }, async () => {

@@ -1,12 +1,12 @@
 /**
- * The fault matrix at every commit point: the store is killed at each call of an insert, of a merge and of a deletion (in parts of one file, of a
- * file a column, and merged column by column), and the sink at each call of its cursor and its requests.
+ * Runs the fault matrix at every commit point: kills the store at each call of an insert, of a merge and of a deletion (in parts with
+ * one file, with a file per column, and merged column by column), and the sink at each call of its cursor and its requests.
  *
  *   npm run test:long -- faults [-- --points 60 --minutes 40 --skip 0 --matrix insert]
  *
- * A part with a file a column has hundreds of points, alike but for their names: `--points` of each matrix are taken. The points come in an
- * order of which every beginning is evenly spread over them, so that `--minutes`, which every matrix gets its share of, leaves none of them out; `--skip` goes on
- * after so many of each.
+ * A part with a file per column has hundreds of points that differ only in their names, so `--points` limits the number for each
+ * matrix. Each matrix gets its share of `--minutes`. The points come in an order whose every prefix is evenly spread over all of them,
+ * so no region is left out when time runs out; `--skip` continues after that many points of each matrix.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -38,7 +38,7 @@ const { values } = parseArgs({
 });
 const mostPoints = Number(values.points);
 const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
-/** Not to take a busy machine for a fault. */
+/** Long enough that a busy machine does not count as a fault. */
 const VISIBLE_WITHIN_MS = 300_000;
 
 const matrices = [
@@ -53,7 +53,8 @@ const matrices = [
 ];
 
 const chosen = matrices.filter(({ name }) => values.matrix?.includes(name) ?? true);
-if (chosen.length === 0) throw new Error(`there are: ${matrices.map(({ name }) => name).join(', ')}`);
+if (chosen.length === 0)
+  throw new Error(`Unknown matrix in --matrix; known: ${matrices.map(({ name }) => name).join(', ')}`);
 
 const noStrace = whyNoStrace();
 if (noStrace !== null) {

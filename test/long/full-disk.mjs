@@ -1,5 +1,5 @@
 /**
- * A run whose disk fills up: that it ends with one sentence, and that `retrace verify` finds nothing afterwards.
+ * Fills the disk under a run: the run must end with one sentence, and `retrace verify` must find no fault afterwards.
  *
  *   npm run test:long -- full-disk
  */

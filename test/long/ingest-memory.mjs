@@ -1,11 +1,11 @@
 /**
- * Memory is flat however many events pass: the anonymous resident memory of the collector's writer (this process), the sink and the
- * store while episodes of 8 events (6 steps of 1 kB random text and 256 tokens) go through all of them as fast as they can. The first third
- * warms up; after it, the medians of the next and the last sixth of the samples may differ by at most 10 %.
+ * Checks that memory does not grow with the number of events: measures the anonymous resident memory of the collector's writer (this
+ * process), the sink and the store while episodes of 8 events (6 steps of 1 kB random text and 256 tokens) go through them at full
+ * speed. After the first third, which warms up, the medians of the next and the last sixth of the samples may differ by at most 10 %.
  *
  *   npm run test:long -- ingest-memory [-- --events 1000000 --minutes 60 --log kafka --small]
  *
- * It ends with the number of events or after the minutes, whichever comes first, and says how many events passed. Ten million take 25 GB
+ * It stops after the number of events or the minutes, whichever comes first, and prints how many events passed. Ten million take 25 GB
  * of disk; with --small, as rewards of 156 bytes, 3 GB.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ const ALLOWED_GROWTH = 0.1;
 
 const directory = mkdtempSync(join(tmpdir(), 'retrace-ingest-memory-'));
 const broker = values.log === 'kafka' ? await startBroker() : null;
-if (broker && 'unavailable' in broker) throw new Error(`no broker: ${broker.unavailable}`);
+if (broker && 'unavailable' in broker) throw new Error(`No Kafka broker: ${broker.unavailable}`);
 const location = broker
   ? { kind: 'kafka', brokers: [broker.addresses.plaintext], numTrajectoryPartitions: 1 }
   : { kind: 'lmdb', path: join(directory, 'log') };
@@ -71,7 +71,7 @@ const [{ events }] = await client.queryRows(
   { params: { runId: pipeline.runId } },
 );
 if (events !== pipeline.written)
-  throw new Error(`the store has ${events} events; ${pipeline.written} were acknowledged`);
+  throw new Error(`The store has ${events} events; expected the ${pipeline.written} acknowledged ones`);
 await client.close();
 await sink.stop();
 await store.stop();

@@ -1,8 +1,8 @@
 /**
- * Kill -9 at ten random moments of a run, of the whole tree and of each child, and start again: the run finishes, nothing is
- * lost or doubled, and the policy is that of a run that nobody disturbed. For bandit-ppo and a small frozen-lake-ppo. Then with a
- * collector that runs ahead of the trainer (`maxStaleness` 1), where bits depend on time: no update trains on anything staler, and
- * every one of them, made again from its manifest, gives the recorded loss.
+ * Kills a run at ten random moments (kill -9), the whole tree and each child, and starts it again: the run finishes, nothing is lost
+ * or doubled, and the policy equals that of an undisturbed run. Runs bandit-ppo and a small frozen-lake-ppo. Then runs a collector
+ * ahead of the trainer (`maxStaleness` 1), where the bits depend on timing: no update trains on staler data, and every update,
+ * re-run from its manifest, gives the recorded loss.
  *
  *   npm run test:long -- kills [-- --seed N]
  */
@@ -39,7 +39,7 @@ const asynchronous = {
   ],
 };
 
-/** Each target twice, in random order, at random moments after updates that are spread over the run. */
+/** Draws kills: each target twice, in random order, at random moments after updates that are spread over the run. */
 function planKills(numUpdates, sink) {
   const targets = ['tree', 'collector', 'trainer', 'store', sink];
   const order = [...targets, ...targets]

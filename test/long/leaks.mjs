@@ -1,7 +1,7 @@
 /**
- * Nothing leaks over 10,000 optimizer steps of the policy library: every step also scores, generates with a cache, swaps the
- * weights of a second model and, now and then, saves and loads a checkpoint. The number of tensors is the same after each
- * round, and resident memory after the second half is no more than 5 % or 32 MiB above that after the first fifth.
+ * Checks that nothing leaks over 10,000 optimizer steps of the policy library. Every step also scores, generates with a cache, swaps
+ * the weights of a second model and, now and then, saves and loads a checkpoint. The number of tensors must be the same after each
+ * round, and resident memory after the second half at most 5 % or 32 MiB above that after the first fifth.
  *
  *   npm run test:long -- leaks [-- --steps 10000]
  */
@@ -41,7 +41,7 @@ const config = {
   attentionBias: false,
   valueHead: true,
 };
-// As a recipe with this model opens it.
+// Opens the backend as a recipe with this model does.
 const { reason } = await openBackend({ largestMatrix: config.hiddenSize * config.intermediateSize });
 console.log(reason);
 const directory = mkdtempSync(join(tmpdir(), 'retrace-leaks-'));
@@ -129,7 +129,7 @@ async function generate(seed) {
   while (generator.numPending > 0) await generator.step();
 }
 
-/** Sequences of 4 … 19 tokens, others in every step. */
+/** Draws sequences of 4 … 19 tokens, different in every step. */
 function batchOf(step) {
   const lengths = Array.from({ length: 6 }, (_, s) => 4 + ((step * 5 + s * 7) % 16));
   const sequenceOffsets = new Int32Array(lengths.length + 1);

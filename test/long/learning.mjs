@@ -1,7 +1,7 @@
 /**
- * Learning is real: greedy success on 1,000 held-out maps (test split by hash of the map; drawn once, after the last update),
- * mean of three seeds (one for the control with shuffled advantages), through the whole pipeline, and within the time that
- * the bar names. One run at a time. Curves are greedy success on the validation maps.
+ * Checks that recipes learn through the whole pipeline: greedy success on 1,000 held-out maps (test split by hash of the map; drawn
+ * once, after the last update), as the mean of three seeds (one for the control with shuffled advantages), within the time of the
+ * bar. Runs one training at a time. Curves show greedy success on the validation maps.
  *
  *   npm run test:long -- learning [-- --only frozen-lake-ppo [--only …] --seeds 1,2,3]
  */
@@ -16,7 +16,7 @@ const bars = [
   { recipe: 'frozen-lake-ppo', success: 0.9, minutes: 4 },
   { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
   { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
-  // No time is set: a policy that does not learn plays long episodes.
+  // No time limit: a policy that does not learn plays long episodes.
   { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, seeds: '1' },
   { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12 },
 ];
@@ -33,7 +33,7 @@ function run(args) {
   });
 }
 
-/** Greedy test success, minutes of training (from the first policy to the last), and the curve of validation. */
+/** Reads greedy test success, minutes of training (from the first policy to the last), and the validation curve. */
 function train({ recipe, backend = 'tensorflow', shuffled }, seed) {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'retrace-learning-'));
   try {
@@ -52,7 +52,7 @@ function train({ recipe, backend = 'tensorflow', shuffled }, seed) {
   }
 }
 
-/** As text: `0: 0.02, 10: 0.31, …`. */
+/** Formats a curve: `0: 0.02, 10: 0.31, …`. */
 function drawCurve(curve) {
   return curve.map(({ step, value }) => `${step}: ${Number(value).toFixed(2)}`).join(', ');
 }

@@ -1,5 +1,6 @@
 /**
- * Commands on Kafka beside roles that run: rebuild, deletion and import while sinks carry, and what doctor says of log and store.
+ * Runs commands beside running roles on Kafka: rebuild, deletion and import while sinks are at work, and what doctor reports on log
+ * and store.
  *
  *   npm run test:long -- live-services
  */

@@ -19,7 +19,7 @@ declare module 'vitest' {
   }
 }
 
-/** An append fails after a second, so that the roles have to do the waiting. */
+/** Makes an append fail after a second, so that the roles themselves must wait. */
 const impatient = { RETRACE_KAFKA_DELIVERY_TIMEOUT_MS: '1000' };
 const recipe = (...more: string[]) => [
   ...['--recipe', 'bandit-ppo', '--updates', '4', '--backend', 'wasm'],
@@ -79,7 +79,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     task,
   }) => {
     const { broker, roles, log } = await start();
-    // Rounds that take seconds, so that the log goes away in the middle of one.
+    // Rounds take seconds, so that the log becomes unavailable in the middle of one.
     const long = recipe(
       ...['--set', 'collection.groupsPerRound=4000', '--set', 'collection.concurrentEpisodes=16'],
     );
@@ -134,7 +134,7 @@ async function eventIdsOf(log: EventLog): Promise<ReadonlySet<string>> {
   return ids;
 }
 
-/** Ids of the events in spool files: a header of 44 bytes, then records, each after its length and checksum of 4 bytes. */
+/** Reads the ids of the events in spool files: a header of 44 bytes, then records, each after its length and checksum of 4 bytes. */
 function spooledEventIds(directory: string): string[] {
   return readdirSync(directory).flatMap((name) => {
     const bytes = readFileSync(join(directory, name));

@@ -1,5 +1,5 @@
 /**
- * Trainer and collector on Kafka while the broker is killed and comes back: minutes, most of them waiting.
+ * Kills and restarts the Kafka broker under trainer and collector. Takes minutes, mostly waiting.
  *
  *   npm run test:long -- log-away
  */

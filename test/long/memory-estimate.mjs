@@ -1,6 +1,6 @@
 /**
- * Predicted peak memory against measured, within 20 %: training of several shapes, a process each; and the trainer and the
- * collector of built-in recipes, as they run.
+ * Checks that predicted peak memory is within 20 % of measured: for training of several shapes, each in its own process, and for the
+ * trainer and the collector of built-in recipes in a run.
  *
  *   npm run test:long -- memory-estimate [-- --half-billion]
  *
@@ -47,7 +47,7 @@ const tiny = {
   intermediateSize: 176,
   valueHead: true,
 };
-/** Name, shape, sequences × tokens, cells of a pass. */
+/** The cases: name, shape, sequences × tokens, cells of a pass. */
 const shapes = [
   ['4 layers × 256, 8 × 256 tokens', { config: qwenLike() }, 8, 256, 2048],
   ['the same in two passes', { config: qwenLike() }, 8, 256, 1024],
@@ -102,7 +102,7 @@ for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] o
   compare(name, JSON.parse(output).peakBytes, totalBytes);
 }
 
-// Passes that the episodes really fill: a prediction is for the largest that the recipe allows.
+// Limits passes to a size that the episodes fill, because a prediction is for the largest pass that the recipe allows.
 const fullPasses = ['optimizer.maxTokensPerMicroBatch=2048'];
 for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
   const directory = makeDataDirectory();
@@ -139,7 +139,7 @@ if (process.env.RETRACE_RESULT_FILE) {
 }
 process.exitCode = passed ? 0 : 1;
 
-/** 0 once the process has gone. */
+/** Returns 0 once the process has exited. */
 function peakBytesOf(pid) {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;

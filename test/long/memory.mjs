@@ -1,7 +1,7 @@
 /**
- * Memory is flat: the anonymous resident memory of every child, and the tensors of collector and trainer, over a long run of
- * the default recipe. The first third warms up (caches, heap sizes); after it, the means of the next and the last sixth of
- * the samples may differ by at most 10 % or 64 MiB, whichever is more, and the number of tensors not at all.
+ * Checks that memory is flat over a long run of the default recipe: the anonymous resident memory of every child process, and the
+ * number of tensors of collector and trainer. After the first third, which warms up caches and heaps, the means of the next and the
+ * last sixth of the samples may differ by at most 10 % or 64 MiB, whichever is more, and the number of tensors not at all.
  *
  *   npm run test:long -- memory [-- --minutes 30]
  */
@@ -33,7 +33,7 @@ const session = startRetrace([
 ]);
 await session.waitFor(/update 1 /, 300_000);
 
-/** MiB of anonymous memory: what a leak would grow, without files that are mapped. */
+/** Returns the anonymous memory of a process, MiB: the memory that a leak grows, without mapped files. */
 function anonymousMiB(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1024;

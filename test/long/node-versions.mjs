@@ -1,6 +1,6 @@
 /**
- * The newer lines of Node that Retrace is for: each installs the compute backend into a cache of its own (so compiles
- * its addons), trains a small run, verifies it, and gets the very weights that the Node of this process gets.
+ * Tests the newer versions of Node that Retrace supports: each installs the compute backend into its own cache (and so compiles its
+ * addons), trains a small run, verifies it, and must get exactly the weights that this process's Node gets.
  *
  *   npm run test:long -- node-versions [-- --versions 22,24]
  */
@@ -14,7 +14,7 @@ import { root } from '../support/cli.mjs';
 const { values } = parseArgs({ options: { versions: { type: 'string', default: '22,24' } } });
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
-/** The binary of a line of Node, out of the registry's package for this platform. */
+/** Installs a version of Node from the registry's package for this platform, and returns its binary. */
 function fetchNode(line, directory) {
   const name = `node-${process.platform}-${process.arch}`;
   execFileSync(

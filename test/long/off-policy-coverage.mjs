@@ -1,9 +1,9 @@
 /**
- * Off-policy estimators on a small problem whose true value is known, over 1,000 seeds a case.
+ * Tests off-policy estimators on a small problem with a known true value, over 1,000 seeds per case.
  *
- * Easy cases, which must never be refused: is the mean estimate the truth, and do the 95 % intervals hold it as often as they say?
- * With groups also by how much intervals would be too narrow that took their episodes one by one. Models are fitted on other
- * groups than those that they evaluate. Hopeless cases must always be refused.
+ * Easy cases must never be refused: the mean estimate must be the truth, and the 95 % intervals must contain it as often as they claim.
+ * For groups it also reports how much too narrow the intervals are when episodes are treated as independent. Models are fitted on
+ * other groups than those that they evaluate. Hopeless cases must always be refused.
  *
  *   npm run test:long -- off-policy-coverage [-- --seeds 1000]
  */
@@ -23,21 +23,21 @@ const NUM_SEEDS = Number(values.seeds);
 const GAMMA = 0.9;
 const NEAR = { behavior: [0.5, 0.5], candidate: [0.8, 0.3] };
 const BOOTSTRAP = { numResamples: 400, level: 0.95 };
-/** Percentile bootstrap is a little short on skewed weights: allowed coverage, with three standard errors below .93. */
+/** Lowest allowed coverage: the percentile bootstrap covers a little less on skewed weights; three standard errors below .93. */
 const LEAST_COVERAGE = 0.93 - 3 * Math.sqrt((0.93 * 0.07) / NUM_SEEDS);
 
 const EASY = [
   { name: '200 episodes', numEpisodes: 200, policies: NEAR },
-  // Rewards of a group are all higher or all lower, as where tasks are easy or hard.
+  // Rewards within a group are all higher or all lower, as with easy and hard tasks.
   { name: '60 groups of 4', numEpisodes: 240, policies: { ...NEAR, groupSize: 4, groupEffect: 1 } },
 ];
 
-/** As recorded when the policy acted with less probability than the log says: half a nat a decision. */
+/** Records logprobs half a nat per decision too high, as if the policy had acted with less probability than the log says. */
 const misrecorded = ({ behaviorLogprobs, ...episodes }) => ({
   ...episodes,
   behaviorLogprobs: behaviorLogprobs.map((logprob) => logprob - 0.5),
 });
-/** Twenty episodes one after another as one of sixty decisions: weights multiply. */
+/** Joins twenty episodes into one of sixty decisions, so that weights multiply. */
 const joined = (episodes) => ({
   ...episodes,
   groupIds: null,

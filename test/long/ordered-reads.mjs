@@ -1,11 +1,12 @@
 /**
- * Reads in the order of the key, thousands of them, while a sink inserts small parts, rows come a second time and parts merge: no read may lack a
- * step of an episode that is in the store. Two readers: the trainer's, of random episodes with their contents compared, and the view `steps` over
- * the whole run. Half of the reads have `optimize_read_in_order` off, to compare what they cost.
+ * Reads in key order thousands of times while a sink inserts small parts, rows arrive a second time and parts merge: no read may miss a
+ * step of an episode that is in the store. There are two readers: the trainer's, of random episodes whose contents are compared, and
+ * the view `steps` over the whole run. Half of the reads run with `optimize_read_in_order` off, to compare their cost.
  *
  *   npm run test:long -- ordered-reads [-- --minutes 5 --kills]
  *
- * With --kills the store is killed every 20 s and started again. The first fault ends it, after the same statement was asked in other ways.
+ * With --kills the store is killed every 20 s and started again. The script stops at the first fault, after repeating the statement in
+ * other ways.
  */
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,13 +34,13 @@ const MAX_EPISODES_A_RUN = 4_000;
 
 const bench = await FaultBench.open();
 bench.visibleWithinMs = 300_000;
-/** Episodes that are in the store whole. */
+/** Episodes that are completely in the store. */
 const visible = [];
 const counts = { reads: 0, views: 0, episodes: 0, merges: 0, kills: 0, repeats: 0 };
 const tookMs = { 1: [], 0: [] };
 let fault = null;
 const goesOn = () => fault === null && performance.now() < endsAtMs;
-/** What may fail while the store is away is done again. */
+/** Repeats work that fails while the store is unavailable. */
 async function attempt(work) {
   try {
     return await work();
@@ -57,7 +58,7 @@ async function produce() {
       bench.newEpisode({ numSteps: 1 + Math.floor(random() * 12) }),
     );
     for (const events of episodes) {
-      // Whole, event by event, or backwards too, as in the soak.
+      // Appended whole, event by event, or backwards, as in the soak.
       const way = random();
       const pieces =
         way < 0.4 ? [events] : way < 0.8 ? events.map((event) => [event]) : [events, events.toReversed()];
@@ -79,7 +80,7 @@ async function mergeParts() {
   }
 }
 
-/** Every record comes a second time, in parts of its own. */
+/** Inserts every record a second time, in separate parts. */
 async function repeat() {
   while (goesOn()) {
     await sleep(15_000);

@@ -1,6 +1,6 @@
 /**
- * Retrace's own ops as every generation of processors up to this one has them: compiled for it, then the suites of ops, generation and
- * optimizer.
+ * Compiles Retrace's own ops for every generation of processors up to this one, and runs the suites of ops, generation and optimizer
+ * with each.
  *
  *   npm run test:long -- processors
  */

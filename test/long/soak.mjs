@@ -1,8 +1,8 @@
 /**
- * A seeded random mix of faults over both pairs, the LMDB log and the log on Kafka, each with the store; audited every few faults and
- * at the end. The same seed gives the same schedule. Prints the seed and what was done when it fails, and exits with 1.
+ * Injects a seeded random mix of faults into the LMDB log and the log on Kafka, each with a store, and audits after every few faults
+ * and at the end. The same seed gives the same schedule. On failure it prints the seed and the faults so far, and exits with 1.
  *
- *   npm run soak -- --minutes 2 --seed 7     (keeps its figures in docs/results; `node test/long/soak.mjs` does not)
+ *   npm run soak -- --minutes 2 --seed 7     (records its figures in docs/results; `node test/long/soak.mjs` does not)
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -55,8 +55,8 @@ for (const pair of pairs) {
     );
   } catch (error) {
     console.error(`${pair}: FAILED, seed ${seed}: ${error.message}`);
-    console.error(`Done until then, on ${pair}:\n  ${(error.done ?? []).join('\n  ')}`);
-    console.error(`Again: npm run soak -- --minutes ${minutes} --seed ${seed}`);
+    console.error(`Faults so far, on ${pair}:\n  ${(error.done ?? []).join('\n  ')}`);
+    console.error(`To repeat: npm run soak -- --minutes ${minutes} --seed ${seed}`);
     process.exitCode = 1;
     figures.push(
       { name: `${pair}: faults done until it failed`, value: error.done?.length ?? 0 },

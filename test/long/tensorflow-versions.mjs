@@ -1,6 +1,6 @@
 /**
- * Every version of TensorFlow that can be installed: installed beside the others where it is not there yet, opened with Retrace's own
- * ops, then the suites of ops, generation and optimizer.
+ * Installs every supported version of TensorFlow beside the others where it is missing, opens it with Retrace's own ops, and runs the
+ * suites of ops, generation and optimizer.
  *
  *   npm run test:long -- tensorflow-versions
  */

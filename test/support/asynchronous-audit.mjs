@@ -1,22 +1,22 @@
 import { runRetrace } from './cli.mjs';
 
-/** Largest relative difference between a recorded loss and that of its replay. */
+/** Largest allowed relative difference between a recorded loss and that of its replay. */
 const REPLAY_TOLERANCE = 1e-5;
 
 /**
  * @typedef {object} AsynchronousAudit
- * @property {readonly string[]} faults One sentence each; none when everything is as it must be.
- * @property {number} numRecords What `verify` looked at.
- * @property {number} numReplayed Updates that gave the recorded loss again.
+ * @property {readonly string[]} faults One sentence each; empty when the run is sound.
+ * @property {number} numRecords Records that `verify` compared.
+ * @property {number} numReplayed Updates whose replay gave the recorded loss.
  * @property {number} largestLossDifference Of all replays.
  * @property {number} maxStaleness Versions between the oldest token of an update's batch and the policy it started from.
  */
 
 /**
- * Whether a finished run with `collection.maxStaleness` above 0 is sound, however it was disturbed; its recipe must keep every
- * checkpoint (`checkpoint.keepEvery=1`). Bits can't be compared with another run's, since which policy plays which episode is a
- * matter of time. So: `retrace verify` finds nothing; every update is committed once, on groups that no other update trained on, and on
- * tokens no staler than allowed, as the store's rows say; and every update, made again from its manifest, gives the recorded loss.
+ * Audits a finished run with `collection.maxStaleness` above 0, however it was disturbed; its recipe must keep every checkpoint
+ * (`checkpoint.keepEvery=1`). Bits can't be compared with another run's, because timing decides which policy plays which episode.
+ * The run is sound when `retrace verify` finds no fault; every update is committed once, on groups that no other update trained on and
+ * on tokens no staler than allowed, according to the store's rows; and every update, re-run from its manifest, gives the recorded loss.
  *
  * @param {string} dataDir
  * @param {{ numUpdates: number, maxStaleness: number }} expected
@@ -64,7 +64,7 @@ export async function auditAsynchronousRun(dataDir, { numUpdates, maxStaleness }
   return { faults, numRecords, numReplayed, largestLossDifference, maxStaleness: Number(oldest.stalest) };
 }
 
-/** From the manifests and the token columns alone: nothing that the trainer says of itself. */
+/** Uses only the manifests and the token columns, and nothing that the trainer reports about itself. */
 const STALENESS = `
   SELECT toInt64(max(policy_version_in - sampled_by.1)) AS stalest, toInt64(min(policy_version_in - sampled_by.2)) AS freshest
   FROM (

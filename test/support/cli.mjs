@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
-/** Data directories that are removed together. */
+/** Data directories of a test, which are removed together. */
 export class DataDirectories {
   /** @type {{ path: string, remove: () => void }[]} */
   #made = [];
 
-  /** The path of another one. */
+  /** Makes another one; returns its path. */
   make() {
     const directory = makeDataDirectory();
     this.#made.push(directory);
@@ -28,7 +28,7 @@ export class DataDirectories {
   }
 }
 
-/** A data directory of its own, and what removes it. */
+/** Makes a fresh data directory; returns its path and a function that removes it. */
 export function makeDataDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'retrace-test-'));
   const remove = () => {
@@ -38,7 +38,7 @@ export function makeDataDirectory() {
 }
 
 /**
- * Runs `retrace` with these arguments to its end.
+ * Runs `retrace` with these arguments until it exits.
  *
  * @param {readonly string[]} args
  * @param {{ environment?: Record<string, string>, nodeArguments?: readonly string[] }} [options]
@@ -60,10 +60,10 @@ export async function runRetrace(args, { environment = {}, nodeArguments = [] } 
 }
 
 /**
- * Starts `retrace`, in a process group of its own as a shell would.
+ * Starts `retrace` in its own process group, as a shell does.
  *
  * @param {readonly string[]} args
- * @param {Record<string, string>} [environment] beside this process's own
+ * @param {Record<string, string>} [environment] added to this process's own
  */
 export function startRetrace(args, environment) {
   return new Session(process.execPath, [retrace, ...args], environment);
@@ -78,7 +78,7 @@ export function startWithNpm(args) {
   return new Session('npm', ['start', '--silent', '--', ...args]);
 }
 
-/** A running command line whose output can be waited for. */
+/** A running command with output to wait for. */
 export class Session {
   /** @type {string[]} */
   lines = [];
@@ -111,12 +111,12 @@ export class Session {
     });
   }
 
-  /** Since the start. */
+  /** Milliseconds since the start. */
   elapsedMs() {
     return performance.now() - this.#startedAt;
   }
 
-  /** Seconds since the start, for a person. */
+  /** Seconds since the start, as text for people. */
   elapsed() {
     return `${(this.elapsedMs() / 1000).toFixed(1)} s`;
   }
@@ -147,7 +147,7 @@ export class Session {
     ]);
     if (value !== null) return value;
     const last = this.lines.slice(-30).join('\n');
-    throw new Error(`no line ${String(pattern)} within ${withinMs / 1000} s; the last lines were:\n${last}`);
+    throw new Error(`No line matched ${pattern} within ${withinMs / 1000} s; the last lines were:\n${last}`);
   }
 
   /**
@@ -160,12 +160,12 @@ export class Session {
     return this.ended;
   }
 
-  /** Process ids of the supervised roles, by name. */
+  /** Returns the process ids of the supervised roles, by name. */
   roles() {
     return rolesOf(this.pid);
   }
 
-  /** kill -9 of the supervisor (with npm, where that started it) and all its roles at once. */
+  /** Kills the supervisor (with npm, where npm started it) and all its roles at once, with SIGKILL. */
   async killTree() {
     const pids = Object.values(this.roles());
     try {
@@ -188,7 +188,7 @@ function rolesOf(supervisorPid) {
   const roles = {};
   for (const line of table.split('\n')) {
     const [pid, parentPid, ...args] = line.trim().split(/\s+/);
-    const role = /(?:apps\/\w+\/dist\/main|roles\/\w+)\.js (\S+)$/.exec(args.join(' '));
+    const role = /apps\/\w+\/dist\/main\.js (\S+)$/.exec(args.join(' '));
     if (role && Number(parentPid) === supervisorPid) roles[role[1]] = Number(pid);
   }
   return roles;

@@ -1,6 +1,6 @@
 /**
- * `node --import …/clock-jumps.mjs`: a wall clock that jumps. Every second of real time it is set back by an hour, or forward by ten
- * minutes, in turn. The monotonic clock goes on as it does.
+ * `node --import …/clock-jumps.mjs`: makes the wall clock jump. Every second of real time it is set back by an hour or forward by ten
+ * minutes, in turn. The monotonic clock is unchanged.
  */
 const JUMPS_MS = [-3_600_000, 600_000];
 const RealDate = Date;

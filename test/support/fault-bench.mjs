@@ -14,12 +14,12 @@ import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
 import { auditStore } from './store-audit.mjs';
 import { STORE_USER, StoreChild } from './store-child.mjs';
 
-/** Longer than any wait of a test, so that nobody but the sinks under test brings records into the store. */
+/** Longer than any wait of a test, so that only the sinks under test bring records into the store. */
 const NO_HELP_MS = 600_000;
 
 /**
- * What the fault matrix works on: an event log with a real store process, sink processes between them, and the ids of all that was
- * produced.
+ * The test bench of the fault matrix: an event log with a real store process, sink processes between them, and the ids of all
+ * produced events.
  */
 export class FaultBench {
   /** @type {Set<string>} */
@@ -27,13 +27,13 @@ export class FaultBench {
   /** @type {Set<string>} */
   attempted = new Set();
   runId = newRunId();
-  /** Runs whose deletion was asked for. @type {Set<string>} */
+  /** Runs whose deletion was requested. @type {Set<string>} */
   deletedRuns = new Set();
   /** @type {SinkChild[]} */
   sinks = [];
   /** @type {import('../../scripts/kafka/start-broker.mjs').StartedBroker | undefined} */
   broker;
-  /** How long a sink may take to bring what was appended, and the store to answer it. */
+  /** Longest time for a sink to bring appended events, and for the store to answer it. */
   visibleWithinMs = 60_000;
   #numEpisodes = 0;
 
@@ -54,13 +54,13 @@ export class FaultBench {
 
   /**
    * @param {{ broker?: import('../../scripts/kafka/start-broker.mjs').StartedBroker, storeDirectory?: string,
-   *   storeOptions?: Parameters<typeof StoreChild.start>[1] }} [options] with `broker` the log is there, else in LMDB
+   *   storeOptions?: Parameters<typeof StoreChild.start>[1] }} [options] with `broker` the log is on Kafka, otherwise in LMDB
    */
   static async open({ broker, storeOptions, storeDirectory } = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'retrace-faults-'));
     const directories = { directory, storeDirectory: storeDirectory ?? join(directory, 'store') };
     const { log, job } = await (broker === undefined ? openOwnLmdbLog(directory) : openOwnKafkaLog(broker));
-    // A port of its own choice: `restartStore` finds one that the system gave taken by others, now and then.
+    // A chosen port, because `restartStore` sometimes finds a port that the system assigned taken by another process.
     const port = await findFreePort();
     const store = await StoreChild.start(directories.storeDirectory, { port, ...storeOptions });
     const bench = new FaultBench(directories, log, job, store);
@@ -71,7 +71,7 @@ export class FaultBench {
   }
 
   /**
-   * Appends events of one episode, or control events, and notes their ids before and after.
+   * Appends events of one episode, or control events, and records their ids as attempted and then as acknowledged.
    *
    * @param {readonly import('@retrace/trajectory').AnyEvent[]} events
    */
@@ -109,7 +109,7 @@ export class FaultBench {
   }
 
   /**
-   * Another run of `count` episodes, in log and store. It is none of what the audit asks for: it is there to be deleted.
+   * Appends another run of `count` episodes, to be deleted; the audit does not count it as produced.
    *
    * @param {number} count
    */
@@ -125,7 +125,7 @@ export class FaultBench {
     return ids.runId;
   }
 
-  /** As `retrace runs delete` does it beside sinks that run; what it appends counts as produced. @param {string} runId */
+  /** Deletes a run beside running sinks, as `retrace runs delete` does; the events that this appends count as produced. @param {string} runId */
   async deleteRun(runId) {
     this.deletedRuns.add(runId);
     const from = await this.log.endOffset('control', 0);
@@ -135,14 +135,14 @@ export class FaultBench {
     } finally {
       for (const { bytes } of await this.log.read('control', 0, from)) {
         const decoded = decodeEvent(bytes);
-        if (!decoded.ok) continue; // `verify` finds it.
+        if (!decoded.ok) continue; // `verify` reports it.
         this.attempted.add(decoded.event.eventId);
         this.acknowledged.add(decoded.event.eventId);
       }
     }
   }
 
-  /** What the names of a log's topics begin with; '' for a log that has none. */
+  /** Prefix of the log's topics; '' for a log without topics. */
   get kafkaPrefix() {
     return this.logJob.kind === 'kafka' ? this.logJob.options.prefix : '';
   }
@@ -156,7 +156,7 @@ export class FaultBench {
     return sink;
   }
 
-  /** Starts the store again at its address, after it has ended. @param {Parameters<typeof StoreChild.start>[1]} [options] */
+  /** Ends the store and starts it again at the same address. @param {Parameters<typeof StoreChild.start>[1]} [options] */
   async restartStore(options = {}) {
     await this.store.end();
     const port = Number(new URL(this.store.url).port);
@@ -164,7 +164,9 @@ export class FaultBench {
   }
 
   /**
-   * Resolves once the sinks that run have brought everything; @throws after `withinMs`.
+   * Resolves once the running sinks have brought everything into the store.
+   *
+   * @throws after `withinMs`
    *
    * @param {{ withinMs?: number }} [options]
    */
@@ -174,7 +176,9 @@ export class FaultBench {
     if ((await Promise.race([visible, late])) !== 'late') return;
     visible.catch(() => undefined);
     const said = this.sinks.map((sink) => sink.said).join('');
-    throw new Error(`not all was visible within ${withinMs} ms; the sinks said: ${said || 'nothing'}`);
+    throw new Error(
+      `Not all events were visible within ${withinMs} ms; output of the sinks: ${said || 'none'}`,
+    );
   }
 
   audit() {

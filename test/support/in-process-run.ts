@@ -21,13 +21,13 @@ import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 interface WorkOptions {
   readonly untilUpdate?: number;
-  /** What the trainer says. */
+  /** Called with each line that the trainer prints. */
   readonly onProgress?: (line: string) => void;
 }
 
 /**
- * A run whose collector and trainer work in this process on an event log on disk. Episodes are read from the log itself, so
- * what the store does to them is left out: what is tried here is what is computed, committed, resumed and replayed.
+ * A run whose collector and trainer work in this process on an event log on disk. Episodes are read from the log itself, without a
+ * store: this tests what is computed, committed, resumed and replayed.
  */
 export class InProcessRun {
   private constructor(
@@ -62,7 +62,7 @@ export class InProcessRun {
     return new InProcessRun(recipe, log, control, checkpoints, text, runId);
   }
 
-  /** Until the run has ended, or, as a kill between two updates would leave it, until so many updates are committed. */
+  /** Works until the run has ended, or until `untilUpdate` updates are committed, which leaves the run as a kill between updates does. */
   async work({ untilUpdate = Infinity, onProgress }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
@@ -95,7 +95,7 @@ export class InProcessRun {
       engine: 'test',
       onProgress: () => undefined,
     });
-    // The log itself is what episodes are read from: whatever is in it is stored.
+    // Episodes are read from the log, so everything in the log counts as stored.
     const sinking = setInterval(() => {
       void this.commitStored();
     }, 5);
@@ -107,7 +107,7 @@ export class InProcessRun {
     }
   }
 
-  /** The committed updates, in order. */
+  /** Returns the committed updates, in order. */
   async updates(): Promise<UpdateApplied[]> {
     const events = await this.read('control');
     return events.flatMap((event) => (event.kind === 'UpdateApplied' ? [event.payload] : []));

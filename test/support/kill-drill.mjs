@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, kill, runRetrace, startRetrace } from './cli.mjs';
 
-/** How long roles may outlive their supervisor, and a role may take to be started again. */
-const patienceMs = 20_000;
+/** Longest time for roles to outlive their supervisor, and for a role to be started again. */
+const PATIENCE_MS = 20_000;
 
 /**
- * `tree` is everything at once; `supervisor` the supervisor alone, after which its roles must end by themselves; `stop` no
- * kill, but SIGTERM, which must end with code 0; the others are roles.
+ * `tree` kills everything at once; `supervisor` only the supervisor, after which its roles must exit by themselves; `stop` sends
+ * SIGTERM, which must lead to exit code 0; the others kill one role.
  *
  * @typedef {object} Kill
  * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'trainer'} target
- * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or go on.
+ * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or resume.
  * @property {number} delayMs From then to the kill.
  */
 
 /**
- * A run's summary, and the numbers of the updates that were told of, in that order.
+ * A run's summary, and the numbers of the updates that were printed, in that order.
  *
  * @typedef {{ runId: string, numUpdates: number, weightsSha256: string, metrics: Record<string, number>, updatesTold: number[] }} KilledRun
  */
 
 /**
- * Trains to the end with kill -9 in between: of one role, which the supervisor starts again, or of the supervisor, which is
- * then started again and must go on with its run.
+ * Trains until the run ends, with kills in between (SIGKILL): of a role, which the supervisor restarts, or of the supervisor, which
+ * is then started again and must resume its run.
  *
  * @param {readonly string[]} args Arguments of `retrace train`.
  * @param {readonly Kill[]} kills In this order.
@@ -62,7 +62,7 @@ export async function trainWithKills(args, kills, { withinMs, command = 'train',
 }
 
 /**
- * What `retrace train` says of its run when it ends.
+ * Returns the summary that `retrace train` prints when its run ends.
  *
  * @param {import('./cli.mjs').Session} session
  * @param {number} withinMs
@@ -71,11 +71,11 @@ async function endOf(session, withinMs) {
   const code = await Promise.race([session.ended, sleep(withinMs, 'too late', { ref: false })]);
   const last = session.lines.findLast((line) => line.startsWith('{"runId"'));
   if (code === 0 && last !== undefined) return JSON.parse(last);
-  throw new Error(`the run did not finish (${code}):\n${session.lines.slice(-40).join('\n')}`);
+  throw new Error(`The run did not finish (${code}):\n${session.lines.slice(-40).join('\n')}`);
 }
 
 /**
- * The same of a run under `retrace up`, which goes on serving, as the store tells it.
+ * Returns the same summary for a run under `retrace up`, which continues serving, from the store.
  *
  * @param {import('./cli.mjs').Session} session
  * @param {readonly string[]} args
@@ -106,31 +106,31 @@ async function end(session, how) {
   const pids = Object.values(session.roles());
   kill(session.pid);
   await session.ended;
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + PATIENCE_MS;
   while (pids.some(isAlive)) {
-    if (Date.now() > deadline) throw new Error(`roles outlived their supervisor by ${patienceMs} ms`);
+    if (Date.now() > deadline) throw new Error(`roles outlived their supervisor by ${PATIENCE_MS} ms`);
     await sleep(50);
   }
 }
 
 /**
- * The role's process, once it runs.
+ * Returns the role's process id once it runs.
  *
  * @param {import('./cli.mjs').Session} session
  * @param {string} role
  */
 async function pidOf(session, role) {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const pid = session.roles()[role];
     if (pid !== undefined) return pid;
-    if (Date.now() > deadline) throw new Error(`no role ${role} to kill within ${patienceMs} ms`);
+    if (Date.now() > deadline) throw new Error(`no role ${role} to kill within ${PATIENCE_MS} ms`);
     await sleep(50);
   }
 }
 
 /**
- * Matches the line of that update or of one of the thousand after it: a run that goes on doesn't repeat its lines.
+ * Matches the line of that update or of one of the thousand after it, because a resumed run does not repeat its lines.
  *
  * @param {number} first
  */
@@ -141,7 +141,7 @@ function updateFrom(first) {
 }
 
 /**
- * Numbers in [0, 1) from a seed, so that a drill that fails can be made again (xorshift32).
+ * Returns a source of numbers in [0, 1) from a seed, so that a drill that fails can be repeated (xorshift32).
  *
  * @param {number} seed
  */

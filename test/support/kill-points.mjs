@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMIT_CALLS, Strace } from './strace.mjs';
 
 /**
- * Kills at commit points: which there are is counted in a run that nobody disturbs, then a process dies at the beginning of one of
- * these calls, is started again, and the audit looks.
+ * Kills at commit points: an undisturbed run counts the points, then a process is killed at the start of one of these calls, is
+ * started again, and is audited.
  *
  * @typedef {object} KillPoint
- * @property {string} name Of the system call.
- * @property {number} nth In its thread.
+ * @property {string} name Name of the system call.
+ * @property {number} nth Number of the call in its thread, from 1.
  */
 
 /**
  * @typedef {object} KillOutcome
  * @property {string} point Such as `rename 1`.
- * @property {string} hit What the process was about to do: the file's name; empty when it never came there.
+ * @property {string} hit File that the process was about to change; empty when it never reached the point.
  * @property {import('./store-audit.mjs').Audit} audit
  */
 
-/** Socket writes are the sink's requests. */
+/** Includes socket writes, because these are the sink's requests. */
 const SINK_CALLS = [...COMMIT_CALLS, 'pwritev', 'writev', 'msync', 'ftruncate'];
 const EPISODES_PER_KILL = 3;
 /** Hundreds of calls under strace take seconds on a busy machine. */
@@ -59,7 +59,7 @@ export function countSinkPoints(bench) {
   });
 }
 
-/** The store dies in the middle of an insert. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+/** Kills the store in the middle of an insert. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killStoreInInsert(bench, point) {
   const kill = await killAtOrBefore(bench.store, point, { work: () => appendAndSee(bench) });
   await bench.restartStore();
@@ -67,7 +67,7 @@ export async function killStoreInInsert(bench, point) {
   return { ...kill, audit: await bench.audit() };
 }
 
-/** The store dies in the middle of a merge. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+/** Kills the store in the middle of a merge. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killStoreInMerge(bench, point) {
   const kill = await killAtOrBefore(bench.store, point, {
     before: () => appendAndSee(bench),
@@ -75,13 +75,13 @@ export async function killStoreInMerge(bench, point) {
   });
   await bench.restartStore();
   const before = await bench.audit();
-  // What was half done must not be taken for whole by the next merge either.
+  // The next merge must not take a half-written part for a whole one either.
   await merge(bench);
   const after = await bench.audit();
   return { ...kill, audit: { ...after, faults: [...before.faults, ...after.faults] } };
 }
 
-/** The store dies while a run is deleted, which is then asked for again. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+/** Kills the store while a run is deleted, then deletes the run again. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killStoreInDeletion(bench, point) {
   let runId = '';
   const kill = await killAtOrBefore(bench.store, point, {
@@ -96,7 +96,7 @@ export async function killStoreInDeletion(bench, point) {
   return { ...kill, audit: await bench.audit() };
 }
 
-/** The sink dies with its requests and cursors half done. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
+/** Kills the sink in the middle of a request or cursor commit. @param {import('./fault-bench.mjs').FaultBench} bench @param {KillPoint} point */
 export async function killSink(bench, point) {
   const [sink] = bench.sinks;
   const kill = await killAtOrBefore(sink, point, {
@@ -115,7 +115,7 @@ export async function killSink(bench, point) {
 }
 
 /**
- * `count` of them, evenly spread; all where there are no more.
+ * Takes `count` points, evenly spread, or all where there are no more.
  *
  * @template T
  * @param {readonly T[]} points
@@ -127,7 +127,7 @@ export function sampleEvenly(points, count) {
 }
 
 /**
- * The same in an order of which every beginning is evenly spread over them: by the bits of their place, the last one first.
+ * Orders the points so that every prefix is evenly spread over them: by the reversed bits of their place.
  *
  * @template T
  * @param {readonly T[]} points
@@ -140,7 +140,7 @@ export function spreadEvenly(points) {
   return places.filter((place) => place < points.length).map((place) => points[place]);
 }
 
-/** One line for each kind of file: where kills really came. @param {readonly KillOutcome[]} outcomes */
+/** Counts the kills by the kind of file that they hit. @param {readonly KillOutcome[]} outcomes */
 export function countHits(outcomes) {
   /** @type {Record<string, number>} */
   const counts = {};
@@ -161,8 +161,8 @@ async function countPoints(pid, calls, { isPoint, before, work }) {
 }
 
 /**
- * Threads share the work otherwise each time, so that none may come to the point: then the work is done again and the process dies at
- * half that number.
+ * Kills at the point, or, where no thread reaches it because the threads share the work differently each time, repeats the work and
+ * kills at half that number.
  *
  * @param {{ pid: number, ended: Promise<unknown> }} target
  * @param {KillPoint} point
@@ -176,7 +176,7 @@ async function killAtOrBefore(target, { name, nth }, { before, work }) {
     : { point: `${name} ${nth}`, hit };
 }
 
-/** Works until the process dies at the point, or has done all of it. Gives what it was at then, '' when it lived on. */
+/** Works until the process dies at the point or all work is done. Returns the call and the kind of file, or '' when the process survived. */
 async function killAt({ pid, ended }, { name, nth }, work) {
   const strace = await Strace.attach(pid, [name], `signal=SIGKILL:when=${nth}`);
   const done = work().then(
@@ -184,7 +184,7 @@ async function killAt({ pid, ended }, { name, nth }, work) {
     () => ended,
   );
   const calls = await strace.detachAfter(Promise.race([ended, done]), AT_LATEST_MS);
-  // It may have died in the middle of what goes on without it.
+  // The work may continue without the process that died.
   await done;
   const hasDied = (await Promise.race([ended, sleep(ENDED_WITHIN_MS, 'alive')])) !== 'alive';
   return hasDied ? `${name} ${fileKind(calls[calls.length - 1]?.path ?? '')}` : '';
@@ -199,7 +199,7 @@ function merge(bench) {
   return bench.client.command('OPTIMIZE TABLE events FINAL');
 }
 
-/** A file's name without what numbers it, in its kind of directory: `tmp_insert/data.bin`. */
+/** Returns a file's name without numbers, in its kind of directory: `tmp_insert/data.bin`. */
 function fileKind(path) {
   const parts = path.replace(/\/$/, '').split('/');
   const kinds = parts

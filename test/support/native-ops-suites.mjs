@@ -13,8 +13,8 @@ const SUITES = [
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
 /**
- * Installs the backend under each environment, makes sure that it opens there with Retrace's own ops, runs the suites of ops,
- * generation and optimizer, and records how many tests passed. The process fails where one does, or none ran.
+ * Installs the backend under each environment, checks that it opens with Retrace's own ops, runs the suites of ops, generation and
+ * optimizer, and records how many tests passed. The process exits with 1 when a test fails or none ran.
  *
  * @param {{ title: string, settings: readonly { name: string, environment: NodeJS.ProcessEnv }[] }} job
  */
@@ -24,7 +24,7 @@ export function testNativeOps({ title, settings }) {
     execFileSync(process.execPath, [retrace, 'backend', 'install'], { stdio: 'inherit', env: environment });
     console.log(`${name}: ${requireNativeOps(environment)}`);
     const { report } = runVitest(SUITES, environment);
-    if (report === null) throw new Error(`vitest wrote no report for ${name}`);
+    if (report === null) throw new Error(`Vitest wrote no report for ${name}`);
     const { numPassedTests, numFailedTests, numPendingTests } = report;
     if (numFailedTests > 0 || numPassedTests === 0) process.exitCode = 1;
     return [
@@ -38,7 +38,7 @@ export function testNativeOps({ title, settings }) {
     writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
 }
 
-/** Without them the suites would pass as well, on ops composed of TensorFlow's. Returns what was opened. */
+/** Checks that Retrace's own ops are loaded: without them the suites pass as well, on ops composed of TensorFlow's. Returns the backend's description. */
 function requireNativeOps(environment) {
   const program = `
     const { openBackend } = await import('@retrace/policy');
@@ -52,6 +52,6 @@ function requireNativeOps(environment) {
   const { version, reason } = JSON.parse(output.trim().split('\n').at(-1));
   const asked = environment.RETRACE_TENSORFLOW || version;
   if (reason.includes('without the fused ops') || version !== asked)
-    throw new Error(`TensorFlow ${asked} with Retrace's own ops was asked for; opened was ${reason}`);
+    throw new Error(`Expected TensorFlow ${asked} with Retrace's own ops; opened ${reason}`);
   return reason;
 }

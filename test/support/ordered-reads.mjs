@@ -2,20 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { TrajectoryReader } from '@retrace/store';
 
 /**
- * Reading in the order of the key while rows come and parts merge: whether an episode that is in the store whole is ever shown with less.
+ * Checks reads in key order while rows arrive and parts merge: an episode that is completely in the store must never be read with
+ * missing steps.
  *
- * Statements are asked with the engine's settings as they are, and where an answer lacks something, once more with each of these changed, and with
- * the rows looked up by their offset: which tells a fault of the engine's reading from rows that are gone.
+ * Statements run with the engine's settings unchanged. Where an answer lacks something, they run again with each of these settings
+ * changed, and the rows are looked up by offset, which tells a fault of the engine's reading from rows that are gone.
  */
 
-/** What may stand between a row and who asks for it in the order of the key. */
+/** Settings of the engine that may hide a row from a read in key order. */
 export const WAYS_OF_READING = {
   'as they are': {},
   'no reading in order': { optimize_read_in_order: 0 },
   'no skipping indexes': { use_skip_indexes: 0 },
 };
 
-/** Settings go with every statement of it. */
+/** Wraps a client so that every statement has these settings. */
 export function withSettings(client, added) {
   return new Proxy(client, {
     get(target, name) {
@@ -29,12 +30,12 @@ export function withSettings(client, added) {
 }
 
 /**
- * The trainer's reading of whole episodes against the events that were appended.
+ * Compares whole episodes, as the trainer reads them, with the events that were appended.
  *
  * @param {import('@retrace/store').StoreClient} client
  * @param {string} runId
  * @param {readonly (readonly import('@retrace/trajectory').AnyEvent[])[]} episodes Events of each, in order; all visible.
- * @returns {Promise<string | null>} what is wrong, one sentence; null when every step is there with its tokens, rewards and logprobs
+ * @returns {Promise<string | null>} what is wrong, in one sentence; null when every step is there with its tokens, rewards and logprobs
  */
 export async function readEpisodesAndCompare(client, runId, episodes) {
   const ids = episodes.map(([{ episodeId }]) => episodeId);
@@ -64,7 +65,7 @@ export async function readEpisodesAndCompare(client, runId, episodes) {
 }
 
 /**
- * The view `steps` of all episodes of the run, as the audit reads it, against how many steps each has.
+ * Compares the view `steps` of all episodes of the run, as the audit reads it, with the number of steps of each.
  *
  * @param {import('@retrace/store').StoreClient} client
  * @param {string} runId
@@ -83,7 +84,7 @@ export async function countStepsAndCompare(client, runId, episodes) {
 }
 
 /**
- * Once more in each way, and where the rows are.
+ * Repeats a check with each setting changed, and looks up where the rows are.
  *
  * @param {import('@retrace/store').StoreClient} client
  * @param {(client: import('@retrace/store').StoreClient) => Promise<string | null>} look

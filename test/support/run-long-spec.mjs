@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { runVitest } from './vitest-report.mjs';
 
 /**
- * A figure that a test leaves in `task.meta.figures`, beside which its outcome and its seconds are recorded.
+ * A figure that a test leaves in `task.meta.figures`; its outcome and its seconds are recorded, too.
  *
  * @typedef {{ name: string, value: number | string, unit?: string }} Figure
  */
 
 /**
- * Runs a spec of `test/long/`, which `npm test` leaves out, takes over its exit code, and writes what each of its tests came to
- * for `npm run test:long`, which keeps it. Nothing is written where every test was skipped.
+ * Runs a spec of `test/long/`, which `npm test` leaves out, takes over its exit code, and writes the outcome of each of its tests for
+ * `npm run test:long` to record. Writes nothing when every test was skipped.
  *
  * @param {string} name
  * @param {string} title

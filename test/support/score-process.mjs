@@ -1,6 +1,6 @@
 /**
- * Scores a run with a judge, as a process of its own: `node score-process.mjs '{ "storeUrl", "logPath", "runId", "endpoint",
- * "instructions" }'`. Prints the totals by episode, and what asking took.
+ * Scores a run with a judge in its own process: `node score-process.mjs '{ "storeUrl", "logPath", "runId", "endpoint",
+ * "instructions" }'`. Prints the totals by episode, and the judge's usage.
  */
 import { RewardScorer, scoreRun, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader } from '@retrace/store';

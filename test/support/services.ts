@@ -15,12 +15,12 @@ export interface VerifyReport {
   readonly numDeletedRecords: number;
 }
 
-/** Roles started alone on a broker and on `retrace store` in place of a ClickHouse server. */
+/** Roles, each started by its own command, on a broker and on `retrace store` in place of a ClickHouse server. */
 export class ServiceRoles {
   private readonly sessions: Session[] = [];
 
   private constructor(
-    /** What names log and store to every role. */
+    /** Environment variables that name log and store to every role. */
     readonly environment: Readonly<Record<string, string>>,
     private readonly remove: () => void,
   ) {}
@@ -53,14 +53,14 @@ export class ServiceRoles {
     return roles;
   }
 
-  /** Starts a role, which is stopped with the others at the end. */
+  /** Starts a role, which is stopped with the others by `close`. */
   role(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Session {
     const session = startRetrace(args, { ...this.environment, ...environment });
     this.sessions.push(session);
     return session;
   }
 
-  /** Exit code of a role; when it does not end in time, an error with the last lines of all. */
+  /** Resolves with the exit code of a role; throws with the last lines of all roles when it does not exit in time. */
   async finish({ ended }: Session, withinMs: number): Promise<number | string> {
     const stop = new AbortController();
     const late = sleep(withinMs, null, { signal: stop.signal }).catch(() => null);
@@ -71,11 +71,11 @@ export class ServiceRoles {
       ({ child, lines }) => `${child.spawnargs.slice(2).join(' ')}:\n${lines.slice(-25).join('\n')}`,
     );
     throw new Error(
-      `a role did not end within ${withinMs / 1000} s; the last lines were:\n${said.join('\n\n')}`,
+      `A role did not exit within ${withinMs / 1000} s; the last lines were:\n${said.join('\n\n')}`,
     );
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command until it exits. */
   run(args: readonly string[]): ReturnType<typeof runRetrace> {
     return runRetrace(args, { environment: this.environment });
   }
@@ -86,7 +86,7 @@ export class ServiceRoles {
     return JSON.parse(stdout);
   }
 
-  /** The report of `retrace verify` once the sinks have brought everything. */
+  /** Returns the report of `retrace verify` once the sinks have brought everything. */
   async verify(): Promise<{ readonly code: number | null; readonly report: VerifyReport }> {
     for (let attempt = 0; ; attempt += 1) {
       const { code, stdout, stderr } = await this.run(['verify', '--json']);

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What a sink process of a test is told; see `sink-program.mjs`.
+ * Options of a sink process; see `sink-program.mjs`.
  *
  * @typedef {object} SinkJob
  * @property {{ kind: 'lmdb', path: string } | { kind: 'kafka', options: { brokers: string[], prefix: string, numTrajectoryPartitions: number } }} log
  * @property {{ url: string, username: string, password: string, requestTimeoutMs?: number }} store
  * @property {{ index: number, count: number }} [share]
  * @property {import('@retrace/store').SinkOptions} [options]
- * @property {'token-deduplication' | 'cursor-before-insert' | 'position-forgotten'} [mutation] A sink that
- *   works otherwise than it should.
+ * @property {'token-deduplication' | 'cursor-before-insert' | 'position-forgotten'} [mutation] A deliberate
+ *   fault of the sink.
  */
 
 /** Small batches and short pauses, so that a few events make many commits. */
@@ -25,7 +25,7 @@ export const SMALL_BATCHES = {
   maxBackoffMs: 200,
 };
 
-/** A sink in a process of its own, which tests can kill. */
+/** A sink in its own process, which tests can kill. */
 export class SinkChild {
   /** @param {import('node:child_process').ChildProcess} child */
   constructor(child) {
@@ -33,14 +33,14 @@ export class SinkChild {
     this.pid = Number(child.pid);
     /** @type {Promise<number | string>} Exit code, or the signal that ended it. */
     this.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-    /** Whether it carries every partition, as it should. */
+    /** True when the sink carries every partition and has no mutation. */
     this.isWhole = true;
     this.said = '';
     child.stderr?.on('data', (chunk) => (this.said += chunk));
   }
 
   /**
-   * Resolves once it follows the log.
+   * Starts a sink; resolves once it follows the log.
    *
    * @param {SinkJob} job
    * @param {{ environment?: Record<string, string> }} [options]

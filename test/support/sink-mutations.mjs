@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { overriding } from '@retrace/log/testing';
 
 /**
- * Sinks that work otherwise than they should, made by wrapping the ports that the sink works through. Two are designs that are
- * known to lose data: the fault matrix has to find each of them, a test of the tests. One is a sink that does its worst and must do
- * no harm all the same.
+ * Deliberately faulty sinks, made by wrapping the sink's ports. Two are designs that are known to lose data, and the fault matrix must
+ * detect each of them. The third brings every record twice, which must do no harm.
  */
 
 const CURSOR_GROUP = 'mutant';
@@ -23,13 +23,13 @@ export function mutate({ log, client }, mutation) {
     case 'position-forgotten':
       return { log, client: withoutPosition(client) };
     default:
-      throw new TypeError(`no mutation ${mutation}`);
+      throw new TypeError(`Unknown mutation ${mutation}`);
   }
 }
 
 /**
- * Inserts carry a token, and one whose outcome is unknown is sent again under the same token until the store says that it has it. The
- * engine notes the token before the part is renamed into place.
+ * Deduplicates by token: an insert with an unknown outcome is sent again under the same token until the store confirms it. This loses
+ * data because the engine records the token before the part is renamed into place.
  */
 function withTokens(client) {
   return overriding(client, {
@@ -48,7 +48,7 @@ function withTokens(client) {
   });
 }
 
-/** The first readings of the position find nothing: every partition is brought once more from its start. */
+/** Returns no position on the first read of each partition, so the sink brings every partition again from its start. */
 function withoutPosition(client) {
   const seen = new Set();
   return overriding(client, {
@@ -62,7 +62,7 @@ function withoutPosition(client) {
   });
 }
 
-/** The position is a cursor in the log, committed when records have been read, before they are inserted. */
+/** Keeps the position as a cursor in the log, committed after records are read and before they are inserted. */
 function withEarlyCursor({ log, client }) {
   return {
     log: overriding(log, {
@@ -90,15 +90,4 @@ function isPositionQuery(sql) {
 
 function digest(bytes) {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** `target` with some of its methods replaced. */
-function overriding(target, methods) {
-  return new Proxy(target, {
-    get(_, name) {
-      if (Object.hasOwn(methods, name)) return methods[name];
-      const own = Reflect.get(target, name, target);
-      return typeof own === 'function' ? own.bind(target) : own;
-    },
-  });
 }

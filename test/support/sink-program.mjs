@@ -1,4 +1,4 @@
-/** A sink that tests start as a process: `node sink-program.mjs <SinkJob as JSON>`; stops in order on SIGTERM. */
+/** Runs a sink as a process of a test: `node sink-program.mjs <SinkJob as JSON>`; stops in order on SIGTERM. */
 import { createStoreClient, Sink } from '@retrace/store';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { openLmdbLog } from '@retrace/log/lmdb';
@@ -8,7 +8,7 @@ import { mutate } from './sink-mutations.mjs';
 const job = JSON.parse(process.argv[2]);
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
-// Whoever started it is gone.
+// The parent process has exited.
 process.once('disconnect', () => process.exit(1));
 
 const log =

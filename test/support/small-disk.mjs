@@ -5,11 +5,11 @@ import { root } from './cli.mjs';
 
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
 
-/** What a person is told when the disk is full. */
+/** Message of a command whose disk is full. */
 export const DISK_FULL =
   /^retrace: data directory \S+: the disk is full \(\d+ MiB free, at least 48 are needed\); free some space/;
 
-/** Whether this user may mount a file system of its own. */
+/** Returns whether this user may mount a file system. */
 export function canMount() {
   try {
     execFileSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { stdio: 'ignore' });
@@ -20,7 +20,7 @@ export function canMount() {
 }
 
 /**
- * Shell: fills the small disk after so many seconds, with a file `ballast`.
+ * Returns shell code that fills the small disk after `delaySeconds`, with a file `ballast`.
  *
  * @param {number} delaySeconds
  */
@@ -34,7 +34,7 @@ export function fillDisk(delaySeconds) {
  * @param {string} disk a directory to make
  * @param {string} script
  * @param {readonly string[]} args
- * @returns {{ code: number | null, lines: string[] }} its exit code, and what it wrote to stderr
+ * @returns {{ code: number | null, lines: string[] }} its exit code, and the lines of its stderr
  */
 export function runOnSmallDisk(disk, script, args) {
   mkdirSync(disk);

@@ -5,16 +5,16 @@ import { SINK_GROUP } from '@retrace/log';
 import { Strace, whyNoStrace } from './strace.mjs';
 
 /**
- * The faults that a soak mixes. Each draws its numbers first, all of them from one random source, so that the schedule depends on the
- * seed alone and not on what the machine can do or how fast it is.
+ * The faults that a soak mixes. Each draws its parameters first, all from one random source, so that the schedule depends only on the
+ * seed and not on the machine's abilities or speed.
  *
  * @typedef {object} FaultKind
  * @property {string} name
  * @property {'lmdb' | 'kafka'} [only] The log that it needs; default: either.
  * @property {boolean} [needsStrace]
  * @property {(random: Draw) => Record<string, any>} draw
- * @property {(bench: import('./fault-bench.mjs').FaultBench, drawn: any) => Promise<unknown>} run Leaves processes dead
- *   where it killed them.
+ * @property {(bench: import('./fault-bench.mjs').FaultBench, drawn: any) => Promise<unknown>} run Leaves killed processes
+ *   dead.
  */
 
 /**
@@ -88,7 +88,7 @@ export const FAULT_KINDS = [
       const setLimit = (limit) =>
         spawnSync('prlimit', ['--pid', String(store.pid), `--fsize=${limit}:unlimited`]);
       setLimit(maxFileBytes);
-      // It may find out, and end.
+      // The store may detect the short write and exit.
       await Promise.race([store.ended, sleep(forMs)]);
       setLimit('unlimited');
     },
@@ -116,7 +116,7 @@ export const FAULT_KINDS = [
     run: async (bench, { forMs }) => {
       const [sleeper] = bench.sinks;
       sleeper.child.kill('SIGSTOP');
-      // Where it holds the write lock of an LMDB log nobody else gets on until it wakes.
+      // If it holds the write lock of an LMDB log, all other processes wait until it wakes.
       const starting = bench.startSink();
       await sleep(forMs);
       sleeper.child.kill('SIGCONT');
@@ -191,7 +191,7 @@ export const FAULT_KINDS = [
   },
 ];
 
-/** Why it can't be done here; null when it can. @param {FaultKind} kind @param {'lmdb' | 'kafka'} logKind */
+/** Returns why this fault can't be injected here; null when it can. @param {FaultKind} kind @param {'lmdb' | 'kafka'} logKind */
 export function whySkipped(kind, logKind) {
   if (kind.only !== undefined && kind.only !== logKind) return `the log is on ${logKind}`;
   return kind.needsStrace ? whyNoStrace() : null;

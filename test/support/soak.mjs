@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from './kill-drill.mjs';
 import { FAULT_KINDS, whySkipped } from './soak-faults.mjs';
 
-/** A write beyond a limit of the file's size is cut short, as on a full disk; without the trap it would end the process. */
+/** Cuts a write beyond the limit of the file's size short, as a full disk does; without the trap the process would be killed. */
 export const LIMITABLE = ['bash', '-c', `trap '' XFSZ; exec "$0" "$@"`];
 
 const FAULTS_PER_AUDIT = 5;
 const VISIBLE_WITHIN_MS = 60_000;
 const MAX_AUDIT_ATTEMPTS = 5;
 
-/** What was done and what came of it. */
+/** A soak that failed, with the faults up to then. */
 export class SoakFailure extends Error {
   /** @param {string} message @param {readonly string[]} done */
   constructor(message, done) {
@@ -19,7 +19,7 @@ export class SoakFailure extends Error {
 }
 
 /**
- * Faults in the order that the seed gives, without end.
+ * Yields faults in the seed's order, without end.
  *
  * @param {number} seed
  */
@@ -32,7 +32,7 @@ export function* planFaults(seed) {
 }
 
 /**
- * Does faults on one log and its store while producers append, and audits after every few of them and at the end.
+ * Injects faults into one log and its store while producers append, and audits after every few faults and at the end.
  *
  * @param {import('./fault-bench.mjs').FaultBench} bench
  * @param {{ seed: number, lastsMs: number, onLine: (line: string) => void }} options
@@ -59,7 +59,7 @@ export async function soak(bench, { seed, lastsMs, onLine }) {
         continue;
       }
       await kind.run(bench, drawn).catch((error) => {
-        // The store may end by itself after a disk was full; what a fault then can't do is no finding.
+        // The store may exit by itself after a full disk; a fault that can't run then is no finding.
         if (!error.retriable && !hasEnded(bench.store.child)) throw error;
         onLine(`${number}. was cut short: ${error.message}`);
       });
@@ -81,14 +81,14 @@ export async function soak(bench, { seed, lastsMs, onLine }) {
   }
 }
 
-/** What a supervisor does: starts again what has ended, a store and one sink over all partitions at least. */
+/** Restarts processes that have exited, as a supervisor does: the store, and one sink over all partitions. */
 async function heal(bench) {
   if (hasEnded(bench.store.child)) await bench.restartStore({ prefix: LIMITABLE });
   for (const sink of bench.sinks) {
-    if (sink.child.exitCode === 2) throw new Error(`a sink gave up: ${sink.said}`);
+    if (sink.child.exitCode === 2) throw new Error(`A sink gave up: ${sink.said}`);
   }
   const living = bench.sinks.filter(({ child }) => !hasEnded(child));
-  // One for all partitions, as the product has it; those that a fault left behind otherwise go.
+  // Keeps one sink for all partitions, as in production, and stops others that a fault left behind.
   const whole = living.find(({ isWhole }) => isWhole);
   bench.sinks = whole === undefined ? [] : [whole];
   if (whole === undefined) await bench.startSink();
@@ -99,7 +99,7 @@ function hasEnded({ exitCode, signalCode }) {
   return exitCode !== null || signalCode !== null;
 }
 
-/** The store may end by itself as late as now, when it finds what a full disk did; as with any other end it is started again. */
+/** Audits, and restarts the store where it exits only now because it detects the effect of a full disk. */
 async function auditNow(bench) {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -110,7 +110,7 @@ async function auditNow(bench) {
       await sleep(3_000);
       const again = await bench.audit();
       throw new Error(
-        `the audit found:\n  ${audit.faults.join('\n  ')}\nand 3 s later:\n  ${again.faults.join('\n  ') || 'nothing'}\nsteps counted in the order of the key: ${ordered}, otherwise: ${unordered}`,
+        `The audit found:\n  ${audit.faults.join('\n  ')}\nand 3 s later:\n  ${again.faults.join('\n  ') || 'nothing'}\nsteps counted in key order: ${ordered}, otherwise: ${unordered}`,
       );
     } catch (error) {
       if (!error.retriable || attempt === MAX_AUDIT_ATTEMPTS) throw error;
@@ -120,14 +120,14 @@ async function auditNow(bench) {
   }
 }
 
-/** The engine has two ways to read what is sorted; a difference between them is its own fault. */
+/** Counts steps in one of the engine's two ways to read sorted data; a difference between the two is a fault of the engine. */
 async function countSteps({ client }, inOrder) {
   const sql = `SELECT count() AS n FROM steps SETTINGS optimize_read_in_order = ${inOrder}`;
   const [{ n }] = await client.queryRows(sql);
   return n;
 }
 
-/** Two producers that also repeat, reorder and contradict; what the log doesn't acknowledge they append again. */
+/** Starts two producers that also repeat, reorder and contradict events; they append again what the log does not acknowledge. */
 function startProducers(bench, seed) {
   let isStopped = false;
   const produce = async (random) => {
@@ -139,7 +139,7 @@ function startProducers(bench, seed) {
     }
   };
   const running = [1, 2].map((number) => produce(drawFrom(seed * 2 + number)));
-  // Awaited when they are stopped.
+  // Errors are reported by `stop`, which awaits the producers.
   for (const each of running) each.catch(() => undefined);
   return {
     stop: async () => {
@@ -165,7 +165,7 @@ function episodeInPieces(bench, random) {
   }
 }
 
-/** Another account of the same step, in every event that is one. */
+/** Returns a step event with another action, and other events unchanged. */
 export function withOtherAction(event) {
   if (event.kind !== 'StepRecorded') return event;
   return { ...event, payload: { ...event.payload, action: 'the other' } };
@@ -185,7 +185,7 @@ async function appendUntilAcknowledged(bench, events) {
 /** @param {number} seed @returns {import('./soak-faults.mjs').Draw} */
 function drawFrom(seed) {
   const random = seededRandom(seed);
-  // Seeds that are near each other begin alike.
+  // Skips the first numbers, which are similar for neighbouring seeds.
   for (let i = 0; i < 20; i += 1) random();
   return {
     integer: (from, to) => from + Math.floor(random() * (to - from + 1)),

@@ -3,17 +3,17 @@ import { decodeEvent } from '@retrace/trajectory/codec';
 import { EpisodeFold } from '@retrace/trajectory';
 
 /**
- * What producers know: ids of events.
+ * Ids of the events that producers appended.
  *
  * @typedef {object} Produced
- * @property {ReadonlySet<string>} acknowledged In the log, said the log.
- * @property {ReadonlySet<string>} attempted Appended with whatever outcome; has the acknowledged ones too.
+ * @property {ReadonlySet<string>} acknowledged Acknowledged by the log.
+ * @property {ReadonlySet<string>} attempted Appended with any outcome, including the acknowledged ones.
  * @property {ReadonlySet<string>} [deletedRuns] Runs of which nothing but the deletion may be left in the store, whatever the log could not let go of.
  */
 
 /**
  * @typedef {object} Audit
- * @property {readonly string[]} faults One sentence each; none when everything is as it must be.
+ * @property {readonly string[]} faults One sentence each; empty when the store is correct.
  * @property {number} numEvents
  * @property {number} numSealedEpisodes
  * @property {number} numRepeatedRows
@@ -24,7 +24,7 @@ const STREAMS = /** @type {const} */ (['control', 'trajectories']);
 const MAX_NAMED = 5;
 
 /**
- * Whether the store holds what was produced, and shows it once.
+ * Audits whether the store holds everything that was produced, and shows it once.
  *
  * (1) `retrace verify`'s comparison of log and store. Then, with nothing of its code but the codec and the fold: (2) the ids in the
  * log and those in the store are the same, hold all that was acknowledged and nothing that nobody produced; (3) the read path shows every
@@ -47,7 +47,7 @@ export async function auditStore({ log, client, produced }) {
   return { faults, numEvents: ids.size, numSealedEpisodes, numRepeatedRows, numConflicts };
 }
 
-/** Everything that the log tells of runs that were not deleted, by a reading from its first record to its last. */
+/** Reads the whole log, and folds the records of runs that were not deleted. */
 async function foldLog(log, deletedRuns) {
   const ids = new Set();
   /** @type {Map<string, { fold: EpisodeFold, steps: Map<number, object> }>} */
@@ -74,7 +74,7 @@ async function foldLog(log, deletedRuns) {
 }
 
 function applyTo({ ids, episodes }, event, offset) {
-  // The log writes its own first record.
+  // The log itself writes its first record.
   if (event.kind === 'LogOpened') return;
   ids.add(event.eventId);
   if (event.episodeId === '') return;
@@ -148,9 +148,9 @@ async function compareEpisodes(client, episodes) {
   return faults;
 }
 
-/** What of an episode the views show otherwise than the fold of its records, one sentence; null when they agree. */
+/** Returns how the views of an episode differ from the fold of its records, in one sentence; null when they agree. */
 function findDifference(episode, shown, shownSteps) {
-  if (episode === undefined) return null; // Named already.
+  if (episode === undefined) return null; // Already reported as missing.
   const { ended } = episode.fold.state();
   if (shown.sealed !== (ended !== null)) return `the view says sealed ${shown.sealed}`;
   if (ended !== null) {
@@ -172,7 +172,7 @@ function findDifference(episode, shown, shownSteps) {
       row.reward === step.reward &&
       isEqual(row.token_ids, step.tokenIds) &&
       isEqual(row.token_logprobs.map(Math.fround), step.tokenLogprobs);
-    if (!isSame) return `step ${row.step} is shown otherwise than its record says`;
+    if (!isSame) return `step ${row.step} differs from its record`;
   }
   return shownSteps.length === episode.steps.size
     ? null

@@ -4,7 +4,7 @@ import { root } from './cli.mjs';
 
 export const STORE_USER = { username: 'retrace', password: 'of a test' };
 
-/** The store's process as `retrace up` and `retrace store` start it, without their supervisor: whoever kills it starts it again. */
+/** The store's process as `retrace up` and `retrace store` start it, without a supervisor: a test that kills it restarts it. */
 export class StoreChild {
   /**
    * @param {import('node:child_process').ChildProcess} child
@@ -25,13 +25,13 @@ export class StoreChild {
    * @param {string} directory
    * @param {{ port?: number, prefix?: readonly string[], environment?: Record<string, string> }} [options] `prefix`: a command
    *   that runs the one after it, such as `['prlimit', '--fsize=65536']`
-   * @throws when it ends before it serves
+   * @throws when it exits before it serves
    */
   static async start(directory, { port = 0, prefix = [], environment = {} } = {}) {
-    const program = join(root, 'apps', 'cli', 'dist', 'roles', 'store.js');
+    const program = join(root, 'apps', 'store', 'dist', 'main.js');
     const [command, ...args] = [...prefix, process.execPath, program];
     const child = spawn(command, args, {
-      // The channel tells it when whoever started it is gone.
+      // The IPC channel tells the process when its parent has exited.
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...process.env,
@@ -57,7 +57,7 @@ export class StoreChild {
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
       child.once('close', (code, signal) =>
-        reject(new Error(`the store ended with ${code ?? signal}: ${said}`)),
+        reject(new Error(`The store exited with ${code ?? signal}: ${said}`)),
       );
     });
     return new StoreChild(child, url, ended);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls that change what a directory holds, or make that durable. */
+/** Calls that change the content of a directory, or make it durable. */
 export const COMMIT_CALLS = [
   'write',
   'pwrite64',
@@ -18,8 +18,8 @@ export const COMMIT_CALLS = [
 ];
 
 /**
- * A call of a traced process. strace counts a `when=N` for every thread by itself, so `nth` is that: the how-manieth call of
- * this name in its thread.
+ * A call of a traced process. `nth` is its number among the calls of this name in its thread, because strace counts `when=N` per
+ * thread.
  *
  * @typedef {object} TracedCall
  * @property {string} name
@@ -32,7 +32,7 @@ const DETACH_WITHIN_MS = 2_000;
 /** @type {string | null | undefined} */
 let unavailable;
 
-/** Why strace can't be used here, to complete "skipped, because …"; null when it can. */
+/** Returns why strace can't be used here, to complete "skipped, because …"; null when it can. */
 export function whyNoStrace() {
   unavailable ??= findProblem() ?? '';
   return unavailable === '' ? null : unavailable;
@@ -50,7 +50,7 @@ function findProblem() {
   }
 }
 
-/** strace on a process and all its threads, present and to come. */
+/** Runs strace on a process and all its threads, including future ones. */
 export class Strace {
   #directory = mkdtempSync(join(tmpdir(), 'retrace-strace-'));
   /** @type {import('node:child_process').ChildProcess} */
@@ -78,7 +78,7 @@ export class Strace {
   }
 
   /**
-   * Resolves once the process is under it.
+   * Attaches strace; resolves once it traces the process.
    *
    * @param {number} pid
    * @param {readonly string[]} calls
@@ -102,11 +102,11 @@ export class Strace {
     });
   }
 
-  /** Resolves once it has seen one of the calls. */
+  /** Resolves once one of the calls was made. */
   async untilCalled(withinMs = 10_000) {
     const lastMs = performance.now() + withinMs;
     while (this.#calls().length === 0) {
-      if (performance.now() > lastMs) throw new Error(`none of the calls came within ${withinMs} ms`);
+      if (performance.now() > lastMs) throw new Error(`None of the calls was made within ${withinMs} ms`);
       await sleep(20);
     }
   }
@@ -119,7 +119,7 @@ export class Strace {
     return readFileSync(join(this.#directory, 'trace'), 'utf8');
   }
 
-  /** Resolves once the process was killed, also while strace holds what is left of it; at the latest with strace's own end. */
+  /** Resolves once the process was killed, even while strace still holds it; at the latest when strace exits. */
   async #killed() {
     const isOver = this.#ended.then(() => true);
     while (!/\+\+\+ killed by SIGKILL/.test(this.#trace())) {
@@ -128,7 +128,7 @@ export class Strace {
   }
 
   /**
-   * Waits until the process was killed or its work is over, but not for ever. Then as `detach`.
+   * Waits until the process was killed or its work is over, at most `withinMs`; then detaches.
    *
    * @param {Promise<unknown>} over
    * @param {number} withinMs
@@ -139,13 +139,13 @@ export class Strace {
   }
 
   /**
-   * Lets the process go on by itself, where it still lives, and gives the calls it made.
+   * Detaches from the process, which continues if it is alive; returns the calls that it made.
    *
    * @returns {Promise<TracedCall[]>}
    */
   async detach() {
     this.#child.kill('SIGTERM');
-    // It may wait for ever for a thread of a process that was killed; without it the kernel clears that away.
+    // strace can wait forever for a thread of a killed process; once strace is gone, the kernel removes that thread.
     const isStuck = await Promise.race([this.#ended, sleep(DETACH_WITHIN_MS, 'stuck', { ref: false })]);
     if (isStuck === 'stuck') this.#child.kill('SIGKILL');
     await this.#ended;

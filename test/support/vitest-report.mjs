@@ -21,7 +21,7 @@ import { root } from './cli.mjs';
  */
 
 /**
- * Runs these specs, showing what vitest says; its exit code, and its report, null where it wrote none.
+ * Runs these specs and shows vitest's output; returns its exit code and its report, null where it wrote none.
  *
  * @param {readonly string[]} specs
  * @param {NodeJS.ProcessEnv} environment

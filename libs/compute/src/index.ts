@@ -5,6 +5,7 @@ export { countTensors } from './backend/count-tensors.js';
 export { ensureBackend, type EnsuredBackend } from './backend/ensure-backend.js';
 export { visibleGpus } from './backend/gpu.js';
 export { installBackend, type InstallOptions } from './backend/installer/install-backend.js';
+export { installWebGpu } from './backend/installer/install-webgpu.js';
 export { type Processor, usableProcessors } from './backend/installer/processor.js';
 export type { InstallProgress, InstallStage, OnInstallProgress } from './backend/installer/progress.js';
 export { removeBackend, type RemoveBackendOptions } from './backend/installer/remove-backend.js';

@@ -34,14 +34,6 @@ export {
 export { saveHuggingFaceModel, type SaveModelOptions } from './hugging-face/save-model.js';
 export { type LossOptions, validateLossOptions } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
-export type { TensorLossInput } from './losses/tensor/tensor-loss.js';
-export { listTensorPolicyLosses, tensorPolicyLoss } from './losses/tensor/tensor-policy-loss.js';
-export {
-  tensorEntropy,
-  tensorKl,
-  tensorValueLoss,
-  type TensorValueLossInput,
-} from './losses/tensor/tensor-regularizers.js';
 export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';
 export {
   countParameters,

@@ -71,10 +71,10 @@ describe('queries', () => {
 
 describe('the guard', () => {
   it.each([
-    ['a second statement', 'SELECT 1; DROP TABLE events', /only one statement/],
-    ['a write', "INSERT INTO events (kind) VALUES ('x')", /only SELECT/],
-    ['DDL', 'DROP VIEW steps', /only SELECT/],
-    ['a file read as a function', "SELECT file('/etc/passwd')", /function file/],
+    ['a second statement', 'SELECT 1; DROP TABLE events', /Only one statement is allowed/],
+    ['a write', "INSERT INTO events (kind) VALUES ('x')", /Only SELECT is allowed, not INSERT/],
+    ['DDL', 'DROP VIEW steps', /Only SELECT is allowed, not DROP/],
+    ['a file read as a function', "SELECT file('/etc/passwd')", /function "file" is not allowed/],
     ['a file read as a table', "SELECT * FROM file('/etc/passwd', 'LineAsString')", /file/],
     ['a table that is not public', 'SELECT * FROM system.settings', /system\.settings/],
     ['settings', 'SELECT count() FROM steps SETTINGS max_threads = 8', /SETTINGS/],
@@ -117,7 +117,7 @@ describe('failures', () => {
     expect(await response.json()).toMatchObject({
       code: 'SQL_LIMIT_EXCEEDED',
       detail: expect.stringMatching(
-        /memory limit exceeded.*user queries can't raise this limit: ask for less/i,
+        /memory limit exceeded.*this limit can not be raised by a query: read less/i,
       ) as string,
     });
   }, 45_000);

@@ -49,6 +49,7 @@ export async function activateAddon(
   restoreRemovedUtilities();
   const load = (): LoadedBinding => require(realpathSync(bindingPath)) as LoadedBinding;
   const binding = quietPath === null || isVerbose ? load() : silently(quietPath, load);
+  addTensorMethods();
   require('@tensorflow/tfjs-node/dist/register_all_kernels.js');
   const { NodeJSKernelBackend: Backend } =
     require('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js') as typeof import('@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js');
@@ -86,6 +87,27 @@ export function findOfficialBinding(packageName: string): string | null {
   const names = existsSync(builds) ? readdirSync(builds) : [];
   const paths = names.map((name) => join(builds, name, 'tfjs_binding.node'));
   return paths.find((path) => existsSync(path)) ?? null;
+}
+
+/** The methods of tensors that tfjs-node's kernels of ArgMax, ArgMin, Exp and Prelu call; tfjs-core has only functions. */
+function addTensorMethods(): void {
+  Object.assign(tf.Tensor.prototype, {
+    toInt(this: tf.Tensor) {
+      return tf.cast(this, 'int32');
+    },
+    toFloat(this: tf.Tensor) {
+      return tf.cast(this, 'float32');
+    },
+    add(this: tf.Tensor, other: tf.Tensor | number) {
+      return tf.add(this, other);
+    },
+    sub(this: tf.Tensor, other: tf.Tensor | number) {
+      return tf.sub(this, other);
+    },
+    mul(this: tf.Tensor, other: tf.Tensor | number) {
+      return tf.mul(this, other);
+    },
+  });
 }
 
 /** Node 23 took two functions out of `util` that tfjs-node 4.22 calls. */

@@ -3,7 +3,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { ComputeError } from './compute-error.js';
 import type { Backend, BackendName } from './backend.js';
 import { backendNames, ORDER_OF_CHOICE } from './backend.js';
-import './gradients.js';
+import { registerGradients } from '../gradients/register-gradients.js';
 import { gpuIsVisible } from './gpu.js';
 import { configureProducts, type MatrixProducts } from './matrix-products.js';
 import type { Variant } from './installer/installation.js';
@@ -48,6 +48,7 @@ export async function openBackend({
   ...products
 }: OpenBackendOptions = {}): Promise<Backend> {
   configureProducts(products);
+  registerGradients();
   // What was asked for wrongly is said, before anything slower is taken in its place.
   runningProcessor();
   const choice = { cacheDirectory, version: chosenTensorflowVersion(environment) };
@@ -99,7 +100,7 @@ export async function backendObstacle(
     case 'tfjs-node':
       return officialObstacle('@tensorflow/tfjs-node');
     case 'webgpu':
-      return webgpuObstacle();
+      return webgpuObstacle(choice.cacheDirectory);
     case 'wasm':
     case 'cpu':
       return null;
@@ -127,7 +128,7 @@ async function activate(name: BackendName, choice: InstallationChoice): Promise<
     case 'tfjs-node':
       return activateOfficial('@tensorflow/tfjs-node');
     case 'webgpu':
-      return activateWebGpu();
+      return activateWebGpu(choice.cacheDirectory);
     case 'wasm':
       await import('@tensorflow/tfjs-backend-wasm');
       registerWasmKernels();

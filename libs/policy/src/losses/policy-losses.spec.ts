@@ -10,7 +10,7 @@ import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { evaluateLoss, selectBatchTokens } from './evaluate-loss.js';
 import { lossNode } from './loss-node.js';
 import type { LossOptions } from './loss-options.js';
-import { tensorPolicyLoss } from './tensor/tensor-policy-loss.js';
+import { tensorPolicyLoss } from '../testing/tensor-losses/tensor-policy-loss.js';
 import type { TrainingBatch } from './training-batch.js';
 
 /** Rules that pick tokens must pick some of so few: shares and thresholds far from the published ones. */

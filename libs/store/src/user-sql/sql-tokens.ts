@@ -9,7 +9,7 @@ export interface SqlToken {
   readonly end: number;
 }
 
-/** The text can't be split into tokens: an unclosed string, identifier, heredoc or comment, or a NUL character. */
+/** The text has an unclosed string, identifier, heredoc or comment, or a NUL character. */
 export class SqlTokenError extends Error {
   constructor(
     message: string,
@@ -26,12 +26,12 @@ const WORD = /[A-Za-z0-9_$]*/y;
 const NUMBER = /[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?/y;
 const HEREDOC_TAG = /\$[A-Za-z0-9_]*\$/y;
 const LINE_COMMENT = /(?:--|\/\/|#[ !])[^\n]*/y;
-/** Where a quote opens, the character that closes it; the engine takes typographical quotes as well. */
+/** The closing character of each opening quote; the engine accepts typographical quotes too. */
 const STRING_CLOSERS: Readonly<Record<string, string>> = { "'": "'", '‘': '’' };
 const IDENTIFIER_CLOSERS: Readonly<Record<string, string>> = { '"': '"', '`': '`', '“': '”' };
 
 /**
- * Splits SQL as ClickHouse's own lexer does, lazily: a consumer that stops at `FORMAT` never looks at the data behind it.
+ * Splits SQL into the tokens of ClickHouse's own lexer, lazily: a consumer that stops at `FORMAT` never reads the data after it.
  * Comments (`--`, `//`, `# `, `#!`, nested `/* *\/`) and white space are dropped; strings, quoted identifiers, hex strings and
  * heredocs are one token each.
  *
@@ -42,7 +42,7 @@ export function* sqlTokens(sql: string): Generator<SqlToken, void, undefined> {
   while (position < sql.length) {
     const start = position;
     const character = sql[position];
-    if (character === '\0') throw new SqlTokenError('a statement can not contain a NUL character', position);
+    if (character === '\0') throw new SqlTokenError('a query can not contain a NUL character', position);
     if (/\s/.test(character)) {
       position++;
       continue;
@@ -98,20 +98,20 @@ function endOfQuoted(sql: string, start: number, closer: string): number {
       i++;
     }
   }
-  throw new SqlTokenError(`the quote ${sql[start]} at position ${start} is not closed`, start);
+  throw new SqlTokenError(`the quote ${sql[start]} at character ${start + 1} is not closed`, start);
 }
 
-/** x'…' and b'…' know no escapes: the next quote ends them. */
+/** x'…' and b'…' have no escapes: the next quote ends them. */
 function endOfHexString(sql: string, start: number): number {
   const end = sql.indexOf("'", start + 2);
-  if (end < 0) throw new SqlTokenError(`the quote ' at position ${start + 1} is not closed`, start);
+  if (end < 0) throw new SqlTokenError(`the quote ' at character ${start + 2} is not closed`, start);
   return end + 1;
 }
 
 function endOfHeredoc(sql: string, start: number): number {
   const tag = sql.slice(start, start + match(HEREDOC_TAG, sql, start));
   const end = sql.indexOf(tag, start + tag.length);
-  if (end < 0) throw new SqlTokenError(`the heredoc ${tag} at position ${start} is not closed`, start);
+  if (end < 0) throw new SqlTokenError(`the heredoc ${tag} at character ${start + 1} is not closed`, start);
   return end + tag.length;
 }
 
@@ -127,5 +127,5 @@ function endOfBlockComment(sql: string, start: number): number {
       if (depth === 0) return i + 1;
     }
   }
-  throw new SqlTokenError(`the comment at position ${start} is not closed`, start);
+  throw new SqlTokenError(`the comment at character ${start + 1} is not closed`, start);
 }

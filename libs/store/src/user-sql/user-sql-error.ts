@@ -1,11 +1,16 @@
 import { TrajectoryError } from '@retrace/trajectory';
 
-/** The text is no SQL that can be read, or it is more than one SELECT over what may be read. */
+/** The SQL can not be parsed, or it is not one SELECT over readable tables. */
 export type UserSqlErrorCode = 'USER_SQL_SYNTAX' | 'USER_SQL_NOT_ALLOWED';
 
-/** What `checkUserSql` rejects with; the message is meant for whoever wrote the SQL. */
+/** Rejects user SQL; the message is written for the author of the SQL. */
 export class UserSqlError extends TrajectoryError<UserSqlErrorCode> {}
 
 export function notAllowed(message: string): UserSqlError {
   return new UserSqlError('USER_SQL_NOT_ALLOWED', message);
+}
+
+/** @param message completes "Syntax error: …" */
+export function syntaxError(message: string, options?: ErrorOptions): UserSqlError {
+  return new UserSqlError('USER_SQL_SYNTAX', `Syntax error: ${message}`, options);
 }

@@ -1,6 +1,6 @@
 /**
- * The functions that user SQL may call. Everything else is refused: what reads files, the network, dictionaries, settings or the
- * server's state, what only burns time, and whatever a later version of the engine may add.
+ * The functions that user SQL may call. All others are refused: functions that read files, the network, dictionaries, settings or the
+ * server's state, functions that only take time, and functions that a later version of the engine may add.
  *
  * Names are compared without regard to case. Of the aggregate functions every combination with a suffix is allowed too (sumIf).
  */
@@ -192,7 +192,7 @@ const AGGREGATE_COMBINATORS =
   /(?:If|Array|Map|Distinct|OrDefault|OrNull|State|Merge|MergeState|SimpleState|ForEach|Resample|ArgMin|ArgMax|RespectNulls)$/i;
 
 /**
- * Those of them that take a lambda as their first argument. There the engine takes the bare *name* of a function as well
+ * The allowed functions that take a lambda as their first argument. There the engine accepts the bare *name* of a function too
  * (`arrayMap(file, ['/etc/passwd'])`), which its parser shows as an identifier.
  */
 const HIGHER_ORDER_FUNCTIONS = `
@@ -203,9 +203,18 @@ const HIGHER_ORDER_FUNCTIONS = `
   mapAll mapApply mapExists mapFilter mapPartialReverseSort mapPartialSort mapReverseSort mapSort
 `;
 
+const ALLOWED_NAMES = Object.freeze(
+  `${SCALAR_FUNCTIONS} ${AGGREGATE_AND_WINDOW_FUNCTIONS}`.trim().split(/\s+/),
+);
+
 const scalarNames = namesOf(SCALAR_FUNCTIONS);
 const aggregateNames = namesOf(AGGREGATE_AND_WINDOW_FUNCTIONS);
 const higherOrderNames = namesOf(HIGHER_ORDER_FUNCTIONS);
+
+/** The names of all allowed functions, without the combinators of aggregate functions. */
+export function allowedFunctionNames(): readonly string[] {
+  return ALLOWED_NAMES;
+}
 
 /** Whether user SQL may call the function. */
 export function isAllowedFunction(name: string): boolean {

@@ -1,7 +1,7 @@
 const GIBIBYTE = 1024 ** 3;
 
 /**
- * What one statement of a read-only user may take, as settings of the engine. A request may ask for less, never for more.
+ * Limits of one statement of a read-only user, as settings of the engine. A request may lower them, never raise them.
  * One thread: an analyst's query must not take both cores from the training run beside it.
  */
 export const USER_SQL_LIMITS = {
@@ -18,7 +18,7 @@ export const USER_SQL_LIMITS = {
   max_threads: 1,
 } as const;
 
-/** Exceptions of the engine that say that a limit was reached. */
+/** Exceptions with which the engine reports that a limit was reached. */
 const LIMIT_EXCEPTIONS: ReadonlySet<number> = new Set([
   158, // TOO_MANY_ROWS
   159, // TIMEOUT_EXCEEDED
@@ -28,8 +28,8 @@ const LIMIT_EXCEPTIONS: ReadonlySet<number> = new Set([
   396, // TOO_MANY_ROWS_OR_BYTES
 ]);
 
-/** The engine's reason with what to do about it; null for an exception (by its code) that is about no limit. */
+/** The engine's reason and what to do about it; null for an exception (by its code) that reports no limit. */
 export function describeExceededLimit(exceptionCode: number, reason: string): string | null {
   if (!LIMIT_EXCEPTIONS.has(exceptionCode)) return null;
-  return `${reason.trim().replace(/\.$/, '')}; user queries can't raise this limit: ask for less, as one run_id, fewer columns or a LIMIT inside`;
+  return `${reason.trim().replace(/\.$/, '')}; this limit can not be raised by a query: read less, for example one run_id, fewer columns or a LIMIT inside`;
 }

@@ -123,7 +123,7 @@ describe('user SQL', () => {
       await checkUserSql('SELECT * FROM secrets', open);
       await checkUserSql('SELECT * FROM default.secrets', open);
       await expect(checkUserSql('SELECT * FROM system.one', open)).rejects.toThrow(
-        'the table system.one is not allowed',
+        'The table "system.one" can not be read',
       );
     });
 
@@ -332,6 +332,34 @@ describe('user SQL', () => {
           await expect(check(sql), sql).rejects.toMatchObject({ code: 'USER_SQL_NOT_ALLOWED' });
         }
       }
+    });
+  });
+
+  describe('explains a refusal', () => {
+    it.each([
+      ['SELECT * FROM stpes', 'Unknown table "stpes"; did you mean "steps"?'],
+      ['SELECT * FROM default.runs', 'Unknown table "default.runs"; did you mean "runs"?'],
+      [
+        'SELECT * FROM system.tables',
+        'The table "system.tables" can not be read; readable tables: runs, steps, default.steps',
+      ],
+      ['SELECT coun() FROM steps', 'The function "coun" is not allowed; did you mean "count"?'],
+      ["SELECT file('x')", 'The function "file" is not allowed'],
+      ['SELECT hostName()', 'The function "hostName" is not allowed'],
+      ['SELECT * FROM numbers(3)', 'The table function "numbers" is not allowed; read one of the tables'],
+      ['selec 1', 'Syntax error near "selec"; did you mean "SELECT"?'],
+      ['42', 'Syntax error near "42"; a query starts with SELECT or WITH'],
+      ['', 'Syntax error: the query is empty'],
+      ['drop table runs', 'Only SELECT is allowed, not DROP'],
+      ['SELECT 1; SELECT 2', 'Only one statement is allowed: remove the ";" and what follows it'],
+      ["SELECT 'open", "Syntax error: the quote ' at character 8 is not closed"],
+      ['SELECT 1)', 'Syntax error: the bracket ")" at character 9 has no opening bracket'],
+      [
+        'WITH a AS (SELECT 1), a AS (SELECT 2) SELECT * FROM a',
+        'Two WITH expressions are named "a"; rename one of them',
+      ],
+    ])('%s', async (sql, message) => {
+      await expect(check(sql)).rejects.toMatchObject({ message });
     });
   });
 

@@ -1,7 +1,7 @@
 import type { SqlToken } from './sql-tokens.js';
-import { notAllowed, UserSqlError } from './user-sql-error.js';
+import { notAllowed, syntaxError } from './user-sql-error.js';
 
-/** What a SELECT may begin with. */
+/** First tokens of a SELECT. */
 export const FIRST_KEYWORDS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'FROM', '(']);
 
 /** A common table expression: where its name may be used for it. */
@@ -13,8 +13,8 @@ interface WithName {
 }
 
 /**
- * The names that `WITH name AS (SELECT …)` introduces. EXPLAIN AST doesn't tell them, so they are read off the tokens, and a name may
- * only be used where it surely means the expression: behind it, within the brackets it stands in. Elsewhere it could be a real table.
+ * The names that `WITH name AS (SELECT …)` introduces. EXPLAIN AST does not show them, so they are found in the tokens. A name may be
+ * used only where it certainly means the expression: after it, within the same brackets. Elsewhere it could be a real table.
  */
 export class WithNames {
   private readonly tables: WithName[] = [];
@@ -48,13 +48,12 @@ export class WithNames {
 
   checkScope(name: string): void {
     const declared = this.tables.filter((table) => table.name === name);
-    if (declared.length > 1)
-      throw notAllowed(`the name ${name} stands for two common table expressions; use two names`);
+    if (declared.length > 1) throw notAllowed(`Two WITH expressions are named "${name}"; rename one of them`);
     const [{ visibleFrom, visibleTo }] = declared;
     const [, ...uses] = this.uses.get(name) ?? [];
     if (uses.some(({ start }) => start < visibleFrom || start > visibleTo)) {
       throw notAllowed(
-        `the name ${name} is used where it does not stand for the common table expression; use another name`,
+        `"${name}" is used outside the scope of the WITH expression of that name; rename the expression`,
       );
     }
   }
@@ -84,14 +83,11 @@ function matchBrackets(tokens: readonly SqlToken[]): ReadonlyMap<number, number>
     if (token.text !== ')') return;
     const opener = open.pop();
     if (opener === undefined)
-      throw new UserSqlError('USER_SQL_SYNTAX', `the bracket ) at position ${token.start} closes nothing`);
+      throw syntaxError(`the bracket ")" at character ${token.start + 1} has no opening bracket`);
     closers.set(opener, i);
   });
   if (open.length > 0)
-    throw new UserSqlError(
-      'USER_SQL_SYNTAX',
-      `the bracket ( at position ${tokens[open[0]].start} is not closed`,
-    );
+    throw syntaxError(`the bracket "(" at character ${tokens[open[0]].start + 1} is not closed`);
   return closers;
 }
 

@@ -1,4 +1,4 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
 
 export const backendCommand = () =>
@@ -16,6 +16,12 @@ const installCommand = () =>
     .option(
       '--tensorflow <version>',
       'install this version beside others; RETRACE_TENSORFLOW selects it for the processes that use it',
+    )
+    .addOption(
+      new Option(
+        '--webgpu',
+        "Dawn instead of TensorFlow, for GPUs that are not NVIDIA's; experimental, never run on a GPU",
+      ).conflicts(['cuda', 'tensorflow']),
     )
     .addOption(dataDirOption())
     .addOption(jsonOption())

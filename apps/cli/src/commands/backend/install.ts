@@ -1,34 +1,56 @@
-import { chosenTensorflowVersion, installBackend, parseTensorflowVersion } from '@retrace/compute';
+import {
+  chosenTensorflowVersion,
+  installBackend,
+  installWebGpu,
+  type OnInstallProgress,
+  parseTensorflowVersion,
+} from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
 export interface InstallOptions extends CommonOptions {
   readonly cuda?: true;
   readonly tensorflow?: string;
+  readonly webgpu?: true;
 }
 
-/** Installs a TensorFlow backend; progress goes to stderr, the result to stdout with `--json`. */
-export async function install({ cuda, tensorflow, json }: InstallOptions): Promise<void> {
+/** Installs TensorFlow, or WebGPU with `--webgpu`; progress goes to stderr, the result to stdout with `--json`. */
+export async function install({ webgpu, cuda, tensorflow, json }: InstallOptions): Promise<void> {
+  const log = createLogStream({ json: json === true, out: process.stderr });
+  const onProgress: OnInstallProgress = ({ stage, message, fraction }) => {
+    log.progress('backend', `${stage}: ${message}`, fraction);
+  };
+  const { result, message } =
+    webgpu === true
+      ? await installedWebGpu(onProgress)
+      : await installedTensorflow({ cuda, tensorflow }, onProgress);
+  if (json === true) console.log(JSON.stringify(result));
+  else log.write({ role: 'backend', level: 'info', message });
+}
+
+interface Installed {
+  /** Printed with `--json`. */
+  readonly result: object;
+  readonly message: string;
+}
+
+async function installedTensorflow(
+  { cuda, tensorflow }: Pick<InstallOptions, 'cuda' | 'tensorflow'>,
+  onProgress: OnInstallProgress,
+): Promise<Installed> {
   const chosen = chosenTensorflowVersion();
   const version = tensorflow === undefined ? chosen : parseTensorflowVersion(tensorflow, '--tensorflow');
-  const log = createLogStream({ json: json === true, out: process.stderr });
-  const { manifest } = await installBackend({
-    version,
-    cuda: cuda === true,
-    onProgress: ({ stage, message, fraction }) => {
-      log.progress('backend', `${stage}: ${message}`, fraction);
-    },
-  });
+  const { manifest } = await installBackend({ version, cuda: cuda === true, onProgress });
   const { tensorflowVersion, variant, platform } = manifest;
-  if (json === true) {
-    console.log(JSON.stringify({ tensorflowVersion, variant, platform }));
-    return;
-  }
   const advice =
     version === chosen ? '' : `; set RETRACE_TENSORFLOW=${version} to use it instead of ${chosen}`;
-  log.write({
-    role: 'backend',
-    level: 'info',
+  return {
+    result: { tensorflowVersion, variant, platform },
     message: `TensorFlow ${tensorflowVersion} (${variant}) is installed${advice}`,
-  });
+  };
+}
+
+async function installedWebGpu(onProgress: OnInstallProgress): Promise<Installed> {
+  const { directory } = await installWebGpu({ onProgress });
+  return { result: { directory }, message: `WebGPU is installed in ${directory}` };
 }

@@ -36,7 +36,7 @@ export async function unpackTensorflow(
     });
     await extractAll(wheel, wanted, directory, onFraction);
   } finally {
-    await wheel.close();
+    wheel.close();
   }
   const folder = join(directory, LIBRARY_DIRECTORY);
   const found = await readdir(folder).catch((): string[] => []);
@@ -64,7 +64,7 @@ export async function unpackNvidia(
         onFraction((index + fraction) / wheelPaths.length);
       });
     } finally {
-      await wheel.close();
+      wheel.close();
     }
   }
 }

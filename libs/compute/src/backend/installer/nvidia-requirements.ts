@@ -32,7 +32,7 @@ export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
     if (requirements.length > 0) return requirements;
     throw new ComputeError('BACKEND_INSTALL_FAILED', `${basename(wheelPath)} names no CUDA libraries.`);
   } finally {
-    await wheel.close();
+    wheel.close();
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultCacheDirectory, installationPrefix } from './installation.js';
 import type { TensorflowVersion } from './tensorflow-version.js';
+import { WEBGPU_PREFIX } from './webgpu-installation.js';
 
 export interface RemoveBackendOptions {
   readonly cacheDirectory?: string;
@@ -18,9 +19,9 @@ export async function removeBackend({
   version,
 }: RemoveBackendOptions = {}): Promise<readonly string[]> {
   const backends = join(cacheDirectory, 'backends');
-  const prefix = version === undefined ? 'tensorflow-' : installationPrefix(version);
+  const prefixes = version === undefined ? ['tensorflow-', WEBGPU_PREFIX] : [installationPrefix(version)];
   const names = await readdir(backends).catch((): string[] => []);
-  const removed = names.filter((name) => name.startsWith(prefix)).sort();
+  const removed = names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix))).sort();
   if (version === undefined) {
     await rm(backends, { recursive: true, force: true });
     await rm(join(cacheDirectory, 'downloads'), { recursive: true, force: true });

@@ -36,7 +36,7 @@ describe.skipIf(!hasPython)(
         await archive.extract(entry, target, (count) => (numBytes += count));
         contents.set(entry.path, await readFile(target));
       }
-      await archive.close();
+      archive.close();
       expect(contents.get('package/deflated.txt')?.toString()).toBe('deflated '.repeat(100_000));
       expect(contents.get('package/stored.bin')).toEqual(
         Buffer.from(Array.from({ length: 256 }, (_, i) => i)),
@@ -45,7 +45,7 @@ describe.skipIf(!hasPython)(
       expect(numBytes).toBe(900_256);
     });
 
-    it('refuses a file whose content is not what its checksum says', async () => {
+    it('refuses a file whose content does not have the recorded checksum', async () => {
       const path = await wheelWith();
       const bytes = await readFile(path);
       const at = bytes.indexOf(Buffer.from([10, 11, 12, 13, 14]));
@@ -54,13 +54,15 @@ describe.skipIf(!hasPython)(
       const archive = await WheelArchive.open(path);
       const stored = archive.entries.find((entry) => entry.path.endsWith('stored.bin'))!;
       await expect(archive.extract(stored, `${path}.out`)).rejects.toThrow(
-        'does not have its recorded size and checksum',
+        'does not have its recorded checksum',
       );
-      await archive.close();
+      archive.close();
     });
 
     it('refuses a path that leads out of the archive', async () => {
-      await expect(WheelArchive.open(await wheelWith('../outside.txt'))).rejects.toThrow('leads out of it');
+      await expect(WheelArchive.open(await wheelWith('../outside.txt'))).rejects.toThrow(
+        'invalid relative path: ../outside.txt',
+      );
     });
 
     it.each([0, 10, 100])('refuses an archive cut off after %i bytes', async (length) => {

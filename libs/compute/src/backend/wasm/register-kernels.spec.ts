@@ -29,7 +29,7 @@ describe('kernels of the wasm backend', () => {
   });
 
   it.each([2, 100])('gathers rows of %i elements, in two dimensions of ids', (width) => {
-    const table = tf.range(0, 4 * width).reshape([4, width]);
+    const table = tf.reshape(tf.range(0, 4 * width), [4, width]);
     const rows = tf.gather(
       table,
       tf.tensor2d(

@@ -17,7 +17,7 @@ import {
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
 import { onEachBackend } from '@retrace/compute/testing';
-import { seededRandom } from '../../testing/random-batch.js';
+import { seededRandom } from '../random-batch.js';
 import type { TensorLossInput } from './tensor-loss.js';
 import { listTensorPolicyLosses, tensorPolicyLoss } from './tensor-policy-loss.js';
 import { tensorEntropy, tensorKl, tensorValueLoss } from './tensor-regularizers.js';

@@ -1,0 +1,1 @@
+module.exports = require('@tensorflow/tfjs-core');
