@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     sourcemap: false,
     chunkSizeWarningLimit: 700,
+    // The first start of Retrace runs this build; its output is for users.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: {
     proxy: { '/api': 'http://127.0.0.1:8787' },

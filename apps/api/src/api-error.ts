@@ -1,6 +1,6 @@
 export type ApiErrorCode = 'ADDRESS_UNUSABLE';
 
-/** Why the API can't run, in a sentence that says what to do. */
+/** The API can not run; the message says what to do. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly retriable = false;

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 
-/** What says how the framework wires itself, or repeats an error that it throws as well. */
+/** Contexts of the framework's own messages: how it wires itself, and errors that it throws as well. */
 const FRAMEWORK_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',

@@ -9,9 +9,9 @@ import type { ApiConfig } from './config/api-config.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
-import { ProblemFilter } from './http/problem-filter.js';
+import { ProblemFilter } from './problems/problem-filter.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
-import { createValidationPipe } from './http/validation-pipe.js';
+import { createValidationPipe } from './problems/validation-pipe.js';
 import { RoleLogger } from './logging.js';
 import { PrometheusService } from './prometheus/prometheus.service.js';
 import { SinkService } from './sink/sink.service.js';
@@ -24,14 +24,14 @@ export interface ApiServer {
   readonly servesDashboard: boolean;
   /** Resolves when the store is migrated and the sink runs; rejects when the store can never be used. */
   readonly storeReady: Promise<void>;
-  /** Ends streams, lets the sink carry what the log holds into the store (within a time), closes log and store connections. */
+  /** Ends streams, waits a limited time until the sink has copied the log into the store, closes log and store connections. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the API. It listens at once, before the store is there: pages load, and `/api/health` says what is missing.
  *
- * @throws ApiError `ADDRESS_UNUSABLE` when the port is taken; LogError when the log can't be opened
+ * @throws ApiError `ADDRESS_UNUSABLE` when the port is in use; LogError when the log can't be opened
  */
 export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
   const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
@@ -79,7 +79,8 @@ async function listen(app: NestFastifyApplication, { host, port }: ApiConfig): P
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
   if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') return cause;
-  const reason = cause.code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be used by this user';
+  const reason =
+    cause.code === 'EADDRINUSE' ? 'is in use by another program' : 'can not be used by this user';
   return new ApiError('ADDRESS_UNUSABLE', `port ${port} on ${host} ${reason}; choose another with --port`, {
     cause,
   });

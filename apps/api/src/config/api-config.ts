@@ -13,7 +13,7 @@ import {
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8787;
 
-/** What the API is started with. */
+/** Typed configuration of the API. */
 export class ApiConfig {
   readonly log!: LogConfig;
   readonly store!: StoreAccess & {

@@ -58,14 +58,14 @@ const getWithHost = (host: string, path: string): Promise<RawAnswer> => getRaw(p
 
 describe('bad requests', () => {
   it.each([
-    ['limit=0', 'limit', /not be less than 1/],
-    ['limit=abc', 'limit', /must be an integer/],
-    ['limit=501', 'limit', /not be greater than 500/],
-    ['split=dev', 'split', /one of the following values: train, validation, test/],
-    ['success=maybe', 'success', /must be true or false/],
-    ['groupId=7', 'groupId', /must be a lower-case UUID/],
+    ['limit=0', 'limit', /^limit must be an integer from 1 to 500, got 0$/],
+    ['limit=abc', 'limit', /^limit must be an integer from 1 to 500, got "abc"$/],
+    ['limit=501', 'limit', /^limit must be an integer from 1 to 500, got 501$/],
+    ['split=dev', 'split', /^split must be one of train, validation, test, got "dev"$/],
+    ['success=maybe', 'success', /^success must be true or false, got "maybe"$/],
+    ['groupId=7', 'groupId', /^groupId must be a lower-case UUID, got "7"$/],
     ['cursor=WzFd', 'cursor', /nextCursor of an earlier page/],
-    ['colour=red', 'colour', /should not exist/],
+    ['colour=red', 'colour', /^Unknown parameter "colour"$/],
   ])('%s is refused with the field, the value and the rule', async (query, field, rule) => {
     const response = await fixture.get(`/api/runs/${run.runId}/episodes?${query}`);
     expect(response.status).toBe(400);
@@ -81,7 +81,7 @@ describe('bad requests', () => {
     expect(String(error?.value)).toBe(query.split('=')[1]);
   });
 
-  it('names the path parameter that is no id', async () => {
+  it('names a path parameter that is not an id', async () => {
     const response = await fixture.get('/api/runs/NOT-AN-ID/metrics');
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ errors: [{ field: 'runId', value: 'NOT-AN-ID' }] });
@@ -110,10 +110,24 @@ describe('bad requests', () => {
     ]);
   });
 
-  it('answers 404 as a problem for an API path that is not there', async () => {
+  it('answers an unknown API path with 404 and the path', async () => {
     const response = await fixture.get('/api/nothing');
     expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await response.json()).toMatchObject({
+      code: 'NOT_FOUND',
+      title: 'Not found',
+      detail: 'No route for GET /api/nothing',
+    });
+  });
+
+  it('reports a missing field once, as required', async () => {
+    const response = await fixture.post('/api/sql', {});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      title: 'Invalid request',
+      detail: '"query" is required',
+      errors: [{ field: 'query', rule: '"query" is required' }],
+    });
   });
 });
 

@@ -154,7 +154,7 @@ describe('the API as a process', () => {
     role.child.kill('SIGTERM');
     expect(await role.exited).toBe(0);
     await log.close();
-    expect(role.output).toContain('stops before the store has all of the log (after 5 s)');
+    expect(role.output).toContain('stopped before the store had all of the log (after 5 s)');
   }, 60_000);
 
   it('ends when its supervisor is gone', async () => {
@@ -183,7 +183,7 @@ describe('the API as a process', () => {
     const role = start({ RETRACE_API_PORT: String(port) });
     expect(await role.exited).toBe(1);
     expect(role.output.trim()).toBe(
-      `error port ${port} on 127.0.0.1 is taken by another program; choose another with --port`,
+      `error port ${port} on 127.0.0.1 is in use by another program; choose another with --port`,
     );
     server.close();
   });

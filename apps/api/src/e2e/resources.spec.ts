@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
 import type { EpisodeDetail, EpisodeListItem } from '../episodes/episodes.dto.js';
-import type { Page } from '../http/page.js';
+import type { Page } from '../paging/page.js';
 import type { MetricSeriesList } from '../metrics/metrics.dto.js';
 import type { Policy } from '../policies/policies.dto.js';
 import type { RunDetail, RunListItem } from '../runs/runs.dto.js';

@@ -2,9 +2,8 @@ import type { EndReason } from '@retrace/trajectory';
 import type { EpisodeRow } from './episode-row.js';
 
 /**
- * What `events` says of an episode's start or end. A page of the view `episodes` groups by thirty aggregates before it is cut (424 ms
- * beside a training run of ten minutes, where these records took 30); a list that is asked for again and again reads these and puts
- * them together itself.
+ * A record of `events` for an episode's start or end. The view `episodes` computes thirty aggregates before it cuts a page: 424 ms
+ * beside a training run of ten minutes, against 30 ms for these records. The list is refreshed often, so it combines them itself.
  */
 export interface EpisodeEndRow extends Omit<EpisodeRow, 'started_at' | 'ended_at' | 'sealed' | 'end_reason'> {
   readonly kind: string;
@@ -18,7 +17,7 @@ export const EPISODE_END_COLUMNS = `episode_id, kind, log_offset, occurred_at, g
     environment_seed, end_reason, success, \`return\`, num_steps, num_tokens, num_action_tokens,
     policy_version_min, policy_version_max`;
 
-/** Rows of the view `episodes`, in the order of `records`, whose rows of one episode are neighbours; one without its start is left out. */
+/** Combines records into rows of the view `episodes`. Records of one episode are neighbours; an episode without its start is left out. */
 export function episodesOf(records: readonly EpisodeEndRow[]): EpisodeRow[] {
   const episodes: EpisodeRow[] = [];
   for (let from = 0; from < records.length;) {
@@ -57,7 +56,7 @@ function episodeOf(records: readonly EpisodeEndRow[]): EpisodeRow | null {
   };
 }
 
-/** The record that came first, as in the view: a repeated one changes nothing. */
+/** The first record of the kind in log order, as in the view: a repeated record changes nothing. */
 function firstOf(records: readonly EpisodeEndRow[], kind: string): EpisodeEndRow | null {
   const ofKind = records.filter((record) => record.kind === kind);
   return ofKind.reduce<EpisodeEndRow | null>(

@@ -14,19 +14,19 @@ export function filterConditions(query: EpisodesQuery): string[] {
     .map(([, condition]) => condition);
 }
 
-/** Only the members of a group. */
-export const groupCondition = `episode_id IN (
+/** Selects the members of a group. */
+export const GROUP_CONDITION = `episode_id IN (
   SELECT episode_id
   FROM events
   WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'EpisodeStarted' AND group_id = {groupId:String})`;
 
-/** Only the batch of an update. */
-export const batchCondition = `episode_id IN (
+/** Selects the batch of an update. */
+export const BATCH_CONDITION = `episode_id IN (
   SELECT arrayJoin(JSONExtract(payload, 'episodeIds', 'Array(String)'))
   FROM current_trainer_events
   WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number = {update:UInt64})`;
 
-/** Values of the placeholders in these conditions. */
+/** Values of the placeholders in the conditions above. */
 export function filterParams({
   split,
   agent,

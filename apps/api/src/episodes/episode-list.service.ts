@@ -1,28 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { decodeCursor, encodeCursor } from '../http/cursor.js';
-import { pageOf, type Page } from '../http/page.js';
+import { decodeCursor, encodeCursor } from '../paging/cursor.js';
+import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
-import { batchCondition, filterConditions, filterParams, groupCondition } from './episode-filter.js';
+import { BATCH_CONDITION, filterConditions, filterParams, GROUP_CONDITION } from './episode-filter.js';
 import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
 import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 
 /** Sorts after every UUID. */
 const AFTER_ALL = '~';
 
-/** Episodes looked through in one query for those that pass a filter, and such queries in one request. */
+/** Episodes searched in one query for matches of a filter, and the number of such queries in one request. */
 const WINDOW_EPISODES = 20_000;
 const MAX_WINDOWS = 5;
 
 /**
  * Lists episodes in bounded time, however many the run has.
  *
- * Episode ids sort by start, and so do the rows of the store. So the list walks over windows of neighbouring episodes, and
- * a filter that few of them pass gives up after some windows: the page is then short, and its cursor goes on from there.
+ * Episode ids sort by start, and so do the rows of the store. The list searches windows of neighbouring episodes and
+ * stops after `MAX_WINDOWS`: when few episodes match a filter, the page is short and its cursor continues from there.
  */
 @Injectable()
 export class EpisodeListService {
-  /** Runs whose start has been seen; it does not go away again but with all that they have. */
+  /** Runs whose start was seen: a start is removed only together with the whole run. */
   private readonly started = new Set<string>();
 
   constructor(private readonly store: StoreService) {}
@@ -39,7 +39,7 @@ export class EpisodeListService {
     return toPage(hasStarted ? episodes : [], query.limit);
   }
 
-  /** Episodes of a run that has not started are in no view. */
+  /** Whether the run has started; episodes of any other run are left out, as in the views. */
   private async hasStarted(runId: string): Promise<boolean> {
     if (this.started.has(runId)) return true;
     const sql = `SELECT 1 FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'RunStarted' LIMIT 1`;
@@ -49,8 +49,8 @@ export class EpisodeListService {
   }
 
   /**
-   * The next episodes, at most one more than asked for: read off the sorting key, without a look at the rest. Skipping indexes would
-   * cost more than they spare, for each part that a sink has made.
+   * The next episodes, at most one more than the limit, read in the order of the sorting key. Skipping indexes are off: evaluating
+   * them for each of the sink's many parts costs more than they save.
    */
   private async readNext(runId: string, query: EpisodesQuery, after: string): Promise<EpisodeRow[]> {
     const { direction, beyond } = orderOf(query);
@@ -63,7 +63,7 @@ export class EpisodeListService {
       LIMIT {size:UInt32}
       SETTINGS use_skip_indexes = 0`;
     const wanted = query.limit + 1;
-    // Two records an episode; more only where some were delivered again. The last episode of a full answer may be cut.
+    // An episode has two records, and more only when some were delivered again. The last episode of a full answer may be incomplete.
     for (let size = 2 * (wanted + 1); ; size *= 2) {
       const records = await this.store.queryRows<EpisodeEndRow>(sql, { runId, after, size });
       const isWhole = records.length < size;
@@ -73,7 +73,7 @@ export class EpisodeListService {
     }
   }
 
-  /** Few episodes, named by a group or a batch. */
+  /** The episodes of one group or batch, which are few. */
   private async listNamed(
     runId: string,
     query: EpisodesQuery,
@@ -81,8 +81,8 @@ export class EpisodeListService {
   ): Promise<Page<EpisodeListItem>> {
     const { beyond, direction } = orderOf(query);
     const named = [
-      ...(query.groupId === undefined ? [] : [groupCondition]),
-      ...(query.update === undefined ? [] : [batchCondition]),
+      ...(query.groupId === undefined ? [] : [GROUP_CONDITION]),
+      ...(query.update === undefined ? [] : [BATCH_CONDITION]),
     ];
     const sql = `
       SELECT ${EPISODE_COLUMNS}
@@ -94,7 +94,7 @@ export class EpisodeListService {
     return toPage(await this.store.queryRows<EpisodeRow>(sql, params), query.limit);
   }
 
-  /** Finds the ids first, over as few columns as the filter needs, then reads their rows. */
+  /** Finds the ids first, reading only the columns of the filter, then reads the rows of these ids. */
   private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeListItem>> {
     const found: string[] = [];
     let after = start;
@@ -109,7 +109,7 @@ export class EpisodeListService {
     return { items: rows.map(toEpisodeListItem), nextCursor: encodeCursor([after]) };
   }
 
-  /** Ids of those that pass the filter, among the next `WINDOW_EPISODES`. */
+  /** Ids of the matching episodes among the next `WINDOW_EPISODES`. */
   private async findInWindow(runId: string, query: EpisodesQuery, after: string): Promise<string[]> {
     const { direction, beyond, notBeyond, last } = orderOf(query);
     const sql = `
@@ -158,12 +158,12 @@ export class EpisodeListService {
 
 interface Order {
   readonly direction: 'ASC' | 'DESC';
-  /** Operators for what comes later in the list, and for what does not. */
+  /** Operators for ids later in the list, and for ids that are not. */
   readonly beyond: '<' | '>';
   readonly notBeyond: '>=' | '<=';
-  /** Aggregate that gives the last id of some. */
+  /** Aggregate that selects the last id in the order of the list. */
   readonly last: 'min' | 'max';
-  /** What the whole list lies beyond. */
+  /** Cursor position before the first episode of the list. */
   readonly start: string;
 }
 
@@ -173,7 +173,7 @@ function orderOf({ sort }: EpisodesQuery): Order {
     : { direction: 'ASC', beyond: '>', notBeyond: '<=', last: 'max', start: '' };
 }
 
-/** The next episodes of the run in list order: read off the sorting key, without a look at the rest. */
+/** The next episodes of the run in the order of the list, read in the order of the sorting key. */
 function windowOf(query: EpisodesQuery): string {
   const { direction, beyond } = orderOf(query);
   return `

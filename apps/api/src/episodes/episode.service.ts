@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../http/problem.js';
+import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
@@ -11,7 +11,7 @@ interface EpisodeDetailRow extends EpisodeRow {
   readonly final_observation: string;
 }
 
-/** Tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
+/** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
 const MAX_TOKENS = 100_000;
 
 const GET_EPISODE = `
@@ -19,7 +19,7 @@ const GET_EPISODE = `
   FROM episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
-// The first step always comes, however many tokens it has.
+// The first step is always returned, however many tokens it has.
 const GET_STEPS = `
   SELECT ${STEP_COLUMNS}
   FROM (
@@ -60,7 +60,7 @@ export class EpisodeService {
     if (!episode)
       throw new ProblemError(
         'NOT_FOUND',
-        `Run ${runId} has no episode ${episodeId}, or it is not stored yet`,
+        `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
       );
     return {
       ...toEpisodeListItem(episode),
@@ -81,7 +81,7 @@ export class EpisodeService {
   }
 }
 
-/** While an episode goes on, its later steps come with the next look at it. */
+/** Null for an unfinished episode: its later steps are returned when the episode is requested again. */
 function nextStep(steps: readonly StepRow[], numSteps: number | null): number | null {
   const last = steps.at(-1);
   if (!last || numSteps === null) return null;

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { Page } from '../http/page.js';
-import { ApiPage } from '../openapi/page-schema.js';
+import type { Page } from '../paging/page.js';
+import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { EpisodeService } from './episode.service.js';

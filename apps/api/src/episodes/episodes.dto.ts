@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { EndReason, Json, Split } from '@retrace/trajectory';
 import { IsOptional, IsString, Length } from 'class-validator';
 import { ApiJson } from '../openapi/any-json.js';
-import { PageQuery } from '../http/page.js';
+import { PageQuery } from '../paging/page.js';
 import { OptionalUuid, QueryBoolean, QueryInteger, QueryWord, Uuid } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
 import { SPLITS } from './splits.js';

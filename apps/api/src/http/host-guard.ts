@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ProblemError } from './problem.js';
+import { ProblemError } from '../problems/problem.js';
 
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
@@ -7,9 +7,9 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Refuses requests that a foreign web page could have made.
  *
- * A page on another site can have its own host name resolve to 127.0.0.1 ("DNS rebinding") and then read
- * answers as its own; its requests still carry that name in `Host`. And it can post forms, but not JSON,
- * without the browser asking first. So: known `Host` only, and bodies are JSON.
+ * A page on another site can make its own host name resolve to 127.0.0.1 ("DNS rebinding") and then read
+ * answers as its own; its requests still carry that name in `Host`. It can also post forms, but not JSON,
+ * without a preflight request. Therefore `Host` must be a known name, and bodies must be JSON.
  */
 export function registerHostGuard(server: FastifyInstance, allowedHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())]);
@@ -19,7 +19,7 @@ export function registerHostGuard(server: FastifyInstance, allowedHosts: readonl
       next(
         new ProblemError(
           'HOST_NOT_ALLOWED',
-          `Host "${host}" is not served here; it must be one of ${[...allowed].join(', ')} (RETRACE_API_ALLOWED_HOSTS adds names)`,
+          `Host "${host}" is not allowed; allowed are ${[...allowed].join(', ')}. Add other names to RETRACE_API_ALLOWED_HOSTS`,
         ),
       );
       return;
@@ -28,7 +28,7 @@ export function registerHostGuard(server: FastifyInstance, allowedHosts: readonl
       next(
         new ProblemError(
           'UNSUPPORTED_MEDIA_TYPE',
-          `Content-Type "${request.headers['content-type'] ?? ''}" is not accepted; it must be application/json`,
+          `Content-Type is "${request.headers['content-type'] ?? ''}"; it must be application/json`,
         ),
       );
       return;

@@ -1,7 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import {
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  Matches,
+  Max,
+  Min,
+  type ValidationArguments,
+  type ValidationOptions,
+} from 'class-validator';
+import { shown } from '../problems/violations.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -12,17 +23,18 @@ export interface IntegerRule {
   readonly description?: string;
 }
 
-/** An integer of a query or path, where everything is text. Text that is no number is kept, so that the error can show it. */
+/** An integer of a query or path, where every value is text. Other text is kept, so that the error can show it. */
 export function QueryInteger({ min, max, ...documentation }: IntegerRule): PropertyDecorator {
+  const rule = mustBe(`an integer from ${min} to ${max}`);
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, ...documentation }),
     IsOptional(),
     Transform(({ value }: TransformFnParams) =>
       typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : (value as unknown),
     ),
-    IsInt(),
-    Min(min),
-    Max(max),
+    IsInt(rule),
+    Min(min, rule),
+    Max(max, rule),
   );
 }
 
@@ -34,11 +46,11 @@ export function QueryBoolean(description: string): PropertyDecorator {
     Transform(({ value }: TransformFnParams) =>
       value === 'true' ? true : value === 'false' ? false : (value as unknown),
     ),
-    IsBoolean({ message: '$property must be true or false' }),
+    IsBoolean(mustBe('true or false')),
   );
 }
 
-/** One of a few words. */
+/** One of the given words. */
 export function QueryWord(
   words: readonly string[],
   description: string,
@@ -47,7 +59,7 @@ export function QueryWord(
   return applyDecorators(
     ApiPropertyOptional({ type: String, enum: words, description, default: defaultWord }),
     IsOptional(),
-    IsIn(words),
+    IsIn(words, mustBe(`one of ${words.join(', ')}`)),
   );
 }
 
@@ -65,5 +77,12 @@ export function OptionalUuid(description: string): PropertyDecorator {
 }
 
 function IsLowercaseUuid(): PropertyDecorator {
-  return Matches(UUID, { message: '$property must be a lower-case UUID' });
+  return Matches(UUID, mustBe('a lower-case UUID'));
+}
+
+/** The message "limit must be an integer from 1 to 500, got 0". */
+function mustBe(rule: string): ValidationOptions {
+  return {
+    message: ({ property, value }: ValidationArguments) => `${property} must be ${rule}, got ${shown(value)}`,
+  };
 }

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveMessage } from './live-message.js';
 
-/** Unsent bytes at which a client counts as gone: it has not read for minutes. */
+/** A client with more unsent bytes has not read for minutes and is disconnected. */
 const MAX_BACKLOG_BYTES = 1024 * 1024;
 const RETRY_MS = 2_000;
 
 /** One client of the live stream: server-sent events over a response that stays open. */
 export class LiveConnection {
   private lastOffset = -1;
-  /** Messages that arrive while older ones are still fetched. */
+  /** Messages that arrive while older ones are still being read; null afterwards. */
   private held: LiveMessage[] | null = [];
 
   constructor(
@@ -26,7 +26,7 @@ export class LiveConnection {
     this.response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** Sends what the client missed, then what arrived meanwhile. `null`: too much; the client must read everything anew. */
+  /** Sends the missed messages, then those that arrived meanwhile. `null`: too many were missed, so the client must read everything again. */
   catchUp(missed: readonly LiveMessage[] | null): void {
     const held = this.held ?? [];
     this.held = null;

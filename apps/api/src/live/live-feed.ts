@@ -19,8 +19,7 @@ const RESTART_MS = 1_000;
 /**
  * The control stream as messages, from its end on: one follower of the log for all clients.
  *
- * It remembers what it said last, for clients that come back and for those that have just read a snapshot from the store,
- * which is a moment behind the log.
+ * It remembers the newest messages for clients that have just read a snapshot from the store, which is a moment behind the log.
  */
 @Injectable()
 export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
@@ -44,22 +43,22 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
     await this.following;
   }
 
-  /** @returns ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(listener: Listener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** What was said in the last `withinMs`. */
+  /** Messages of the last `withinMs`. */
   since(withinMs: number): LiveMessage[] {
     const earliest = Date.now() - withinMs;
     return this.recent.filter(({ seenAtMs }) => seenAtMs >= earliest).map(({ message }) => message);
   }
 
   /**
-   * What was said from `fromOffset` on, from memory or from the log.
+   * Messages from `fromOffset` on, read from the log.
    *
-   * @returns null when that is too long ago, or when the offset lies beyond the log's end (it is of another log)
+   * @returns null when too many were missed, or when the offset is beyond the log's end (it is of another log)
    */
   async from(fromOffset: number): Promise<LiveMessage[] | null> {
     if (fromOffset > this.nextOffset || this.nextOffset - fromOffset > MAX_CATCH_UP_RECORDS) return null;
@@ -87,7 +86,7 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
           this.nextOffset = records[records.length - 1].offset + 1;
         }
       } catch (error) {
-        this.logger.error(`following the log failed, trying again: ${String(error)}`);
+        this.logger.error(`reading the log failed, retrying: ${reasonOf(error)}`);
         await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -100,10 +99,14 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function messagesOf(records: readonly LogRecord[]): LiveMessage[] {
   return records.flatMap(({ offset, bytes }) => {
     const decoded = decodeEvent(bytes);
-    // A dead letter is the sink's to report; here it is nothing to show.
+    // The sink reports dead letters; this stream leaves them out.
     const message = decoded.ok ? toLiveMessage(offset, decoded.event) : null;
     return message ? [message] : [];
   });

@@ -1,15 +1,15 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ProblemError } from '../http/problem.js';
+import { ProblemError } from '../problems/problem.js';
 import { LiveConnection } from './live-connection.js';
 import { LiveFeed } from './live-feed.js';
 
 const MAX_CONNECTIONS = 256;
 const HEARTBEAT_MS = 15_000;
-/** How far the store may be behind the log: a new client hears this stretch again. */
+/** How far the store may be behind the log: a new client receives the messages of this time again. */
 const SNAPSHOT_LAG_MS = 30_000;
 
-/** Keeps the clients of the live stream. */
+/** Connects clients to the live stream. */
 @Injectable()
 export class LiveService implements OnModuleDestroy {
   private readonly connections = new Set<LiveConnection>();
@@ -40,7 +40,7 @@ export class LiveService implements OnModuleDestroy {
     if (this.connections.size >= MAX_CONNECTIONS) {
       throw new ProblemError(
         'TOO_MANY_CLIENTS',
-        `${MAX_CONNECTIONS} clients follow runs live, which is the maximum`,
+        `${MAX_CONNECTIONS} clients are connected, which is the maximum; close a page that shows a live run`,
       );
     }
     const connection = new LiveConnection(reply.raw, runId);

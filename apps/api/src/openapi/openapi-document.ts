@@ -3,7 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from '../app.module.js';
 import { ApiConfig } from '../config/api-config.js';
-import { ProblemBody } from '../http/problem.js';
+import { ProblemBody } from '../problems/problem.js';
 import { LIVE_DATA } from '../live/live-message.dto.js';
 import { VERSION } from '../version.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { decodeCursor } from '../http/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../http/page.js';
+import { decodeCursor } from '../paging/cursor.js';
+import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { Policy } from './policies.dto.js';

@@ -9,7 +9,7 @@ import { StoreService } from '../store/store.service.js';
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 10];
 const PARTITION_LABELS = ['stream', 'partition'] as const;
 
-/** What the process says about itself, in Prometheus' text format. */
+/** Measures the process, in Prometheus' text format. */
 @Injectable()
 export class PrometheusService {
   private readonly registry = new Registry();
@@ -51,7 +51,7 @@ export class PrometheusService {
       registers,
       collect() {
         for (const { stream, partition, lag } of sink.state.partitions) {
-          if (lag !== null) this.set({ stream, partition: String(partition) }, lag);
+          if (lag !== null) this.set({ stream, partition: `${partition}` }, lag);
         }
       },
     });
@@ -63,7 +63,7 @@ export class PrometheusService {
       collect() {
         for (const { stream, partition, state } of sink.state.partitions) {
           this.set(
-            { stream, partition: String(partition) },
+            { stream, partition: `${partition}` },
             state === 'failed' || state === 'backingOff' ? 1 : 0,
           );
         }
@@ -97,7 +97,7 @@ export class PrometheusService {
 
   observeRequest(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown';
-    const labels = { method: request.method, route, status: String(reply.statusCode) };
+    const labels = { method: request.method, route, status: `${reply.statusCode}` };
     this.requestDuration.observe(labels, reply.elapsedTime / 1000);
   }
 
@@ -115,7 +115,7 @@ export class PrometheusService {
       collect() {
         this.reset();
         for (const progress of sink.state.partitions) {
-          this.inc({ stream: progress.stream, partition: String(progress.partition) }, countOf(progress));
+          this.inc({ stream: progress.stream, partition: `${progress.partition}` }, countOf(progress));
         }
       },
     });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 
-/** What a run has done so far, beside what its first event says. */
+/** The progress of a run. */
 export interface RunActivity {
   readonly lastActivityAt: string | null;
   readonly successCurve: readonly number[];
@@ -47,7 +47,7 @@ const SUCCESS_CURVES = `
   )
   GROUP BY run_id`;
 
-/** Gathers the activity of some runs, with one query a fact for all of them. */
+/** Reads the progress of several runs, with one query for each field. */
 @Injectable()
 export class RunActivityReader {
   constructor(private readonly store: StoreService) {}

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@retrace/trajectory';
-import { decodeCursor } from '../http/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../http/page.js';
-import { ProblemError } from '../http/problem.js';
+import { decodeCursor } from '../paging/cursor.js';
+import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
@@ -25,7 +25,7 @@ interface RunDetailRow extends RunRow {
   readonly code_version: string;
 }
 
-/** A run that has not ended counts as running while its newest event is younger. */
+/** A run that has not ended is `running` while its newest event is younger than this, then `idle`. */
 const RUNNING_WITHIN_MS = 30_000;
 
 const RUN_COLUMNS = 'run_id, name, environment, seed, recipe_hash, started_at, ended_at, end_reason';
@@ -66,7 +66,7 @@ export class RunsService {
       this.store.queryRows<RunDetailRow | undefined>(GET_RUN, { runId }),
       this.activities.read([runId]),
     ]);
-    if (!row) throw new ProblemError('NOT_FOUND', `There is no run ${runId}`);
+    if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     return {
       ...toListItem(row, activityOf(runId)),
       recipe: JSON.parse(row.recipe) as Json,

@@ -7,7 +7,7 @@ import { ApiConfig } from '../config/api-config.js';
 import { InjectEventLog } from '../log/log.module.js';
 import { StoreService } from '../store/store.service.js';
 
-/** `off`: the sink is another process. `failed`: it stopped for a reason that waiting doesn't mend; it is tried again slowly. */
+/** `off`: the sink is another process. `failed`: it stopped with an error that waiting may not fix; it is restarted slowly. */
 export interface SinkState {
   readonly phase: 'off' | 'waiting' | 'running' | 'backingOff' | 'failed';
   readonly detail: string;
@@ -15,13 +15,13 @@ export interface SinkState {
 }
 
 const RESTART_MS = 10_000;
-/** How long a stop waits for the store to have what the log holds. */
+/** How long a stop waits until the store has every record of the log. */
 const DRAIN_MS = 5_000;
-/** How long the insert under way may take after that. */
+/** How long the current insert may take after that. */
 const STOP_MS = 15_000;
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
-/** Carries the log into the store, in this process, from the moment the store has its schema. */
+/** Copies the log into the store, in this process, once the store has its schema. */
 @Injectable()
 export class SinkService implements OnModuleDestroy {
   private readonly logger = new Logger('sink');
@@ -37,18 +37,18 @@ export class SinkService implements OnModuleDestroy {
     @InjectEventLog() private readonly log: EventLog,
   ) {}
 
-  /** To be called once the store is ready. */
+  /** Starts the sink; call it once the store is ready. */
   start(): void {
     if (!this.config.runsSink || this.stopping.signal.aborted) return;
     this.isStarted = true;
     this.running = this.runUntilStopped();
   }
 
-  /** Stops once the store has what was acknowledged in the log, so that its readers miss nothing; or without, after a while. */
+  /** Stops once the store has every acknowledged record, so that its readers miss nothing, or after `DRAIN_MS` at the latest. */
   async onModuleDestroy(): Promise<void> {
     if (this.state.phase === 'running' || this.state.phase === 'backingOff') await this.drain();
     this.stopping.abort();
-    // An insert or a read of a log that is away may try for minutes; the next sink reads where the store is.
+    // While the log or the store is unavailable, a read or an insert may retry for minutes; the next sink continues from the store's position.
     await Promise.race([this.running, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
@@ -79,7 +79,7 @@ export class SinkService implements OnModuleDestroy {
     } catch (error) {
       const reason = signal.aborted ? `after ${DRAIN_MS / 1000} s` : String(error);
       this.logger.warn(
-        `stops before the store has all of the log (${reason}); the next sink goes on from there`,
+        `stopped before the store had all of the log (${reason}); the next sink continues from there`,
       );
     }
   }
@@ -100,7 +100,7 @@ export class SinkService implements OnModuleDestroy {
         });
       } catch (error) {
         this.failure = error instanceof Error ? error.message : String(error);
-        this.logger.error(`stopped, trying again in ${RESTART_MS / 1000} s: ${this.failure}`);
+        this.logger.error(`stopped, restarting in ${RESTART_MS / 1000} s: ${this.failure}`);
         await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
       }
     }

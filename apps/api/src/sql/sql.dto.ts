@@ -5,6 +5,7 @@ import { ApiJsonRows } from '../openapi/any-json.js';
 
 const MAX_QUERY_LENGTH = 65_536;
 const MAX_ROWS = 10_000;
+const MAX_ROWS_RULE = { message: `maxRows must be an integer from 1 to ${MAX_ROWS}, got $value` };
 
 export class SqlRequest {
   @ApiProperty({
@@ -14,9 +15,9 @@ export class SqlRequest {
     description: 'One SELECT over the tables of `/api/sql/schema`',
     example: 'SELECT count() FROM steps',
   })
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(MAX_QUERY_LENGTH)
+  @IsString({ message: 'query must be text' })
+  @IsNotEmpty({ message: 'query must not be empty' })
+  @MaxLength(MAX_QUERY_LENGTH, { message: `query must have at most ${MAX_QUERY_LENGTH} characters` })
   readonly query!: string;
 
   @ApiPropertyOptional({
@@ -26,9 +27,9 @@ export class SqlRequest {
     default: 1_000,
     description: 'Row limit; `truncated` tells whether the result has more rows',
   })
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ROWS)
+  @IsInt(MAX_ROWS_RULE)
+  @Min(1, MAX_ROWS_RULE)
+  @Max(MAX_ROWS, MAX_ROWS_RULE)
   readonly maxRows: number = 1_000;
 }
 

@@ -10,12 +10,12 @@ import { createStoreClient, StoreError, type StatementOptions, type StoreClient 
 import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
 import { ApiConfig } from '../config/api-config.js';
-import { ProblemError } from '../http/problem.js';
+import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
 import type { SqlColumn, SqlRequest, SqlResult, SqlSchema, SqlTable } from './sql.dto.js';
 import { integersOf } from './sql-values.js';
 
-/** What people may read. `system.one` is where a SELECT without FROM reads from. */
+/** Tables that user SQL may read. */
 const TABLES = [
   'runs',
   'episodes',
@@ -30,13 +30,14 @@ const TABLES = [
   'dead_letters',
   'events',
 ];
+/** A SELECT without FROM reads from `system.one`. */
 const READABLE = [...TABLES, 'system.one'];
 
-/** A query that is too large ends with an error of the engine, not with the store. The read-only user has such limits itself. */
+/** A query that is too large fails with an error of the engine, before it can harm the store. The read-only user has these limits too. */
 const LIMITS: StatementOptions['settings'] = {
-  ...Object.fromEntries(Object.entries(USER_SQL_LIMITS).map(([name, limit]) => [name, String(limit)])),
+  ...Object.fromEntries(Object.entries(USER_SQL_LIMITS).map(([name, limit]) => [name, `${limit}`])),
   // The result is held in memory and sent as JSON.
-  max_result_bytes: String(64 * 1024 ** 2),
+  max_result_bytes: `${64 * 1024 ** 2}`,
 };
 
 const OUTPUT_OPTIONS = /^EXPLAIN in a subquery cannot have output options/;
@@ -47,7 +48,7 @@ const LIST_COLUMNS = `
   WHERE database = currentDatabase() AND table IN {tables:Array(String)}
   ORDER BY indexOf({tables:Array(String)}, table), position`;
 
-/** Runs what people type: one SELECT that was checked, as the read-only user, within limits. */
+/** Runs user SQL: one checked SELECT, as the read-only user, within limits. */
 @Injectable()
 export class SqlService implements OnApplicationShutdown {
   private readonly readonlyClient: StoreClient;
@@ -107,8 +108,8 @@ export class SqlService implements OnApplicationShutdown {
   }
 
   /**
-   * Parses without evaluating; in a subquery, since the store's protocol adds output options to a statement's end.
-   * The engine refuses a subquery that has such options itself.
+   * Parses without evaluating. In a subquery, since the store's protocol adds output options at the end of a statement;
+   * the engine refuses a subquery with output options of its own.
    */
   private async explainAst(sql: string): Promise<string> {
     const lines = await this.store.queryRows<{ explain: string }>(

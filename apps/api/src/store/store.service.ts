@@ -2,9 +2,9 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createStoreClient, migrate, StoreError, type StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
-import { ProblemError } from '../http/problem.js';
+import { ProblemError } from '../problems/problem.js';
 
-/** `starting` until the store answers and has the schema of this code; `failed` when it never will. */
+/** `starting` until the store answers and has the schema of this code; `failed` when waiting can not help. */
 export interface StoreState {
   readonly phase: 'starting' | 'ready' | 'failed';
   readonly detail: string;
@@ -13,7 +13,7 @@ export interface StoreState {
 const QUERY_TIMEOUT_MS = 20_000;
 const RETRY_MS = 200;
 
-/** The store: brings it to the schema of this code in the background, then answers the API's own queries. */
+/** Migrates the store to the schema of this code in the background, then runs the API's own queries. */
 @Injectable()
 export class StoreService implements OnApplicationShutdown {
   private readonly logger = new Logger('store');
@@ -29,7 +29,7 @@ export class StoreService implements OnApplicationShutdown {
     return this.state;
   }
 
-  /** A client of its own for work with its own pace; the caller closes it. */
+  /** A separate client, for work that must not delay the API's queries; the caller closes it. */
   createClient(requestTimeoutMs?: number): StoreClient {
     const { url, username, password, cluster } = this.config.store;
     return createStoreClient({ url, username, password, cluster, requestTimeoutMs });
@@ -62,7 +62,7 @@ export class StoreService implements OnApplicationShutdown {
   /** Rows of a parameterised query. `params` fill the `{name:Type}` placeholders. */
   async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
     if (this.state.phase !== 'ready') {
-      throw new ProblemError('STORE_STARTING', `The store can't be asked yet: ${this.state.detail}`);
+      throw new ProblemError('STORE_STARTING', `The store is not ready: ${this.state.detail}`);
     }
     return this.client.queryRows<Row>(sql, { params });
   }

@@ -9,7 +9,7 @@ type Vocabulary = readonly (string | undefined)[];
 const HASH = /^[0-9a-zA-Z]{8,128}$/;
 const MAX_CACHED = 8;
 
-/** Texts of tokens, from the tokenizer files that runs leave in the data directory. */
+/** Looks up texts of tokens in the tokenizer files that runs store in the data directory. */
 @Injectable()
 export class TokenTexts {
   private readonly logger = new Logger('tokens');
@@ -17,7 +17,7 @@ export class TokenTexts {
 
   constructor(private readonly config: ApiConfig) {}
 
-  /** The text of each token; null when the tokenizer isn't there. An id outside its vocabulary shows as `#id`. */
+  /** The text of each token; null when the tokenizer is unavailable. An id outside its vocabulary becomes `#id`. */
   async of(tokenizerHash: string, ids: readonly number[]): Promise<string[] | null> {
     const vocabulary = await this.vocabulary(tokenizerHash);
     return vocabulary && ids.map((id) => vocabulary[id] ?? `#${id}`);
@@ -25,7 +25,7 @@ export class TokenTexts {
 
   private async vocabulary(hash: string): Promise<Vocabulary | null> {
     const { tokenizerDirectory } = this.config;
-    // The hash is part of a path, so it may be nothing but a hash.
+    // The hash becomes part of a path, so anything else is refused.
     if (tokenizerDirectory === null || !HASH.test(hash)) return null;
     const cached = this.vocabularies.get(hash);
     if (cached) return cached;
@@ -39,7 +39,9 @@ export class TokenTexts {
       return readVocabulary(JSON.parse(await readFile(path, 'utf8')));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.logger.warn(`tokenizer ${path} can't be read: ${String(error)}`);
+        this.logger.warn(
+          `can not read tokenizer ${path}: ${error instanceof Error ? error.message : String(error)}`,
+        );
       return null;
     }
   }

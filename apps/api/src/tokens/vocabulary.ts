@@ -1,11 +1,11 @@
 /**
  * The text of each token id of a tokenizer in Hugging Face's `tokenizer.json` format, for showing tokens one by one.
  *
- * Byte-level vocabularies write each byte as a printable character (GPT-2's alphabet); those are turned back into bytes.
+ * Byte-level vocabularies write each byte as a printable character (GPT-2's alphabet), which is turned back into bytes here.
  * A token that is part of a character shows the replacement character: it has no text of its own.
  *
  * @returns the texts by id; undefined where an id is not in use
- * @throws TypeError when the JSON is no tokenizer
+ * @throws TypeError when the JSON is not a tokenizer
  */
 export function readVocabulary(tokenizer: unknown): (string | undefined)[] {
   const { model, decoder, added_tokens: addedTokens } = tokenizer as TokenizerJson;
@@ -34,12 +34,12 @@ function decoderTypes(decoder: Decoder | null | undefined): string[] {
   return [decoder.type, ...(decoder.decoders ?? []).flatMap(decoderTypes)];
 }
 
-const byteOfCharacter = byteAlphabet();
-const utf8 = new TextDecoder();
+const BYTE_OF_CHARACTER = byteAlphabet();
+const UTF8 = new TextDecoder();
 
 function textOfBytePiece(piece: string): string {
-  const bytes = Array.from(piece, (character) => byteOfCharacter.get(character));
-  return bytes.includes(undefined) ? piece : utf8.decode(Uint8Array.from(bytes as number[]));
+  const bytes = Array.from(piece, (character) => BYTE_OF_CHARACTER.get(character));
+  return bytes.includes(undefined) ? piece : UTF8.decode(Uint8Array.from(bytes as number[]));
 }
 
 /** Printable bytes stand for themselves; the others, in order, for the characters from U+0100 on. */

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { PageQuery, type Page } from '../http/page.js';
-import { ApiPage } from '../openapi/page-schema.js';
+import { PageQuery, type Page } from '../paging/page.js';
+import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { Update } from './updates.dto.js';
 import { UpdatesService } from './updates.service.js';

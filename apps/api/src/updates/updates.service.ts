@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { decodeCursor } from '../http/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../http/page.js';
+import { decodeCursor } from '../paging/cursor.js';
+import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { Update, UpdateStage } from './updates.dto.js';
@@ -19,7 +19,7 @@ interface UpdateRow {
   readonly weights_sha256: string | null;
 }
 
-// The plans of the page are picked by their number first: opening every plan's manifest would cost with the run's length.
+// The plans of the page are selected by number first: opening every plan's manifest would get slower as the run grows.
 const LIST_UPDATES = `
   SELECT update_number, stage, plan_id, epoch, policy_version_in, policy_version_out, num_episodes,
     planned_at, applied_at, metrics, weights_sha256
@@ -37,7 +37,7 @@ const LIST_UPDATES = `
 export class UpdatesService {
   constructor(private readonly store: StoreService) {}
 
-  /** Newest first; one that is planned but not applied yet comes too. */
+  /** Newest first, including an update that is planned but not applied yet. */
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Update>> {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
     const rows = await this.store.queryRows<UpdateRow>(LIST_UPDATES, { runId, before, limit: limit + 1 });
@@ -61,7 +61,7 @@ function toUpdate(row: UpdateRow): Update {
   };
 }
 
-/** A metric that was not available (NaN) is left out rather than given as a number. */
+/** Leaves out unavailable metrics (NaN). */
 function presentValues(metrics: Readonly<Record<string, number | null>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(metrics).filter((entry): entry is [string, number] => entry[1] !== null),

@@ -1,10 +1,10 @@
 import type { ValidationError } from 'class-validator';
 
-/** One rule that one field broke. */
+/** A rule that a field of the request breaks. */
 export interface Violation {
   /** Path of the field, `filter.limit`. */
   readonly field: string;
-  /** What was given, shortened; undefined when the field is missing. */
+  /** The value that was sent, shortened; undefined when the field is missing. */
   readonly value: unknown;
   /** The rule, as a sentence. */
   readonly rule: string;
@@ -12,17 +12,25 @@ export interface Violation {
 
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** Every broken rule of a class-validator result, nested fields by their path. */
+/** Every broken rule of a class-validator result; a nested field is named by its path. */
 export function describeViolations(errors: readonly ValidationError[], parent = ''): Violation[] {
   return errors.flatMap((error) => {
     const field = parent === '' ? error.property : `${parent}.${error.property}`;
-    const own = Object.values(error.constraints ?? {}).map((rule) => ({
-      field,
-      value: shorten(error.value),
-      rule,
-    }));
+    const own = rulesOf(error, field).map((rule) => ({ field, value: shorten(error.value), rule }));
     return [...own, ...describeViolations(error.children ?? [], field)];
   });
+}
+
+/** Rules that share a message are reported once. */
+function rulesOf({ constraints = {}, value }: ValidationError, field: string): readonly string[] {
+  if ('whitelistValidation' in constraints) return [`Unknown parameter "${field}"`];
+  const rules = [...new Set(Object.values(constraints))];
+  return rules.length > 0 && value === undefined ? [`"${field}" is required`] : rules;
+}
+
+/** The value as a message shows it: quoted and shortened. */
+export function shown(value: unknown): string {
+  return JSON.stringify(shorten(value)) ?? 'nothing';
 }
 
 function shorten(value: unknown): unknown {

@@ -2,7 +2,7 @@ import { ValidationPipe } from '@nestjs/common';
 import { ProblemError } from './problem.js';
 import { describeViolations } from './violations.js';
 
-/** Checks every query, path and body against its class; what the class doesn't know is refused by name. */
+/** Checks every query, path and body against its class, and refuses parameters that the class does not have. */
 export function createValidationPipe(): ValidationPipe {
   return new ValidationPipe({
     transform: true,

@@ -1,4 +1,4 @@
-import { ProblemError } from './problem.js';
+import { ProblemError } from '../problems/problem.js';
 
 /**
  * A cursor names the last row of a page by its sort key, so that pages stay right while rows are added.
@@ -12,7 +12,7 @@ export function encodeCursor(key: CursorKey): string {
 
 /**
  * @param shape the types the key must have, in order
- * @throws ProblemError `INVALID_REQUEST` when the text is no cursor of this shape
+ * @throws ProblemError `INVALID_REQUEST` when the text is not a cursor of this shape
  */
 export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
   cursor: string,
@@ -20,7 +20,7 @@ export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
 ): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
   const key = parseJson(Buffer.from(cursor, 'base64url').toString());
   if (!Array.isArray(key) || key.length !== shape.length || shape.some((type, i) => typeof key[i] !== type)) {
-    const rule = 'cursor must be the nextCursor of an earlier page of the same list';
+    const rule = 'cursor must be the nextCursor of an earlier page of this list';
     throw new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
   }
   return key as never;

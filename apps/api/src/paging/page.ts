@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { encodeCursor, type CursorKey } from './cursor.js';
-import { QueryInteger } from './query-decorators.js';
+import { QueryInteger } from '../http/query-decorators.js';
 
 /** Query parameters of every list. */
 export class PageQuery {
