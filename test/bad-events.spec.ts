@@ -295,7 +295,7 @@ describe('bad events', () => {
     expect(await episodeOf(events)).toMatchObject(whole);
     const conflict = {
       code: 'CONFLICT',
-      reason: `StepRecorded.seq is 2 of episode ${events[0].episodeId}; must have the content of the first record there, which is another`,
+      reason: `StepRecorded.seq is 2 of episode ${events[0].episodeId}; an earlier record with other content has that place`,
     };
     expect(await deadLetterAt(offset + 3)).toEqual(conflict);
     // The event itself again is no conflict, the other one is, wherever it comes.
@@ -342,7 +342,7 @@ describe('bad events', () => {
       reason: `StepRecorded.payload.step is 4; must be below 3, the number of steps that episode ${episodeId} ended with`,
     });
     expect(await deadLetterAt(offset + NUM_STEPS + 3)).toMatchObject({
-      reason: `EpisodeEnded.payload.numSteps is 5; must be 3, with which episode ${episodeId} ended before`,
+      reason: `EpisodeEnded.payload.numSteps is 5; must be 3, the number of steps that episode ${episodeId} already ended with`,
     });
     const assigned = await store.client.queryRows(
       `SELECT step FROM reward_assignments WHERE episode_id = '${episodeId}'`,
@@ -384,7 +384,7 @@ describe('bad events', () => {
       {
         at: 0,
         code: 'UNKNOWN_RUN',
-        reason: `MetricsLogged.runId is ${unknown}; must be a run that has started: no RunStarted of it comes before in stream control`,
+        reason: `MetricsLogged.runId is ${unknown}; must be a run that has started: stream control has no RunStarted of it before`,
       },
     ]);
   });

@@ -10,7 +10,7 @@ const shared = {
   valueHead: false,
 };
 
-/** Models, batches and numbers of steps; the tiny one for devices that compile a program for each shape. */
+/** Models, batches and numbers of steps; `tiny` is for devices that compile a program for each shape. */
 const sizes = {
   small: {
     config: {
@@ -47,7 +47,7 @@ const sizes = {
 };
 
 /**
- * Some optimizer steps from a seed, the logprobs after them, and a greedy continuation, on the backend that is open.
+ * Makes some optimizer steps from a seed on the open backend; returns the losses, the logprobs after them, and a greedy continuation.
  *
  * @typedef {{ losses: number[], logprobs: number[], greedyTokens: number[] }} Outcome
  * @param {keyof typeof sizes} [size]
@@ -113,7 +113,7 @@ async function continueGreedily(model, tokenIds, maxNewTokens) {
   return tokens;
 }
 
-/** As a program: prints the outcome on the backend, and of the size, that its arguments name. */
+/** As a program: prints the outcome for the backend and the size that its arguments name. */
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   await openBackend({ prefer: [process.argv[2]] });
   console.log(JSON.stringify(await trainAndGenerate(process.argv[3])));

@@ -7,10 +7,10 @@ import { LatestRunPage } from './pages/latest-run-page';
 import { NotFoundPage, PageCrash } from './pages/not-found-page';
 import { RecipePage } from './pages/recipe-page';
 import { RunLayout } from './pages/run-layout';
-import { RunOverviewPage } from './pages/run-overview-page';
 import { RunsPage } from './pages/runs-page';
 import { UpdatesPage } from './pages/updates-page';
 
+/** The pages by their addresses. */
 export function createRouter() {
   return createBrowserRouter([
     {
@@ -24,7 +24,11 @@ export function createRouter() {
           path: 'runs/:runId',
           element: <RunLayout />,
           children: [
-            { index: true, element: <RunOverviewPage /> },
+            {
+              index: true,
+              // Only this page needs the chart library.
+              lazy: async () => ({ Component: (await import('./pages/run-overview-page')).RunOverviewPage }),
+            },
             { path: 'episodes', element: <EpisodesPage /> },
             { path: 'episodes/:episodeId', element: <EpisodePage /> },
             { path: 'updates', element: <UpdatesPage /> },

@@ -194,6 +194,8 @@ export interface components {
     schemas: {
         StoreHealth: {
             /** @enum {string} */
+            status: "up" | "degraded";
+            /** @enum {string} */
             state: "starting" | "ready" | "unreachable" | "failed";
             /** @description Why the store is not ready; empty when it is */
             detail: string;
@@ -202,6 +204,8 @@ export interface components {
             logId: string;
         };
         SinkHealth: {
+            /** @enum {string} */
+            status: "up" | "degraded";
             /**
              * @description `off`: the sink is another process
              * @enum {string}
@@ -555,7 +559,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "NOT_FOUND" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "NOT_FOUND" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */

@@ -41,6 +41,7 @@ export function drawBaselines(
   ctx.save();
   ctx.font = `${11 * scale}px ${FONT_FAMILY}`;
   ctx.textAlign = labelsBeside ? 'left' : 'right';
+  ctx.textBaseline = 'middle';
   ctx.lineWidth = scale;
   ctx.strokeStyle = color;
   ctx.fillStyle = color;
@@ -55,7 +56,7 @@ export function drawBaselines(
     ctx.stroke();
 
     // A label moves up when it would cover the one below it.
-    const labelY = Math.min(labelsBeside ? y + 4 * scale : y - 5 * scale, lowestFreeY);
+    const labelY = Math.min(labelsBeside ? y : y - 8 * scale, lowestFreeY);
     lowestFreeY = labelY - LABEL_HEIGHT * scale;
     ctx.globalAlpha = 1;
     ctx.fillText(labelOf(baseline), labelX, labelY);

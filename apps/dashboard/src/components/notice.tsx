@@ -13,7 +13,7 @@ export function EmptyState({ title, children }: { readonly title: string; readon
   );
 }
 
-/** Says what failed, with a button to try again where that may help. */
+/** Says what failed; `onRetry` adds a button to try again. */
 export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
   const title = error instanceof ApiProblem ? error.title : 'Unexpected error';
   return (

@@ -36,7 +36,7 @@ export function formatMoment(moment: string | null | undefined): string {
   if (!moment) return MISSING;
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return MISSING;
-  const two = (value: number): string => String(value).padStart(2, '0');
+  const two = (value: number): string => `${value}`.padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }

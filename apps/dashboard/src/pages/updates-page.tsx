@@ -29,12 +29,12 @@ const COLUMNS: readonly Column<Update>[] = [
     cell: ({ stage, appliedAt }) => (appliedAt ? stage : <Badge tone="accent">{stage} · planned</Badge>),
   },
   {
-    label: 'Policy version',
+    label: 'Policy',
     isMuted: true,
     cell: ({ policyVersionIn, policyVersionOut }) => `${policyVersionIn} → ${policyVersionOut ?? '…'}`,
   },
   {
-    label: 'Batch',
+    label: 'Episodes',
     isNumeric: true,
     cell: ({ updateNumber, numEpisodes }) => (
       <Link
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Update>[] = [
         to={`../episodes?update=${updateNumber}`}
         title="Show the episodes of this batch"
       >
-        {formatCount(numEpisodes)} episodes
+        {formatCount(numEpisodes)}
       </Link>
     ),
   },
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Update>[] = [
   metricColumn('Entropy', 'train/entropy'),
   metricColumn('KL', 'train/approximateKl'),
   metricColumn('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
-  metricColumn('Gradient norm', 'train/gradientNorm'),
+  metricColumn('Grad norm', 'train/gradientNorm'),
   metricColumn('Staleness', 'train/stalenessMax'),
   { label: 'Applied', isMuted: true, cell: ({ appliedAt }) => formatMoment(appliedAt) },
   {

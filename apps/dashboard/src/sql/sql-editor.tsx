@@ -7,7 +7,7 @@ import {
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { sql, StandardSQL, type SQLNamespace } from '@codemirror/lang-sql';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { Compartment, EditorState, Prec } from '@codemirror/state';
+import { Compartment, EditorState, Prec, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
@@ -31,6 +31,20 @@ const HIGHLIGHT_STYLE = HighlightStyle.define([
   { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--series-5)' },
 ]);
 
+const EDITING: readonly Extension[] = [
+  lineNumbers(),
+  history(),
+  drawSelection(),
+  highlightActiveLine(),
+  bracketMatching(),
+  closeBrackets(),
+  autocompletion(),
+  keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
+  syntaxHighlighting(HIGHLIGHT_STYLE),
+  EditorView.lineWrapping,
+  EditorView.contentAttributes.of({ 'aria-label': 'SQL query' }),
+];
+
 /** Editor of SQL with highlighting and completion. The Tab key moves the focus, as elsewhere on the page. */
 export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
@@ -45,7 +59,7 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
 
   useEffect(() => {
     if (!parent.current) return;
-    const run = (): boolean => {
+    const runQuery = (): boolean => {
       handlers.current.onRun();
       return true;
     };
@@ -54,19 +68,9 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
       state: EditorState.create({
         doc: initialValue.current,
         extensions: [
-          Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
-          lineNumbers(),
-          history(),
-          drawSelection(),
-          highlightActiveLine(),
-          bracketMatching(),
-          closeBrackets(),
-          autocompletion(),
-          keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
-          syntaxHighlighting(HIGHLIGHT_STYLE),
+          ...EDITING,
           language.current.of(languageOf([])),
-          EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': 'SQL query' }),
+          Prec.highest(keymap.of([{ key: 'Mod-Enter', run: runQuery }])),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) handlers.current.onChange(update.state.doc.toString());
           }),

@@ -75,7 +75,7 @@ export async function setOnTopic(
 
 /** Logs that one test opens, on the shared broker unless it says otherwise, and closes all at once. */
 export class OpenLogs {
-  readonly #logs: EventLog[] = [];
+  private readonly logs: EventLog[] = [];
 
   async open(options: Partial<KafkaLogOptions> = {}): Promise<EventLog> {
     const log = await openKafkaLog({
@@ -86,11 +86,11 @@ export class OpenLogs {
       requestDeadlineMs: 10_000,
       ...options,
     });
-    this.#logs.push(log);
+    this.logs.push(log);
     return log;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#logs.splice(0).map((log) => log.close()));
+    await Promise.all(this.logs.splice(0).map((log) => log.close()));
   }
 }

@@ -1,4 +1,4 @@
-import Broker from 'kafkajs/src/broker/index.js';
+import { brokerMethods } from './kafkajs-broker.fixture.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
 import { holdExclusively, type ExclusiveRole, type RoleShare } from './exclusive-role.js';
@@ -60,11 +60,11 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     const role = await hold('collector-d', 10_000);
     // As after a restart: the coordinator knows the member no more, and can't be found for a while.
     const find = vi
-      .spyOn(Broker.prototype, 'findGroupCoordinator')
+      .spyOn(brokerMethods, 'findGroupCoordinator')
       .mockRejectedValueOnce(new Error('connection lost'))
       .mockRejectedValueOnce(new Error('connection lost'));
     const unknownMember = Object.assign(new Error('unknown member'), { type: 'UNKNOWN_MEMBER_ID' });
-    const heartbeat = vi.spyOn(Broker.prototype, 'heartbeat').mockRejectedValueOnce(unknownMember);
+    const heartbeat = vi.spyOn(brokerMethods, 'heartbeat').mockRejectedValueOnce(unknownMember);
     await vi.waitUntil(() => find.mock.calls.length > 2 && heartbeat.mock.calls.length > 1, {
       timeout: 20_000,
     });

@@ -1,4 +1,4 @@
-import './request-queue-fix.js';
+import './kafkajs-internals.js';
 import kafkajs, { type PartitionAssigner } from 'kafkajs';
 import { LogError } from '../log-error.js';
 import { isUnauthorized, rootError, toLogError } from './kafka-errors.js';

@@ -1,4 +1,4 @@
-import type Broker from 'kafkajs/src/broker/index.js';
+import type { Broker } from './kafkajs-internals.js';
 import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
@@ -57,17 +57,17 @@ export async function* followPartition(
 }
 
 class Fetcher {
-  readonly #parts: FollowParts;
-  #broker: Broker | null = null;
-  #numDisconnects = 0;
+  private readonly parts: FollowParts;
+  private broker: Broker | null = null;
+  private numDisconnects = 0;
 
   constructor(parts: FollowParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   /** Null when the signal aborts first. */
   async fetch(fromOffset: number): Promise<Fetched | null> {
-    const { signal, options } = this.#parts;
+    const { signal, options } = this.parts;
     const timeoutMs = options.fetchWaitMs + options.stallTimeoutMs;
     let timer: NodeJS.Timeout | undefined;
     let onAbort = (): void => undefined;
@@ -84,7 +84,7 @@ class Fetcher {
       if (signal.aborted) onAbort();
     });
     try {
-      return await Promise.race([this.#fetch(fromOffset), stalled, aborted]);
+      return await Promise.race([this.fetchNext(fromOffset), stalled, aborted]);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -92,24 +92,24 @@ class Fetcher {
   }
 
   disconnect(): void {
-    if (this.#broker !== null) destroyBroker(this.#broker);
-    this.#broker = null;
-    this.#numDisconnects += 1;
+    if (this.broker !== null) destroyBroker(this.broker);
+    this.broker = null;
+    this.numDisconnects += 1;
   }
 
-  async #fetch(fromOffset: number): Promise<Fetched> {
-    const { connection, options, reader, maxBytes } = this.#parts;
-    const broker = (this.#broker ??= await this.#connect());
+  private async fetchNext(fromOffset: number): Promise<Fetched> {
+    const { connection, options, reader, maxBytes } = this.parts;
+    const broker = (this.broker ??= await this.connect());
     if (connection.fatal !== null) throw connection.fatal;
     return reader.fetch(broker, fromOffset, { maxBytes, waitMs: options.fetchWaitMs });
   }
 
-  async #connect(): Promise<Broker> {
-    const { connection, reader, signal } = this.#parts;
-    const numDisconnects = this.#numDisconnects;
+  private async connect(): Promise<Broker> {
+    const { connection, reader, signal } = this.parts;
+    const numDisconnects = this.numDisconnects;
     return connection.once('connecting', async (cluster) => {
       const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
-      if (!signal.aborted && this.#numDisconnects === numDisconnects) return broker;
+      if (!signal.aborted && this.numDisconnects === numDisconnects) return broker;
       // It took so long that nobody waits for it any more.
       destroyBroker(broker);
       throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');

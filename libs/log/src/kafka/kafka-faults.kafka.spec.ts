@@ -1,4 +1,5 @@
-import Broker from 'kafkajs/src/broker/index.js';
+import { brokerMethods } from './kafkajs-broker.fixture.js';
+import type { Broker } from './kafkajs-internals.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StartedBroker } from '../../../../scripts/kafka/start-broker.mjs';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
@@ -102,7 +103,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
   }, 180_000);
 
   it('gives an append up at its own deadline, and appends under a new producer id after that', async () => {
-    const produce = vi.spyOn(Broker.prototype, 'produce');
+    const produce = vi.spyOn(brokerMethods, 'produce');
     const log = await open({ deliveryTimeoutMs: 700, stallTimeoutMs: 500 });
     await log.append('trajectories', 0, texts('before'));
     await broker.command('kill');
@@ -129,8 +130,8 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     const log = await open({ numTrajectoryPartitions: 4 });
     let numUnderWay = 0;
     let most = 0;
-    const real = Broker.prototype.produce;
-    const produce = vi.spyOn(Broker.prototype, 'produce').mockImplementation(async function (
+    const real = brokerMethods.produce;
+    const produce = vi.spyOn(brokerMethods, 'produce').mockImplementation(async function (
       this: Broker,
       request,
     ) {
@@ -170,7 +171,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     );
     const messagesOf = (...values: string[]) => texts(...values).map(messageOf);
     expect(await producers[0].send(messagesOf('a', 'b', 'c'))).toBe(0);
-    const produce = vi.spyOn(Broker.prototype, 'produce');
+    const produce = vi.spyOn(brokerMethods, 'produce');
     // The broker expects number 3 from this producer id and gets 0.
     expect(await producers[1].send(messagesOf('d'))).toBe(3);
     expect(produce).toHaveBeenCalledTimes(2);

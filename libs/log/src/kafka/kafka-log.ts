@@ -35,20 +35,20 @@ export class KafkaLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes: number;
   readonly maxEventBytes: number;
-  readonly #connection: KafkaConnection;
-  readonly #options: ResolvedKafkaOptions;
-  readonly #cursors: GroupCursors;
-  readonly #partitions: Readonly<Record<Stream, readonly Partition[]>>;
-  readonly #closing = new AbortController();
-  #closed: Promise<void> | null = null;
+  private readonly connection: KafkaConnection;
+  private readonly options: ResolvedKafkaOptions;
+  private readonly cursors: GroupCursors;
+  private readonly partitions: Readonly<Record<Stream, readonly Partition[]>>;
+  private readonly closing = new AbortController();
+  private closed: Promise<void> | null = null;
 
   constructor({ connection, options, logId, numTrajectoryPartitions }: KafkaLogParts) {
     this.logId = logId;
     this.maxRecordBytes = options.maxRecordBytes;
     this.maxEventBytes = options.maxEventBytes;
-    this.#connection = connection;
-    this.#options = options;
-    this.#cursors = new GroupCursors(connection, options.prefix);
+    this.connection = connection;
+    this.options = options;
+    this.cursors = new GroupCursors(connection, options.prefix);
     const names = topicNames(options);
     const partitionsOf = (stream: Stream, count: number): readonly Partition[] =>
       Array.from({ length: count }, (_, partition) => {
@@ -60,14 +60,14 @@ export class KafkaLog implements EventLog {
           writer: new PartitionWriter(producer, options.maxBatchBytes),
         };
       });
-    this.#partitions = {
+    this.partitions = {
       trajectories: partitionsOf('trajectories', numTrajectoryPartitions),
       control: partitionsOf('control', 1),
     };
   }
 
   numPartitions(stream: Stream): number {
-    return this.#partitions[stream].length;
+    return this.partitions[stream].length;
   }
 
   async append(
@@ -75,7 +75,7 @@ export class KafkaLog implements EventLog {
     partition: number,
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
-    const { writer } = this.#partition(stream, partition);
+    const { writer } = this.partition(stream, partition);
     if (records.length === 0) {
       throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
     }
@@ -94,11 +94,11 @@ export class KafkaLog implements EventLog {
     fromOffset: number,
     options: ReadOptions = {},
   ): Promise<LogRecord[]> {
-    const { reader } = this.#partition(stream, partition);
+    const { reader } = this.partition(stream, partition);
     requireOffset('fromOffset', fromOffset);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
     for (let nextOffset = fromOffset; ;) {
-      const fetched = await this.#fetch(reader, nextOffset, maxBytes);
+      const fetched = await this.fetch(reader, nextOffset, maxBytes);
       if (fetched === null) return [];
       const [first = []] = slices(fetched.records, maxRecords, maxBytes);
       // What was there may have been fragments alone.
@@ -108,11 +108,11 @@ export class KafkaLog implements EventLog {
   }
 
   async endOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#partition(stream, partition).reader.endOffset();
+    return this.partition(stream, partition).reader.endOffset();
   }
 
   async startOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#partition(stream, partition).reader.startOffset();
+    return this.partition(stream, partition).reader.startOffset();
   }
 
   async *follow(
@@ -121,14 +121,14 @@ export class KafkaLog implements EventLog {
     fromOffset: number,
     options: FollowOptions = {},
   ): AsyncGenerator<LogRecord[], void, undefined> {
-    const { reader } = this.#partition(stream, partition);
+    const { reader } = this.partition(stream, partition);
     requireOffset('fromOffset', fromOffset);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
-    const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const signals = [this.closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
     const signal = AbortSignal.any(signals);
     const fetched = followPartition({
-      connection: this.#connection,
-      options: this.#options,
+      connection: this.connection,
+      options: this.options,
       reader,
       fromOffset,
       maxBytes,
@@ -143,14 +143,14 @@ export class KafkaLog implements EventLog {
   }
 
   async readCursor(group: string, stream: Stream, partition: number): Promise<number | null> {
-    const { topic } = this.#partition(stream, partition);
-    return this.#cursors.read(group, topic, partition);
+    const { topic } = this.partition(stream, partition);
+    return this.cursors.read(group, topic, partition);
   }
 
   async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
-    const { topic } = this.#partition(stream, partition);
+    const { topic } = this.partition(stream, partition);
     requireOffset('nextOffset', nextOffset);
-    return this.#cursors.commit(group, topic, partition, nextOffset);
+    return this.cursors.commit(group, topic, partition, nextOffset);
   }
 
   /** Asks the group coordinator every 50 ms: Kafka tells nobody of a commit. */
@@ -171,20 +171,24 @@ export class KafkaLog implements EventLog {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.closed ??= this.drainAndClose();
+    return this.closed;
   }
 
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    const partitions = [...this.#partitions.trajectories, ...this.#partitions.control];
+  private async drainAndClose(): Promise<void> {
+    this.closing.abort();
+    const partitions = [...this.partitions.trajectories, ...this.partitions.control];
     await Promise.all(partitions.map(({ writer }) => writer.drain()));
-    this.#connection.close();
+    this.connection.close();
   }
 
   /** Null when there is nothing at the offset yet. */
-  async #fetch(reader: PartitionReader, fromOffset: number, maxBytes: number): Promise<Fetched | null> {
-    const connection = this.#connection;
+  private async fetch(
+    reader: PartitionReader,
+    fromOffset: number,
+    maxBytes: number,
+  ): Promise<Fetched | null> {
+    const connection = this.connection;
     return connection.retrying('read', async (cluster) => {
       const broker = await connection.leaderOf(cluster, reader.topic, reader.partition);
       try {
@@ -198,11 +202,11 @@ export class KafkaLog implements EventLog {
     });
   }
 
-  #partition(stream: Stream, partition: number): Partition {
-    if (this.#closed !== null) {
-      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.#connection.where} is closed`);
+  private partition(stream: Stream, partition: number): Partition {
+    if (this.closed !== null) {
+      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.connection.where} is closed`);
     }
-    const partitions = this.#partitions[stream];
+    const partitions = this.partitions[stream];
     if (!Object.hasOwn(partitions, partition)) {
       const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${partitions.length - 1}`;
       throw new LogError('LOG_UNKNOWN_PARTITION', message);

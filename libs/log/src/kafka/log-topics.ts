@@ -1,15 +1,17 @@
-import type Cluster from 'kafkajs/src/cluster/index.js';
+import kafkajs from 'kafkajs';
 import { LogError } from '../log-error.js';
 import type { Stream } from '@retrace/trajectory';
-import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import { NotReadyError } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
+import type { Broker, Cluster } from './kafkajs-internals.js';
 import { BATCH_OVERHEAD_BYTES } from './record-batch.js';
-import { describeTopics, type DescribedCluster, type DescribedTopic } from './topic-description.js';
+import { describeTopics, type DescribedTopic } from './topic-description.js';
+
+const { ConfigResourceTypes } = kafkajs;
 
 const DEFAULT_TRAJECTORY_PARTITIONS = 8;
 const PREFERRED_REPLICAS = 3;
-const TOPIC = 2;
 const TIMEOUT_MS = 10_000;
 
 export const STREAMS: readonly Stream[] = ['trajectories', 'control'];
@@ -73,7 +75,7 @@ export async function findTopicsOnce(
   return bothTopics(described, options);
 }
 
-function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions): LogTopics | null {
+function bothTopics(topics: readonly DescribedTopic[], options: ResolvedKafkaOptions): LogTopics | null {
   const names = topicNames(options);
   const [trajectories, control] = STREAMS.map((stream) =>
     topics.find(({ topic }) => topic === names[stream]),
@@ -91,7 +93,7 @@ function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions)
 async function describe(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
-): Promise<DescribedCluster> {
+): Promise<readonly DescribedTopic[]> {
   const names = topicNames(options);
   return connection.retrying('describing topics', (cluster) =>
     describeTopics(
@@ -102,34 +104,26 @@ async function describe(
 }
 
 async function createTopics(connection: KafkaConnection, options: ResolvedKafkaOptions): Promise<LogTopics> {
-  const { brokers } = await describe(connection, options);
-  const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
   const names = topicNames(options);
-  await connection.retrying('creating topics', async (cluster) => {
-    const { brokers: targets, controllerId } = await describeTopics(seedOf(cluster), []);
-    const controller = targets.find(({ nodeId }) => nodeId === controllerId) ?? targets.at(0);
+  // Where another process is first, nothing is made here; what that process made is checked like any topic that was there.
+  await connection.administering('creating topics', async (admin) => {
+    const { brokers } = await admin.describeCluster();
     // A broker that has just started answers before it has heard of itself.
-    if (controller === undefined) throw new NotReadyError('the cluster names no broker yet');
-    const broker = await connection.openBroker(cluster, controller);
-    try {
-      await broker.createTopics({
-        timeout: TIMEOUT_MS,
-        topics: STREAMS.map((stream) => ({
-          topic: names[stream],
-          numPartitions:
-            stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
-          replicationFactor,
-          configEntries: Object.entries(settingsFor(stream, replicationFactor, options)).map(
-            ([name, value]) => ({ name, value }),
-          ),
-        })),
-      });
-    } catch (error) {
-      // Another process was first; what it made is checked like anything that was there.
-      if (!isAlreadyThere(error)) throw error;
-    } finally {
-      destroyBroker(broker);
-    }
+    if (brokers.length === 0) throw new NotReadyError('the cluster names no broker yet');
+    const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
+    await admin.createTopics({
+      timeout: TIMEOUT_MS,
+      waitForLeaders: false,
+      topics: STREAMS.map((stream) => ({
+        topic: names[stream],
+        numPartitions:
+          stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
+        replicationFactor,
+        configEntries: Object.entries(settingsFor(stream, replicationFactor, options)).map(
+          ([name, value]) => ({ name, value }),
+        ),
+      })),
+    });
   });
   return connection.retrying('waiting for new topics', async () => {
     const found = await findTopics(connection, options).catch((error: unknown) => {
@@ -139,12 +133,6 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
     if (found === null) throw new NotReadyError('the new topics are not known yet');
     return found;
   });
-}
-
-/** One request creates both; the broker says for each whether it was there already. */
-function isAlreadyThere(error: unknown): boolean {
-  const errors = error instanceof Error && 'errors' in error ? (error.errors as unknown[]) : [error];
-  return errors.every((each) => (each as { readonly type?: string }).type === 'TOPIC_ALREADY_EXISTS');
 }
 
 function settingsFor(
@@ -174,9 +162,10 @@ async function readSettings(
   options: ResolvedKafkaOptions,
 ): Promise<Readonly<Record<Stream, Settings>>> {
   const names = topicNames(options);
-  const { resources } = await connection.retrying('reading topic settings', (cluster) =>
-    seedOf(cluster).describeConfigs({
-      resources: STREAMS.map((stream) => ({ type: TOPIC, name: names[stream] })),
+  const { resources } = await connection.administering('reading topic settings', (admin) =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: STREAMS.map((stream) => ({ type: ConfigResourceTypes.TOPIC, name: names[stream] })),
     }),
   );
   const of = (name: string): Settings => {
@@ -242,8 +231,7 @@ function checkTopic(
   );
 }
 
-function seedOf(cluster: Cluster): NonNullable<Cluster['brokerPool']['seedBroker']> {
-  const broker = cluster.brokerPool.seedBroker;
-  if (broker === undefined) throw new NotReadyError('the cluster is not connected');
-  return broker;
+function seedOf({ brokerPool }: Cluster): Broker {
+  if (brokerPool.seedBroker === undefined) throw new NotReadyError('the cluster is not connected');
+  return brokerPool.seedBroker;
 }

@@ -34,15 +34,15 @@ export interface PartitionProducerParts {
  * again that it already has. Gives up at a deadline of its own, and then goes on under a new id.
  */
 export class PartitionProducer {
-  readonly #parts: PartitionProducerParts;
-  #identity: Identity | null;
-  #nextSequence = 0;
+  private readonly parts: PartitionProducerParts;
+  private identity: Identity | null;
+  private nextSequence = 0;
   /** Where the next batch lies at the earliest, as far as this producer knows. */
-  #leastOffset = 0;
+  private leastOffset = 0;
 
   constructor(parts: PartitionProducerParts) {
-    this.#parts = parts;
-    this.#identity = parts.identity ?? null;
+    this.parts = parts;
+    this.identity = parts.identity ?? null;
   }
 
   /**
@@ -51,24 +51,24 @@ export class PartitionProducer {
    * @throws LogError; after `LOG_UNREACHABLE` or `LOG_FAILED` the batch may have landed or may still land
    */
   async send(messages: readonly Message[]): Promise<number> {
-    const { connection, options } = this.#parts;
+    const { connection, options } = this.parts;
     const giveUpAt = performance.now() + options.deliveryTimeoutMs;
     let mayHaveLanded = false;
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
-        const firstOffset = await this.#attempt(messages);
-        this.#nextSequence += messages.length;
-        this.#requireAhead(firstOffset);
-        this.#leastOffset = firstOffset + messages.length;
+        const firstOffset = await this.attempt(messages);
+        this.nextSequence += messages.length;
+        this.requireAhead(firstOffset);
+        this.leastOffset = firstOffset + messages.length;
         return firstOffset;
       } catch (error) {
         mayHaveLanded ||= !isRefusal(error) && !isLostProducer(error);
         const lostProducer = isLostProducer(error);
-        if (lostProducer) this.#recycle();
+        if (lostProducer) this.recycle();
         const mayRetry = lostProducer ? !mayHaveLanded : isRetriable(error);
         if (!mayRetry || performance.now() + backoffMs > giveUpAt) {
-          if (mayHaveLanded) this.#recycle();
-          throw this.#failure(error, mayHaveLanded);
+          if (mayHaveLanded) this.recycle();
+          throw this.failure(error, mayHaveLanded);
         }
         if (lostProducer)
           await sleep(backoffMs, undefined, { signal: connection.closing }).catch(() => undefined);
@@ -77,27 +77,27 @@ export class PartitionProducer {
     }
   }
 
-  #attempt(messages: readonly Message[]): Promise<number> {
-    const { connection, options, topic, partition } = this.#parts;
+  private attempt(messages: readonly Message[]): Promise<number> {
+    const { connection, options, topic, partition } = this.parts;
     return connection.once('append', async (cluster) => {
-      if (this.#nextSequence + messages.length > MAX_SEQUENCE) this.#recycle();
-      this.#identity ??= await this.#newIdentity();
+      if (this.nextSequence + messages.length > MAX_SEQUENCE) this.recycle();
+      this.identity ??= await this.newIdentity();
       const broker = await connection.leaderOf(cluster, topic, partition);
       const { topics } = await broker.produce({
         acks: ALL_REPLICAS,
         timeout: options.stallTimeoutMs,
         compression: COMPRESSION_TYPES[options.compression],
-        ...this.#identity,
-        topicData: [{ topic, partitions: [{ partition, firstSequence: this.#nextSequence, messages }] }],
+        ...this.identity,
+        topicData: [{ topic, partitions: [{ partition, firstSequence: this.nextSequence, messages }] }],
       });
       return Number(topics[0].partitions[0].baseOffset);
     });
   }
 
-  #newIdentity(): Promise<Identity> {
-    return this.#parts.connection.once('getting a producer id', async (cluster) => {
-      const { topic, partition } = this.#parts;
-      const broker = await this.#parts.connection.leaderOf(cluster, topic, partition);
+  private newIdentity(): Promise<Identity> {
+    return this.parts.connection.once('getting a producer id', async (cluster) => {
+      const { topic, partition } = this.parts;
+      const broker = await this.parts.connection.leaderOf(cluster, topic, partition);
       const { producerId, producerEpoch } = await broker.initProducerId({
         transactionTimeout: TRANSACTION_TIMEOUT_MS,
       });
@@ -105,25 +105,25 @@ export class PartitionProducer {
     });
   }
 
-  #recycle(): void {
-    this.#identity = null;
-    this.#nextSequence = 0;
+  private recycle(): void {
+    this.identity = null;
+    this.nextSequence = 0;
   }
 
   /** Offsets only grow, unless the topic was made again under its name or lost its end. */
-  #requireAhead(firstOffset: number): void {
-    if (firstOffset >= this.#leastOffset) return;
-    const { connection, topic, partition } = this.#parts;
+  private requireAhead(firstOffset: number): void {
+    if (firstOffset >= this.leastOffset) return;
+    const { connection, topic, partition } = this.parts;
     connection.fatal = new LogError(
       'LOG_REPLACED',
-      `partition ${partition} of topic ${topic} gave offset ${firstOffset}; must be at least ${this.#leastOffset}: ` +
+      `partition ${partition} of topic ${topic} gave offset ${firstOffset}; must be at least ${this.leastOffset}: ` +
         'the topic was made again or lost records that were acknowledged',
     );
     throw connection.fatal;
   }
 
-  #failure(error: unknown, mayHaveLanded: boolean): Error {
-    const { connection, options } = this.#parts;
+  private failure(error: unknown, mayHaveLanded: boolean): Error {
+    const { connection, options } = this.parts;
     const failure = toLogError('append', connection.where, error);
     if (!mayHaveLanded || !failure.retriable) return failure;
     const unknown = `tried for ${options.deliveryTimeoutMs} ms; whether it landed is unknown`;

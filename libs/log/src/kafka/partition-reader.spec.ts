@@ -1,5 +1,4 @@
-import type Broker from 'kafkajs/src/broker/index.js';
-import type { FetchedMessage } from 'kafkajs/src/broker/index.js';
+import type { Broker, FetchedMessage } from './kafkajs-internals.js';
 import { describe, expect, it } from 'vitest';
 import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions } from './kafka-options.js';

@@ -27,43 +27,43 @@ interface Append {
  * records and a pointer for each of those. Only that batch makes the append: without it the fragments mean nothing.
  */
 export class PartitionWriter {
-  readonly #producer: PartitionProducer;
-  readonly #maxBatchBytes: number;
-  #waiting: Append[] = [];
-  #running: Promise<void> | null = null;
+  private readonly producer: PartitionProducer;
+  private readonly maxBatchBytes: number;
+  private waiting: Append[] = [];
+  private running: Promise<void> | null = null;
 
   constructor(producer: PartitionProducer, maxBatchBytes: number) {
-    this.#producer = producer;
-    this.#maxBatchBytes = maxBatchBytes;
+    this.producer = producer;
+    this.maxBatchBytes = maxBatchBytes;
   }
 
   /** @throws LogError `LOG_APPEND_TOO_LARGE` when it can't be one batch even with fragments; and what sending throws */
   submit(records: readonly Uint8Array[]): Promise<number> {
-    const fragmented = chooseFragmented(records, this.#maxBatchBytes);
+    const fragmented = chooseFragmented(records, this.maxBatchBytes);
     const sizeBytes = records.reduce((sum, record) => sum + messageBytes(record), 0);
     if (fragmented === null) {
       const size = `append has ${records.length} records of ${sizeBytes} bytes`;
-      const rule = `must have at most ${MAX_BATCH_RECORDS} records and ${this.#maxBatchBytes} bytes, as it lands as one batch`;
+      const rule = `must have at most ${MAX_BATCH_RECORDS} records and ${this.maxBatchBytes} bytes, as it lands as one batch`;
       return Promise.reject(new LogError('LOG_APPEND_TOO_LARGE', `${size}; ${rule} (maxBatchBytes)`));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ records, sizeBytes, fragmented, resolve, reject });
-      this.#running ??= this.#run();
+      this.waiting.push({ records, sizeBytes, fragmented, resolve, reject });
+      this.running ??= this.run();
     });
   }
 
   /** Resolves when everything submitted so far has settled. */
   async drain(): Promise<void> {
-    await this.#running;
+    await this.running;
   }
 
-  async #run(): Promise<void> {
+  private async run(): Promise<void> {
     // Submissions of this very turn belong to the first batch too.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
+    while (this.waiting.length > 0) {
+      const group = this.takeGroup();
       try {
-        let firstOffset = await this.#send(group);
+        let firstOffset = await this.send(group);
         for (const { records, resolve } of group) {
           resolve(firstOffset);
           firstOffset += records.length;
@@ -72,40 +72,40 @@ export class PartitionWriter {
         for (const { reject } of group) reject(error);
       }
     }
-    this.#running = null;
+    this.running = null;
   }
 
   /** As many of the waiting as fit into one batch; one with fragments goes alone. */
-  #takeGroup(): readonly Append[] {
+  private takeGroup(): readonly Append[] {
     let numBytes = 0;
     let numRecords = 0;
-    const end = this.#waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
+    const end = this.waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
       numBytes += sizeBytes;
       numRecords += records.length;
       if (i === 0) return false;
-      const isFull = numBytes > this.#maxBatchBytes || numRecords > MAX_BATCH_RECORDS;
-      return isFull || fragmented.size > 0 || this.#waiting[0].fragmented.size > 0;
+      const isFull = numBytes > this.maxBatchBytes || numRecords > MAX_BATCH_RECORDS;
+      return isFull || fragmented.size > 0 || this.waiting[0].fragmented.size > 0;
     });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    return this.waiting.splice(0, end < 0 ? this.waiting.length : end);
   }
 
-  async #send(group: readonly Append[]): Promise<number> {
+  private async send(group: readonly Append[]): Promise<number> {
     const messages: Message[] = [];
     for (const { records, fragmented } of group) {
       for (const [i, record] of records.entries()) {
-        messages.push(fragmented.has(i) ? await this.#sendFragments(record) : messageOf(record));
+        messages.push(fragmented.has(i) ? await this.sendFragments(record) : messageOf(record));
       }
     }
-    return this.#producer.send(messages);
+    return this.producer.send(messages);
   }
 
-  async #sendFragments(record: Uint8Array): Promise<Message> {
+  private async sendFragments(record: Uint8Array): Promise<Message> {
     const { value } = messageOf(record);
-    const fragmentBytes = fragmentBytesOf(this.#maxBatchBytes);
+    const fragmentBytes = fragmentBytesOf(this.maxBatchBytes);
     const offsets: number[] = [];
     for (let start = 0; start < value.length; start += fragmentBytes) {
       const fragment = withRole(value.subarray(start, start + fragmentBytes), 'fragment');
-      offsets.push(await this.#producer.send([fragment]));
+      offsets.push(await this.producer.send([fragment]));
     }
     return withRole(encodePointer(record, offsets), 'pointer');
   }

@@ -114,7 +114,7 @@ export class PolicyOptimizer {
         );
       }
       const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
-      await this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
+      this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
       return { gradientNorm };
     } finally {
       this.clearGradients();

@@ -29,7 +29,7 @@ export function describePlaceFault(
 ): AdmissionFault {
   switch (fault) {
     case 'taken': {
-      const rule = 'must have the content of the first record there, which is another';
+      const rule = 'an earlier record with other content has that place';
       return { code: 'CONFLICT', reason: `${kind}.seq is ${seq} of episode ${episodeId}; ${rule}` };
     }
     case 'afterEnd': {
@@ -37,18 +37,18 @@ export function describePlaceFault(
       return { code: 'AFTER_END', reason: `${kind}.payload.step is ${seq - 1}; ${rule}` };
     }
     case 'endedBefore': {
-      const rule = `must be ${numSteps}, with which episode ${episodeId} ended before`;
+      const rule = `must be ${numSteps}, the number of steps that episode ${episodeId} already ended with`;
       return { code: 'CONFLICT', reason: `${kind}.payload.numSteps is ${seq - 1}; ${rule}` };
     }
     case 'tooEarlyEnd': {
-      const rule = `must be above ${highestStep}, a step that episode ${episodeId} has`;
+      const rule = `must be above ${highestStep}, the highest step of episode ${episodeId}`;
       return { code: 'CONFLICT', reason: `${kind}.payload.numSteps is ${seq - 1}; ${rule}` };
     }
   }
 }
 
 export function describeUnknownRun({ kind, runId }: AnyEvent): AdmissionFault {
-  const rule = 'must be a run that has started: no RunStarted of it comes before in stream control';
+  const rule = 'must be a run that has started: stream control has no RunStarted of it before';
   return { code: 'UNKNOWN_RUN', reason: `${kind}.runId is ${runId}; ${rule}` };
 }
 

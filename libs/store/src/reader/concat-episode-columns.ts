@@ -1,6 +1,6 @@
 import type { EpisodeColumns } from '@retrace/trajectory';
 
-/** The episodes of several slices as one. */
+/** Joins the episodes of several slices. */
 export function concatEpisodeColumns(slices: readonly EpisodeColumns[]): EpisodeColumns {
   if (slices.length === 1) return slices[0];
   const all = <K extends keyof EpisodeColumns>(name: K): EpisodeColumns[K][] =>
@@ -43,7 +43,7 @@ function concat<A extends FlatArray>(arrayType: new (length: number) => A, parts
   return whole;
 }
 
-/** Each part starts at 0 and ends where the next one has to go on. */
+/** Joins offsets: each part starts at 0 and ends where the next one continues. */
 function concatOffsets(parts: readonly Int32Array[]): Int32Array {
   const numRows = parts.reduce((sum, part) => sum + part.length - 1, 0);
   const whole = new Int32Array(numRows + 1);

@@ -10,10 +10,11 @@ const KINDS = ['EpisodeStarted', 'StepRecorded', 'EpisodeEnded'] as const;
 const [STARTED, STEP, ENDED] = [0, 1, 2];
 
 /**
- * The events of episodes, first in log order a place, by episode and seq: what `EpisodeRows` reads. A mask, which is zeros and then
- * ones, goes as how many ones it has, and policy versions that are all the same as one of them: 8 bytes a token in place of 13.
+ * Selects the events of episodes for `EpisodeRows`: of several at one place the first in log order, sorted by episode and seq. A mask,
+ * which is zeros and then ones, is sent as its number of ones, and policy versions that are all equal as one version: 8 bytes a token
+ * instead of 13.
  *
- * Left to itself the engine would filter in four passes, a condition each; only the first rules out anything.
+ * PREWHERE holds only the condition that excludes rows: by itself the engine would filter in four passes, one for each condition.
  */
 export function selectEpisodeRows(episodeIds: readonly string[]): string {
   return `
@@ -35,12 +36,20 @@ export function selectEpisodeRows(episodeIds: readonly string[]): string {
     LIMIT 1 BY run_id, episode_id, seq`;
 }
 
-/** Where the rows of one episode lie in a result. Its steps are rows firstStep … firstStep + numSteps − 1. */
+/** The rows of a whole episode in a result. Its steps are rows firstStep … firstStep + numSteps − 1. */
 interface EpisodePlace {
+  readonly kind: 'whole';
   readonly started: number;
   readonly firstStep: number;
   readonly numSteps: number;
   readonly ended: number;
+}
+
+/** An episode that lacks an event. */
+interface IncompleteEpisode {
+  readonly kind: 'incomplete';
+  /** The end of a sentence. */
+  readonly missing: string;
 }
 
 type StepColumns = Pick<
@@ -48,7 +57,7 @@ type StepColumns = Pick<
   'steps' | 'rewards' | 'anchors' | 'actionValid' | 'keptPrefixTokens' | 'temperatures' | 'greedy'
 >;
 
-/** One result of `selectEpisodeRows` as columns; `appendTo` copies whole episodes out of it. */
+/** One result of `selectEpisodeRows`; `toColumns` copies whole episodes out of it. */
 export class EpisodeRows {
   private readonly seqs: FlatNumbers;
   private readonly kinds: FlatNumbers;
@@ -71,7 +80,7 @@ export class EpisodeRows {
   }
 
   /**
-   * The columns of these episodes, in this order.
+   * Copies the columns of these episodes, in this order.
    *
    * @throws StoreError `NOT_YET_VISIBLE` naming the first episode that lacks its start, its end or a step
    */
@@ -152,37 +161,31 @@ export class EpisodeRows {
     return { steps, rewards, anchors, actionValid, keptPrefixTokens, temperatures, greedy };
   }
 
-  /** What of an episode is not there, the end of a sentence; null when it is whole. */
-  missingOf(episodeId: string): string | null {
-    const place = this.find(episodeId);
-    return typeof place === 'string' ? place : null;
-  }
-
   private locate(episodeId: string): EpisodePlace {
-    const place = this.find(episodeId);
-    if (typeof place !== 'string') return place;
-    const message = `Episode ${episodeId} is not whole in the store: ${place}; the sink has yet to bring it`;
+    const found = this.find(episodeId);
+    if (found.kind === 'whole') return found;
+    const message = `Episode ${episodeId} is incomplete in the store: ${found.missing}; the sink has not written it yet`;
     throw new StoreError('NOT_YET_VISIBLE', message, { retriable: true });
   }
 
-  /** Where an episode lies, or what of it is missing. */
-  private find(episodeId: string): EpisodePlace | string {
+  /** Finds the rows of an episode, or which of its events is missing. */
+  find(episodeId: string): EpisodePlace | IncompleteEpisode {
     const range = this.ranges.get(episodeId);
-    if (range === undefined) return 'no event of it is there';
+    if (range === undefined) return incomplete('it has no events');
     const { first } = range;
-    if (this.kinds[first] !== STARTED) return 'its start is missing';
+    if (this.kinds[first] !== STARTED) return incomplete('its start is missing');
     const ended = this.firstEnd(range);
-    if (ended === null) return 'its end is missing';
+    if (ended === null) return incomplete('its end is missing');
     const numSteps = this.numSteps[ended];
     for (let step = 0; step < numSteps; step++) {
       const row = first + 1 + step;
       if (row >= range.end || this.seqs[row] !== step + 1 || this.kinds[row] !== STEP)
-        return `step ${step} of ${numSteps} is missing`;
+        return incomplete(`step ${step} of ${numSteps} is missing`);
     }
-    return { started: first, firstStep: first + 1, numSteps, ended };
+    return { kind: 'whole', started: first, firstStep: first + 1, numSteps, ended };
   }
 
-  /** The end that came first into the log: what lies after it is none of the episode's. */
+  /** The row of the end that came first in the log: the episode holds nothing after it. */
   private firstEnd({ first, end }: { readonly first: number; readonly end: number }): number | null {
     let firstEnd: number | null = null;
     for (let row = first; row < end; row++) {
@@ -193,6 +196,10 @@ export class EpisodeRows {
   }
 }
 
+function incomplete(missing: string): IncompleteEpisode {
+  return { kind: 'incomplete', missing };
+}
+
 function offsetsOf(lengths: readonly number[]): Int32Array {
   const offsets = new Int32Array(lengths.length + 1);
   lengths.forEach((length, i) => {
@@ -201,7 +208,7 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
   return offsets;
 }
 
-/** Masks of the rows, one after the other: zeros, and then as many ones as a row has action tokens. */
+/** Makes the masks of the rows, one after the other: zeros, then a one for each action token of the row. */
 function masksOf(
   numActionTokens: FlatNumbers,
   rows: ArrayLike<number>,
@@ -215,7 +222,7 @@ function masksOf(
   return masks;
 }
 
-/** As many versions as a row has tokens, where it may have one for all of them. */
+/** Repeats the version of each row that has one for all its tokens, so that every token has its own. */
 function spread(
   { offsets, values }: { readonly offsets: Int32Array; readonly values: Int32Array },
   tokenOffsets: Int32Array,

@@ -2,10 +2,10 @@ import type { Json } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import { amongEpisodes } from './among-episodes.js';
 
-/** What a reward may read of an episode beside its columns. */
+/** The texts of an episode that rewards may use beside its columns. */
 export interface EpisodeTexts {
   readonly environment: string;
-  /** What the environment was reset with. */
+  /** The task that the environment was reset to. */
   readonly task: Json;
   readonly finalObservation: string;
   /** In step order. */
@@ -27,7 +27,7 @@ interface TextRow extends StepTexts {
   readonly payload: string;
 }
 
-/** The texts of episodes, by episode id. Episodes must be whole in the store: read their columns first. */
+/** Reads the texts of episodes, by episode id. The episodes must be complete in the store, so read their columns first. */
 export async function queryEpisodeTexts(
   client: StoreClient,
   runId: string,

@@ -1,8 +1,8 @@
 import type { FlatLists } from '../arrow/arrow-columns.js';
 
 /**
- * Rows of a ragged column, one after the other: row r of the result is row `rows[r]` of the chunks, whose rows count through.
- * Rows that are neighbours in a chunk are copied at once.
+ * Copies rows of a ragged column: row r of the result is row `rows[r]` of the chunks, counted through all of them. Rows that are
+ * neighbours in a chunk are copied together.
  */
 export function takeLists<A extends Int32Array | Uint8Array | Float32Array>(
   chunks: readonly FlatLists[],
@@ -30,14 +30,14 @@ export function takeLists<A extends Int32Array | Uint8Array | Float32Array>(
   return { offsets, values };
 }
 
-/** [chunks + 1]; the last is how many rows there are. */
+/** The first row of each chunk, [chunks + 1]; the last item is the number of rows. */
 function firstRowsOf(chunks: readonly FlatLists[]): Int32Array {
   const firstRows = new Int32Array(chunks.length + 1);
   chunks.forEach(({ offsets }, i) => (firstRows[i + 1] = firstRows[i] + offsets.length - 1));
   return firstRows;
 }
 
-/** The chunk that holds a row; near `guess`, since rows mostly ascend. */
+/** Finds the chunk that holds a row, starting at `guess`, since rows mostly ascend. */
 function chunkOf(row: number, firstRows: Int32Array, guess: number): number {
   if (row < 0 || row >= firstRows[firstRows.length - 1]) {
     throw new RangeError(`row is ${row}; there are ${firstRows[firstRows.length - 1]}`);

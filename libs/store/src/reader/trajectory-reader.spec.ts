@@ -165,7 +165,7 @@ describe('TrajectoryReader', () => {
   });
 
   it.each([
-    ['nothing of it', 0, 'no event of it is there'],
+    ['nothing of it', 0, 'it has no events'],
     ['its start alone', 1, 'its end is missing'],
     ['all but its end', 4, 'its end is missing'],
   ])('says that an episode is not whole yet while the store has %s', async (_, numEvents, reason) => {
@@ -175,7 +175,7 @@ describe('TrajectoryReader', () => {
     const reading = reader.readEpisodes(runId, [events[0].episodeId]);
     await expect(reading).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE', retriable: true });
     await expect(reading).rejects.toThrow(
-      `Episode ${events[0].episodeId} is not whole in the store: ${reason}`,
+      `Episode ${events[0].episodeId} is incomplete in the store: ${reason}`,
     );
     await bring(events.slice(numEvents));
     expect((await reader.readEpisodes(runId, [events[0].episodeId])).steps).toHaveLength(3);

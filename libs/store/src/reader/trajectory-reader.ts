@@ -9,7 +9,7 @@ import { concatEpisodeColumns } from './concat-episode-columns.js';
 import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
 import { type EpisodeTexts, queryEpisodeTexts } from './episode-texts.js';
 
-/** A reward that was given to a step or an episode after the fact. */
+/** A reward that was assigned to a step or an episode afterwards. */
 export interface AssignedReward {
   readonly episodeId: string;
   /** Tells the assignments of the episode apart. */
@@ -26,25 +26,25 @@ export interface AssignedReward {
 /** An episode that lacks an event which won't come. */
 export interface LostEpisode {
   readonly episodeId: string;
-  /** What, and which dead letters name the episode: the end of a sentence. */
+  /** The missing event, and the dead letters that name the episode: the end of a sentence. */
   readonly missing: string;
 }
 
 export interface TrajectoryReaderOptions {
-  /** Episodes a query asks for: bounds the memory of an answer on both sides (default 512). */
+  /** Episodes in one query, which limits the memory of an answer on both sides (default 512). */
   readonly maxEpisodesPerQuery?: number;
 }
 
 const READ_SETTINGS: ClickHouseSettings = {
-  // A slice in few large blocks, which bounds it anyway: by default the engine cuts it into blocks of 1 MB, each with its own cost.
+  // The slice limits the size of an answer. Fewer and larger blocks cost less than the engine's default of 1 MB.
   preferred_block_size_bytes: '16000000',
-  // The primary key finds the episodes; asking the other indexes beside it costs a tenth of a read at random and rules out nothing.
+  // The primary key finds the episodes. The other indexes exclude nothing more and take a tenth of a random read.
   use_skip_indexes: 0,
-  // Machine code for expressions that take no time.
+  // The expressions take no time, but compiling them would.
   compile_expressions: 0,
 };
 
-/** While one answer is on its way, the engine works on the next. */
+/** Slices that are asked for before they are needed, so that the engine always has work. */
 const SLICES_AHEAD = 2;
 
 /** Reads trajectories out of the store by key, for training. */
@@ -59,7 +59,7 @@ export class TrajectoryReader {
   }
 
   /**
-   * Whole episodes, in the order asked for; an id may come more than once.
+   * Reads whole episodes, in the order asked for; an id may come more than once.
    *
    * Neighbouring ids cost least: episode ids are time-ordered and so are the rows.
    *
@@ -73,8 +73,8 @@ export class TrajectoryReader {
   }
 
   /**
-   * The same, `maxEpisodesPerQuery` episodes at a time: for more than memory holds. The next two slices are asked for while one is
-   * worked on, so three are there at once.
+   * Reads the same, `maxEpisodesPerQuery` episodes at a time, for more episodes than memory holds. Up to three slices are in memory:
+   * the next two are asked for while one is used.
    *
    * @throws as `readEpisodes`
    */
@@ -95,7 +95,7 @@ export class TrajectoryReader {
         signal,
         room: rooms.pop(),
       });
-      // Whoever waits for it gets the failure; nobody does when the slice before it failed.
+      // Nobody waits for this answer when the one before it failed.
       answer.catch(() => undefined);
       return answer;
     };
@@ -105,7 +105,7 @@ export class TrajectoryReader {
         const bytes = await (asked.shift() as Promise<Uint8Array>);
         if (i + SLICES_AHEAD < slices.length) asked.push(ask(slices[i + SLICES_AHEAD]));
         const columns = new EpisodeRows(ArrowColumns.read(bytes)).toColumns(slice);
-        // Copies, all of them. Memory that is new with every answer makes V8 collect garbage for every other one.
+        // The columns are copies, so the answer's memory is used again. New memory for every answer makes V8 collect garbage often.
         rooms.push(new Uint8Array(bytes.buffer));
         yield columns;
       }
@@ -115,8 +115,8 @@ export class TrajectoryReader {
   }
 
   /**
-   * Those of these episodes that won't ever be whole: the store has all that the log holds, and lacks an event of them, which became
-   * a dead letter or never came. None where the store is behind.
+   * Finds the episodes that will never be complete: the store has all that the log holds and still lacks one of their events, which
+   * became a dead letter or never came. Finds none while the store is behind the log.
    */
   async findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<LostEpisode[]> {
     requireEpisodeIds(episodeIds);
@@ -127,15 +127,15 @@ export class TrajectoryReader {
       const bytes = await this.client.queryArrow(selectEpisodeRows(slice), { params: { runId } });
       const rows = new EpisodeRows(ArrowColumns.read(bytes));
       for (const episodeId of slice) {
-        const missing = rows.missingOf(episodeId);
-        if (missing !== null)
-          lost.push({ episodeId, missing: missing + (await this.deadLettersOf(episodeId)) });
+        const found = rows.find(episodeId);
+        if (found.kind === 'incomplete')
+          lost.push({ episodeId, missing: found.missing + (await this.describeDeadLetters(episodeId)) });
       }
     }
     return lost;
   }
 
-  private async deadLettersOf(episodeId: string): Promise<string> {
+  private async describeDeadLetters(episodeId: string): Promise<string> {
     const rows = await this.client.queryRows<{ text: string }>(
       `SELECT concat(log_stream, '/', toString(log_partition), ' offset ', toString(log_offset), ': ', code, ', ', reason) AS text
        FROM dead_letters WHERE episode_id = {episodeId:String}
@@ -145,7 +145,7 @@ export class TrajectoryReader {
     return rows.length === 0 ? '' : ` (dead letters ${rows.map(({ text }) => text).join('; ')})`;
   }
 
-  /** Texts, tasks and named reward parts of whole episodes, in the order asked for: what rewards beside the environment's read. */
+  /** Reads texts, tasks and named reward components of whole episodes, in the order asked for. Rewards are computed from them. */
   async readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]> {
     requireEpisodeIds(episodeIds);
     const found = new Map<string, EpisodeTexts>();
@@ -160,7 +160,7 @@ export class TrajectoryReader {
     });
   }
 
-  /** The rewards that were assigned to these episodes, by episode and in log order; of two under one `seq` the first. */
+  /** Reads the rewards that were assigned to these episodes, by episode and in log order; of two with one `seq` the first. */
   async readAssignedRewards(runId: string, episodeIds: readonly string[]): Promise<AssignedReward[]> {
     if (episodeIds.length === 0) return [];
     return this.client.queryRows<AssignedReward>(

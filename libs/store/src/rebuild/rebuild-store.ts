@@ -51,7 +51,8 @@ interface Position extends StreamPartition {
 export async function rebuildStore(options: RebuildOptions): Promise<RebuildReport> {
   const { client, log, runId, signal } = options;
   if (client.layout.cluster !== null) {
-    const rule = 'drop the tables with the sinks stopped and start those again: they project the log anew';
+    const rule =
+      'stop the sinks, drop the tables and start the sinks again, which write the store from the log';
     throw new StoreError(
       'CLUSTER_UNSUPPORTED',
       `A store on cluster ${client.layout.cluster} can't be rebuilt in place; ${rule}`,

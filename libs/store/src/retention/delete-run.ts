@@ -47,7 +47,10 @@ export async function deleteRun(job: DeleteRun): Promise<DeleteReport> {
   const references = await findRunReferences(client, runId);
   if (references.length > 0 && !force) {
     const who = references.map((reference) => `run ${reference.runId} ${reference.how}`).join('; ');
-    throw new StoreError('RUN_REFERRED_TO', `Run ${runId} can't be deleted unless forced: ${who}`);
+    throw new StoreError(
+      'RUN_REFERRED_TO',
+      `Run ${runId} is used by other runs, so its deletion must be forced: ${who}`,
+    );
   }
   await commit(job, references.length > 0);
   await job.onCommitted?.();

@@ -6,53 +6,81 @@ import { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
 /** A builder for every column of table `events`, under the column's name; types as in `migrations/0001_events.sql`. */
 export type EventColumns = ReturnType<typeof newEventColumns>;
 
+/** Makes builders of columns with few distinct texts. */
+interface LabelMaker {
+  label(): DictionaryColumn;
+  labels(): DictionaryListColumn;
+}
+
+const text = () => new BytesColumn(new Utf8());
+const nullableText = () => new BytesColumn(new Utf8(), true);
+const uint8 = () => new NumberColumn(new Uint8(), Uint8Array);
+const uint16 = () => new NumberColumn(new Uint16(), Uint16Array);
+// 64-bit integers are sent as float64, which holds every integer that an event may carry; the engine converts them.
+const integer = () => new NumberColumn(new Float64(), Float64Array);
+const float64 = () => new NumberColumn(new Float64(), Float64Array);
+const nullableFloat64 = () => new NumberColumn(new Float64(), Float64Array, true);
+const nullableUint8 = () => new NumberColumn(new Uint8(), Uint8Array, true);
+const int32s = () => new ListColumn<Int32Array>(new Int32(), Int32Array);
+const uint8s = () => new ListColumn<Uint8Array>(new Uint8(), Uint8Array);
+const float32s = () => new ListColumn<Float32Array>(new Float32(), Float32Array);
+const float64s = () => new ListColumn<Float64Array>(new Float64(), Float64Array);
+
 export function newEventColumns() {
   let numDictionaries = 0;
-  const label = () => new DictionaryColumn(++numDictionaries);
-  const labels = () => new DictionaryListColumn(++numDictionaries);
-  const text = () => new BytesColumn(new Utf8());
-  const nullableText = () => new BytesColumn(new Utf8(), true);
-  const uint8 = () => new NumberColumn(new Uint8(), Uint8Array);
-  const uint16 = () => new NumberColumn(new Uint16(), Uint16Array);
-  // 64-bit integers travel as float64, which holds every integer that an event may carry; the engine casts.
-  const integer = () => new NumberColumn(new Float64(), Float64Array);
-  const float64 = () => new NumberColumn(new Float64(), Float64Array);
-  const nullableFloat64 = () => new NumberColumn(new Float64(), Float64Array, true);
-  const nullableUint8 = () => new NumberColumn(new Uint8(), Uint8Array, true);
-  const int32s = () => new ListColumn<Int32Array>(new Int32(), Int32Array);
-  const uint8s = () => new ListColumn<Uint8Array>(new Uint8(), Uint8Array);
-  const float32s = () => new ListColumn<Float32Array>(new Float32(), Float32Array);
-  const float64s = () => new ListColumn<Float64Array>(new Float64(), Float64Array);
+  const make: LabelMaker = {
+    label: () => new DictionaryColumn(++numDictionaries),
+    labels: () => new DictionaryListColumn(++numDictionaries),
+  };
   return {
-    run_id: label(),
+    ...envelopeColumns(make),
+    ...startColumns(make),
+    ...stepColumns(make),
+    ...endColumns(make),
+    ...otherColumns(make),
+  };
+}
+
+/** The event, and its place in the log. */
+function envelopeColumns(make: LabelMaker) {
+  return {
+    run_id: make.label(),
     episode_id: text(),
     seq: integer(),
-    log_id: label(),
-    log_stream: label(),
+    log_id: make.label(),
+    log_stream: make.label(),
     log_partition: uint16(),
     log_offset: integer(),
-    kind: label(),
+    kind: make.label(),
     schema_version: uint16(),
     event_id: new Binary16Column(),
     content_checksum: new Binary16Column(),
     occurred_at: new MicrosecondColumn(),
+  };
+}
 
+function startColumns(make: LabelMaker) {
+  return {
     group_id: text(),
     group_size: integer(),
     group_member: integer(),
-    environment: label(),
+    environment: make.label(),
     environment_seed: integer(),
     sampling_seed: integer(),
-    split: label(),
-    agent: label(),
+    split: make.label(),
+    agent: make.label(),
+  };
+}
 
+function stepColumns(make: LabelMaker) {
+  return {
     observation: text(),
     action: text(),
     parsed_action: nullableText(),
     action_valid: uint8(),
     anchor: nullableText(),
     reward: nullableFloat64(),
-    reward_names: labels(),
+    reward_names: make.labels(),
     reward_values: float64s(),
     terminated: uint8(),
     truncated: uint8(),
@@ -70,15 +98,19 @@ export function newEventColumns() {
     top_p: float64(),
     greedy: uint8(),
     max_new_tokens: integer(),
-    engine: label(),
-    model: label(),
-    tokenizer_hash: label(),
-    logprob_mode: label(),
+    engine: make.label(),
+    model: make.label(),
+    tokenizer_hash: make.label(),
+    logprob_mode: make.label(),
     generation_ms: float64(),
     environment_ms: float64(),
     snapshot: nullableText(),
+  };
+}
 
-    end_reason: label(),
+function endColumns(make: LabelMaker) {
+  return {
+    end_reason: make.label(),
     num_steps: integer(),
     return: nullableFloat64(),
     success: nullableUint8(),
@@ -86,20 +118,22 @@ export function newEventColumns() {
     num_action_tokens: integer(),
     policy_version_min: integer(),
     policy_version_max: integer(),
+  };
+}
 
+/** Rewards, control events and everything that has no column of its own. */
+function otherColumns(make: LabelMaker) {
+  return {
     reward_step: nullableFloat64(),
-    reward_name: label(),
-
+    reward_name: make.label(),
     plan_id: text(),
     epoch: integer(),
     update_number: integer(),
     policy_version: integer(),
-
-    source: label(),
+    source: make.label(),
     metric_step: integer(),
-    metric_names: labels(),
+    metric_names: make.labels(),
     metric_values: float64s(),
-
     payload: text(),
     raw: new BytesColumn(new Binary()),
   };

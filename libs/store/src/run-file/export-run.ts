@@ -1,6 +1,7 @@
-import type { EventLog } from '@retrace/log';
+import type { EventLog, LogRecord } from '@retrace/log';
 import { DeletedRuns, type Stream } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
+import { streamPartitionsOf } from '../position/stream-partition.js';
 import { RunFileError } from './run-file-error.js';
 import {
   CHECKPOINT_KIND,
@@ -21,28 +22,27 @@ export interface CheckpointContent {
 export interface ExportRun {
   readonly log: EventLog;
   readonly runId: string;
-  /** Replaced when it is there. */
+  /** An existing file is replaced. */
   readonly path: string;
-  /** Taken one after the other (default: none). */
+  /** Read one after the other (default: none). */
   readonly checkpoints?: AsyncIterable<CheckpointContent>;
-  /** The run's row hash, to be checked by who imports the file. */
+  /** The run's row hash, with which the importer checks the result. */
   readonly rowHash?: string;
-  /** The deletions that the log tells of, where the run may be one that came back after its deletion (default: none). */
+  /** The deletions that the log tells of, for a run that was imported again after its deletion (default: none). */
   readonly deletedRuns?: DeletedRuns;
   readonly signal?: AbortSignal;
 }
 
 export interface ExportReport extends RunFileEnd {
-  /** Records of the run that hold no valid event: left out. */
+  /** Records of the run that hold no valid event and were left out. */
   readonly numDeadLetters: number;
 }
 
-const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 const SLICE = { maxRecords: 4_096, maxBytes: 4 * 1024 * 1024 };
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
- * Writes a run, as the log holds it now, into one file (`run-file-format.ts`). Holds a slice of the log at a time.
+ * Writes a run, as the log holds it now, into one file (`run-file-format.ts`). Holds one slice of the log in memory.
  *
  * @throws RunFileError `RUN_NOT_FOUND` when the log has no `RunStarted` of it; LogError; what the file system throws
  */
@@ -77,38 +77,44 @@ interface Counts {
 
 async function* eventsOf(job: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
   const { log, runId, deletedRuns: deleted = new DeletedRuns(), signal } = job;
-  for (const stream of STREAMS) {
-    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
-      const endOffset = await log.endOffset(stream, partition);
-      let next = await log.startOffset(stream, partition);
-      while (next < endOffset) {
-        signal?.throwIfAborted();
-        const records = await log.read(stream, partition, next, SLICE);
-        if (records.length === 0) break;
-        next = records[records.length - 1].offset + 1;
-        for (const { offset, bytes } of records) {
-          if (offset >= endOffset) break;
-          const envelope = peekEnvelope(bytes);
-          if (envelope?.runId !== runId || envelope.kind === 'RunDeleted') continue;
-          if (deleted.cover(envelope, stream, partition, offset)) continue;
-          const decoded = decodeEvent(bytes);
-          if (!decoded.ok) {
-            counts.numDeadLetters++;
-            continue;
-          }
-          const { kind, schemaVersion, eventId: id, episodeId, seq, occurredAtUs } = decoded.event;
-          counts.numEvents++;
-          counts.hasStart ||= kind === 'RunStarted';
-          yield { stream, episodeId, seq, kind, schemaVersion, id, occurredAtUs, record: bytes };
-        }
+  for (const { stream, partition } of streamPartitionsOf(log)) {
+    // The control stream comes first, so a run that has not started is found out before its episodes are read.
+    if (stream !== 'control' && !counts.hasStart)
+      throw new RunFileError('RUN_NOT_FOUND', `Run "${runId}" not found in the log`);
+    for await (const { offset, bytes } of recordsOf(log, { stream, partition, signal })) {
+      const envelope = peekEnvelope(bytes);
+      if (envelope?.runId !== runId || envelope.kind === 'RunDeleted') continue;
+      if (deleted.cover(envelope, stream, partition, offset)) continue;
+      const decoded = decodeEvent(bytes);
+      if (!decoded.ok) {
+        counts.numDeadLetters++;
+        continue;
       }
+      const { kind, schemaVersion, eventId: id, episodeId, seq, occurredAtUs } = decoded.event;
+      counts.numEvents++;
+      counts.hasStart ||= kind === 'RunStarted';
+      yield { stream, episodeId, seq, kind, schemaVersion, id, occurredAtUs, record: bytes };
     }
-    if (!counts.hasStart) {
-      throw new RunFileError(
-        'RUN_NOT_FOUND',
-        `Run is ${runId}; it must be one that the log has the start of`,
-      );
-    }
+  }
+}
+
+/** Reads the records that a stream partition has now, a slice at a time. */
+async function* recordsOf(
+  log: EventLog,
+  {
+    stream,
+    partition,
+    signal,
+  }: { readonly stream: Stream; readonly partition: number; readonly signal: AbortSignal | undefined },
+): AsyncGenerator<LogRecord> {
+  const endOffset = await log.endOffset(stream, partition);
+  let next = await log.startOffset(stream, partition);
+  while (next < endOffset) {
+    signal?.throwIfAborted();
+    const records = await log.read(stream, partition, next, SLICE);
+    if (records.length === 0) return;
+    next = records[records.length - 1].offset + 1;
+    for (const record of records) if (record.offset < endOffset) yield record;
   }
 }
 

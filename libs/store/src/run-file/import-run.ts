@@ -43,7 +43,7 @@ export async function checkRunFile(path: string, signal?: AbortSignal): Promise<
     const found = `${numEvents} events ${hasStart ? 'with' : 'without'} a start, ${files.numFiles} checkpoint files`;
     throw new RunFileError(
       'RUN_FILE_DAMAGED',
-      `Run file ${path} holds ${found}; its last row says otherwise`,
+      `Run file ${path} is damaged: it holds ${found}, and its last row gives other numbers`,
     );
   }
   return end;
@@ -92,7 +92,7 @@ function eventOf({ record, kind }: RunFileRow, { path, runId }: RunFileReader): 
     throw new RunFileError(isNewer ? 'RUN_FILE_VERSION' : 'RUN_FILE_DAMAGED', message);
   }
   if (decoded.event.runId !== runId) {
-    const message = `Run file ${path} holds run ${runId}, and a ${kind} of run '${decoded.event.runId}'`;
+    const message = `Run file ${path} is damaged: it is of run ${runId} and holds a ${kind} of run "${decoded.event.runId}"`;
     throw new RunFileError('RUN_FILE_DAMAGED', message);
   }
   return decoded.event;
@@ -140,7 +140,7 @@ class CheckpointHashes {
       this.numFiles++;
     }
     if (seq !== this.current.sizeBytes) {
-      const what = `bytes of checkpoint file ${id} go on at ${seq}; they must at ${this.current.sizeBytes}`;
+      const what = `the bytes of checkpoint file ${id} continue at ${seq}; must continue at ${this.current.sizeBytes}`;
       throw new RunFileError('RUN_FILE_DAMAGED', `Run file ${this.path} is damaged: ${what}`);
     }
     this.current.hash.update(record);

@@ -42,7 +42,7 @@ export class RunFileReader {
     } catch (error) {
       source.destroy();
       if (error instanceof TrajectoryError || isFileSystemError(error)) throw error;
-      throw new RunFileError('RUN_FILE_UNKNOWN', `${path} is no run file: ${messageOf(error)}`, {
+      throw new RunFileError('RUN_FILE_UNKNOWN', `${path} is not a Retrace run file`, {
         cause: error,
       });
     }
@@ -57,7 +57,7 @@ export class RunFileReader {
     const digest = new RowDigest();
     let last: RunFileRow | null = null;
     for await (const row of this.rowsOfBatches()) {
-      if (last !== null) throw this.damaged('rows follow its last one');
+      if (last !== null) throw this.damaged('rows follow its last row');
       if (row.kind === END_KIND) last = row;
       else {
         digest.add(row);
@@ -69,7 +69,7 @@ export class RunFileReader {
   }
 
   private readEnd(row: RunFileRow, sha256: string): RunFileEnd {
-    if (digestOfEnd(row) !== row.id) throw this.damaged('its last row is not what its digest says');
+    if (digestOfEnd(row) !== row.id) throw this.damaged('its last row does not match its digest');
     const end = JSON.parse(Buffer.from(row.record).toString('utf8')) as RunFileEnd;
     if (end.sha256 !== sha256) {
       throw this.damaged(`the SHA-256 of its rows is ${sha256}; its last row says ${end.sha256}`);
@@ -97,11 +97,14 @@ export class RunFileReader {
 function runIdOf(schema: Schema, path: string): string {
   const metadata = (key: string): string => schema.metadata.get(key) ?? '';
   if (metadata(METADATA.format) !== RUN_FILE_FORMAT) {
-    throw new RunFileError('RUN_FILE_UNKNOWN', `${path} is an Arrow stream, but none that holds a run`);
+    throw new RunFileError(
+      'RUN_FILE_UNKNOWN',
+      `${path} is not a Retrace run file: it is an Arrow stream without a run`,
+    );
   }
   const version = metadata(METADATA.version);
   if (version !== String(RUN_FILE_VERSION)) {
-    const rule = `this code reads version ${RUN_FILE_VERSION}`;
+    const rule = `this version of Retrace reads only format version ${RUN_FILE_VERSION}`;
     throw new RunFileError('RUN_FILE_VERSION', `Run file ${path} has format version ${version}; ${rule}`);
   }
   return metadata(METADATA.runId);

@@ -166,7 +166,9 @@ describe('a run as a file', () => {
     await rewrite((metadata) => metadata.set('retrace.version', '2'));
     await expect(checkRunFile(path)).rejects.toMatchObject({
       code: 'RUN_FILE_VERSION',
-      message: expect.stringContaining('has format version 2; this code reads version 1') as string,
+      message: expect.stringContaining(
+        'has format version 2; this version of Retrace reads only format version 1',
+      ) as string,
     });
     await rewrite((metadata) => metadata.set('retrace.runId', otherRunId));
     await expect(checkRunFile(path)).rejects.toMatchObject({ code: 'RUN_FILE_DAMAGED' });

@@ -148,7 +148,7 @@ describe('migrate', () => {
     await expect(migrate(client, { directory })).rejects.toMatchObject({
       code: 'MIGRATION_EDITED',
       retriable: false,
-      message: `Migration 0001_views.sql ran already and ${what} was changed since; restore the file and write a new migration`,
+      message: `Migration 0001_views.sql has run already, and ${what} was changed since; restore the file and add a new migration`,
     });
   });
 
@@ -174,7 +174,8 @@ describe('migrate', () => {
     await rm(join(directory, '0002_b.sql'));
     await expect(migrate(client, { directory })).rejects.toMatchObject({
       code: 'MIGRATION_UNKNOWN',
-      message: 'The store has migration 0002_b.sql; this code knows 1 to 1; update it',
+      message:
+        'The store has migration 0002_b.sql, and this version of Retrace knows only 1 to 1; update Retrace',
     });
   });
 
@@ -199,8 +200,8 @@ describe('migrate', () => {
   });
 
   it.each([
-    ['0002_gap.sql', 'SELECT 1', '0001 is due'],
-    ['first.sql', 'SELECT 1', '0001 is due'],
+    ['0002_gap.sql', 'SELECT 1', 'the next number is 0001'],
+    ['first.sql', 'SELECT 1', 'the next number is 0001'],
     ['0001_empty.sql', '-- nothing yet\n', 'must have at least one'],
   ])('refuses the file %s', async (name, sql, rule) => {
     await write(name, sql);

@@ -66,8 +66,8 @@ export async function migrate(
   for (const migration of migrations) assertNotReplaced(migration, ledger);
   const last = ledger.at(-1);
   if (last !== undefined && last.migration > migrations.length) {
-    const rule = `this code knows 1 to ${migrations.length}; update it`;
-    throw new StoreError('MIGRATION_UNKNOWN', `The store has migration ${last.name}; ${rule}`);
+    const rule = `this version of Retrace knows only 1 to ${migrations.length}; update Retrace`;
+    throw new StoreError('MIGRATION_UNKNOWN', `The store has migration ${last.name}, and ${rule}`);
   }
   for (const migration of migrations) assertUnedited(migration, ledger);
 
@@ -99,7 +99,7 @@ function assertUnedited({ number, name, statements }: Migration, ledger: readonl
   const what = edited === undefined ? 'its number of statements' : `statement ${edited.statement + 1}`;
   throw new StoreError(
     'MIGRATION_EDITED',
-    `Migration ${name} ran already and ${what} was changed since; restore the file and write a new migration`,
+    `Migration ${name} has run already, and ${what} was changed since; restore the file and add a new migration`,
   );
 }
 

@@ -6,7 +6,7 @@ import { sqlTokens } from '../user-sql/sql-tokens.js';
 
 export interface MigrationStatement {
   readonly sql: string;
-  /** SHA-256, hex, of the text as it stands in the file. */
+  /** SHA-256, hex, of its text in the file. */
   readonly checksum: string;
 }
 
@@ -20,7 +20,7 @@ export interface Migration {
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /**
- * The migrations of a directory in order.
+ * Reads the migrations of a directory, in order.
  *
  * @throws StoreError `MIGRATION_INVALID` when numbers are not 1, 2, 3 …, or a file has another name or no statement
  */
@@ -30,7 +30,8 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
     names.map(async (name, i) => {
       const number = Number(FILE_NAME.exec(name)?.[1]);
       if (number !== i + 1) {
-        const rule = `must be NNNN_name.sql with the numbers 1, 2, 3 …; ${String(i + 1).padStart(4, '0')} is due`;
+        const due = `${i + 1}`.padStart(4, '0');
+        const rule = `must be NNNN_name.sql, numbered 1, 2, 3 …; the next number is ${due}`;
         throw new StoreError('MIGRATION_INVALID', `Migration file is ${name}; ${rule}`);
       }
       const statements = splitStatements(await readFile(join(directory, name), 'utf8'));
@@ -45,7 +46,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
   );
 }
 
-/** Splits a file at its semicolons, but those inside strings, quoted names and comments. */
+/** Splits a file at its semicolons, except those inside strings, quoted names and comments. */
 export function splitStatements(text: string): MigrationStatement[] {
   const statements: MigrationStatement[] = [];
   let start = 0;

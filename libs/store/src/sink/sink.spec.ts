@@ -189,7 +189,7 @@ describe('Sink', () => {
     await sink.caughtUpTo('control', 0, 1);
     await expect.poll(() => notices.length).toBeGreaterThan(0);
     expect(notices[0]).toMatch(
-      /^partition 1 of stream trajectories failed \(LOG_BEHIND_STORE\), it is tried again in 0\.05 s, the others go on: In partition 1 of stream trajectories the log ends at \d+, the store holds records up to 42/,
+      /^Partition 1 of stream trajectories failed \(LOG_BEHIND_STORE\) and is retried in 0\.05 s; the other partitions continue: In partition 1 of stream trajectories the log ends at \d+, the store holds records up to 42/,
     );
     expect(sink.progressOf('trajectories', 1)).toMatchObject({
       state: 'failed',

@@ -114,10 +114,9 @@ export class Sink {
         tracker.fail(error);
         onProgress?.(this.progress());
         if (this.trackers.every(({ isFailed }) => isFailed)) throw error;
-        const again = `it is tried again in ${failedRetryMs / 1000} s, the others go on`;
-        onNotice?.(
-          `partition ${tracker.partition} of stream ${tracker.stream} failed (${error.code}), ${again}: ${error.message}`,
-        );
+        const where = `Partition ${tracker.partition} of stream ${tracker.stream}`;
+        const next = `is retried in ${failedRetryMs / 1000} s; the other partitions continue`;
+        onNotice?.(`${where} failed (${error.code}) and ${next}: ${error.message}`);
         await sleep(failedRetryMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -156,7 +155,7 @@ export class Sink {
     const tracker = this.trackers.find((each) => each.stream === stream && each.partition === partition);
     if (tracker !== undefined) return tracker;
     throw new RangeError(
-      `partition of stream ${stream} is ${partition}; the sink runs over no such partition`,
+      `Partition ${partition} of stream ${stream} is not one of the partitions of the running sink`,
     );
   }
 }

@@ -111,7 +111,7 @@ function foldRows(rows: EventRowReader, faults: FaultList): EpisodeState[] {
       faults.add(
         'ROW_DAMAGED',
         where,
-        `the columns of ${event.kind} ${event.eventId} are not what its checksum says`,
+        `the columns of ${event.kind} ${event.eventId} do not match its checksum`,
       );
     }
     if (fold === null || event.episodeId !== episodeId) {
@@ -133,7 +133,7 @@ function findProblems(state: EpisodeState): string[] {
 /** Episodes that go on may have moved between the two readings; what is sealed stays as it is. */
 function compareWithView({ ended, sealed, summary }: EpisodeState, row: ViewRow | undefined): string | null {
   if (ended === null) return null;
-  if (row === undefined) return 'the view episodes lacks it';
+  if (row === undefined) return 'it is missing from the view episodes';
   const expected: Partial<ViewRow> = {
     sealed: true,
     end_reason: ended.endReason,

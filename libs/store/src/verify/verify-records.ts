@@ -58,12 +58,12 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
   // The log may have grown since its end was read, and a sink have brought that.
   const newestEnd = storedEnd > endOffset ? await log.endOffset(stream, partition) : endOffset;
   if (storedEnd > newestEnd) {
-    const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost some`;
+    const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost records`;
     faults.add('STORE_AHEAD_OF_LOG', `${stream}/${partition}`, message);
   }
   const startOffset = await log.startOffset(stream, partition);
   if (storedEnd < startOffset) {
-    const message = `the log starts at ${startOffset}, the store holds records up to ${storedEnd}: what lay between is lost`;
+    const message = `the log starts at ${startOffset}, the store holds records up to ${storedEnd}: the records between are lost`;
     faults.add('LOG_TRUNCATED', `${stream}/${partition}`, message);
   }
   const visibleEnd = Math.min(endOffset, storedEnd);
@@ -98,7 +98,7 @@ function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], row
       faults.add(
         'ROW_UNKNOWN',
         where(rows.number('log_offset')),
-        `the log has no record there; the store has a ${rows.text('kind')}`,
+        `the log has no record at this offset; the store has a ${rows.text('kind')}`,
       );
     }
   };
@@ -114,13 +114,13 @@ function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], row
         faults.add(
           'ROW_OF_DELETED_RUN',
           where(offset),
-          `run ${expected.runId} was deleted; the store has a row of it`,
+          `run ${expected.runId} was deleted; the store still has a row of it`,
         );
       }
       numRows++;
     }
     if (isDeleted) continue;
-    if (numRows === 0) faults.add('ROW_MISSING', where(offset), 'the store has no row of this record');
+    if (numRows === 0) faults.add('ROW_MISSING', where(offset), 'the store has no row for this record');
     else counts.numRepeatedRows += numRows - 1;
   }
   passUnknownRowsBefore(Infinity);
@@ -214,17 +214,17 @@ function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
   const kind = row.text('kind');
   const eventIdHex = row.hex16('event_id');
   if (kind === DEAD_LETTER_KIND && expected.kind !== kind)
-    return `the record is a ${expected.kind}; the row is a dead letter, which a retry makes good`;
+    return `the record is a ${expected.kind}; the row is a dead letter, which \`retrace deadletters retry\` repairs`;
   if (expected.kind === DEAD_LETTER_KIND && kind !== expected.kind)
-    return `the record is a dead letter; the row is a ${kind}, which a rebuild mends`;
+    return `the record is a dead letter; the row is a ${kind}, which \`retrace rebuild\` repairs`;
   if (kind !== expected.kind) return `the record is a ${expected.kind}; the row is a ${kind}`;
   if (eventIdHex !== expected.eventIdHex)
     return `the record is event ${expected.eventIdHex}; the row is event ${eventIdHex}`;
   if (row.hex16('content_checksum') !== expected.checksumHex)
-    return `the row of ${kind} ${eventIdHex} has another checksum`;
+    return `the row of ${kind} ${eventIdHex} has a different checksum`;
   if (row.number('occurred_at') !== expected.occurredAtUs)
-    return `the row of ${kind} ${eventIdHex} has another time`;
+    return `the row of ${kind} ${eventIdHex} has a different time`;
   if (Buffer.compare(row.bytes('raw'), expected.raw) !== 0)
-    return `the row of ${kind} holds other bytes than the record`;
+    return `the row of ${kind} holds different bytes than the record`;
   return null;
 }

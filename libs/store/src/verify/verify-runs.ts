@@ -43,7 +43,7 @@ export async function verifyRuns(client: StoreClient, fold: ControlFold, faults:
 }
 
 function compareEnd({ ended }: RunState, row: RunRow | undefined): string[] {
-  if (row === undefined) return ['the view runs lacks it'];
+  if (row === undefined) return ['it is missing from the view runs'];
   const reason = ended?.reason ?? null;
   return row.end_reason === reason
     ? []
@@ -63,9 +63,14 @@ function comparePolicies({ policies }: RunState, rows: readonly PolicyRow[]): st
   const shown = new Map(rows.map((row) => [row.policy_version, row.weights_sha256]));
   const differences = [...policies.all()]
     .filter(({ policyVersion, weights }) => shown.get(policyVersion) !== weights.sha256)
-    .map(({ policyVersion }) => `the view policies lacks version ${policyVersion}, or shows other weights`);
+    .map(
+      ({ policyVersion }) =>
+        `the view policies does not show version ${policyVersion} with the weights that its event names`,
+    );
   const extra = shown.size - policies.numPolicies;
-  return extra > 0 ? [...differences, `the view policies shows ${extra} versions too many`] : differences;
+  return extra > 0
+    ? [...differences, `the view policies shows ${extra} more versions than there are events`]
+    : differences;
 }
 
 function byRun<Row extends { readonly run_id: string }>(rows: readonly Row[]): Map<string, Row[]> {

@@ -95,7 +95,7 @@ describe('verifyStore', () => {
       {
         code: 'ROW_MISSING',
         where: expect.stringMatching(/^trajectories\/\d offset \d+$/) as string,
-        message: 'the store has no row of this record',
+        message: 'the store has no row for this record',
       },
       {
         code: 'EPISODE_INCONSISTENT',
