@@ -1,3 +1,5 @@
+export type * from './events/control-events.js';
+export type * from './events/episode-events.js';
 export type * from './events/event.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type FinalSequences, type TokenBatch } from './batch/token-batch.js';

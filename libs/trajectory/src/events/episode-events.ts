@@ -1,4 +1,10 @@
-/** What happened in an episode: the payloads of stream `trajectories`. */
+/** Payloads of stream `trajectories` (partitioned by episode). */
+export interface EpisodePayloads {
+  EpisodeStarted: EpisodeStarted;
+  StepRecorded: StepRecorded;
+  EpisodeEnded: EpisodeEnded;
+  RewardAssigned: RewardAssigned;
+}
 
 export type Split = 'train' | 'validation' | 'test';
 

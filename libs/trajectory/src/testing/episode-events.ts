@@ -1,12 +1,10 @@
+import type { EpisodeEnded, EpisodeStarted, StepRecorded } from '../events/episode-events.js';
 import type {
   AnyEvent,
   ControlEventKind,
-  EpisodeEnded,
   EpisodeEventKind,
-  EpisodeStarted,
   PayloadOf,
   RetraceEvent,
-  StepRecorded,
 } from '../events/event.js';
 import { sealEpisode } from '../fold/episode/seal-episode.js';
 import { episodeIdFor } from '../ids/ids.js';

@@ -1,4 +1,4 @@
-import type { FileRef, PolicyPublished } from '../../events/event.js';
+import type { FileRef, PolicyPublished } from '../../events/control-events.js';
 
 export interface PolicyState {
   readonly policyVersion: number;

@@ -1,11 +1,5 @@
-import type {
-  AnyEvent,
-  GroupsClosed,
-  MetricsLogged,
-  RetraceEvent,
-  RunEnded,
-  RunStarted,
-} from '../../events/event.js';
+import type { GroupsClosed, MetricsLogged, RunEnded, RunStarted } from '../../events/control-events.js';
+import type { AnyEvent, RetraceEvent } from '../../events/event.js';
 import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
 import { episodeOrdinal } from '../../ids/ids.js';

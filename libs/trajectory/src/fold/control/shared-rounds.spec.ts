@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { episodeIdFor } from '../../ids/ids.js';
 import { sampleControlEvent } from '../../testing/sample-events.js';
-import type { CollectorClaimed } from '../../events/event.js';
+import type { CollectorClaimed } from '../../events/control-events.js';
 import { closeTogether, type ClosedGroup } from './closed-group.js';
 import { RunState, type Applied } from './run-state.js';
 

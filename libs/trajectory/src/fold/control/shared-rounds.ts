@@ -1,4 +1,5 @@
-import type { CollectorClaimed, Split } from '../../events/event.js';
+import type { CollectorClaimed } from '../../events/control-events.js';
+import type { Split } from '../../events/episode-events.js';
 import type { ClosedGroup } from './closed-group.js';
 import { RecentIds } from './recent-ids.js';
 

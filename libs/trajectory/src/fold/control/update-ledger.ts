@@ -1,4 +1,5 @@
-import type { BatchPlanned, FileRef, Json, TrainerClaimed, UpdateApplied } from '../../events/event.js';
+import type { BatchPlanned, FileRef, TrainerClaimed, UpdateApplied } from '../../events/control-events.js';
+import type { Json } from '../../events/episode-events.js';
 
 /** The claim in force: its trainer may plan, commit and publish. */
 export interface TrainerClaim extends TrainerClaimed {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events/event.js';
+import type { EpisodeEnded, StepRecorded } from '../../events/episode-events.js';
+import type { AnyEvent } from '../../events/event.js';
 import { newEpisodeEvent } from '../../events/new-event.js';
 import { sampleEpisodeEvent, sampleStep } from '../../testing/index.js';
 import { EpisodeFold, type EpisodeState } from './episode-fold.js';

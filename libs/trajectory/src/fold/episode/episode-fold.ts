@@ -1,7 +1,8 @@
 import { contentChecksum } from '../../checksum/content-checksum.js';
 import { TrajectoryError } from '../../trajectory-error.js';
 import { isEpisodeEventKind } from '../../events/event-kinds.js';
-import type { AnyEvent, EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/event.js';
+import type { EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/episode-events.js';
+import type { AnyEvent } from '../../events/event.js';
 import { summarizeEpisode, summarizeStep, type EpisodeSummary, type StepSummary } from './seal-episode.js';
 
 /** Two events with one place in an episode and unlike content. */

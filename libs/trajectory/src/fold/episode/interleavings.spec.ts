@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anyStep } from '../../testing/any-event.js';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events/event.js';
+import type { EpisodeEnded, StepRecorded } from '../../events/episode-events.js';
+import type { AnyEvent } from '../../events/event.js';
 import { episodeIdFor } from '../../ids/ids.js';
 import { episodeEvent, episodeEvents } from '../../testing/episode-events.js';
 import { sampleEpisodeEvent } from '../../testing/sample-events.js';
