@@ -27,15 +27,9 @@ export {
   type PlaceFault,
   type Placement,
 } from './fold/episode/episode-places.js';
-export { type GroupCounts, GroupPool, type GroupState } from './fold/control/group-pool.js';
-export { PolicyLineage, type PolicyState } from './fold/control/policy-lineage.js';
-export {
-  type Applied,
-  type LatestMetric,
-  type Refusal,
-  RunState,
-  type RunStateOptions,
-} from './fold/control/run-state.js';
+export { GroupPool, type GroupState } from './fold/control/group-pool.js';
+export { PolicyLineage } from './fold/control/policy-lineage.js';
+export { type Applied, type LatestMetric, RunState, type RunStateOptions } from './fold/control/run-state.js';
 export {
   type EpisodeEnd,
   type EpisodeSummary,
@@ -52,9 +46,7 @@ export {
 } from './fold/control/shared-rounds.js';
 export {
   type CommittedState,
-  type LastUpdate,
   type LedgerRefusal,
-  type PendingPlan,
   type TrainerClaim,
   UpdateLedger,
 } from './fold/control/update-ledger.js';
