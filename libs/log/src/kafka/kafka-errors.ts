@@ -109,6 +109,10 @@ export function toLogError(what: string, where: string, error: unknown): LogErro
   if (isUnauthorized(root))
     return fail('LOG_UNAUTHORIZED', `${root.message}; check user, password and access rights`, false);
   if (isConnectionError(root))
-    return fail('LOG_UNREACHABLE', `${root.message}; is it there, and is its listener plain or TLS?`, true);
+    return fail(
+      'LOG_UNREACHABLE',
+      `${root.message}; check that a broker runs there, and whether its listener uses TLS`,
+      true,
+    );
   return fail('LOG_FAILED', root.message, isRetriable(root));
 }

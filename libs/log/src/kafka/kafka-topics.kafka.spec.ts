@@ -154,7 +154,9 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
-      message: expect.stringMatching(/topic .*trajectories has id .*; must be .*it was made again/) as string,
+      message: expect.stringMatching(
+        /topic .*trajectories has id .*; must be .*it was deleted and created again/,
+      ) as string,
     });
   });
 

@@ -55,14 +55,14 @@ export async function readOrWriteIdentity(
   if (topicId !== opened.trajectoriesId) {
     throw new LogError(
       'LOG_REPLACED',
-      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, as the log was made with: it was made again. ` +
-        `Restore it, or delete ${topics.control.topic} too to begin a new log`,
+      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, its id when the log was created: it was deleted and created again. ` +
+        `Restore it, or delete ${topics.control.topic} too to start a new log`,
     );
   }
   if (numPartitions !== partitions.trajectories) {
     throw new LogError(
       'LOG_INCOMPATIBLE',
-      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as the log was made with`,
+      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as when the log was created`,
     );
   }
   return { logId: opened.event.logId, numTrajectoryPartitions: partitions.trajectories };
@@ -78,7 +78,7 @@ export async function findReplacement(
   for (const stream of ['trajectories', 'control'] as const) {
     const { topic, topicId } = opened[stream];
     if (now !== null && now[stream].topicId !== topicId) {
-      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was made again`;
+      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was deleted and created again`;
       return new LogError('LOG_REPLACED', message);
     }
   }
@@ -96,7 +96,10 @@ async function readOpened(connection: KafkaConnection, reader: PartitionReader):
     return { event: decoded.event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
   }
   const reason = decoded.ok ? `it is ${decoded.event.kind}` : decoded.reason;
-  throw new LogError('LOG_CORRUPT', `the first record of topic ${reader.topic} is no LogOpened: ${reason}`);
+  throw new LogError(
+    'LOG_CORRUPT',
+    `the first record of topic ${reader.topic} is not a LogOpened: ${reason}`,
+  );
 }
 
 async function writeOpened(

@@ -86,7 +86,7 @@ function bothTopics(topics: readonly DescribedTopic[], options: ResolvedKafkaOpt
     trajectories === undefined ? [names.control, names.trajectories] : [names.trajectories, names.control];
   throw new LogError(
     'LOG_REPLACED',
-    `topic ${missing} is gone, while ${there} is there; both make one log: restore it, or delete the other too to begin a new one`,
+    `topic ${missing} does not exist, but ${there} does, and a log needs both: restore ${missing}, or delete ${there} too to start a new log`,
   );
 }
 

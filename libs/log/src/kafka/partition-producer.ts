@@ -117,7 +117,7 @@ export class PartitionProducer {
     connection.fatal = new LogError(
       'LOG_REPLACED',
       `partition ${partition} of topic ${topic} gave offset ${firstOffset}; must be at least ${this.leastOffset}: ` +
-        'the topic was made again or lost records that were acknowledged',
+        'the topic was deleted and created again, or lost acknowledged records',
     );
     throw connection.fatal;
   }

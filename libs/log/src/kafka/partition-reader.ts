@@ -76,8 +76,8 @@ export class PartitionReader {
     const range = `the partition holds ${startOffset} to ${endOffset - 1}`;
     const reason =
       fromOffset < startOffset
-        ? 'retention or a deletion removed what lay between'
-        : 'it lost its end, or was made again';
+        ? 'retention or a deletion removed the records before that'
+        : 'it lost its end, or was deleted and created again';
     return this.missing(`offset ${fromOffset} was asked for, ${range}: ${reason}`);
   }
 
