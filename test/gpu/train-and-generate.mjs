@@ -1,4 +1,4 @@
-import { Generator, PolicyOptimizer, scoreTokens, Transformer } from '@retrace/policy';
+import { Generator, PolicyOptimizer, evaluateLogprobs, Transformer } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 
 const shared = {
@@ -86,7 +86,7 @@ export async function trainAndGenerate(size = 'small') {
     losses.push(loss);
     await optimizer.apply({ learningRate: 1e-3, maxGradientNorm: 1 });
   }
-  const { logprobs } = await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch: 512 });
+  const { logprobs } = await evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch: 512 });
   const greedyTokens = await continueGreedily(model, batch.tokenIds.subarray(0, 12), maxNewTokens);
   optimizer.dispose();
   model.dispose();

@@ -15,7 +15,7 @@ import {
   loadPolicyCheckpoint,
   policyCheckpointContent,
   PolicyOptimizer,
-  scoreTokens,
+  evaluateLogprobs,
   Transformer,
 } from '@retrace/policy';
 import { countTensors, openBackend } from '@retrace/compute';
@@ -67,7 +67,7 @@ for (let step = 0; step < numSteps; step++) {
   const batch = batchOf(step);
   await optimizer.accumulate(batch, options);
   await optimizer.apply({ learningRate: 1e-4, maxGradientNorm: 1 });
-  await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
+  await evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
   if (step % 10 === 0) await generate(step);
   if (step % stepsPerRound === stepsPerRound - 1) await finishRound();
 }

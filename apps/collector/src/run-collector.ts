@@ -7,7 +7,7 @@ import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { ControlTail, holdRole, openLog, PatientLog } from '@retrace/log';
 import { Collector } from './collector.js';
-import { TrajectoryWriter } from './trajectory-writer.js';
+import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
 /** How long an unavailable log is waited for at the end. */
 const RELEASE_MS = 5_000;

@@ -50,11 +50,11 @@ export interface ReplayResult {
 }
 
 /** Largest loss difference that counts as reproduced. */
-export const replayTolerance = 1e-5;
+export const REPLAY_TOLERANCE = 1e-5;
 
 /**
- * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
- * episodes left out for want of a reward, whatever was assigned to them since.
+ * Re-runs an update from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
+ * episodes left out because they had no reward, whatever was assigned to them since.
  *
  * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when a file that it
  *   starts from was removed by the checkpoint policy or is damaged, naming the updates that start from files that are there
@@ -89,7 +89,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       );
     }
   }
-  // What a judge said then counts; what it might say now does not.
+  // Only stored verdicts of judges count; none is asked for.
   const rewards = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader, runId }),
     visits: options.visits,
@@ -195,5 +195,5 @@ function describeNumbers(numbers: readonly number[]): string {
     if (last?.[1] === n - 1) last[1] = n;
     else stretches.push([n, n]);
   }
-  return stretches.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`)).join(', ');
+  return stretches.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
 }

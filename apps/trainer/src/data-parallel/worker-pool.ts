@@ -20,7 +20,7 @@ export interface WorkerPoolOptions {
   readonly onNotice: (line: string) => void;
 }
 
-const bytesPerValue = 4;
+const BYTES_PER_VALUE = 4;
 
 /**
  * The other processes of a data parallel trainer, one a shard beyond its own, each on a GPU of its own where there are several.
@@ -37,7 +37,7 @@ export class WorkerPool implements GradientWorkers {
     private readonly options: WorkerPoolOptions,
     numWorkers: number,
   ) {
-    this.exchange = ExchangeFile.create((numWorkers + 1) * options.numTrainedValues * bytesPerValue);
+    this.exchange = ExchangeFile.create((numWorkers + 1) * options.numTrainedValues * BYTES_PER_VALUE);
   }
 
   /** @throws TrainerError `WORKER_LOST`, PolicyError; no process is left running then. */
@@ -80,7 +80,7 @@ export class WorkerPool implements GradientWorkers {
     job: ShardJob,
     weightLengths: readonly number[],
   ): Promise<ShardGradient> {
-    const gradientPosition = (index + 1) * this.options.numTrainedValues * bytesPerValue;
+    const gradientPosition = (index + 1) * this.options.numTrainedValues * BYTES_PER_VALUE;
     const request = () =>
       this.workers[index].request({
         type: 'compute',
@@ -90,12 +90,13 @@ export class WorkerPool implements GradientWorkers {
       });
     const answer = await request().catch(async (error: unknown) => {
       if (!this.workers[index].hasEnded) throw error;
-      this.options.onNotice(`${(error as Error).message}; it is started again and gets its part once more`);
+      this.options.onNotice(
+        `${(error as Error).message}; it is started again and gets its part of the batch once more`,
+      );
       await this.open(index);
       return request();
     });
-    if (answer.type !== 'computed')
-      throw new TypeError(`worker ${String(index + 1)} answered ${answer.type}`);
+    if (answer.type !== 'computed') throw new TypeError(`worker ${index + 1} answered ${answer.type}`);
     return { terms: answer.terms, gradients: await this.exchange.read(answer.lengths, gradientPosition) };
   }
 
@@ -111,7 +112,7 @@ export class WorkerPool implements GradientWorkers {
     if (answer.type === 'opened' && answer.modelHash === modelHash) return;
     throw new TrainerError(
       'WORKER_LOST',
-      `data parallel worker ${String(index + 1)} has another model than the trainer: the files of ${recipe.policy?.model ?? 'the recipe'} were changed`,
+      `data parallel worker ${index + 1} has another model than the trainer: the files of ${recipe.policy?.model ?? 'the recipe'} were changed`,
     );
   }
 }

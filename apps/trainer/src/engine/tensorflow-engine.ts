@@ -7,7 +7,7 @@ import {
   modelFingerprint,
   policyCheckpointContent,
   PolicyOptimizer,
-  scoreTokens,
+  evaluateLogprobs,
   ShardedOptimizer,
   Transformer,
   valuesAtEnd,
@@ -98,7 +98,7 @@ export class TensorflowEngine implements UpdateEngine {
     batch: SequenceBatch,
     { temperature, mask, squaredProbabilities }: EvaluationOptions,
   ): Promise<EvaluatedTokens> {
-    return scoreTokens(this.model, batch, {
+    return evaluateLogprobs(this.model, batch, {
       temperature,
       actionMask: mask,
       squaredProbabilities,
@@ -111,7 +111,7 @@ export class TensorflowEngine implements UpdateEngine {
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
-    const { logprobs } = await scoreTokens(await this.reference(weights), batch, {
+    const { logprobs } = await evaluateLogprobs(await this.reference(weights), batch, {
       temperature,
       actionMask: mask,
       maxTokensPerMicroBatch: this.passTokens,

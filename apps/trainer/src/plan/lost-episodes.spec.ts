@@ -38,7 +38,7 @@ describe('a plan with an episode that lost an event', () => {
       numSteps: Int32Array.of(1, 2, 5, 6),
     });
     expect(lines).toEqual([
-      "update 5: 1 of its 6 episodes won't ever be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)",
+      'update 5: 1 of its 6 episodes will never be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)',
     ]);
   });
 

@@ -39,7 +39,7 @@ export interface AdvantageOptions extends AdvantageRecipe {
 export interface TokenAdvantages {
   /** [A] */
   readonly advantages: Float32Array;
-  /** [A] What the critic is fitted to; null for estimators without a critic. */
+  /** [A] Targets of the critic; null for estimators without a critic. */
   readonly returns: Float32Array | null;
   /** Running mean return of each role after this batch; empty for estimators without roles. */
   readonly roleBaselines: Readonly<Record<string, number>>;

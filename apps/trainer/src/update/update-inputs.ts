@@ -4,7 +4,7 @@ import type { EpisodeTexts } from '@retrace/store';
 import type { BatchPlanned, EpisodeColumns, FileRef, Json } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
 
-/** What an update is computed from; the same for the update itself and for its replay. */
+/** Everything that an update is computed from; the same for the update itself and for its replay. */
 export interface UpdateInputs {
   readonly plan: Pick<BatchPlanned, 'stage' | 'updateNumber' | 'policyVersionIn' | 'seed'>;
   /** The plan's episodes. */

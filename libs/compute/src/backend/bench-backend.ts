@@ -1,10 +1,10 @@
 import { cpus } from 'node:os';
 import * as tf from '@tensorflow/tfjs-core';
-import { linear } from '../ops/linear.js';
-import { logSoftmax } from '../ops/log-softmax.js';
-import { matMul } from '../ops/mat-mul.js';
-import { rmsNorm } from '../ops/rms-norm.js';
-import { swiGlu } from '../ops/swi-glu.js';
+import { linear } from '../ops/products/linear.js';
+import { logSoftmax } from '../ops/distribution/log-softmax.js';
+import { matMul } from '../ops/products/mat-mul.js';
+import { rmsNorm } from '../ops/layers/rms-norm.js';
+import { swiGlu } from '../ops/layers/swi-glu.js';
 import type { BackendName } from './backend.js';
 import { openBackend } from './open-backend.js';
 

@@ -1,7 +1,7 @@
 import { ComputeError } from './compute-error.js';
 import type { InstallOptions } from './installer/install-backend.js';
 import { installBackend } from './installer/install-backend.js';
-import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
+import { chosenTensorflowVersion } from './installer/wheels/tensorflow-version.js';
 
 export interface EnsuredBackend {
   readonly isInstalled: boolean;

@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../testing/temporary-directory.js';
 import type { BackendStatus } from './list-backends.js';
 import { listBackends } from './list-backends.js';
 import { openBackend } from './open-backend.js';
-import { addonVersion } from './installer/addon-sources.js';
+import { addonVersion } from './installer/build/addon-sources.js';
 import { BINDING_FILE, LAYOUT_VERSION, MANIFEST_FILE, platformName } from './installer/installation.js';
 
 /** A cache in which these versions look installed; their binding is a text. */

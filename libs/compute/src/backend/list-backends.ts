@@ -1,8 +1,8 @@
 import type { BackendName } from './backend.js';
 import { ORDER_OF_CHOICE } from './backend.js';
 import { defaultCacheDirectory, findDamage, findInstallations } from './installer/installation.js';
-import type { TensorflowVersion } from './installer/tensorflow-version.js';
-import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
+import type { TensorflowVersion } from './installer/wheels/tensorflow-version.js';
+import { chosenTensorflowVersion } from './installer/wheels/tensorflow-version.js';
 import { backendObstacle, backendsOf } from './open-backend.js';
 
 export interface BackendStatus {

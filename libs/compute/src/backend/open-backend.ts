@@ -8,10 +8,13 @@ import { gpuIsVisible } from './gpu.js';
 import { configureProducts, type MatrixProducts } from './matrix-products.js';
 import type { Variant } from './installer/installation.js';
 import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
-import { findNativeOps } from './installer/native-ops.js';
-import { runningProcessor } from './installer/processor.js';
-import type { TensorflowVersion } from './installer/tensorflow-version.js';
-import { chosenTensorflowVersion, DEFAULT_TENSORFLOW_VERSION } from './installer/tensorflow-version.js';
+import { findNativeOps } from './installer/build/native-ops.js';
+import { runningProcessor } from './installer/build/processor.js';
+import type { TensorflowVersion } from './installer/wheels/tensorflow-version.js';
+import {
+  chosenTensorflowVersion,
+  DEFAULT_TENSORFLOW_VERSION,
+} from './installer/wheels/tensorflow-version.js';
 import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
 import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';

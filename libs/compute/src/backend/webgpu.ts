@@ -6,7 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { compileFunction } from 'node:vm';
 import * as tf from '@tensorflow/tfjs-core';
-import { findWebGpu, WEBGPU_KERNELS, type WebGpuInstallation } from './installer/webgpu-installation.js';
+import {
+  findWebGpu,
+  WEBGPU_KERNELS,
+  type WebGpuInstallation,
+} from './installer/webgpu/webgpu-installation.js';
 
 const require = createRequire(import.meta.url);
 

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ComputeError } from '../compute-error.js';
-import { addonVersion } from './addon-sources.js';
-import type { BuildSteps } from './build-steps.js';
-import { buildStepsFor } from './build-steps.js';
-import type { BuildTools } from './build-tools.js';
+import { addonVersion } from './build/addon-sources.js';
+import type { BuildSteps } from './build/build-steps.js';
+import { buildStepsFor } from './build/build-steps.js';
+import type { BuildTools } from './build/build-tools.js';
 import { withInstallLock } from './install-lock.js';
 import type {
   Installation,
@@ -25,8 +25,8 @@ import {
 } from './installation.js';
 import type { OnInstallProgress } from './progress.js';
 import { ProgressScale } from './progress.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { chosenTensorflowVersion } from './tensorflow-version.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
+import { chosenTensorflowVersion } from './wheels/tensorflow-version.js';
 
 export interface InstallOptions {
   /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of some 260 MB. */

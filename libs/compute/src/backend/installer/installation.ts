@@ -4,9 +4,9 @@ import { lstat, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { addonVersion } from './addon-sources.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { TENSORFLOW_VERSIONS } from './tensorflow-version.js';
+import { addonVersion } from './build/addon-sources.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
+import { TENSORFLOW_VERSIONS } from './wheels/tensorflow-version.js';
 
 /** `cuda` runs on NVIDIA GPUs and on processors, `cpu` on processors only. */
 export type Variant = 'cpu' | 'cuda';

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultCacheDirectory, installationPrefix } from './installation.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { WEBGPU_PREFIX } from './webgpu-installation.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
+import { WEBGPU_PREFIX } from './webgpu/webgpu-installation.js';
 
 export interface RemoveBackendOptions {
   readonly cacheDirectory?: string;
