@@ -177,7 +177,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     await remove(`${prefix}trajectories`);
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
-      message: expect.stringContaining(`topic ${prefix}trajectories is gone`) as string,
+      message: expect.stringContaining(`topic ${prefix}trajectories does not exist`) as string,
     });
   });
 
