@@ -25,7 +25,7 @@ export const FILTER_OPTIONS = {
   ],
 } as const;
 
-export type FilterName = keyof EpisodeFilter;
+type FilterName = keyof EpisodeFilter;
 
 /** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
 export function useEpisodeFilter() {
