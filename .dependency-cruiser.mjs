@@ -80,7 +80,9 @@ export default {
       name: 'stand-ins-are-for-dependencies-only',
       severity: 'error',
       from: { path: '^(libs|apps)/' },
-      to: { path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js)/)' },
+      to: {
+        path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js|@redocly/openapi-core)/)',
+      },
     },
     {
       name: 'apps-never-import-apps',
