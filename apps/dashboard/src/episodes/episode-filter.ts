@@ -3,7 +3,7 @@ import type { EpisodeFilter } from '../api/queries';
 
 const ANY = { value: '', label: 'Any' } as const;
 
-/** What each filter offers to choose from. */
+/** The choices of each filter. */
 export const FILTER_OPTIONS = {
   split: [
     ANY,

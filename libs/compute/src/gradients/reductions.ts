@@ -51,7 +51,7 @@ export const REDUCTION_GRADIENTS: Gradients = {
     inputs: ['x', 'indices'],
     of: (dy: tf.Tensor, [x, indices], { axis, batchDims }) => ({
       x: () => {
-        if (batchDims !== 0) throw new Error(`tf.gather with batchDims ${String(batchDims)} has no gradient`);
+        if (batchDims !== 0) throw new Error(`tf.gather with batchDims ${batchDims} has no gradient`);
         const [along] = tf.util.parseAxisParam(axis as number, x.shape);
         return scatter(dy, indices, along, x.shape);
       },
