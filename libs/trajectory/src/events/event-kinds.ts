@@ -1,4 +1,4 @@
-import type { EpisodeEventKind, EventKind } from './events.js';
+import type { EpisodeEventKind, EventKind } from './event.js';
 
 /**
  * The schema version that this code writes, per kind. Any change of a payload's fields raises its kind's version and adds

@@ -1,4 +1,4 @@
-import type { EpisodeEventKind } from '../events.js';
+import type { EpisodeEventKind } from '../../events/event.js';
 
 /**
  * Why an event that is valid by itself has no place in its episode. `taken`: an earlier record at the place has other content.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contentChecksum } from './content-checksum.js';
-import { decodeEvent, encodeEvent } from './codec/index.js';
-import { sampleEpisodeEvent, sampleEvents, sampleStep } from './testing/index.js';
+import { decodeEvent, encodeEvent } from '../codec/index.js';
+import { sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 
 const step = sampleEpisodeEvent('StepRecorded');
 const checksum = contentChecksum(step);

@@ -1,4 +1,4 @@
-import type { CollectorClaimed, Split } from '../events.js';
+import type { CollectorClaimed, Split } from '../../events/event.js';
 import type { ClosedGroup } from './closed-group.js';
 import { RecentIds } from './recent-ids.js';
 

@@ -1,4 +1,4 @@
-import type { RetraceEvent, Stream } from '../events.js';
+import type { RetraceEvent, Stream } from '../../events/event.js';
 
 /** What tells whose a record is. */
 interface Owner {

@@ -1,4 +1,4 @@
-import type { FileRef, PolicyPublished } from '../events.js';
+import type { FileRef, PolicyPublished } from '../../events/event.js';
 
 export interface PolicyState {
   readonly policyVersion: number;

@@ -1,7 +1,7 @@
-import { contentChecksum } from '../content-checksum.js';
-import { TrajectoryError } from '../errors.js';
-import { isEpisodeEventKind } from '../event-kinds.js';
-import type { AnyEvent, EpisodeEnded, EpisodeStarted, RewardAssigned } from '../events.js';
+import { contentChecksum } from '../../checksum/content-checksum.js';
+import { TrajectoryError } from '../../trajectory-error.js';
+import { isEpisodeEventKind } from '../../events/event-kinds.js';
+import type { AnyEvent, EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/event.js';
 import { summarizeEpisode, summarizeStep, type EpisodeSummary, type StepSummary } from './seal-episode.js';
 
 /** Two events with one place in an episode and unlike content. */

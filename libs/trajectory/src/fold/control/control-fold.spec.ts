@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent, ControlEventKind, PayloadOf } from '../events.js';
-import { sampleControlEvent } from '../testing/sample-events.js';
+import type { AnyEvent, ControlEventKind, PayloadOf } from '../../events/event.js';
+import { sampleControlEvent } from '../../testing/sample-events.js';
 import { closeTogether, closedGroups, type ClosedGroup } from './closed-group.js';
 import { ControlFold } from './control-fold.js';
 import type { Applied, RunState, RunStateOptions } from './run-state.js';

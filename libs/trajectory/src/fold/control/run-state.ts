@@ -1,7 +1,14 @@
-import type { AnyEvent, GroupsClosed, MetricsLogged, RetraceEvent, RunEnded, RunStarted } from '../events.js';
+import type {
+  AnyEvent,
+  GroupsClosed,
+  MetricsLogged,
+  RetraceEvent,
+  RunEnded,
+  RunStarted,
+} from '../../events/event.js';
 import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
-import { episodeOrdinal } from '../ids.js';
+import { episodeOrdinal } from '../../ids/ids.js';
 import { PolicyLineage } from './policy-lineage.js';
 import { SharedRounds } from './shared-rounds.js';
 import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BodyWriter } from './body-writer.js';
-import { unframe } from './frame.js';
+import { unframe } from '../frame.js';
 import { messagePack } from './messagepack.js';
 import { packColumn } from './packed-column.js';
 

@@ -1,4 +1,4 @@
-import type { GroupsClosed } from '../events.js';
+import type { GroupsClosed } from '../../events/event.js';
 
 /** One group of a `GroupsClosed`. */
 export interface ClosedGroup extends Pick<GroupsClosed, 'round' | 'split' | 'reason' | 'trainable'> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '../events.js';
-import { newEpisodeEvent } from '../new-event.js';
-import { sampleEpisodeEvent, sampleStep } from '../testing/index.js';
+import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events/event.js';
+import { newEpisodeEvent } from '../../events/new-event.js';
+import { sampleEpisodeEvent, sampleStep } from '../../testing/index.js';
 import { EpisodeFold, type EpisodeState } from './episode-fold.js';
 import { sealEpisode } from './seal-episode.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleControlEvent } from '../testing/sample-events.js';
+import { sampleControlEvent } from '../../testing/sample-events.js';
 import { DeletedRuns } from './deleted-runs.js';
 
 describe('DeletedRuns', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { episodeIdFor } from '../ids.js';
-import { sampleControlEvent } from '../testing/sample-events.js';
-import type { CollectorClaimed } from '../events.js';
+import { episodeIdFor } from '../../ids/ids.js';
+import { sampleControlEvent } from '../../testing/sample-events.js';
+import type { CollectorClaimed } from '../../events/event.js';
 import { closeTogether, type ClosedGroup } from './closed-group.js';
 import { RunState, type Applied } from './run-state.js';
 

@@ -1,6 +1,6 @@
-import { episodeEventId, newControlEventId } from './ids.js';
+import { episodeEventId, newControlEventId } from '../ids/ids.js';
 import { SCHEMA_VERSIONS } from './event-kinds.js';
-import type { ControlEventKind, EpisodeEventKind, PayloadOf, RetraceEvent } from './events.js';
+import type { ControlEventKind, EpisodeEventKind, PayloadOf, RetraceEvent } from './event.js';
 
 export interface EpisodeEventFields<K extends EpisodeEventKind> {
   readonly kind: K;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { writeUuid } from '../uuid.js';
-import { FRAME_HEADER_BYTES, writeFrameHeader } from './frame.js';
+import { writeUuid } from '../../ids/uuid.js';
+import { FRAME_HEADER_BYTES, writeFrameHeader } from '../frame.js';
 import { messagePack } from './messagepack.js';
 import { layOutColumn, writeColumn, type Column } from './packed-column.js';
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { TrajectoryError } from './errors.js';
-import type { EpisodeEventKind } from './events.js';
+import { TrajectoryError } from '../trajectory-error.js';
+import type { EpisodeEventKind } from '../events/event.js';
 import { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
 
 /** Most episodes that ids can tell apart in one run. */

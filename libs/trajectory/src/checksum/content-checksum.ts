@@ -1,6 +1,6 @@
 import { ContentBytes } from './content-bytes.js';
-import type { AnyEvent, EventKind } from './events.js';
-import { payloadFields } from './validation/validate-event.js';
+import type { AnyEvent, EventKind } from '../events/event.js';
+import { payloadFields } from '../validation/validate-event.js';
 
 /** Measured, not chosen: a step recorded again after a retry differs in these and is still the same step. */
 const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['generationMs', 'environmentMs']);

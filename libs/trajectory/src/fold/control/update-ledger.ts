@@ -1,4 +1,4 @@
-import type { BatchPlanned, FileRef, Json, TrainerClaimed, UpdateApplied } from '../events.js';
+import type { BatchPlanned, FileRef, Json, TrainerClaimed, UpdateApplied } from '../../events/event.js';
 
 /** The claim in force: its trainer may plan, commit and publish. */
 export interface TrainerClaim extends TrainerClaimed {

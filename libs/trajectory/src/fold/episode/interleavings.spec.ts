@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { anyStep } from '../testing/any-event.js';
-import type { AnyEvent, EpisodeEnded, StepRecorded } from '../events.js';
-import { episodeIdFor } from '../ids.js';
-import { episodeEvent, episodeEvents } from '../testing/episode-events.js';
-import { sampleEpisodeEvent } from '../testing/sample-events.js';
+import { anyStep } from '../../testing/any-event.js';
+import type { AnyEvent, EpisodeEnded, StepRecorded } from '../../events/event.js';
+import { episodeIdFor } from '../../ids/ids.js';
+import { episodeEvent, episodeEvents } from '../../testing/episode-events.js';
+import { sampleEpisodeEvent } from '../../testing/sample-events.js';
 import { EpisodeFold, type EpisodeState } from './episode-fold.js';
 
 const { logId, runId, occurredAtUs } = sampleEpisodeEvent('EpisodeStarted');

@@ -14,8 +14,8 @@ import type {
   RunStarted,
   TrainerClaimed,
   UpdateApplied,
-} from '../events.js';
-import { findVersionRangeProblem } from './episode-events.js';
+} from '../events/event.js';
+import { findVersionRangeProblem } from './episode-rules.js';
 import type { Problem } from './problem.js';
 import {
   flag,

@@ -1,4 +1,4 @@
-import type { AnyEvent } from '../events.js';
+import type { AnyEvent } from '../../events/event.js';
 import { RunState, type Applied, type RunStateOptions } from './run-state.js';
 
 /**

@@ -6,7 +6,7 @@ import type {
   SamplingParameters,
   StepRecorded,
   TokenColumns,
-} from '../events.js';
+} from '../events/event.js';
 import type { Problem } from './problem.js';
 import {
   finiteNumber,

@@ -1,4 +1,4 @@
-import type { EndReason, EpisodeEnded, StepRecorded } from '../events.js';
+import type { EndReason, EpisodeEnded, StepRecorded } from '../../events/event.js';
 
 /** What only the writer of an episode knows about its end. */
 export interface EpisodeEnd {
