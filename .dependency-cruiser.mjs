@@ -12,7 +12,7 @@ const DRIVERS = [
   ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
 ];
 
-/** What each library may import of the others, beside itself. */
+/** Other libraries that each library may import. */
 const ARROWS = {
   trajectory: [],
   algorithms: [],
