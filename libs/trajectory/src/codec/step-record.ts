@@ -4,9 +4,8 @@ import type { SamplingParameters, StepRecorded } from '../events/episode-events.
 import { uuidFromBytes } from '../ids/uuid.js';
 import { EPISODE_RULES } from '../validation/episode-rules.js';
 import { BodyReader } from './body/body-reader.js';
-import { unframe } from './frame.js';
+import { NUM_BODY_PARTS, unframe } from './frame.js';
 import { readPackedColumn, type PackedColumn } from './body/packed-column.js';
-import { NUM_BODY_PARTS } from './peek-envelope.js';
 import { areSame, RememberedText, RememberedValue } from './remembered-value.js';
 
 export type StepField = keyof StepRecorded;

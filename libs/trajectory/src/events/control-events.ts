@@ -90,7 +90,7 @@ export interface BatchPlanned {
   readonly seed: number;
 }
 
-export interface FileRef {
+export interface CheckpointFile {
   /** SHA-256, hex; the file's name in the checkpoint store. */
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -102,8 +102,8 @@ export interface UpdateApplied {
   readonly epoch: number;
   readonly updateNumber: number;
   readonly policyVersionOut: number;
-  readonly weights: FileRef;
-  readonly optimizer: FileRef;
+  readonly weights: CheckpointFile;
+  readonly optimizer: CheckpointFile;
   /**
    * [E] Total reward of each episode of the plan under the plan's reward version, as the update used it: what a judge says later
    * is not in it. NaN = missing, the episode was left out. Null where rewards play no part (imitation), and in commits of
@@ -121,7 +121,7 @@ export interface PolicyPublished {
   readonly parentVersion: number | null;
   readonly updateNumber: number;
   readonly epoch: number;
-  readonly weights: FileRef;
+  readonly weights: CheckpointFile;
   /** Hash of architecture and tokenizer: two versions of one model differ in weights alone. */
   readonly modelHash: string;
 }

@@ -6,7 +6,7 @@ import type {
   PayloadOf,
   RetraceEvent,
 } from '../events/event.js';
-import { sealEpisode } from '../fold/episode/seal-episode.js';
+import { sealEpisode } from './seal-episode.js';
 import { episodeIdFor } from '../ids/ids.js';
 import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 import { SAMPLE_PAYLOADS, sampleStep } from './sample-payloads.js';

@@ -1,4 +1,4 @@
-import type { Baseline, ControlPayloads, FileRef, GroupsClosed } from '../events/control-events.js';
+import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
 import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
 import {
   flag,
@@ -26,7 +26,7 @@ const baseline = objectOf<Baseline>({
   split,
 });
 
-const file = objectOf<FileRef>({ sha256, sizeBytes: integerAtLeast(0) });
+const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
 
 /** A rule for each field of each control event. */
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {

@@ -2,7 +2,7 @@ import type {
   EpisodePayloads,
   SamplingParameters,
   StepRecorded,
-  TokenColumns,
+  StepTokenColumns,
 } from '../events/episode-events.js';
 import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
 import {
@@ -127,7 +127,7 @@ export const EPISODE_CHECKS: Checks<EpisodePayloads> = {
 };
 
 /** The fields of a step that are checked together, or element by element. */
-export type CheckedStep = TokenColumns &
+export type CheckedStep = StepTokenColumns &
   Pick<StepRecorded, 'step' | 'rewardNames' | 'rewardValues' | 'keptPrefixTokens' | 'logprobMode'>;
 
 /** The first broken rule between fields of a step, or among the elements of its columns; null when there is none. */

@@ -1,4 +1,4 @@
-import type { TokenColumns } from '../events/episode-events.js';
+import type { StepTokenColumns } from '../events/episode-events.js';
 import type { Problem } from './problem.js';
 
 /** A logprob is ≤ 0; float32 log-softmax of a near-certain token may end a rounding error above it. */
@@ -13,7 +13,7 @@ const LOGPROB_TOLERANCE = 1e-3;
  * - `tokenRawLogprobs` and `tokenEntropies` likewise, except that NaN may stand anywhere (entropies are ≥ 0);
  * - `tokenPolicyVersions` are ≥ −1.
  */
-export function findTokenColumnProblem(columns: TokenColumns): Problem | null {
+export function findTokenColumnProblem(columns: StepTokenColumns): Problem | null {
   return (
     findColumnLengthProblem(columns) ??
     findIntegerProblem(columns.tokenIds, 0, 'payload.tokenIds') ??
@@ -25,7 +25,7 @@ export function findTokenColumnProblem(columns: TokenColumns): Problem | null {
   );
 }
 
-function findColumnLengthProblem(columns: TokenColumns): Problem | null {
+function findColumnLengthProblem(columns: StepTokenColumns): Problem | null {
   const numTokens = columns.tokenIds.length;
   const names = [
     'actionMask',
@@ -66,7 +66,7 @@ function findMaskProblem(mask: Uint8Array, field: string): Problem | null {
   return null;
 }
 
-function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns): Problem | null {
+function findLogprobProblem({ tokenLogprobs, actionMask }: StepTokenColumns): Problem | null {
   for (let t = 0; t < tokenLogprobs.length; t += 1) {
     const value = tokenLogprobs[t];
     if (actionMask[t] === 1 ? isLogprobOrNaN(value) : value === 0) continue;
@@ -79,7 +79,7 @@ function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns): Proble
   return null;
 }
 
-function findRawLogprobProblem({ tokenRawLogprobs, actionMask }: TokenColumns): Problem | null {
+function findRawLogprobProblem({ tokenRawLogprobs, actionMask }: StepTokenColumns): Problem | null {
   if (tokenRawLogprobs === null) return null;
   const at = tokenRawLogprobs.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isLogprobOrNaN));
   if (at < 0) return null;
@@ -87,7 +87,7 @@ function findRawLogprobProblem({ tokenRawLogprobs, actionMask }: TokenColumns): 
   return { field: `payload.tokenRawLogprobs[${at}]`, value: tokenRawLogprobs[at], rule };
 }
 
-function findEntropyProblem({ tokenEntropies, actionMask }: TokenColumns): Problem | null {
+function findEntropyProblem({ tokenEntropies, actionMask }: StepTokenColumns): Problem | null {
   if (tokenEntropies === null) return null;
   const at = tokenEntropies.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isEntropyOrNaN));
   if (at < 0) return null;
