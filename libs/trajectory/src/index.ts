@@ -1,25 +1,39 @@
-export type * from './events.js';
+export type * from './events/event.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type FinalSequences, type TokenBatch } from './batch/token-batch.js';
-export { ContentBytes } from './content-bytes.js';
-export { contentChecksum, type StableField, stableFields } from './content-checksum.js';
-export { copyBytes } from './copy-bytes.js';
-export { TrajectoryError, type TrajectoryErrorCode, type TrajectoryErrorOptions } from './errors.js';
-export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from './event-kinds.js';
-export { type ClosedGroup, closedGroups, closeTogether } from './fold/closed-group.js';
-export { ControlFold } from './fold/control-fold.js';
-export { DeletedRuns } from './fold/deleted-runs.js';
-export { type Conflict, EpisodeFold, type EpisodeState, type StepRange } from './fold/episode-fold.js';
-export { EpisodePlaces, fingerprintOf, type PlaceFault, type Placement } from './fold/episode-places.js';
-export { type GroupCounts, GroupPool, type GroupState } from './fold/group-pool.js';
-export { PolicyLineage, type PolicyState } from './fold/policy-lineage.js';
+export { ContentBytes } from './checksum/content-bytes.js';
+export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
+export { copyBytes } from './checksum/copy-bytes.js';
+export {
+  TrajectoryError,
+  type TrajectoryErrorCode,
+  type TrajectoryErrorOptions,
+} from './trajectory-error.js';
+export { EVENT_KINDS, isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
+export { type ClosedGroup, closedGroups, closeTogether } from './fold/control/closed-group.js';
+export { ControlFold } from './fold/control/control-fold.js';
+export { DeletedRuns } from './fold/control/deleted-runs.js';
+export {
+  type Conflict,
+  EpisodeFold,
+  type EpisodeState,
+  type StepRange,
+} from './fold/episode/episode-fold.js';
+export {
+  EpisodePlaces,
+  fingerprintOf,
+  type PlaceFault,
+  type Placement,
+} from './fold/episode/episode-places.js';
+export { type GroupCounts, GroupPool, type GroupState } from './fold/control/group-pool.js';
+export { PolicyLineage, type PolicyState } from './fold/control/policy-lineage.js';
 export {
   type Applied,
   type LatestMetric,
   type Refusal,
   RunState,
   type RunStateOptions,
-} from './fold/run-state.js';
+} from './fold/control/run-state.js';
 export {
   type EpisodeEnd,
   type EpisodeSummary,
@@ -27,8 +41,13 @@ export {
   type StepSummary,
   summarizeEpisode,
   summarizeStep,
-} from './fold/seal-episode.js';
-export { type OpenRound, type RoundClaim, type RoundKey, SharedRounds } from './fold/shared-rounds.js';
+} from './fold/episode/seal-episode.js';
+export {
+  type OpenRound,
+  type RoundClaim,
+  type RoundKey,
+  SharedRounds,
+} from './fold/control/shared-rounds.js';
 export {
   type CommittedState,
   type LastUpdate,
@@ -36,7 +55,7 @@ export {
   type PendingPlan,
   type TrainerClaim,
   UpdateLedger,
-} from './fold/update-ledger.js';
+} from './fold/control/update-ledger.js';
 export {
   episodeEventId,
   type EpisodeEventKey,
@@ -46,14 +65,14 @@ export {
   MAX_EPISODE_ORDINAL,
   newControlEventId,
   newRunId,
-} from './ids.js';
+} from './ids/ids.js';
 export {
   type ControlEventFields,
   type EpisodeEventFields,
   newControlEvent,
   newEpisodeEvent,
-} from './new-event.js';
-export { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
-export { type CheckedStep, checkStepRecorded } from './validation/episode-events.js';
+} from './events/new-event.js';
+export { isUuid, uuidFromBytes, uuidToBytes } from './ids/uuid.js';
+export { type CheckedStep, checkStepRecorded } from './validation/episode-rules.js';
 export { describeProblem, type Problem } from './validation/problem.js';
 export { assertValidEvent, findEventProblem } from './validation/validate-event.js';

@@ -10,7 +10,7 @@ const record = (
   episode_id: episodeId,
   kind,
   log_offset: offset,
-  occurred_at: `2026-01-02 03:04:05.00000${String(offset % 10)}`,
+  occurred_at: `2026-01-02 03:04:05.00000${offset % 10}`,
   group_id: 'g',
   group_member: 0,
   environment: 'bandit',

@@ -151,7 +151,7 @@ const NULLABLE_NUMBERS = { type: 'array', items: { type: 'number', nullable: tru
 const INTEGERS = { type: 'array', items: { type: 'integer' } } as const;
 
 /** The tokens that a step appended: lists of equal length, one value for each token. */
-export class StepTokens {
+class StepTokens {
   @ApiProperty(INTEGERS)
   readonly ids!: readonly number[];
 
@@ -176,7 +176,7 @@ export class StepTokens {
   readonly policyVersions!: readonly number[];
 }
 
-export class StepReward {
+class StepReward {
   @ApiProperty({ type: String })
   readonly name!: string;
 

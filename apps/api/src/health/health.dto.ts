@@ -40,7 +40,7 @@ export class SinkHealth extends PartHealth {
   readonly visibleAfterMsP99!: number | null;
 }
 
-export class LogHealth {
+class LogHealth {
   @ApiProperty({ type: String })
   readonly logId!: string;
 }

@@ -33,7 +33,7 @@ export class MetricsQuery {
   readonly maxPoints: number = 1_000;
 }
 
-export class MetricSeries {
+class MetricSeries {
   @ApiProperty({ type: String })
   readonly name!: string;
 

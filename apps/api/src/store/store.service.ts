@@ -5,7 +5,7 @@ import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 
 /** `starting` until the store answers and has the schema of this code; `failed` when waiting can not help. */
-export interface StoreState {
+interface StoreState {
   readonly phase: 'starting' | 'ready' | 'failed';
   readonly detail: string;
 }

@@ -49,7 +49,7 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   };
 }
 
-export interface ApiRoleOptions {
+interface ApiRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
   readonly port: number;
@@ -93,7 +93,7 @@ export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefini
   };
 }
 
-export interface RunRoleOptions {
+interface RunRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
   readonly runId: string;

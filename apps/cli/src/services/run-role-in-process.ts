@@ -33,7 +33,7 @@ const ROLES = {
   },
 };
 
-export interface RoleInProcessOptions {
+interface RoleInProcessOptions {
   readonly variables: Environment;
   /** Whether to print the log as JSON lines. */
   readonly json: boolean;

@@ -1,11 +1,11 @@
-import { isEventKind, SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { AnyEvent } from '../events.js';
-import { uuidFromBytes } from '../uuid.js';
+import { isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import type { AnyEvent } from '../events/event.js';
+import { uuidFromBytes } from '../ids/uuid.js';
 import { describeProblem } from '../validation/problem.js';
 import { findEventProblem } from '../validation/validate-event.js';
 import { unframe, type FrameFault } from './frame.js';
-import { messagePack } from './messagepack.js';
-import { unpackColumn } from './packed-column.js';
+import { messagePack } from './body/messagepack.js';
+import { unpackColumn } from './body/packed-column.js';
 import { upcast } from './upcast.js';
 
 const UUID_BYTES = 16;

@@ -1,7 +1,7 @@
-import type { AnyEvent } from '../events.js';
+import type { AnyEvent } from '../events/event.js';
 import { assertValidEvent } from '../validation/validate-event.js';
-import { BodyWriter } from './body-writer.js';
-import { isColumn } from './packed-column.js';
+import { BodyWriter } from './body/body-writer.js';
+import { isColumn } from './body/packed-column.js';
 
 const NUM_PARTS = 9;
 

@@ -1,5 +1,5 @@
-import { uuidFromBytes } from '../uuid.js';
-import { BodyReader } from './body-reader.js';
+import { uuidFromBytes } from '../ids/uuid.js';
+import { BodyReader } from './body/body-reader.js';
 import { unframe } from './frame.js';
 
 /** What a record says about itself before its payload. Nothing of it is validated: kind and version may be unknown here. */

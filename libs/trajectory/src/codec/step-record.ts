@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { SamplingParameters, StepRecorded } from '../events.js';
-import { uuidFromBytes } from '../uuid.js';
-import { stepRecordedRules } from '../validation/episode-events.js';
-import { BodyReader } from './body-reader.js';
+import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import type { SamplingParameters, StepRecorded } from '../events/event.js';
+import { uuidFromBytes } from '../ids/uuid.js';
+import { stepRecordedRules } from '../validation/episode-rules.js';
+import { BodyReader } from './body/body-reader.js';
 import { unframe } from './frame.js';
-import { readPackedColumn, type PackedColumn } from './packed-column.js';
+import { readPackedColumn, type PackedColumn } from './body/packed-column.js';
 import { NUM_BODY_PARTS } from './peek-envelope.js';
 import { areSame, RememberedText, RememberedValue } from './remembered-value.js';
 

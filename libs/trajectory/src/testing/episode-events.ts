@@ -7,10 +7,10 @@ import type {
   PayloadOf,
   RetraceEvent,
   StepRecorded,
-} from '../events.js';
-import { sealEpisode } from '../fold/seal-episode.js';
-import { episodeIdFor } from '../ids.js';
-import { newControlEvent, newEpisodeEvent } from '../new-event.js';
+} from '../events/event.js';
+import { sealEpisode } from '../fold/episode/seal-episode.js';
+import { episodeIdFor } from '../ids/ids.js';
+import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 import { SAMPLE_PAYLOADS, sampleStep } from './sample-payloads.js';
 
 /** The run that an event belongs to, and the log that it is for. */

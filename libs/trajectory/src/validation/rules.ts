@@ -1,4 +1,4 @@
-import { isUuid } from '../uuid.js';
+import { isUuid } from '../ids/uuid.js';
 import type { Problem } from './problem.js';
 
 /** Checks one value that was found at `field`; null when it is fine. */

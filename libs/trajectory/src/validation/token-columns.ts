@@ -1,4 +1,4 @@
-import type { TokenColumns } from '../events.js';
+import type { TokenColumns } from '../events/event.js';
 import type { Problem } from './problem.js';
 
 /** A logprob is ≤ 0; float32 log-softmax of a near-certain token may end a rounding error above it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent, StepRecorded } from '../events.js';
+import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent, StepRecorded } from '../events/event.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { describeProblem } from './problem.js';
 import { assertValidEvent, findEventProblem } from './validate-event.js';

@@ -1,9 +1,9 @@
-import { TrajectoryError } from '../errors.js';
-import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { AnyEvent, EventKind, PayloadOf, RetraceEvent } from '../events.js';
-import { episodeEventId } from '../ids.js';
-import * as control from './control-events.js';
-import * as episode from './episode-events.js';
+import { TrajectoryError } from '../trajectory-error.js';
+import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import type { AnyEvent, EventKind, PayloadOf, RetraceEvent } from '../events/event.js';
+import { episodeEventId } from '../ids/ids.js';
+import * as control from './control-rules.js';
+import * as episode from './episode-rules.js';
 import { describeProblem, type Problem } from './problem.js';
 import { integerAtLeast, objectOf, uuid, type FieldRules, type Rule } from './rules.js';
 
