@@ -7,7 +7,7 @@ import { episodeEvent } from '@retrace/trajectory/testing';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 
 const shared = inject('kafkaBroker');
 const reason = 'unavailable' in shared ? ` (skipped, because ${shared.unavailable})` : '';

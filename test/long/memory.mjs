@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findFreePort } from '../../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
