@@ -49,7 +49,7 @@ export default defineConfig({
           name: 'kafka',
           include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
           exclude: [...configDefaults.exclude, ...SLOW_SPECS],
-          globalSetup: ['scripts/kafka/vitest-setup.mjs'],
+          globalSetup: ['libs/log/kafka-broker/vitest-setup.mjs'],
         },
       },
     ],

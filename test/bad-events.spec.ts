@@ -98,7 +98,7 @@ describe('bad events', () => {
     await store.close();
   });
 
-  /** What a collector does with an event. */
+  /** Appends an event as a collector does. */
   const emit = (order: EpisodeOrder, event: AnyEvent) => {
     order.check(event);
     writer.write(event);

@@ -6,7 +6,7 @@ import { peekEnvelope } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/log';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 import type { Figure } from '../support/run-long-spec.mjs';
 import { ServiceRoles } from '../support/services.js';
 

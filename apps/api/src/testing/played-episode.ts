@@ -9,7 +9,7 @@ import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded } from '@retrace
 import { episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { WordVocabulary } from './word-vocabulary.js';
 
-export interface EpisodePlan {
+interface EpisodePlan {
   readonly logId: string;
   readonly runId: string;
   readonly ordinal: number;

@@ -6,7 +6,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { playEpisode, type PlayedEpisode } from './played-episode.js';
 import { WordVocabulary } from './word-vocabulary.js';
 
-export interface RunRecorderOptions {
+interface RunRecorderOptions {
   readonly name?: string;
   readonly groupsPerRound?: number;
   readonly groupSize?: number;

@@ -3,7 +3,7 @@ import type { PolicyState, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { findRun } from './find-run.js';
 
-export interface FoundPolicy {
+interface FoundPolicy {
   /** The run that published it. */
   readonly run: RunState;
   readonly policy: PolicyState;

@@ -40,7 +40,7 @@ export async function markRoundStart(log: EventLog, runId: string, shareIndex: n
   }
 }
 
-export interface AbandonOptions {
+interface AbandonOptions {
   readonly share: Share;
   /** Where the trajectories ended before the control stream was read: what came later isn't looked at. So every episode that is has its claim in `run`. */
   readonly ends: readonly number[];

@@ -2,7 +2,7 @@ import type { BackendName } from '@retrace/compute';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../engine/tensorflow-engine.js';
 import { WorkerPool } from './worker-pool.js';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** That of the trainer: every process computes on the same kind of device. */
   readonly backend: BackendName;
   /** The machine's GPUs. */

@@ -12,7 +12,7 @@ export type NextPlan =
     }
   | { readonly kind: 'wait'; readonly reason: string };
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly recipe: Recipe;
   readonly epoch: number;
   readonly rewardVersion: string;

@@ -4,7 +4,7 @@ import type { EvaluationOptions, UpdateEngine } from '../engine/update-engine.js
 import type { SequenceBatch } from '@retrace/policy';
 
 /** Published policies of a run, by version. */
-export interface PublishedPolicies {
+interface PublishedPolicies {
   get(policyVersion: number): Pick<PolicyPublished, 'weights'> | undefined;
 }
 

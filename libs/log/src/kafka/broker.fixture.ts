@@ -1,10 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { inject, vi } from 'vitest';
-import {
-  startBroker,
-  type BrokerAddresses,
-  type StartedBroker,
-} from '../../../../scripts/kafka/start-broker.mjs';
+import { startBroker, type BrokerAddresses, type StartedBroker } from '../../kafka-broker/start-broker.mjs';
 import type { EventLog } from '../event-log.js';
 import type { KafkaLogOptions } from './kafka-options.js';
 import { openKafkaLog } from './open-kafka-log.js';

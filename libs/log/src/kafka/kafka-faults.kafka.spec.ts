@@ -1,7 +1,7 @@
 import { brokerMethods } from './kafkajs-broker.fixture.js';
 import type { Broker } from './kafkajs-internals.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { StartedBroker } from '../../../../scripts/kafka/start-broker.mjs';
+import type { StartedBroker } from '../../kafka-broker/start-broker.mjs';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { leastShareOfCore } from '../contract/idle-share.contract.js';
 import { collect, readAll, textOf, texts } from '../contract/records.contract.js';

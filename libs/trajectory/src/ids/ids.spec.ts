@@ -11,7 +11,7 @@ import {
 } from './ids.js';
 import { isUuid } from './uuid.js';
 
-const runId = '01936d00-0000-7000-8000-00000000b001';
+const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
 const ordinal = fc.integer({ min: 0, max: MAX_EPISODE_ORDINAL });
 
 function sourceAt(nowMs: number, byte = 0xff): IdSource {
@@ -35,8 +35,8 @@ describe('newRunId', () => {
 describe('episodeIdFor', () => {
   it('gives the id that it gave before', () => {
     // Golden, from a second implementation in Python: a collector that restarts, in any later version, must find its episodes again.
-    expect(episodeIdFor({ runId, ordinal: 0 })).toBe('01936d00-0000-8000-8000-00998c64f6f6');
-    expect(episodeIdFor({ runId, ordinal: MAX_EPISODE_ORDINAL })).toBe(
+    expect(episodeIdFor({ runId: RUN_ID, ordinal: 0 })).toBe('01936d00-0000-8000-8000-00998c64f6f6');
+    expect(episodeIdFor({ runId: RUN_ID, ordinal: MAX_EPISODE_ORDINAL })).toBe(
       '01936d00-0000-8fff-bfff-fdc3180f0101',
     );
   });
@@ -44,7 +44,10 @@ describe('episodeIdFor', () => {
   it('sorts as the ordinals do', () => {
     fc.assert(
       fc.property(ordinal, ordinal, (a, b) => {
-        const [idA, idB] = [episodeIdFor({ runId, ordinal: a }), episodeIdFor({ runId, ordinal: b })];
+        const [idA, idB] = [
+          episodeIdFor({ runId: RUN_ID, ordinal: a }),
+          episodeIdFor({ runId: RUN_ID, ordinal: b }),
+        ];
         expect(idA < idB).toBe(a < b);
         expect(isUuid(idA)).toBe(true);
       }),
@@ -61,21 +64,21 @@ describe('episodeIdFor', () => {
   it('tells its ordinal again, and ids of others by null', () => {
     fc.assert(
       fc.property(ordinal, (value) => {
-        expect(episodeOrdinal(runId, episodeIdFor({ runId, ordinal: value }))).toBe(value);
+        expect(episodeOrdinal(RUN_ID, episodeIdFor({ runId: RUN_ID, ordinal: value }))).toBe(value);
       }),
     );
-    expect(episodeOrdinal(newRunId(), episodeIdFor({ runId, ordinal: 7 }))).toBeNull();
-    expect(episodeOrdinal(runId, 'external-7')).toBeNull();
+    expect(episodeOrdinal(newRunId(), episodeIdFor({ runId: RUN_ID, ordinal: 7 }))).toBeNull();
+    expect(episodeOrdinal(RUN_ID, 'external-7')).toBeNull();
   });
 
   it.each([-1, 0.5, MAX_EPISODE_ORDINAL + 1, NaN])('refuses ordinal %d', (bad) => {
-    expect(() => episodeIdFor({ runId, ordinal: bad })).toThrow(
+    expect(() => episodeIdFor({ runId: RUN_ID, ordinal: bad })).toThrow(
       `episode ordinal is ${bad}; must be an integer from 0`,
     );
   });
 
   it('refuses a run id that is no lower-case UUID', () => {
-    expect(() => episodeIdFor({ runId: runId.toUpperCase(), ordinal: 0 })).toThrow(
+    expect(() => episodeIdFor({ runId: RUN_ID.toUpperCase(), ordinal: 0 })).toThrow(
       /must be a lower-case UUID/,
     );
   });
@@ -83,8 +86,8 @@ describe('episodeIdFor', () => {
 
 describe('episodeEventId', () => {
   const key = {
-    runId,
-    episodeId: episodeIdFor({ runId, ordinal: 3 }),
+    runId: RUN_ID,
+    episodeId: episodeIdFor({ runId: RUN_ID, ordinal: 3 }),
     seq: 2,
     kind: 'StepRecorded',
   } as const;
@@ -93,7 +96,7 @@ describe('episodeEventId', () => {
     const ids = [
       key,
       { ...key, runId: newRunId() },
-      { ...key, episodeId: episodeIdFor({ runId, ordinal: 4 }) },
+      { ...key, episodeId: episodeIdFor({ runId: RUN_ID, ordinal: 4 }) },
       { ...key, seq: 3 },
       { ...key, kind: 'EpisodeEnded' } as const,
     ].map(episodeEventId);

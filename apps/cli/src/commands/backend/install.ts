@@ -8,7 +8,7 @@ import {
 import type { CommonOptions } from '../../options.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-export interface InstallOptions extends CommonOptions {
+interface InstallOptions extends CommonOptions {
   readonly cuda?: true;
   readonly tensorflow?: string;
   readonly webgpu?: true;

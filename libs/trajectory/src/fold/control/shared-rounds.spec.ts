@@ -6,8 +6,8 @@ import type { CollectorClaimed } from '../../events/event.js';
 import { closeTogether, type ClosedGroup } from './closed-group.js';
 import { RunState, type Applied } from './run-state.js';
 
-const groupSize = 2;
-const numGroups = 4;
+const GROUP_SIZE = 2;
+const NUM_GROUPS = 4;
 
 /** Two or more collectors that write into one log, as the collector does. */
 class Log {
@@ -21,10 +21,10 @@ class Log {
       split: 'train',
       trainable: true,
       round: this.run.groups.lastRound + 1,
-      numGroups,
+      numGroups: NUM_GROUPS,
       places: Int32Array.from(places),
       groupIds: places.map((place) => `${shareIndex}/${numShares} ${place} #${this.offset}`),
-      groupSize,
+      groupSize: GROUP_SIZE,
       firstOrdinal: this.run.rounds.nextOrdinal,
       ...change,
     };
@@ -35,13 +35,13 @@ class Log {
 
   close(claim: CollectorClaimed, change: Partial<ClosedGroup> = {}, which = claim.groupIds): Applied {
     const groups = which.map((groupId): ClosedGroup => {
-      const first = claim.firstOrdinal + claim.groupIds.indexOf(groupId) * groupSize;
+      const first = claim.firstOrdinal + claim.groupIds.indexOf(groupId) * GROUP_SIZE;
       return {
         groupId,
         round: claim.round,
         split: claim.split,
         reason: 'complete',
-        groupSize,
+        groupSize: GROUP_SIZE,
         episodeIds: [first, first + 1].map((ordinal) => episodeIdFor({ runId: this.run.runId, ordinal })),
         numSteps: Int32Array.of(1, 1),
         policyVersionMin: 0,
@@ -88,7 +88,7 @@ describe('a round that collectors share', () => {
     expect(log.claim(1, 2, [1, 2]).outcome).toEqual(refused('conflict'));
     const second = log.claim(1, 2, [1, 3]);
     expect(second.outcome).toEqual(applied);
-    expect(second.payload.firstOrdinal).toBe(2 * groupSize);
+    expect(second.payload.firstOrdinal).toBe(2 * GROUP_SIZE);
     log.close(first.payload);
     expect(log.claim(0, 2, [0, 2]).outcome).toEqual(refused('conflict'));
     log.close(second.payload);
@@ -174,7 +174,7 @@ describe('a round that collectors share', () => {
             if (places.length === 0) continue;
             const { payload, outcome } = log.claim(share, 2, places);
             expect(outcome).toEqual(applied);
-            for (let e = 0; e < places.length * groupSize; e++) {
+            for (let e = 0; e < places.length * GROUP_SIZE; e++) {
               expect(ordinals.has(payload.firstOrdinal + e)).toBe(false);
               ordinals.add(payload.firstOrdinal + e);
             }
@@ -184,10 +184,10 @@ describe('a round that collectors share', () => {
           }
         }
         const offered = [...log.run.groups.all()];
-        expect(offered.length % numGroups).toBe(0);
-        expect(offered.map(({ round }) => round)).toEqual(offered.map((_, g) => Math.floor(g / numGroups)));
+        expect(offered.length % NUM_GROUPS).toBe(0);
+        expect(offered.map(({ round }) => round)).toEqual(offered.map((_, g) => Math.floor(g / NUM_GROUPS)));
         expect(offered.map(({ groupId }) => Number(groupId.split(' ')[1]))).toEqual(
-          offered.map((_, g) => g % numGroups),
+          offered.map((_, g) => g % NUM_GROUPS),
         );
       }),
     );

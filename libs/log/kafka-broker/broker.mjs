@@ -1,7 +1,7 @@
 /**
  * One Kafka broker (KRaft, one node) for tests, on free ports of 127.0.0.1, in a directory that goes when it ends.
  *
- *   node scripts/kafka/broker.mjs [--proxied-port P]
+ *   node libs/log/kafka-broker/broker.mjs [--proxied-port P]
  *
  * Prints one line of JSON when it is ready: listeners, credentials, CA file; or `{"unavailable": "…"}`. Commands, a line each, on
  * stdin: `kill` (SIGKILL), `start`, `stop` (SIGTERM); each answers with `{"done": …}`. It ends, and the broker with it, when stdin does.
@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { findFreePort } from '../free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { installKafka, KafkaUnavailable } from './install.mjs';
 
 const run = promisify(execFile);

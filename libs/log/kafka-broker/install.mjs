@@ -1,7 +1,7 @@
 /**
  * Apache Kafka for tests: fetched once from Maven Central with `mvn` into the cache, every jar checked against `jars.sha256`.
  *
- *   node scripts/kafka/install.mjs
+ *   node libs/log/kafka-broker/install.mjs
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -80,7 +80,7 @@ function checkJars(jars, expected) {
     if (found.get(name) !== expected.get(name)) {
       const rule = `must be ${expected.get(name) ?? 'absent'}`;
       throw new Error(
-        `SHA-256 of ${name} is ${found.get(name) ?? 'absent'}; ${rule} (scripts/kafka/jars.sha256)`,
+        `SHA-256 of ${name} is ${found.get(name) ?? 'absent'}; ${rule} (libs/log/kafka-broker/jars.sha256)`,
       );
     }
   }
