@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, Length } from 'class-validator';
 import { QueryInteger, QueryWord } from '../http/query-decorators.js';
+import { ApiText, ApiWord } from '../openapi/properties.js';
 
 export const METRIC_SOURCES = ['trainer', 'collector', 'sink', 'evaluation', 'system'] as const;
 export type MetricSource = (typeof METRIC_SOURCES)[number];
@@ -34,10 +35,10 @@ export class MetricsQuery {
 }
 
 class MetricSeries {
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 
-  @ApiProperty({ type: String, enum: METRIC_SOURCES })
+  @ApiWord(METRIC_SOURCES)
   readonly source!: MetricSource;
 
   @ApiProperty({

@@ -1,4 +1,4 @@
-import type { Share } from '@retrace/process';
+import type { Share } from '@retrace/log';
 import type { CollectorClaimed, RoundKey, RunState } from '@retrace/trajectory';
 import type { PlannedEpisode } from './round-plan.js';
 
