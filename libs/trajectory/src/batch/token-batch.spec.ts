@@ -267,7 +267,7 @@ describe('buildTokenBatch on any episodes', () => {
     );
   });
 
-  it('gives an episode the same tokens alone as in any batch', () => {
+  it('gives an episode the same tokens by itself as in a batch', () => {
     fc.assert(
       fc.property(episodes, (specs) => {
         const whole = buildTokenBatch(columnsOf(specs));

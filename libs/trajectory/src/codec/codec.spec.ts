@@ -19,11 +19,11 @@ function decodeBody(parts: unknown): DecodedEvent {
 }
 
 describe('encodeEvent and decodeEvent', () => {
-  it.each(sampleEvents())('bring back a $kind as it was', (event) => {
+  it.each(sampleEvents())('return an equal $kind', (event) => {
     expect(decodeEvent(encodeEvent(event))).toStrictEqual({ ok: true, event });
   });
 
-  it('bring back steps with any tokens, texts and info', () => {
+  it('return equal steps with any tokens, texts and info', () => {
     const anyText = fc.string({ unit: 'grapheme' });
     const anyStep = fc
       .record({
@@ -50,7 +50,7 @@ describe('encodeEvent and decodeEvent', () => {
     );
   });
 
-  it('keep what only bits tell: NaN, times beyond 32 bits, large seeds', () => {
+  it('keep NaN, times beyond 32 bits and large seeds', () => {
     const event = sampleControlEvent('RunStarted', { seed: Number.MAX_SAFE_INTEGER });
     expect(decodeEvent(encodeEvent(event))).toStrictEqual({ ok: true, event });
     const metrics = decodeEvent(encodeEvent(sampleControlEvent('MetricsLogged')));
@@ -61,7 +61,7 @@ describe('encodeEvent and decodeEvent', () => {
     expect(Buffer.compare(encodeEvent(step), encodeEvent(sampleEpisodeEvent('StepRecorded')))).toBe(0);
   });
 
-  it('leave nothing that points into the record', () => {
+  it('return events that share no memory with the record', () => {
     const bytes = encodeEvent(step);
     const decoded = decodeEvent(bytes);
     bytes.fill(0);
