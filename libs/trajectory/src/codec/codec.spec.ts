@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { AnyEvent } from '../events/event.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { frame } from './frame.js';
-import { decodeEvent, encodeEvent, type DecodedEvent } from './index.js';
+import { decodeEvent, encodeEvent } from './index.js';
+import type { DecodedEvent } from './decode-event.js';
 import { messagePack } from './body/messagepack.js';
 
 const step = sampleEpisodeEvent('StepRecorded');
