@@ -7,7 +7,7 @@ import { Doorbell } from './doorbell.js';
 import { FollowPace } from './follow-pace.js';
 import { GroupCommit } from './group-commit.js';
 import { toLogError } from './log-errors.js';
-import { MAX_OFFSET, type Environment, type PartitionStore } from './partition-store.js';
+import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partition-store.js';
 
 const DEFAULT_MAX_RECORDS = 10_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface LmdbLogParts {
   readonly path: string;
   readonly logId: string;
   readonly maxEventBytes: number;
-  readonly environment: Environment;
+  readonly environment: LmdbEnvironment;
   /** Group cursors, by group, stream and partition. */
   readonly cursors: Database<number, string>;
   readonly partitions: Readonly<Record<Stream, readonly PartitionStore[]>>;

@@ -10,7 +10,7 @@ import { newControlEvent } from '@retrace/trajectory';
 import { assertLmdbDataFile } from './data-file.js';
 import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
-import { PartitionStore, type Environment } from './partition-store.js';
+import { PartitionStore, type LmdbEnvironment } from './partition-store.js';
 
 const DEFAULT_TRAJECTORY_PARTITIONS = 1;
 const MAX_TRAJECTORY_PARTITIONS = 128;
@@ -43,7 +43,7 @@ export interface LmdbLogOptions {
 export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   const { path } = options;
   requirePartitions(options.numTrajectoryPartitions);
-  let environment: Environment | null = null;
+  let environment: LmdbEnvironment | null = null;
   try {
     environment = openEnvironment(path);
     return openLog(environment, options);
@@ -53,7 +53,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   }
 }
 
-function openEnvironment(path: string): Environment {
+function openEnvironment(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
   assertLmdbDataFile(path);
@@ -72,7 +72,7 @@ function openEnvironment(path: string): Environment {
   });
 }
 
-function openLog(environment: Environment, options: LmdbLogOptions): EventLog {
+function openLog(environment: LmdbEnvironment, options: LmdbLogOptions): EventLog {
   const control = new PartitionStore(environment, 'control', 0);
   const opened = readOrWriteLogOpened(environment, control, options);
   requireSamePartitions(opened, options);
@@ -88,7 +88,7 @@ function openLog(environment: Environment, options: LmdbLogOptions): EventLog {
 
 /** In one write transaction, which only one process can be in: so there is exactly one `LogOpened`. */
 function readOrWriteLogOpened(
-  environment: Environment,
+  environment: LmdbEnvironment,
   control: PartitionStore,
   { path, createdBy, numTrajectoryPartitions = DEFAULT_TRAJECTORY_PARTITIONS }: LmdbLogOptions,
 ): RetraceEvent<'LogOpened'> {

@@ -2,7 +2,7 @@ import type { Database, RootDatabase } from 'lmdb';
 import type { LogRecord, OffsetRange } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 
-export type Environment = RootDatabase<Uint8Array, Uint8Array>;
+export type LmdbEnvironment = RootDatabase<Uint8Array, Uint8Array>;
 
 const KEY_BYTES = 6;
 
@@ -25,7 +25,7 @@ export interface ReadLimits {
 export class PartitionStore {
   private readonly records: Database<Uint8Array, Uint8Array>;
 
-  constructor(environment: Environment, stream: Stream, partition: number) {
+  constructor(environment: LmdbEnvironment, stream: Stream, partition: number) {
     this.records = environment.openDB(`${stream}/${partition}`, {
       keyEncoding: 'binary',
       encoding: 'binary',
