@@ -35,7 +35,7 @@ export interface CollectorOptions {
   readonly onProgress: (detail: string) => void;
 }
 
-/** What decides a round, apart from the run. */
+/** The settings of a round, apart from the run. */
 type RoundSpec = Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places'>;
 
 /**

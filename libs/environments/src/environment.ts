@@ -1,6 +1,6 @@
 import type { Json, Split } from '@retrace/trajectory';
 
-/** What the agent sees before it acts. */
+/** Observation of the agent before it acts. */
 export interface Observation {
   readonly text: string;
   /** Identifies the environment's state for GiGPO; null when the environment offers none. Never prompt text or counters. */
@@ -59,7 +59,7 @@ export interface SampledTask {
   readonly seed: number;
 }
 
-/** What a registry entry says about an environment; registered with `defineEnvironment`. */
+/** Description of an environment in the registry; registered with `defineEnvironment`. */
 export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;

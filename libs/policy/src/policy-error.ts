@@ -29,7 +29,7 @@ export interface PolicyErrorOptions extends ErrorOptions {
   readonly retriable?: boolean;
 }
 
-/** What this library throws. The message names the quantity, the value and the rule. */
+/** An error of this library. The message names the quantity, the value and the rule. */
 export class PolicyError extends Error {
   readonly retriable: boolean;
 

@@ -10,7 +10,7 @@ import type { JudgeAnswer, JudgeRequest } from './judge.js';
 import { RewardError } from './errors.js';
 
 /**
- * What a component says about one episode: a value for the whole of it, or one per step. Null = missing: the component
+ * Outcome of a component for one episode: a value for the whole of it, or one per step. Null = missing: the component
  * cannot know (yet), which is not zero.
  */
 export type RewardOutcome =
@@ -30,7 +30,7 @@ export interface RewardContext {
   readonly judge?: (request: JudgeRequest) => Promise<JudgeAnswer>;
 }
 
-/** What `RewardComposer.score` passes on; a judge learns which component asks. */
+/** Context that `RewardComposer.score` passes on; a judge learns which component asks. */
 export interface ScoringContext extends Omit<RewardContext, 'judge'> {
   readonly judge?: (request: JudgeRequest, component: string) => Promise<JudgeAnswer>;
 }
@@ -56,7 +56,7 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly countsVisits?: boolean;
   /** Options that cannot change a score (timeouts, prices): they are left out of the reward version. */
   readonly operationalOptions?: readonly string[];
-  /** What is wrong with options that are each fine by themselves; null if nothing. */
+  /** Describes a fault in options that are each fine by themselves; null without one. */
   readonly optionsFault?: (options: OptionsOf<S>) => string | null;
   score(
     episode: RewardEpisode,
@@ -130,7 +130,7 @@ export function resolveRewardOptions<S extends OptionSchema>(
   return options;
 }
 
-/** What keeps a value from being a component; null when nothing does. */
+/** Describes why a value is no component; null when it is one. */
 export function componentFault(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return `reward is ${typeof value}, must be an object`;
   const { name, description, options, score } = value as Partial<Record<keyof RewardComponent, unknown>>;

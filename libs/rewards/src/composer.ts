@@ -15,7 +15,7 @@ export interface ComponentConfig {
   readonly reward?: string;
   /** Path of a file whose default export is the component. */
   readonly module?: string;
-  /** What it is called in the breakdown; default: the component's name. Must differ from the others. */
+  /** Name in the breakdown; default: the component's name. Must differ from the others. */
   readonly name?: string;
   /** Default 1. */
   readonly weight?: number;
@@ -30,13 +30,13 @@ export interface CompositionOptions {
   /** Dotted path in the task at which an episode's data source stands (default `data_source`); else it is its environment. */
   readonly sourceField?: string;
   /**
-   * What becomes of an episode whose data source no component names, where some name any: a fault (default), or the
+   * Treatment of an episode whose data source no component names, where some name any: a fault (default), or the
    * components that name none score it.
    */
   readonly unlistedSource?: 'fault' | 'common';
 }
 
-/** What one component contributed to an episode. */
+/** Contribution of one component to an episode. */
 export interface ComponentScore {
   readonly name: string;
   readonly weight: number;
@@ -171,7 +171,7 @@ export class RewardComposer {
   }
 
   /**
-   * What the scores depend on, as canonical text: components in order with weights, sources and resolved options. With
+   * Describes all that the scores depend on, as canonical text: components in order with weights, sources and resolved options. With
    * the code of `modules` it makes the reward version.
    */
   describe(): string {

@@ -1,4 +1,4 @@
-/** What a judge is asked about one episode. Its answer is a JSON object `{ score, rationale }`. */
+/** A question to a judge about one episode. Its answer is a JSON object `{ score, rationale }`. */
 export interface JudgeRequest {
   readonly model: string;
   readonly system: string;

@@ -1,11 +1,11 @@
 import { ALLOCATION_MODULE, type AllocationOptions } from './allocation/allocation.js';
 import type { RewardComposer } from './composer.js';
 
-/** What the version needs from outside, as this library reads no files. */
+/** Inputs of the version from outside, as this library reads no files. */
 export interface VersionInputs {
   /** A collision-resistant digest, e.g. SHA-256 in hex. */
   readonly hash: (text: string) => string;
-  /** What identifies the code of a module and of all that it imports, independent of where it lies. */
+  /** Identifies the code of a module and of all that it imports, wherever it is stored. */
   readonly codeOf: (module: string) => string;
   /** URLs of further modules that decide the score: those that make episodes of what is stored. */
   readonly modules?: readonly string[];

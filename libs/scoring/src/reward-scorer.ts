@@ -50,7 +50,7 @@ export interface IdentifiedEpisode {
 export class RewardScorer {
   /** Equal for equal configuration and code, wherever that lies. */
   readonly version: string;
-  /** What it composes, as canonical JSON. */
+  /** The composition, as canonical JSON. */
   readonly description: string;
   private readonly composer: RewardComposer;
   private readonly judge: JudgeClient;
@@ -101,7 +101,7 @@ export class RewardScorer {
     return this.composer.asksJudge;
   }
 
-  /** What asking judges took since this scorer was made. */
+  /** Requests, tokens and cost of judges since this scorer was made. */
   get judgeUsage(): Readonly<JudgeUsage> {
     return this.judge.usage;
   }

@@ -2,7 +2,7 @@ import type { RewardComposer } from '@retrace/rewards';
 
 /** Stored rows and batches as reward components see them, and scores as rewards of tokens. */
 const ALWAYS = ['./read-reward-episodes.js', './reward-episode.js', './token-rewards.js'];
-/** What a judge is asked, how its answer is read, and which of several counts. */
+/** Code of the questions to judges: how an answer is read, and which of several counts. */
 const WITH_JUDGE = './judge/verdict.js';
 const WITH_VISITS = './state-visits.js';
 

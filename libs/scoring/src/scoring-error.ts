@@ -10,7 +10,7 @@ export type ScoringErrorCode =
   /** Too little in common between two versions to compare them. */
   | 'NOTHING_TO_COMPARE';
 
-/** What this library throws on purpose. A reward that fails on an episode is none of it: that is a fault in its score. */
+/** An error that this library throws on purpose. A reward that fails on an episode is none of it: that is a fault in its score. */
 export class ScoringError extends Error {
   readonly retriable = false;
 

@@ -11,5 +11,5 @@ export type StoreServerErrorCode =
   | 'STORE_ADDRESS_UNUSABLE'
   | 'STORE_INVALID_OPTIONS';
 
-/** What starting a store server rejects with, or what ends it; each message is one sentence that says what to do. */
+/** An error that keeps a store server from starting, or ends it; each message is one sentence that says what to do. */
 export class StoreServerError extends TrajectoryError<StoreServerErrorCode> {}

@@ -21,7 +21,7 @@ interface Answer {
 /** The client also logs the errors that it throws. */
 const quiet = { level: ClickHouseLogLevel.OFF };
 
-/** What a process holds that is no file's page; 0 where the system doesn't tell. */
+/** Bytes of a process that are no file's page; 0 where the system doesn't tell. */
 function anonymousBytes(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

@@ -62,27 +62,7 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
   const actor: Actor = source
     ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
     : new ScriptedActor(scriptedAgent(spec, options.policy), text.tokenizer);
-  const runId = newRunId();
-  const collection = {
-    environment: spec.name,
-    policy: options.policy,
-    numEpisodes,
-    seed,
-    fromRun: source?.runId ?? null,
-    policyVersion: source?.policies.latest?.policyVersion ?? null,
-  };
-  await control.append(runId, {
-    kind: 'RunStarted',
-    payload: {
-      name: `collect-${spec.name}-${options.policy}`,
-      recipe: collection,
-      recipeHash: createHash('sha256').update(JSON.stringify(collection)).digest('hex'),
-      seed,
-      environment: spec.name,
-      codeVersion: options.codeVersion,
-      baselines: [],
-    },
-  });
+  const runId = await startRun(options, spec, source);
   const episodes = planRound({
     runId,
     seed,
@@ -96,22 +76,11 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     firstTask: 0,
     firstOrdinal: 0,
   });
-  const writer = await TrajectoryWriter.open(log, { signal: options.signal });
+  const { engine, signal, policy: model } = options;
+  const writer = await TrajectoryWriter.open(log, { signal });
+  const parts = { log: new PatientLog(log, { signal }), control, writer, spec, text, context };
   const metrics = await playRound(
-    {
-      runId,
-      shareIndex: 0,
-      log: new PatientLog(log, { signal: options.signal }),
-      control,
-      writer,
-      spec,
-      text,
-      context,
-      concurrentEpisodes,
-      engine: options.engine,
-      model: options.policy,
-      signal: options.signal,
-    },
+    { ...parts, runId, shareIndex: 0, concurrentEpisodes, engine, model, signal },
     { episodes, actor, idleSeconds: 0 },
   );
   await writer.close();
@@ -125,6 +94,36 @@ export async function collectEpisodes(options: CollectOptions): Promise<CollectR
     success: metrics?.success ?? Number.NaN,
     meanReturn: metrics?.meanReturn ?? Number.NaN,
   };
+}
+
+/** Appends the start of a run for these episodes, and returns its id. */
+async function startRun(
+  { control, policy, numEpisodes, seed, codeVersion }: CollectOptions,
+  { name: environment }: EnvironmentSpec,
+  source: RunState | null,
+): Promise<string> {
+  const runId = newRunId();
+  const collection = {
+    environment,
+    policy,
+    numEpisodes,
+    seed,
+    fromRun: source?.runId ?? null,
+    policyVersion: source?.policies.latest?.policyVersion ?? null,
+  };
+  await control.append(runId, {
+    kind: 'RunStarted',
+    payload: {
+      name: `collect-${environment}-${policy}`,
+      recipe: collection,
+      recipeHash: createHash('sha256').update(JSON.stringify(collection)).digest('hex'),
+      seed,
+      environment,
+      codeVersion,
+      baselines: [],
+    },
+  });
+  return runId;
 }
 
 function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {

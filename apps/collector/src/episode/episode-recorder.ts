@@ -13,7 +13,7 @@ import {
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
-/** What an agent did in one turn, as token columns. */
+/** One turn of an agent, as token columns. */
 export interface Turn {
   readonly action: string;
   readonly tokenIds: Int32Array;
@@ -25,7 +25,7 @@ export interface Turn {
   readonly generationMs: number;
 }
 
-/** What the agent was shown before a turn. */
+/** The context that an agent was shown before a turn. */
 export interface Prompt {
   readonly observation: Observation;
   /** Tokens appended to the context. */
@@ -43,7 +43,7 @@ export interface RecorderContext {
   readonly nowUs: () => number;
 }
 
-/** What listing, sampling and metrics need of an ended episode. */
+/** Figures of an ended episode, for listing, sampling and metrics. */
 export interface EpisodeSummary extends EpisodeTotals {
   readonly plan: PlannedEpisode;
   readonly endReason: EndReason;

@@ -3,8 +3,8 @@ import type { RunState } from '@retrace/trajectory';
 import { isShared, placesLeft, type Share } from './round-share.js';
 
 /**
- * What the collector should do next, decided from the control stream alone, so that a restart decides the same. Several
- * collectors share the rollouts of a round; the first of them does the rest alone.
+ * The next task of the collector, decided from the control stream only, so that a restart decides the same. Several
+ * collectors share the rollouts of a round; the first of them does the rest by itself.
  */
 export type CollectorTask =
   | { readonly kind: 'demonstrate' }

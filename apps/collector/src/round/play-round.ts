@@ -13,7 +13,7 @@ import { RoundMetrics } from './round-metrics.js';
 import type { PlannedEpisode } from './round-plan.js';
 import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 
-/** What stays the same from round to round of a run. */
+/** Settings that all rounds of a run share. */
 export interface RoundSetting {
   readonly runId: string;
   /** Which of the run's collectors this is, from 0. */

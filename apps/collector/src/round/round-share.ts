@@ -22,7 +22,7 @@ export function placesLeft(run: RunState, key: RoundKey, numGroups: number, shar
   return places;
 }
 
-/** What takes the planned episodes for this share; they are in group order. */
+/** Claims the planned episodes of this share; they are in group order. */
 export function claimOf(
   episodes: readonly PlannedEpisode[],
   { share, numGroups, firstOrdinal }: { share: Share; numGroups: number; firstOrdinal: number },

@@ -33,7 +33,7 @@ export class PartitionAppender {
   private running: Promise<void> | null = null;
   /** Why the log counts as away; null while it answers. */
   away: string | null = null;
-  /** What no retry can mend. */
+  /** An error that no retry can mend. */
   failure: Error | null = null;
 
   constructor(private readonly parts: PartitionAppenderParts) {}

@@ -26,7 +26,7 @@ describe('SpoolFile', () => {
     await spool.close();
   }
 
-  /** What the file holds by a new open. */
+  /** Opens the file again and reads what it holds. */
   async function reopen(): Promise<{ records: string[]; numCutBytes: number }> {
     const spool = await SpoolFile.open(path, LOG_ID);
     const records = spool.numRecords > 0 ? texts(await spool.peek(1e6)) : [];

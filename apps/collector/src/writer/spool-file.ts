@@ -14,7 +14,7 @@ const RECORD_HEADER_BYTES = 8;
 /** No record of a log is larger; a length beyond it is damage. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** What a record of so many bytes takes in the file. */
+/** Bytes that a record of this size takes in the file. */
 export function spooledBytes(recordBytes: number): number {
   return RECORD_HEADER_BYTES + recordBytes;
 }
@@ -57,7 +57,7 @@ export class SpoolFile {
     return this.sizes.length - this.numTaken;
   }
 
-  /** What the file takes on disk, records that were taken out included. */
+  /** Bytes of the file on disk, including records that were taken out. */
   get sizeBytes(): number {
     return this.endAt;
   }

@@ -142,7 +142,7 @@ export class TrajectoryWriter {
     return this.queues.every((queue) => queue.isEmpty) ? 0 : this.spoolBytes;
   }
 
-  /** What waits in memory, appends under way included. */
+  /** Bytes that wait in memory, including appends under way. */
   get memoryBytes(): number {
     return this.queues.reduce((sum, queue) => sum + queue.memoryBytes, 0);
   }

@@ -40,11 +40,11 @@ export const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
 export interface AdvantageResult {
   /** One per action token `[N]`. */
   readonly advantages: Float32Array;
-  /** What a critic learns from `[N]`; null for estimators without one. */
+  /** Targets of a critic `[N]`; null for estimators without one. */
   readonly returns: Float32Array | null;
-  /** What to log: group counts and the like. */
+  /** Figures to log, such as group counts. */
   readonly statistics: Readonly<Record<string, number>>;
-  /** What the user should know about this batch; mostly empty. */
+  /** Sentences for the user about this batch; mostly empty. */
   readonly warnings?: readonly string[];
   /** State to keep for the next batch: the new `roleBaselines`. */
   readonly roleBaselines?: Float64Array;

@@ -33,7 +33,7 @@ export interface GaeInput {
 export interface GaeResult {
   /** `[N]`, 0 where the mask is 0. */
   readonly advantages: Float32Array;
-  /** What the critic learns from: A + V, before any whitening `[N]`, 0 where the mask is 0. */
+  /** Targets of the critic: A + V, before any whitening `[N]`, 0 where the mask is 0. */
   readonly returns: Float32Array;
 }
 

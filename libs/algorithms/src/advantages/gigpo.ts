@@ -34,7 +34,7 @@ export interface GigpoOptions {
   /** ω, weight of the step level. Default 1. */
   readonly stepWeight?: number;
   /**
-   * What episode statistics count: each `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
+   * Units that episode statistics count: each `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
    * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
    */
   readonly weighting?: 'episodes' | 'stepRows';

@@ -19,15 +19,15 @@ export interface GroupAdvantages extends GroupCounts {
 }
 
 /**
- * What a group of one gets: 0 (there is nothing to compare with), or its `raw` return, as verl has it.
+ * The advantage in a group of one: 0 (there is nothing to compare with), or its `raw` return, as verl has it.
  */
 export type SingletonRule = 'zero' | 'raw';
 
 export interface GrpoOptions {
   readonly singleton?: SingletonRule;
   /**
-   * What a group gets whose returns are all equal, or that has one member under `singleton: 'zero'`:
-   * c · (R − batch mean)/batch deviation with this c, over all episodes of the batch. Default 0: nothing, as in
+   * Coefficient c for a group whose returns are all equal, or that has one member under `singleton: 'zero'`. It gets
+   * c · (R − batch mean)/batch deviation, over all episodes of the batch. Default 0: nothing, as in
    * the paper. With 0.5, groups that all fail still learn which tasks are worse than others, where plain GRPO
    * stalls once most groups agree; the price is a bias toward easy tasks.
    */

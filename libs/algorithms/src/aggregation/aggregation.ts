@@ -21,7 +21,7 @@ export const AGGREGATIONS = [
 ] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** What the tokens of a whole batch are divided by. Counted once, then passed to every micro-batch of it. */
+/** Divisors of the tokens of a whole batch. Counted once, then passed to every micro-batch of it. */
 export interface AggregationCounts {
   readonly numTokens: number;
   /** Sequences with at least one counted token. */

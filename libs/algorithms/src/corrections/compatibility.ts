@@ -2,18 +2,18 @@ import { getAdvantageEstimator, INPUT_SOURCES, type OptionalInput } from '../adv
 import { AlgorithmError } from '../errors.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
-/** What a training recipe puts together, as far as soundness depends on the combination. */
+/** The parts of a training recipe whose combination decides whether it is sound. */
 export interface Combination {
   readonly advantage: string;
   readonly policyLoss: string;
   /** Whether losses are multiplied by importance weights of the behavior policy. */
   readonly importanceWeights: boolean;
-  /** What the ratio of the update is taken against: logprobs recomputed by the trainer, or those recorded at sampling. */
+  /** Denominator of the ratio of the update: logprobs recomputed by the trainer, or those recorded at sampling. */
   readonly proximal: 'recomputed' | 'behavior';
   readonly valueCoefficient: number;
   /** Episodes per group. */
   readonly groupSize: number;
-  /** What the trainer hands to the advantage estimator. */
+  /** Inputs that the trainer hands to the advantage estimator. */
   readonly inputs: readonly OptionalInput[];
 }
 

@@ -33,7 +33,7 @@ export interface ImportanceWeights {
   readonly highFraction: number;
   /** Share of the raw weights under the floor, or under 1/cap where there is none. */
   readonly lowFraction: number;
-  /** What the user should know; mostly empty. */
+  /** Sentences for the user; mostly empty. */
   readonly warnings: readonly string[];
 }
 

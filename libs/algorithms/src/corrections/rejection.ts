@@ -78,7 +78,7 @@ export function rejectTokens(
   return { keep, ...countRejections(offsets, counted, keep) };
 }
 
-/** What a rule looks at, for one token: log ρ for k1, else the divergence. */
+/** The statistic of a rule for one token: log ρ for k1, else the divergence. */
 function statisticOf({ statistic }: RejectionRule, logRatio: number): number {
   if (statistic === 'k1') return logRatio;
   return statistic === 'k2' ? 0.5 * logRatio * logRatio : Math.expm1(logRatio) - logRatio;

@@ -36,7 +36,7 @@ export function checkLoggedEpisodes(episodes: LoggedEpisodes): void {
   if (episodes.stateValues) checkValues('stateValues', episodes.stateValues, numDecisions);
 }
 
-/** What each episode contributes to the estimates `[E]`. */
+/** Contribution of each episode to the estimates `[E]`. */
 export interface EpisodeTerms {
   /** Σ_t γ^t r_t. */
   readonly returns: Float64Array;

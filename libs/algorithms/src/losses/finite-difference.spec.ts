@@ -51,7 +51,7 @@ function inputOf(rows: readonly (readonly Token[])[]): PolicyLossInput {
 }
 
 /**
- * What the stop-gradient losses hold fixed is fixed by evaluating their coefficient at the point: the surrogate
+ * Stop-gradient losses hold a coefficient fixed, by evaluating their coefficient at the point: the surrogate
  * Σ gradient·logprob has the loss's gradient by construction, so for those the value is compared in closed form elsewhere.
  */
 const STOP_GRADIENT = new Set(['cispo', 'dppoTv', 'dppoKl', 'topr', 'gspo']);

@@ -9,7 +9,7 @@ import {
   type OptionsOf,
 } from '../registry/index.js';
 
-/** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
+/** Inputs of policy losses. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
 export interface PolicyLossInput {
   /** Sequences over action tokens `[S + 1]`. */
   readonly offsets: Int32Array;
@@ -25,7 +25,7 @@ export interface PolicyLossInput {
   readonly weights: Float32Array;
   /** logπ of the policy that sampled, for the losses that read it; else null. */
   readonly behaviorLogprobs?: Float32Array | null;
-  /** What `selectTokens` chose, cut to these tokens `[N]`; null: these tokens are the whole batch. */
+  /** The choice of `selectTokens`, cut to these tokens `[N]`; null: these tokens are the whole batch. */
   readonly selected?: Uint8Array | null;
   /** Arrays to write results to `[≥ N]`, in place of new ones; what they hold is overwritten. */
   readonly output?: { readonly tokenLosses?: Float32Array; readonly gradients?: Float32Array } | null;
@@ -38,7 +38,7 @@ export interface PolicyLossTerms {
   readonly tokenLosses: Float32Array;
   /** Derivative of `loss` with respect to each logprob `[N]`. */
   readonly gradients: Float32Array;
-  /** What to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
+  /** Figures to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
   readonly statistics: Readonly<Record<string, number>>;
 }
 
@@ -47,7 +47,7 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   /** Paper, equation. */
   readonly source: string;
   /**
-   * What the loss of a token depends on: the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
+   * Extent that the loss of a token depends on: the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
    * the whole `batch` (so `selectTokens` runs over all micro-batches first, and their cut does not change the loss).
    */
   readonly scope: 'token' | 'sequence' | 'batch';

@@ -1,10 +1,10 @@
 import { nearNames } from './near-names.js';
 
-/** What a registry says when it refuses; its owner turns it into the error of its own library. */
+/** Reason for which a registry refuses; its owner turns it into the error of its own library. */
 export type RegistryFault = 'UNKNOWN_NAME' | 'DUPLICATE_NAME';
 
 export interface NamedRegistryOptions {
-  /** What the entries are, in the singular: "advantage estimator". */
+  /** Noun for an entry, in the singular: "advantage estimator". */
   readonly noun: string;
   readonly fault: (code: RegistryFault, message: string) => Error;
 }

@@ -3,7 +3,7 @@ import { nearNames } from './near-names.js';
 /** One option: its default, and what it accepts. */
 export interface OptionSpec<T> {
   readonly fallback: T;
-  /** What a value must be, for messages: "a number in [0, 1]". */
+  /** Rule for a value, for messages: "a number in [0, 1]". */
   readonly rule: string;
   readonly accepts: (value: unknown) => boolean;
 }

@@ -26,7 +26,7 @@ export interface Entry {
   readonly run: (input: never) => unknown;
   readonly input: Input;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** What an argument is called in messages where that is not its own name. */
+  /** Name of an argument in messages, where it is not its own. */
   readonly called?: Readonly<Record<string, string>>;
 }
 

@@ -11,7 +11,7 @@ export interface ComputeErrorOptions extends ErrorOptions {
   readonly retriable?: boolean;
 }
 
-/** What this library throws. The message names the quantity, the value and the rule. */
+/** An error of this library. The message names the quantity, the value and the rule. */
 export class ComputeError extends Error {
   readonly retriable: boolean;
 

@@ -17,7 +17,7 @@ const ON_PROCESSOR: readonly TestedBackend[] = [
   { title: 'cpu', name: 'cpu', usesNativeOps: false },
 ];
 
-/** What `npm run test:gpu` runs the same suites on. */
+/** Backends on which `npm run test:gpu` runs the same suites. */
 const ON_GPU: readonly TestedBackend[] = [
   { title: 'tensorflow-cuda', name: 'tensorflow-cuda', usesNativeOps: false },
 ];

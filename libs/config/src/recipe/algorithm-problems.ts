@@ -28,14 +28,14 @@ export function algorithmProblems(recipe: Recipe): string[] {
   return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
 }
 
-/** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
+/** Options that a recipe gives its policy loss: its own, on top of the clip bounds where that is `ppo`. */
 export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
   const { clipLow, clipHigh, dualClip } = loss;
   return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 
 /**
- * What the ratio of an update is taken against. Without a word of the recipe it is the policy that sampled, as recorded; where
+ * The policy in the denominator of an update's ratio. Where the recipe does not say, it is the policy that sampled, as recorded; where
  * loss or estimator correct for that one themselves, the policy at the start of the update.
  */
 export function proximalPolicy({

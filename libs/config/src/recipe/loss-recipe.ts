@@ -46,7 +46,7 @@ export class RejectionRuleRecipe {
 
 export class RolloutCorrectionRecipe {
   /**
-   * What the ratio of the update is taken against: `recomputed` (default), the policy at the start of the update, or `behavior`,
+   * The policy in the denominator of the update's ratio: `recomputed` (default), the policy at the start of the update, or `behavior`,
    * the recorded logprobs; importance weights need the former.
    */
   @IsOptional() @IsIn(['recomputed', 'behavior']) readonly proximal?: 'recomputed' | 'behavior';
@@ -95,7 +95,7 @@ export class LossRecipe {
   @IsOptional() @IsBoolean() readonly klStraightThrough?: boolean;
   /** Steers `klCoefficient`, which is what it starts from; null or absent: it stays. */
   @IsOptional() @ValidateNested() @Type(() => AdaptiveKlRecipe) readonly adaptiveKl?: AdaptiveKlRecipe | null;
-  /** What is done about tokens that other policies than the one being trained sampled; null or absent: what the loss itself does. */
+  /** Correction for tokens that other policies than the one being trained sampled; null or absent: only that of the loss itself. */
   @IsOptional()
   @ValidateNested()
   @Type(() => RolloutCorrectionRecipe)

@@ -1,7 +1,7 @@
 import type { Recipe } from './recipe.js';
 
 /**
- * What a process has to know before it loads TensorFlow for a run: with which precision matrices are multiplied, and how large the
+ * Settings that a process needs before it loads TensorFlow for a run: with which precision matrices are multiplied, and how large the
  * weights are. Every process that computes for a run takes it from the recipe, so that they all round alike.
  */
 export function matrixProducts({ model, compute }: Recipe) {

@@ -103,7 +103,7 @@ export class RewardComponentRecipe {
   @IsOptional() @IsString() @IsNotEmpty() readonly reward?: string;
   /** A file of one's own whose default export is the component; relative to the recipe's file. */
   @IsOptional() @IsString() @IsNotEmpty() readonly module?: string;
-  /** What it is called in the breakdown; default: the component's name. */
+  /** Name in the breakdown; default: the component's name. */
   @IsOptional() @IsString() @IsNotEmpty() readonly name?: string;
   /** Default 1. */
   @IsOptional() @IsNumber() readonly weight?: number;
@@ -198,7 +198,7 @@ export class Recipe {
   @IsInt() @Min(0) @Max(2 ** 31 - 1) readonly seed!: number;
   @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
   @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
-  /** What to make a model of; null or absent where `policy` names one. */
+  /** Shape of a new model; null or absent where `policy` names one. */
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   @IsOptional() @ValidateNested() @Type(() => PolicyRecipe) readonly policy?: PolicyRecipe | null;
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;

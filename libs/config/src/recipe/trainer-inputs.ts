@@ -1,7 +1,7 @@
 import type { OptionalInput } from '@retrace/algorithms';
 
 /**
- * What the trainer hands to advantage estimators beside rewards and groups. A recipe whose estimator requires anything
+ * Inputs that the trainer hands to advantage estimators beside rewards and groups. A recipe whose estimator requires anything
  * else is refused when it is read, not after the first round of episodes.
  */
 export const TRAINER_INPUTS = [

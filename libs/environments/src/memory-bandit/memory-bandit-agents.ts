@@ -2,7 +2,7 @@ import type { Environment, Observation, ScriptedAgent } from '../environment.js'
 import { pick } from '../random/pick.js';
 import { PULL_ARMS, type PullArm } from './memory-bandit.js';
 
-/** What an agent remembers of a running episode. */
+/** Memory of an agent in a running episode. */
 interface Memory {
   arm: PullArm;
   /** How many pulls spoke for `alpha` minus how many spoke for `beta`. */

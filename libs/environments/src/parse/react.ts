@@ -1,15 +1,15 @@
 /** A reply in ReAct form, `Thought: … Action: …` (arXiv:2210.03629). */
 export interface ReActReply {
-  /** What stands before the action, without the `Thought:` label; '' when there is none. */
+  /** Text before the action, without the `Thought:` label; '' when there is none. */
   readonly thought: string;
-  /** What stands after the action label, trimmed; '' when invalid. */
+  /** Text after the action label, trimmed; '' when invalid. */
   readonly action: string;
   /** False when there is no action label, nothing after it, or (unless `last` is asked for) more than one. */
   readonly actionValid: boolean;
 }
 
 export interface ReActOptions {
-  /** What to do with several `Action:` labels: call the reply invalid, or take the last. Default `invalid`. */
+  /** How to treat several `Action:` labels: call the reply invalid, or take the last. Default `invalid`. */
   readonly severalActions?: 'invalid' | 'last';
   /** `line`: the action ends at the end of its line; `rest`: it is all that follows. Default `line`. */
   readonly extent?: 'line' | 'rest';

@@ -15,7 +15,7 @@ export interface EventLogHarness {
   readonly processModule: URL;
 }
 
-/** What the tests work with: every test has a log of its own, and nothing of it outlives the test. */
+/** The surroundings of the tests: every test has a log of its own, and nothing of it outlives the test. */
 export interface ContractContext {
   /** One more handle on the test's log. */
   readonly open: () => Promise<EventLog>;

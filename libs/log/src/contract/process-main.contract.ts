@@ -1,6 +1,6 @@
 import type { EventLog } from '../event-log.js';
 
-/** What the parent asks of a child process; sent as its only message. */
+/** Request of the parent to a child process; sent as its only message. */
 export interface ProcessRequest {
   readonly location: string;
   /** Named in each record: `label/append/record`. */

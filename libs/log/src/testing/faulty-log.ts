@@ -1,7 +1,7 @@
 import { LogError } from '../log-error.js';
 import type { EventLog } from '../event-log.js';
 
-/** What happens to an append: it goes through, is refused before or after it landed, or never settles, landed or not. */
+/** Fate of an append: it goes through, is refused before or after it landed, or never settles, landed or not. */
 export type Fault = 'none' | 'refused' | 'lostAnswer' | 'hangs' | 'landsAndHangs';
 
 /** A real log whose appends meet faults, as a log that is slow, away, or cut off does. */

@@ -21,7 +21,7 @@ const PIECE_BYTES = 4 * 2 ** 20;
 /** Pieces smaller than this are written together. */
 const GATHERED_BYTES = 2 ** 20;
 
-/** What a writer that died has left is removed once it is this old. */
+/** Files that a dead writer left are removed once they are this old. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**

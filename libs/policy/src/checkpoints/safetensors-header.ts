@@ -52,9 +52,9 @@ export function encodeSafetensorsHeader(
 
 /**
  * The length of the header, from the first bytes of a file of that size.
- * Throws `PolicyError` (`INVALID_FILE`) when the file can't hold a header of that length.
  *
- * @param file what messages call it
+ * @param file name in messages
+ * @throws PolicyError `INVALID_FILE` when the file can't hold a header of that length
  */
 export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: string): number {
   if (fileBytes < PREFIX_BYTES || prefix.length < PREFIX_BYTES)

@@ -42,9 +42,9 @@ export function encodeSafetensors(tensors: NamedTensors, metadata: SafetensorsMe
 
 /**
  * Reads F32, F16 and BF16 tensors, all as float32.
- * Throws `PolicyError` (`INVALID_FILE`) when the file breaks the format or has a tensor of another type.
  *
- * @param name what messages call the file
+ * @param name of the file in messages
+ * @throws PolicyError `INVALID_FILE` when the file breaks the format or has a tensor of another type
  */
 export function decodeSafetensors(
   file: Uint8Array,

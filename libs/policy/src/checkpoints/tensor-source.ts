@@ -32,7 +32,7 @@ export function tensorEntries(
   );
 }
 
-/** Throws what `requireTensor` throws, unless every part of the parameters is there. */
+/** @throws the errors of `requireTensor`, unless every part of the parameters is there */
 export function requireParameters(
   source: TensorSource,
   specs: readonly ParameterSpec[],

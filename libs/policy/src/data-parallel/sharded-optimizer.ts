@@ -7,7 +7,7 @@ import type { ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimize
 import { shardBatch } from './shard-batch.js';
 import { readTrainedWeights } from './trained-weights.js';
 
-/** What computes one optimizer step: `PolicyOptimizer`, or several of them on a share of the batch each. */
+/** Computes one optimizer step: `PolicyOptimizer`, or several of them on a share of the batch each. */
 export interface GradientStep {
   accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms>;
   apply(options: ApplyOptions): Promise<{ gradientNorm: number }>;

@@ -3,7 +3,7 @@ import { numElements } from '../model/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 
-/** What an optimizer changes of a model, a vector a parameter, in an order that equal models share. */
+/** The values of a model that an optimizer changes, a vector for each parameter, in an order that equal models share. */
 export async function readTrainedWeights(model: Transformer): Promise<Float32Array[]> {
   const vectors: Float32Array[] = [];
   for (const { key } of model.trainableSpecs) {

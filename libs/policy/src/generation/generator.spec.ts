@@ -11,7 +11,7 @@ import type { TurnRequest } from './turn.js';
 
 const options = { maxSlots: 5, maxTokens: 48, maxNewTokens: 6 };
 
-/** What training demands of stored logprobs. */
+/** Largest error that training accepts in stored logprobs. */
 const RATIO_TOLERANCE = 1e-4;
 
 /** An episode as a collector would record it. */

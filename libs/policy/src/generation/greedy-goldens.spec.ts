@@ -16,7 +16,7 @@ interface Answer {
 const directory = fileURLToPath(new URL('../../../../test/golden/policy', import.meta.url));
 const read = (file: string) => JSON.parse(readFileSync(`${directory}/${file}`, 'utf8')) as unknown;
 
-/** What `generate` of transformers answered, and vLLM's server (test/golden/policy/generate_generation.py). */
+/** Answers of `generate` of transformers, and of vLLM's server (test/golden/policy/generate_generation.py). */
 const { models } = read('generation.json') as { readonly models: Readonly<Record<string, Answer[]>> };
 const vllm = read('vllm.json') as { readonly answers: Answer[] };
 const cases: [string, Answer[]][] = [...Object.entries(models), ['vllm', vllm.answers]];

@@ -11,7 +11,7 @@ export interface LiveContext {
   readonly turn: LiveTurn;
 }
 
-/** What one step computes: copies, then a pass, then copies of what that computed, then a pass. */
+/** The computation of one step: copies, then a pass, then copies of what that computed, then a pass. */
 export interface PassPlan {
   readonly copies: readonly PrefixCopy[];
   readonly chunks: readonly Chunk[];

@@ -17,7 +17,7 @@ interface SamplingGolden {
   }[];
 }
 
-/** What the logits warpers of transformers leave (test/golden/policy/generate_generation.py). */
+/** Logits that the warpers of transformers leave (test/golden/policy/generate_generation.py). */
 const golden = JSON.parse(
   readFileSync(new URL('../../../../test/golden/policy/sampling.json', import.meta.url), 'utf8'),
 ) as SamplingGolden;

@@ -29,7 +29,7 @@ export class Slot {
     return this.tokens.subarray(start, end);
   }
 
-  /** What is cached stays so as far as the new context begins with it, even that of an episode that has ended. */
+  /** Keeps cached tokens as far as the new context begins with them, even those of an episode that has ended. */
   begin(request: TurnRequest): void {
     const { keptPrefixTokens, tokenIds } = request;
     const end = Math.min(this.numCached, keptPrefixTokens + tokenIds.length);

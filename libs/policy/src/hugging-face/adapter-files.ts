@@ -48,9 +48,9 @@ export async function readAdapter(directory: string): Promise<Adapter> {
 
 /**
  * Saves the adapters of a model as peft reads them; what a critic has for itself is left out.
- * Throws `PolicyError` (`INVALID_REQUEST`) when the model has none, or something is there already.
  *
  * @param baseModel where users of the adapter find the model it belongs to: a directory, or a name on a hub
+ * @throws PolicyError `INVALID_REQUEST` when the model has none, or something is there already
  */
 export async function saveAdapter(
   directory: string,

@@ -15,7 +15,7 @@ import { readOptionalJson } from './read-json.js';
 import { WeightFiles } from './weight-files.js';
 
 export interface LoadModelOptions extends Omit<HuggingFaceModelOptions, 'lora'> {
-  /** What the model has beyond its files (value head, new adapters) starts from this seed. */
+  /** Seed of the parts of the model that its files lack (value head, new adapters). */
   readonly seed: number;
   /** New adapters of that shape. */
   readonly lora?: HuggingFaceModelOptions['lora'];

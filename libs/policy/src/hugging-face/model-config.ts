@@ -4,7 +4,7 @@ import { architectureFor, architectureOf } from './architectures/registry.js';
 import { ConfigJson } from './config-json.js';
 import { readRopeParameters, writeRopeParameters } from './rope-parameters.js';
 
-/** What of a model its `config.json` doesn't say. */
+/** Settings of a model that its `config.json` lacks. */
 export interface HuggingFaceModelOptions extends Pick<
   TransformerConfig,
   'valueHead' | 'valueTrunk' | 'lora'
@@ -15,10 +15,10 @@ export interface HuggingFaceModelOptions extends Pick<
 
 /**
  * The config of a model from its parsed `config.json`.
- * Throws `PolicyError`: `UNSUPPORTED_MODEL` when a field asks for what the transformer here can't do, `INVALID_FILE`
- * when one is missing or of the wrong type, `INVALID_CONFIG` when they contradict each other.
  *
- * @param file what messages call it
+ * @param file name in messages
+ * @throws PolicyError `UNSUPPORTED_MODEL` when a field asks for what the transformer here can't do, `INVALID_FILE`
+ *   when one is missing or of the wrong type, `INVALID_CONFIG` when they contradict each other
  */
 export function parseHuggingFaceConfig(
   json: unknown,

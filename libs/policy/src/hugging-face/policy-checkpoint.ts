@@ -77,7 +77,11 @@ export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: Fi
   }
 }
 
-/** Puts the trained weights of a checkpoint onto a model of its kind that is there. Throws what `CheckpointFiles.open` and `Transformer.loadTrainableTensors` throw. */
+/**
+ * Puts the trained weights of a checkpoint onto a model of its kind that is there.
+ *
+ * @throws the errors of `CheckpointFiles.open` and `Transformer.loadTrainableTensors`
+ */
 export async function loadPolicyCheckpoint(
   model: Transformer,
   checkpoints: CheckpointFiles,

@@ -1,7 +1,7 @@
 import type { RopeScaling } from '../model/rope-scaling.js';
 import type { ConfigJson } from './config-json.js';
 
-/** What all models had before their config said so. */
+/** The value of all models before their config named it. */
 const DEFAULT_ROPE_THETA = 10_000;
 
 export interface RopeParameters {

@@ -118,7 +118,7 @@ function policyTerms(
   return computePolicyLoss(policyLoss, input, policyLossOptions);
 }
 
-/** What policy losses read of the trained tokens. */
+/** Inputs of policy losses at the trained tokens. */
 function policyLossInput(
   logprobs: Float32Array,
   proximalLogprobs: Float32Array,

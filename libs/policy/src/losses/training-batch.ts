@@ -4,7 +4,7 @@ import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 
-/** What the loss reads of each token beside its weight, and which loss options need it; the only list of these columns. */
+/** Columns that the loss reads for each token beside its weight, and which loss options need them; the only list of these columns. */
 const LOSS_COLUMNS = {
   advantages: ({ policyLoss }) => policyLoss !== 'crossEntropy',
   /** log π that the probability ratio is taken against. */
@@ -13,7 +13,7 @@ const LOSS_COLUMNS = {
   behaviorLogprobs: ({ policyLoss }) => getPolicyLoss(policyLoss).needsBehaviorLogprobs,
   /** log π of the reference policy. */
   referenceLogprobs: ({ klCoefficient }) => klCoefficient !== 0,
-  /** What the value head is fitted to. */
+  /** Targets of the value head. */
   returns: ({ valueCoefficient }) => valueCoefficient !== 0,
   /** V at the start of the update, which the value clip is around. */
   proximalValues: ({ valueCoefficient, valueClip }) => valueCoefficient !== 0 && valueClip !== null,

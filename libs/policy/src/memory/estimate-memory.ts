@@ -8,7 +8,7 @@ export interface MemoryPart {
   readonly bytes: number;
 }
 
-/** What a process of this library needs at its peak, resident memory on the processor. */
+/** Memory that a process of this library needs at its peak, resident memory on the processor. */
 export interface MemoryEstimate {
   readonly totalBytes: number;
   /** From the program itself to what lasts only for a moment; they add up to the total. */
@@ -41,7 +41,7 @@ const MEBIBYTE = 2 ** 20;
 const PROGRAM_BYTES = 380 * MEBIBYTE;
 
 /**
- * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
+ * Memory that the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
  * `npm run test:long -- memory-estimate`, which holds every prediction to 20 % of its measurement.
  */
 const ALLOCATOR_FACTOR = 1.25;

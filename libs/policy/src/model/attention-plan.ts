@@ -1,5 +1,5 @@
 /**
- * What attention needs to know of a pack, on the device and the same for every layer.
+ * Layout of a pack as attention reads it, on the device and the same for every layer.
  *
  * Legend: N cells · M queries · W width of the joined projections · R rows, L columns, Q query columns of a bucket.
  */

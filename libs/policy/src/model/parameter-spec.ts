@@ -22,7 +22,7 @@ export interface ParameterPart {
   readonly pairedHeadDim?: number;
 }
 
-/** What decides how a parameter is initialised. */
+/** Kinds of parameters, which decide how they are initialised. */
 export type ParameterRole =
   | 'embedding'
   | 'projection'

@@ -17,7 +17,7 @@ import type { TrunkWeights } from './trunk-weights.js';
 export class Transformer implements TrunkWeights {
   readonly numParameters: number;
   readonly rotary: RotaryTable;
-  /** What an optimizer changes: everything, or under adapters those and what the critic has for itself. */
+  /** Parameters that an optimizer changes: everything, or under adapters those and what the critic has for itself. */
   readonly trainableSpecs: readonly ParameterSpec[];
   /** The trunk that the value head reads, where it is not the policy's. */
   readonly critic: TrunkWeights | null;

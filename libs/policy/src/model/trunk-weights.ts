@@ -4,7 +4,7 @@ import type { ParameterSet } from './parameter-set.js';
 import type { RotaryTable } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
 
-/** What the forward pass reads of a model: that of the policy, or of a critic with a trunk of its own. */
+/** Weights that the forward pass reads: those of the policy, or of a critic with a trunk of its own. */
 export interface TrunkWeights {
   readonly config: TransformerConfig;
   readonly rotary: RotaryTable;

@@ -66,10 +66,10 @@ export class PolicyOptimizer {
    * Adds the gradient of the batch's loss to what is accumulated, in forward and backward passes of at most
    * `maxTokensPerMicroBatch` tokens; loss and gradient don't depend on that number beyond rounding.
    * A batch without a trained token adds nothing.
-   * Throws `PolicyError`: `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
-   * give no finite logprobs or values, with all that was accumulated dropped.
    *
    * @param selected [N] what `selectTokens` gave for the larger batch that this one is a part of; by default it is whole
+   * @throws PolicyError `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
+   *   give no finite logprobs or values, with all that was accumulated dropped
    */
   async accumulate(
     batch: TrainingBatch,
@@ -122,7 +122,7 @@ export class PolicyOptimizer {
     }
   }
 
-  /** What is accumulated, cleared here: a vector a bucket, equal in number and length for equal models; none after nothing. */
+  /** Takes the accumulated gradients and clears them: a vector a bucket, equal in number and length for equal models; none after nothing. */
   async takeGradients(): Promise<readonly Float32Array[]> {
     try {
       return (await Promise.all((this.gradients ?? []).map((vector) => vector.data()))) as Float32Array[];

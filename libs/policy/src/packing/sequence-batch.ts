@@ -8,7 +8,7 @@ export interface SequenceBatch {
   readonly sequenceOffsets: Int32Array;
 }
 
-/** What a model accepts; every sequence of a batch must fit. */
+/** Limits of a model; every sequence of a batch must fit. */
 export interface SequenceLimits {
   readonly vocabSize: number;
   readonly maxPositions: number;

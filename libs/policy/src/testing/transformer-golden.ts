@@ -56,7 +56,7 @@ export type GoldenModelName = (typeof GOLDEN_MODEL_NAMES)[number];
 
 const modelsDirectory = fileURLToPath(new URL('../../../../test/golden/policy/models', import.meta.url));
 
-/** What transformers and peft compute for tiny models (test/golden/policy/generate_models.py). */
+/** Results of transformers and peft for tiny models (test/golden/policy/generate_models.py). */
 export const transformerGolden = {
   ...(readJson('golden.json') as {
     readonly tolerances: { readonly logprob: number; readonly relative: number };

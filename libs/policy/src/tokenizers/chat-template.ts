@@ -11,10 +11,9 @@ export class ChatTemplate {
   private readonly template: Template;
 
   /**
-   * Throws `PolicyError` (`INVALID_FILE`) when it is no template.
-   *
    * @param variables what the template finds beside the messages, as `bos_token`
    * @param file where it comes from, for messages
+   * @throws PolicyError `INVALID_FILE` when it is no template
    */
   constructor(
     readonly source: string,

@@ -14,7 +14,7 @@ export interface HuggingFaceTokenizerOptions extends SpecialTokens {
    * they have no text.
    */
   readonly numModelIds?: number;
-  /** What messages call the file. */
+  /** Name of the file in messages. */
   readonly file?: string;
 }
 

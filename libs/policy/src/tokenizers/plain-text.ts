@@ -7,7 +7,11 @@
  */
 import type { Tokenizer } from './tokenizer.js';
 
-/** The tokens of a text in which markers are plain text. Throws as `Tokenizer.encode` does. */
+/**
+ * The tokens of a text in which markers are plain text.
+ *
+ * @throws the errors of `Tokenizer.encode`
+ */
 export function encodePlain(tokenizer: Tokenizer, text: string): Int32Array {
   const broken = breakMarkers(tokenizer, text);
   return encodeBroken(tokenizer, broken);

@@ -1,4 +1,4 @@
-/** What Python's `str.split` takes for space: besides Unicode's spaces the separators U+001C … U+001F. */
+/** Characters that Python's `str.split` takes for space: besides Unicode's spaces the separators U+001C … U+001F. */
 // eslint-disable-next-line no-control-regex -- those are meant
 const PYTHON_SPACES = /[\p{White_Space}\u001c-\u001f]+/u;
 

@@ -20,7 +20,7 @@ export interface VerdictStoreOptions {
 export type KnownVerdicts = ReadonlyMap<string, readonly JudgeVerdict[]>;
 
 /**
- * What judges said about the episodes of one run: all that is in the log, whether the store shows it yet or not. Any number of
+ * Verdicts of judges on the episodes of one run: all that is in the log, whether the store shows it yet or not. Any number of
  * processes may read and append at once.
  */
 export class VerdictStore {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 
-/** What a judge said about one question, as the event log keeps it: enough to score again without the judge. */
+/** The answer of a judge to one question, as the event log keeps it: enough to score again without the judge. */
 export interface JudgeVerdict {
   /** SHA-256, hex, of the question: `requestBody`. */
   readonly promptHash: string;
@@ -20,7 +20,7 @@ export function firstOn(hash: string, verdicts: readonly JudgeVerdict[] = []): J
   return verdicts.find(({ promptHash: asked }) => asked === hash);
 }
 
-/** What a verdict says to the component that asked: a refusal leaves the reward missing. */
+/** The answer of a verdict to the component that asked: a refusal leaves the reward missing. */
 export function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
   return score === null
     ? { kind: 'none', reason: `judge: refused: ${rationale}` }

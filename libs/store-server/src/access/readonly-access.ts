@@ -13,7 +13,7 @@ const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
 ];
 
 /**
- * What a request of a read-only user may set: how the result looks, and nothing about what the engine does (but for how it inserts, which
+ * Settings that a request of a read-only user may have: how the result looks, and nothing about what the engine does (but for how it inserts, which
  * the JDBC driver sets with every statement, and which a SELECT doesn't look at). By family, since others name
  * files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
  */

@@ -8,7 +8,7 @@ import { quoteIdentifier, quoteString } from '../statement/sql-literals.js';
 import { StoreServerError } from '../store-server-error.js';
 
 /**
- * What surrounds a statement. All of it lives on a connection of its own, so nothing sticks to the next statement.
+ * Surroundings of a statement. All of them lives on a connection of its own, so nothing sticks to the next statement.
  * Names of settings and parameters are plain words: letters, digits and underscores.
  */
 export interface StatementContext {

@@ -21,9 +21,9 @@ export interface QueryHandlerOptions {
   /** How many statements run at once, at least 3. */
   readonly maxRunning: number;
   readonly maxBodyBytes: number;
-  /** Throws where the disk did not take what was written. */
+  /** @throws ClickHouseException CANNOT_WRITE_TO_FILE_DESCRIPTOR where the disk did not take what was written */
   readonly assertWritten: () => Promise<void>;
-  /** Throws once that was so. */
+  /** @throws ClickHouseException CANNOT_WRITE_TO_FILE_DESCRIPTOR once that was so */
   readonly assertServing: () => void;
 }
 

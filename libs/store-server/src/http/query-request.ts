@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 
-/** What a request asks for besides its statement: the meaning of the URL parameters and headers of ClickHouse's HTTP interface. */
+/** Request parameters besides the statement: the meaning of the URL parameters and headers of ClickHouse's HTTP interface. */
 export interface QueryRequest {
   /** The statement, or its first part, from the URL. */
   readonly urlQuery: string;

@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../statement/statement.js';
 
-/** What a request asks for. The data of an INSERT is still on its way: `spoolData` takes it in. */
+/** A statement and its context, as a request asks for them. The data of an INSERT is still on its way: `spoolData` takes it in. */
 export interface StatementRequest {
   readonly query: QueryRequest;
   readonly statement: Statement;

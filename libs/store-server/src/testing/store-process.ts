@@ -8,7 +8,7 @@ import { bundleForChild, type ChildModule } from '@retrace/log/contract';
 export const FULL_USER = { username: 'retrace', password: 'p&ss:wörd' };
 export const READONLY_USER = { username: 'retrace_readonly', password: 'read only' };
 
-/** What a store process says before it ends by itself. */
+/** The last sentence of a store process that ends by itself. */
 class StoreProcessEnded extends Error {
   constructor(
     readonly exitCode: number | null,

@@ -29,7 +29,7 @@ export interface UndecidedRecord {
 }
 
 export type DecidedRecord = AcceptedRecord | RefusedRecord | DroppedRecord;
-/** What becomes of a record of the log. */
+/** Fate of a record of the log. */
 export type AdmissionResult = DecidedRecord | UndecidedRecord;
 
 /** Shared, because these results come with every record and carry nothing. */

@@ -19,7 +19,7 @@ interface Arrival {
   readonly writer: 'first' | 'second' | 'any';
 }
 
-/** What the rules say of records in this order, by offset: written down from the rules, a map of places an episode. */
+/** Verdicts of the rules on records in this order, by offset: written down from the rules, a map of places an episode. */
 function expectedDeadLetters(arrivals: readonly Arrival[]): [number, string][] {
   const episodes = new Map<string, { places: Map<string, string>; ended: number | null }>();
   const refused: [number, string][] = [];

@@ -1,7 +1,7 @@
 import type { DroppedRecord, UndecidedRecord } from '../admission/admission-result.js';
 
 /**
- * What became of a record that was given to a batch: it has a row as an event, a row as a dead letter, or none because its run is
+ * Fate of a record that was given to a batch: it has a row as an event, a row as a dead letter, or none because its run is
  * deleted; or it is not taken yet (`retry`).
  */
 export type AppendResult =

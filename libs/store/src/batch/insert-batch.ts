@@ -3,7 +3,7 @@ import type { StoreClient } from '../client/store-client.js';
 import type { EncodedRows } from '../rows/event-rows.js';
 
 /**
- * What makes one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings
+ * Settings that make one insert one part. The rows go as one Arrow record batch, which the engine takes as one block; these settings
  * keep any version of it from cutting or spreading that block. A kill between two parts would leave a batch torn.
  */
 const ONE_PART: ClickHouseSettings = {

@@ -18,7 +18,7 @@ export type StoreErrorCode =
   | 'MIGRATION_INVALID'
   | 'MIGRATION_FAILED'
   | 'CLUSTER_NAME_INVALID'
-  /** What works on one server only, and was asked of a cluster. */
+  /** A cluster was asked for something that works on one server only. */
   | 'CLUSTER_UNSUPPORTED'
   /** The log no longer holds offsets that the store never got. */
   | 'LOG_TRUNCATED'
@@ -29,7 +29,7 @@ export type StoreErrorCode =
   /** One insert became several parts, so a kill between them could tear a batch. */
   | 'INSERT_NOT_ATOMIC';
 
-/** What the ClickHouse adapter rejects with. */
+/** An error of the ClickHouse adapter. */
 export class StoreError extends TrajectoryError<StoreErrorCode> {}
 
 /** Exceptions of the engine after which the same statement may succeed later. */

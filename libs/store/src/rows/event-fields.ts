@@ -15,7 +15,7 @@ export type PayloadFieldsOf<Kind extends EventKind> = { readonly [K in Kind]: Pa
 export type EpisodeFields = PayloadFieldsOf<EpisodeEventKind>;
 export type ControlFields = PayloadFieldsOf<ControlEventKind>;
 
-/** What has no typed column, as JSON text. */
+/** Writes fields without a typed column, as JSON text. */
 export function writeRest(columns: EventColumns, row: number, rest: Json): void {
   columns.payload.set(row, JSON.stringify(rest));
 }

@@ -143,7 +143,7 @@ function writeDeadLetter(columns: EventColumns, row: number, { code, reason, byt
   columns.raw.set(row, bytes);
 }
 
-/** What tells whose record a dead letter is. In the payload, because the key of the row is its place in the log alone. */
+/** Identifies whose record a dead letter is. It is in the payload, because the key of the row is only its place in the log. */
 function originOf({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
   return { kind, schemaVersion, runId, episodeId, occurredAtUs };
 }

@@ -12,5 +12,5 @@ export type RunFileErrorCode =
   /** The log has the run already. */
   | 'RUN_EXISTS';
 
-/** What export and import of a run reject with. */
+/** An error of the export or import of a run. */
 export class RunFileError extends TrajectoryError<RunFileErrorCode> {}

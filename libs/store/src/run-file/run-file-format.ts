@@ -34,7 +34,7 @@ export interface RunFileRow {
   readonly record: Uint8Array;
 }
 
-/** What the last row says. */
+/** Content of the last row. */
 export interface RunFileEnd {
   readonly runId: string;
   readonly numEvents: number;

@@ -19,7 +19,7 @@ import {
  * it to its end once before anything is made of it.
  */
 export class RunFileReader {
-  /** What the last row says; null until the file was read to its end and found sound. */
+  /** Content of the last row; null until the file was read to its end and found sound. */
   end: RunFileEnd | null = null;
 
   private constructor(

@@ -19,7 +19,7 @@ import { METADATA, RUN_FILE_FORMAT, RUN_FILE_VERSION, type RunFileRow } from './
 const MAX_BATCH_ROWS = 4_096;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-/** What every Arrow stream ends with. */
+/** The last bytes of every Arrow stream. */
 const END_OF_STREAM = Buffer.from('ffffffff00000000', 'hex');
 
 /**

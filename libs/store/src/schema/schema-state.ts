@@ -2,7 +2,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { type MigrateOptions, MIGRATIONS_DIRECTORY } from './migrate.js';
 import { readMigrations } from './migration-files.js';
 
-/** What a person asks of a store before using it. */
+/** State of a store that a person checks before using it. */
 export interface SchemaState {
   readonly engineVersion: string;
   /** Migrations that this code has and the store lacks. */

@@ -37,7 +37,7 @@ interface Waiter {
 
 const NUM_LATENCIES = 4096;
 
-/** What a partition is doing, as `PartitionProgress.state` says it. */
+/** State of a partition, as `PartitionProgress.state` names it. */
 type PartitionState =
   | { readonly kind: 'assigning' | 'running' | 'backingOff' }
   | { readonly kind: 'failed'; readonly error: Error };

@@ -11,7 +11,7 @@ export type FaultCode =
   | 'LOG_TRUNCATED'
   /** The store has a row of a run that was deleted. */
   | 'ROW_OF_DELETED_RUN'
-  /** What a row holds is not what its checksum says. */
+  /** A row does not match its checksum. */
   | 'ROW_DAMAGED'
   /** A sealed episode lacks steps, or its seal does not add up. */
   | 'EPISODE_INCONSISTENT'

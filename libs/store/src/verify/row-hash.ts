@@ -1,7 +1,7 @@
 import type { StoreClient } from '../client/store-client.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 
-/** What the store holds of one run, as one value: two stores with equal hashes hold equal rows. */
+/** Hash of the rows of one run: two stores with equal hashes hold equal rows. */
 export interface RunHash {
   /** `''` for the rows that belong to no run: `LogOpened`, retention by age, dead letters. */
   readonly runId: string;

@@ -126,7 +126,7 @@ function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], row
   passUnknownRowsBefore(Infinity);
 }
 
-/** What every row at the offset of a record must hold. */
+/** Fields that every row at the offset of a record must hold. */
 interface ExpectedRow {
   readonly offset: number;
   readonly isDeleted: boolean;
@@ -209,7 +209,7 @@ function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {
   };
 }
 
-/** What the row says otherwise; null when it agrees. */
+/** Describes where a row differs; null when it agrees. */
 function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
   const kind = row.text('kind');
   const eventIdHex = row.hex16('event_id');

@@ -26,7 +26,7 @@ export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCo
   readonly faults: readonly StoreFault[];
   /** Whether the views of runs were compared too: not while events keep coming. */
   readonly runsCompared: boolean;
-  /** What the store holds of every run, as a value to compare with another store's or another day's. */
+  /** Hash of the rows of every run, to compare with another store's or another day's. */
   readonly runHashes: readonly RunHash[];
 }
 

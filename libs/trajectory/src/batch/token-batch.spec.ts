@@ -216,7 +216,7 @@ interface EpisodeTokens {
   readonly final: number[];
 }
 
-/** What a batch says about one episode, free of positions in the batch. */
+/** Tokens of one episode in a batch, free of positions in the batch. */
 function episodeTokens(batch: TokenBatch, episode: number): EpisodeTokens {
   const sequences = [];
   for (let s = batch.episodeSequenceOffsets[episode]; s < batch.episodeSequenceOffsets[episode + 1]; s += 1) {

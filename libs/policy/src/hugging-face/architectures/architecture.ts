@@ -1,7 +1,7 @@
 import type { TransformerConfig } from '../../model/transformer-config.js';
 import type { ConfigJson } from '../config-json.js';
 
-/** What makes a decoder block that of one model family. */
+/** Features in which decoder blocks of model families differ. */
 export type BlockFeatures = Pick<TransformerConfig, 'attentionBias' | 'queryKeyNorm'>;
 
 /** A family of models that the transformer here can be, by the name it has in `config.json`. */

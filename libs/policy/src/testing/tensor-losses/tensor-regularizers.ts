@@ -1,5 +1,5 @@
 /**
- * What losses have beside the policy's, as tensor expressions; `@retrace/algorithms` has each with its gradient worked out.
+ * Terms of losses beside the policy's, as tensor expressions; `@retrace/algorithms` has each with its gradient worked out.
  *
  * Legend: N action tokens · V vocabulary.
  */

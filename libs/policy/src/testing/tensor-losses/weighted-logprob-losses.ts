@@ -18,7 +18,7 @@ function fixedRatios(input: TensorLossInput): tf.Tensor {
   return stopGradient(ratioOf(logRatios(input)));
 }
 
-/** What moved a token, for A > 0 and for A ≤ 0: 1 where that is too far `[N]`. */
+/** Masks of tokens that moved too far, for A > 0 and for A ≤ 0 `[N]`. */
 interface TooFar {
   readonly up: tf.Tensor;
   readonly down: tf.Tensor;

@@ -16,7 +16,7 @@ import { cityHash128 } from './city-hash-128.js';
 
 const CHECKSUM_BYTES = 16;
 const HEAD_BYTES = 9;
-/** What must be there to know how long a block is. */
+/** Bytes from which the length of a block is known. */
 export const BLOCK_PREFIX_BYTES = CHECKSUM_BYTES + HEAD_BYTES;
 
 const METHOD_NONE = 0x02;
@@ -59,7 +59,7 @@ export function blockBytes(prefix: Buffer): number {
 }
 
 /**
- * What one whole block holds.
+ * Decodes the content of one whole block.
  *
  * @throws ClickHouseException CHECKSUM_DOESNT_MATCH, CANNOT_DECOMPRESS, UNSUPPORTED_METHOD for another method than LZ4 and none
  */
