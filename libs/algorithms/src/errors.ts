@@ -14,12 +14,13 @@ export type AlgorithmErrorCode =
 
 /** Every error that this library throws on purpose. The library is pure, so none of them goes away by trying again. */
 export class AlgorithmError extends Error {
-  readonly code: AlgorithmErrorCode;
   readonly retriable = false;
 
-  constructor(code: AlgorithmErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: AlgorithmErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'AlgorithmError';
-    this.code = code;
   }
 }

@@ -18,12 +18,13 @@ export type EnvironmentErrorCode =
 
 /** Every error that this library throws on purpose. None of them goes away by trying again. */
 export class EnvironmentError extends Error {
-  readonly code: EnvironmentErrorCode;
   readonly retriable = false;
 
-  constructor(code: EnvironmentErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: EnvironmentErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'EnvironmentError';
-    this.code = code;
   }
 }

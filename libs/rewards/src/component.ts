@@ -1,7 +1,6 @@
 import {
   NamedRegistry,
-  optionFault,
-  withDefaults,
+  resolveOptions,
   type OptionSchema,
   type OptionsOf,
 } from '@retrace/algorithms/registry';
@@ -73,10 +72,10 @@ export interface RewardImplementation {
   readonly module: string;
 }
 
-const registry = new NamedRegistry<RewardImplementation>({
-  noun: 'reward component',
-  fault: (code, message) => new RewardError(code, message),
-});
+const registry = new NamedRegistry<RewardImplementation>(
+  'reward component',
+  (code, message) => new RewardError(code, message),
+);
 
 /**
  * A component whose parts are checked: what a file with a reward of one's own exports as its default.
@@ -122,11 +121,10 @@ export function resolveRewardOptions<S extends OptionSchema>(
   component: RewardComponent<S>,
   given: Readonly<Record<string, unknown>> = {},
 ): OptionsOf<S> {
-  const fault = optionFault(component.options, given);
-  if (fault !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${fault}`);
-  const options = withDefaults(component.options, given);
+  const refuse = (fault: string) => new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${fault}`);
+  const options = resolveOptions(component.options, given, refuse);
   const together = component.optionsFault?.(options) ?? null;
-  if (together !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${together}`);
+  if (together !== null) throw refuse(together);
   return options;
 }
 

@@ -13,12 +13,13 @@ export type RewardErrorCode =
  * of that component in the breakdown of that episode.
  */
 export class RewardError extends Error {
-  readonly code: RewardErrorCode;
   readonly retriable = false;
 
-  constructor(code: RewardErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: RewardErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'RewardError';
-    this.code = code;
   }
 }

@@ -50,8 +50,8 @@ export function numberSimilarAnchors({
   groupOfStep,
   threshold,
 }: SimilarAnchorsInput): SimilarAnchors {
-  checkLength('groupOfStep', groupOfStep, anchors.length);
-  checkUnitInterval('threshold', threshold);
+  checkLength({ groupOfStep }, anchors.length);
+  checkUnitInterval({ threshold });
   const exact = numberAnchors(anchors.map((anchor, k) => anchor && `${groupOfStep[k]} ${anchor}`));
   const texts: string[] = [];
   const statesOfGroup = new Map<number, number[]>();

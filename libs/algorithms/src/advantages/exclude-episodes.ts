@@ -37,8 +37,6 @@ export function excludeEpisodes(batch: AdvantageBatch, excluded: Uint8Array): Re
       values: perToken('values', batch.values),
       truncated: perEpisode('truncated', batch.truncated),
       finalValues: perEpisode('finalValues', batch.finalValues),
-      qValues: perToken('qValues', batch.qValues),
-      expectedQValues: perToken('expectedQValues', batch.expectedQValues),
       proximalLogprobs: perToken('proximalLogprobs', batch.proximalLogprobs),
       behaviorLogprobs: perToken('behaviorLogprobs', batch.behaviorLogprobs),
       sumSquaredProbabilities: perToken('sumSquaredProbabilities', batch.sumSquaredProbabilities),
@@ -71,7 +69,7 @@ function take<T extends Column>(
   { length, at }: { readonly length: number; readonly at: Int32Array },
 ): T | null {
   if (!column) return null;
-  checkLength(name, column, length);
+  checkLength({ [name]: column }, length);
   return pick(column, at);
 }
 

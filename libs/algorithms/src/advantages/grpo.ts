@@ -1,5 +1,5 @@
 import { checkGroupIds, checkNonNegative, checkValues, type NumericArray } from '../layout/check.js';
-import { countGroups, momentsOfGroups, type GroupCounts } from '../layout/groups.js';
+import { countGroups, momentsOfGroups, type GroupSignalCounts } from '../layout/groups.js';
 import { moments } from '../statistics/moments.js';
 
 /** Keeps a group's deviation away from 0 where it divides. */
@@ -13,7 +13,7 @@ export interface GroupInput {
   readonly groupIds: Int32Array;
 }
 
-export interface GroupAdvantages extends GroupCounts {
+export interface GroupAdvantages extends GroupSignalCounts {
   /** One advantage per episode `[E]`; `broadcastRows` spreads it over the episode's action tokens. */
   readonly advantages: Float32Array;
 }
@@ -45,7 +45,7 @@ export interface GrpoOptions {
  */
 export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvantages {
   const { singleton = 'zero', equalGroupCoefficient = 0 } = options;
-  checkNonNegative('equalGroupCoefficient', equalGroupCoefficient);
+  checkNonNegative({ equalGroupCoefficient });
   const { returns, groupIds } = input;
   checkGroupInput(input);
   const groups = momentsOfGroups(returns, groupIds);
@@ -69,6 +69,6 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
 
 /** @throws AlgorithmError unless returns are finite and group numbers fit them */
 export function checkGroupInput({ returns, groupIds }: GroupInput): void {
-  checkValues('returns', returns, returns.length);
+  checkValues({ returns }, returns.length);
   checkGroupIds('groupIds', groupIds, returns.length);
 }

@@ -1,5 +1,6 @@
-import { checkOffsets, checkValues, type NumericArray } from '../layout/check.js';
+import { checkOffsets, checkValues } from '../layout/check.js';
 import { broadcastRows } from '../layout/ragged.js';
+import type { Columns } from './advantage-batch.js';
 import { drGrpo, type SingletonOptions } from './group-baselines.js';
 import type { GroupAdvantages, GroupInput } from './grpo.js';
 import { monteCarloReturns, type ReturnsInput } from './returns.js';
@@ -26,13 +27,7 @@ export function reinforcePlusPlusBaseline(
   return { advantages: whiten(broadcastRows(advantages, input.offsets)), ...counts };
 }
 
-export interface RemaxInput {
-  /** Episodes over action tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  readonly rewards: Float32Array;
-  /** Return of the greedy episode of each episode's group `[E]`. */
-  readonly greedyReturns: NumericArray;
-}
+export type RemaxInput = Columns<'offsets' | 'rewards' | 'greedyReturns'>;
 
 /**
  * ReMax (Li et al., arXiv:2310.10505): A_t = Σ_{k≥t} r_k − R_greedy `[N]`. The baseline is the return of one greedy
@@ -40,7 +35,7 @@ export interface RemaxInput {
  */
 export function remax({ offsets, rewards, greedyReturns }: RemaxInput): Float32Array {
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('greedyReturns', greedyReturns, offsets.length - 1);
+  checkValues({ greedyReturns }, offsets.length - 1);
   const advantages = monteCarloReturns({ offsets, rewards, gamma: 1 });
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     for (let t = offsets[episode]; t < offsets[episode + 1]; t++) advantages[t] -= greedyReturns[episode];

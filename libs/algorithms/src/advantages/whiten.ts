@@ -10,7 +10,7 @@ const VARIANCE_FLOOR = 1e-8;
  * Whiten a batch once, before it is cut into micro-batches: the statistics are those of what is passed.
  */
 export function whiten(values: NumericArray, mask: Uint8Array | null = null): Float32Array {
-  checkFinite('values', values);
+  checkFinite({ values });
   if (mask !== null) checkMask('mask', mask, values.length);
   const whitened = new Float32Array(values.length);
   let numKept = 0;

@@ -124,7 +124,7 @@ function weightInSequence(
           'sequenceMeanTokenSumNorm needs a horizon to divide by; it is null',
         );
       }
-      checkPositive('horizon', horizon);
+      checkPositive({ horizon });
       return inverse(counts.numSequences * horizon);
     }
     case 'groupMeanTokenMean': {

@@ -1,5 +1,4 @@
-import { getAdvantageEstimator, INPUT_SOURCES, type OptionalInput } from '../advantages/estimator.js';
-import { AlgorithmError } from '../errors.js';
+import { getAdvantageEstimator } from '../advantages/estimator.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
 /** What a training recipe puts together, as far as soundness depends on the combination. */
@@ -13,8 +12,6 @@ export interface Combination {
   readonly valueCoefficient: number;
   /** Episodes per group. */
   readonly groupSize: number;
-  /** What the trainer hands to the advantage estimator. */
-  readonly inputs: readonly OptionalInput[];
 }
 
 /**
@@ -23,8 +20,7 @@ export interface Combination {
  * @throws AlgorithmError `UNKNOWN_NAME` for an estimator or loss that does not exist
  */
 export function combinationFaults(combination: Combination): string[] {
-  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize, inputs } =
-    combination;
+  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize } = combination;
   const estimator = getAdvantageEstimator(advantage);
   const loss = getPolicyLoss(policyLoss);
   const faults: string[] = [];
@@ -69,18 +65,5 @@ export function combinationFaults(combination: Combination): string[] {
       `groupSize is ${groupSize}, must be at least 2: ${advantage} compares the episodes of a group`,
     );
   }
-  for (const input of estimator.requires) {
-    if (!inputs.includes(input)) {
-      faults.push(
-        `${advantage} needs ${input} (from ${INPUT_SOURCES[input]}), which this trainer does not give`,
-      );
-    }
-  }
   return faults;
-}
-
-/** @throws AlgorithmError `UNSUPPORTED` with every reason; `UNKNOWN_NAME` */
-export function checkCombination(combination: Combination): void {
-  const faults = combinationFaults(combination);
-  if (faults.length > 0) throw new AlgorithmError('UNSUPPORTED', faults.join('; '));
 }

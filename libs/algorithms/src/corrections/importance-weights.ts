@@ -51,7 +51,7 @@ export function importanceWeights(input: CorrectionInput, options: ImportanceOpt
   const { level, cap, floor = null, normalize = false } = options;
   checkName('level', level, IMPORTANCE_LEVELS);
   checkCorrectionInput(input);
-  checkPositive('cap', cap);
+  checkPositive({ cap });
   if (floor !== null && !(floor > 0 && floor <= cap)) {
     throw new AlgorithmError('INVALID_ARGUMENT', `floor is ${floor}, must be in (0, cap], cap ${cap}`);
   }

@@ -55,7 +55,7 @@ export function rejectTokens(
 ): Rejection {
   checkCorrectionInput(input);
   rules.forEach(checkRule);
-  if (vetoBelow !== null) checkPositive('vetoBelow', vetoBelow);
+  if (vetoBelow !== null) checkPositive({ vetoBelow });
   const { offsets } = input;
   const numTokens = input.proximalLogprobs.length;
   const counted = input.keep ?? new Uint8Array(numTokens).fill(1);
@@ -131,14 +131,14 @@ function checkRule(rule: RejectionRule, index: number): void {
   if (!REJECTION_SCOPES.includes(rule.scope)) {
     refuse(`scope is '${rule.scope}', must be one of ${REJECTION_SCOPES.join(', ')}`);
   }
-  checkPositive(`${name}.high`, rule.high);
+  checkPositive({ [`${name}.high`]: rule.high });
   if (rule.statistic !== 'k1') {
     const { low = null } = rule as { readonly low?: number | null };
     if (low !== null) refuse(`low is ${low}, must be absent: ${rule.statistic} has one upper bound`);
     return;
   }
   if ((rule.scope as string) === 'sequenceMax') refuse("scope is 'sequenceMax', which k1 does not have");
-  checkPositive(`rules[${index}].low`, rule.low);
+  checkPositive({ [`rules[${index}].low`]: rule.low });
   if (rule.low > rule.high) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',

@@ -14,7 +14,7 @@ import {
 /** Groups are dealt out to folds; what a fold's episodes are worth is said by a model that was fitted on the other folds. */
 const NUM_FOLDS = 5;
 /** With fewer a bootstrap sample could lie in a single fold, and leave nothing to fit on. */
-const minGroups = 2 * NUM_FOLDS;
+const MIN_GROUPS = 2 * NUM_FOLDS;
 
 export interface CrossFittedQ {
   /** Q of each decision `[N]`, by a model that never saw its episode, nor another of its group. */
@@ -27,7 +27,8 @@ export interface CrossFittedQ {
  * Q values for doubly robust evaluation: the group of an episode is in one fold, and its values come from a model fitted on all
  * other folds (cross-fitting; Chernozhukov et al., arXiv:1608.00060).
  *
- * @throws AlgorithmError as `fitLinearQ`; `INSUFFICIENT_DATA` for fewer than ten groups
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their range;
+ * `INSUFFICIENT_DATA` for fewer than ten groups, a singular regression or an iteration that does not settle
  */
 export function crossFitLinearQ(transitions: QTransitions, options: FittedQOptions): CrossFittedQ {
   const { offsets, features, expectedFeatures, numFeatures } = transitions;
@@ -105,11 +106,11 @@ class Folds {
     checkFittedQOptions(options);
     this.clusters = clusterByGroup(transitions.groupIds, transitions.offsets.length - 1);
     const { numClusters } = this.clusters;
-    if (numClusters < minGroups) {
+    if (numClusters < MIN_GROUPS) {
       throw new AlgorithmError(
         'INSUFFICIENT_DATA',
         `there are ${numClusters} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
-          `${minGroups}: ${minGroups - numClusters} more groups would do`,
+          `${MIN_GROUPS}: ${MIN_GROUPS - numClusters} more groups would do`,
       );
     }
   }

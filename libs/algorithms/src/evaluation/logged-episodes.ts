@@ -28,12 +28,14 @@ export interface LoggedEpisodes {
 export function checkLoggedEpisodes(episodes: LoggedEpisodes): void {
   const numDecisions = episodes.rewards.length;
   checkOffsets('offsets', episodes.offsets, numDecisions);
-  checkFinite('rewards', episodes.rewards);
-  checkValues('candidateLogprobs', episodes.candidateLogprobs, numDecisions);
-  checkValues('behaviorLogprobs', episodes.behaviorLogprobs, numDecisions);
+  checkFinite({ rewards: episodes.rewards });
+  checkValues(
+    { candidateLogprobs: episodes.candidateLogprobs, behaviorLogprobs: episodes.behaviorLogprobs },
+    numDecisions,
+  );
   if (episodes.groupIds) checkGroupIds('groupIds', episodes.groupIds, episodes.offsets.length - 1);
-  if (episodes.qValues) checkValues('qValues', episodes.qValues, numDecisions);
-  if (episodes.stateValues) checkValues('stateValues', episodes.stateValues, numDecisions);
+  if (episodes.qValues) checkValues({ qValues: episodes.qValues }, numDecisions);
+  if (episodes.stateValues) checkValues({ stateValues: episodes.stateValues }, numDecisions);
 }
 
 /** What each episode contributes to the estimates `[E]`. */

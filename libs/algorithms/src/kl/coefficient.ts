@@ -16,14 +16,12 @@ export interface AdaptiveKlOptions {
  */
 export function adaptKlCoefficient(
   coefficient: number,
-  measured: { readonly meanKl: number; readonly numSamples: number },
+  { meanKl, numSamples }: { readonly meanKl: number; readonly numSamples: number },
   { target, horizon }: AdaptiveKlOptions,
 ): number {
-  checkNonNegative('coefficient', coefficient);
-  checkFiniteNumber('meanKl', measured.meanKl);
-  checkNonNegative('numSamples', measured.numSamples);
-  checkPositive('target', target);
-  checkPositive('horizon', horizon);
-  const error = Math.min(0.2, Math.max(-0.2, measured.meanKl / target - 1));
-  return Math.max(0, coefficient * (1 + (error * measured.numSamples) / horizon));
+  checkNonNegative({ coefficient, numSamples });
+  checkFiniteNumber({ meanKl });
+  checkPositive({ target, horizon });
+  const error = Math.min(0.2, Math.max(-0.2, meanKl / target - 1));
+  return Math.max(0, coefficient * (1 + (error * numSamples) / horizon));
 }

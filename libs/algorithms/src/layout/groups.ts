@@ -1,4 +1,4 @@
-import { checkFinite, checkGroupIds, type NumericArray } from './check.js';
+import type { NumericArray } from './check.js';
 
 /** Numbers group names 0, 1, 2 … in order of first appearance: `names [E]` → `groupIds [E]`. */
 export function numberGroups(names: readonly string[]): { groupIds: Int32Array; numGroups: number } {
@@ -27,21 +27,6 @@ export interface GroupMoments {
   readonly stds: Float64Array;
   /** 1 where two or more members all have the same value, up to rounding. */
   readonly allEqual: Uint8Array;
-}
-
-/**
- * `momentsOfGroups` for whoever has not checked what it passes.
- *
- * @throws AlgorithmError `INVALID_ARGUMENT` for values that are not finite, group numbers that do not fit
- */
-export function groupMoments(
-  values: NumericArray,
-  groupIds: Int32Array,
-  numGroups = groupIds.length,
-): GroupMoments {
-  checkFinite('values', values);
-  checkGroupIds('groupIds', groupIds, values.length, numGroups);
-  return momentsOfGroups(values, groupIds, numGroups);
 }
 
 /**
@@ -104,14 +89,14 @@ function keepEqual(
 }
 
 /** How many groups there are, and how many of them carry no signal of their own. */
-export interface GroupCounts {
+export interface GroupSignalCounts {
   readonly numGroups: number;
   readonly numSingletonGroups: number;
   /** Groups of two or more whose values are all equal. */
   readonly numEqualGroups: number;
 }
 
-export function countGroups({ counts, allEqual }: GroupMoments): GroupCounts {
+export function countGroups({ counts, allEqual }: GroupMoments): GroupSignalCounts {
   let numGroups = 0;
   let numSingletonGroups = 0;
   let numEqualGroups = 0;

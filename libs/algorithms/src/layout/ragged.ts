@@ -17,7 +17,7 @@ export function broadcastRows(
   output: Float32Array | null = null,
 ): Float32Array {
   checkOffsets('offsets', offsets, offsets[offsets.length - 1]);
-  checkLength('perRow', perRow, offsets.length - 1);
+  checkLength({ perRow }, offsets.length - 1);
   const flat = outputOf('advantages', output, offsets[offsets.length - 1]);
   for (let row = 0; row < perRow.length; row++) {
     const value = perRow[row];
@@ -61,7 +61,7 @@ export function rowSums(
   let total = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
   for (let row = 0; row < sums.length; row++) total += sums[row];
-  if (!Number.isFinite(total)) checkFinite(name, values);
+  if (!Number.isFinite(total)) checkFinite({ [name]: values });
   return sums;
 }
 

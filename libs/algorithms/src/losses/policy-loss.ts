@@ -1,13 +1,7 @@
-import { AlgorithmError, type AlgorithmErrorCode } from '../errors.js';
-import type { Aggregation } from '../aggregation/aggregation.js';
-import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
-import {
-  NamedRegistry,
-  optionFault,
-  withDefaults,
-  type OptionSchema,
-  type OptionsOf,
-} from '../registry/index.js';
+import { AlgorithmError } from '../errors.js';
+import { checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
+import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
+import { checkFiniteInputs } from './token-loss.js';
 
 /** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
 export interface PolicyLossInput {
@@ -54,8 +48,6 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   readonly needsBehaviorLogprobs: boolean;
   /** Whether the loss holds the ratio to the behavior policy: importance weights on top are refused. */
   readonly correctsForBehavior: boolean;
-  /** The aggregation it was published with, where that matters. */
-  readonly recommendedAggregation?: Aggregation;
   readonly options: S;
   /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
   readonly selectTokens?: (input: PolicyLossInput, options: OptionsOf<S>) => Uint8Array;
@@ -63,10 +55,10 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
 }
 
-const registry = new NamedRegistry<PolicyLoss>({
-  noun: 'policy loss',
-  fault: (code, message) => new AlgorithmError(code satisfies AlgorithmErrorCode, message),
-});
+const registry = new NamedRegistry<PolicyLoss>(
+  'policy loss',
+  (code, message) => new AlgorithmError(code, message),
+);
 
 /** Adds a policy loss; its name must be free. */
 export function definePolicyLoss<S extends OptionSchema>(loss: PolicyLoss<S>): PolicyLoss<S> {
@@ -99,9 +91,11 @@ export function resolvePolicyLossOptions<S extends OptionSchema>(
   loss: PolicyLoss<S>,
   given: Readonly<Record<string, unknown>> = {},
 ): OptionsOf<S> {
-  const fault = optionFault(loss.options, given);
-  if (fault !== null) throw new AlgorithmError('INVALID_ARGUMENT', `policy loss ${loss.name}: ${fault}`);
-  return withDefaults(loss.options, given);
+  return resolveOptions(
+    loss.options,
+    given,
+    (fault) => new AlgorithmError('INVALID_ARGUMENT', `policy loss ${loss.name}: ${fault}`),
+  );
 }
 
 /**
@@ -118,10 +112,7 @@ export function selectLossTokens(
   const loss = getPolicyLoss(name);
   const resolved = resolvePolicyLossOptions(loss, options);
   checkInput(loss, input);
-  checkFinite('logprobs', input.logprobs);
-  checkFinite('proximalLogprobs', input.proximalLogprobs);
-  checkFinite('advantages', input.advantages);
-  checkFinite('weights', input.weights);
+  checkFiniteInputs(input);
   return loss.selectTokens?.(input, resolved) ?? null;
 }
 
@@ -146,14 +137,12 @@ export function computePolicyLoss(
 
 /** All but finiteness, which `overTokens` sees to. */
 function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
+  const { proximalLogprobs, advantages, weights, behaviorLogprobs = null } = input;
   const numTokens = input.logprobs.length;
   checkOffsets('offsets', input.offsets, numTokens);
-  checkLength('proximalLogprobs', input.proximalLogprobs, numTokens);
-  checkLength('advantages', input.advantages, numTokens);
-  checkLength('weights', input.weights, numTokens);
+  checkLength({ proximalLogprobs, advantages, weights }, numTokens);
   if (input.selected) checkMask('selected', input.selected, numTokens);
-  const behavior = input.behaviorLogprobs ?? null;
-  if (behavior !== null) checkValues('behaviorLogprobs', behavior, numTokens);
+  if (behaviorLogprobs !== null) checkValues({ behaviorLogprobs }, numTokens);
   else if (loss.needsBehaviorLogprobs) {
     throw new AlgorithmError('MISSING_INPUT', `policy loss ${loss.name} needs behaviorLogprobs; it is null`);
   }

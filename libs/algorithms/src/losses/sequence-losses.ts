@@ -37,6 +37,7 @@ function sequenceLogRatios(
 /**
  * GSPO, group sequence policy optimisation, token form (Zheng et al., arXiv:2507.18071): the ratio of a token is
  * sg[s]·π/sg[π] with s = exp(mean_t Δ) of its sequence, in PPO's clip. Its value is s, its gradient −A·s where not clipped.
+ * Published with the aggregation `sequenceMeanTokenMean`, as GMPO.
  */
 export const gspo = definePolicyLoss({
   name: 'gspo',
@@ -44,7 +45,6 @@ export const gspo = definePolicyLoss({
   scope: 'sequence',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  recommendedAggregation: 'sequenceMeanTokenMean',
   options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
   compute(input, { clipLow, clipHigh }) {
     const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
@@ -63,7 +63,6 @@ export const gmpo = definePolicyLoss({
   scope: 'sequence',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  recommendedAggregation: 'sequenceMeanTokenMean',
   options: { clipLow: positive(0.4), clipHigh: positive(0.4) },
   compute(input, { clipLow, clipHigh }) {
     const { offsets, logprobs, proximalLogprobs, advantages, weights } = input;

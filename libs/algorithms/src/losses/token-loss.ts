@@ -65,10 +65,7 @@ export function checkFiniteInputs({
   advantages,
   weights,
 }: PolicyLossInput): void {
-  checkFinite('logprobs', logprobs);
-  checkFinite('proximalLogprobs', proximalLogprobs);
-  checkFinite('advantages', advantages);
-  checkFinite('weights', weights);
+  checkFinite({ logprobs, proximalLogprobs, advantages, weights });
 }
 
 /** x held inside [least, most]. */

@@ -5,7 +5,7 @@ import { checkFinite, type NumericArray } from '../layout/check.js';
  * truncated ones hide exactly the degeneracy this is to show. NaN (not available) without samples or with weights all 0.
  */
 export function effectiveSampleFraction(weights: NumericArray): number {
-  checkFinite('weights', weights);
+  checkFinite({ weights });
   let sum = 0;
   let squares = 0;
   for (const weight of weights) {

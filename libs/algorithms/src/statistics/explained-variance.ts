@@ -9,8 +9,7 @@ export function explainedVariance(
   returns: Float32Array,
   mask: Uint8Array | null = null,
 ): number {
-  checkValues('values', values, values.length);
-  checkValues('returns', returns, values.length);
+  checkValues({ values, returns }, values.length);
   if (mask !== null) checkMask('mask', mask, values.length);
   let numTokens = 0;
   let meanReturn = 0;

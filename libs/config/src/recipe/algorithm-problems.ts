@@ -13,7 +13,6 @@ import {
 import { listEnvironments } from '@retrace/environments';
 import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
-import { TRAINER_INPUTS } from './trainer-inputs.js';
 
 /** Estimator, loss and corrections must exist, take their options, and fit one another. */
 export function algorithmProblems(recipe: Recipe): string[] {
@@ -73,6 +72,11 @@ function policyLossProblems({ loss }: Recipe): string[] {
 }
 
 function advantageProblems({ advantage }: Recipe): string[] {
+  if (advantage.estimator === 'retrace') {
+    return [
+      'advantage.estimator "retrace" needs the Q value of every token, which no critic here gives; with a value critic its traces are those of "vtrace": use that',
+    ];
+  }
   return faultOf('advantage', () =>
     resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options),
   );
@@ -167,7 +171,6 @@ function combinationProblems(recipe: Recipe): string[] {
     proximal: proximalPolicy(recipe),
     valueCoefficient: loss.valueCoefficient,
     groupSize: collection.groupSize,
-    inputs: TRAINER_INPUTS,
   }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 

@@ -65,6 +65,7 @@ describe('resolveRecipe', () => {
     ['model.numHeads=3', 'model.numHeads: got 3, must be a multiple of model.numKeyValueHeads (2)'],
     ['advantage.estimator=gea', 'did you mean gae'],
     ['advantage.options={"gama":1}', 'gama'],
+    ['advantage.estimator=retrace', 'its traces are those of "vtrace": use that'],
     [
       'advantage={"estimator":"grpo","options":{},"shuffle":false}',
       'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0: grpo has no critic to train',
