@@ -20,9 +20,11 @@ export interface FollowParts {
 }
 
 /**
- * The records of a partition from an offset on, as they come, never an empty batch. It has a connection of its own to the leader,
- * on which fetches wait at the broker. Outages are waited out, however long: a follower that ends would have to be begun again
- * just there. A fetch that gets no answer in time is given up with its connection.
+ * Yields the records of a partition from an offset on, as they arrive, never an empty batch. It has its own connection to the leader, on
+ * which fetches wait at the broker. It waits until an outage is over, however long: the caller could only start again at the same
+ * offset. A fetch without an answer in time is given up, with its connection.
+ *
+ * @throws LogError `LOG_RECORDS_MISSING`; any code that no retry mends
  */
 export async function* followPartition(
   parts: FollowParts,
@@ -110,7 +112,7 @@ class Fetcher {
     return connection.once('connecting', async (cluster) => {
       const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
       if (!signal.aborted && this.numDisconnects === numDisconnects) return broker;
-      // It took so long that nobody waits for it any more.
+      // Connecting took so long that nobody waits for it any more.
       destroyBroker(broker);
       throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');
     });

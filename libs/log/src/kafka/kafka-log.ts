@@ -101,7 +101,7 @@ export class KafkaLog implements EventLog {
       const fetched = await this.fetch(reader, nextOffset, maxBytes);
       if (fetched === null) return [];
       const [first = []] = slices(fetched.records, maxRecords, maxBytes);
-      // What was there may have been fragments alone.
+      // The fetched messages may have been fragments only.
       if (first.length > 0 || fetched.nextOffset >= fetched.endOffset) return first;
       nextOffset = fetched.nextOffset;
     }
@@ -153,7 +153,7 @@ export class KafkaLog implements EventLog {
     return this.cursors.commit(group, topic, partition, nextOffset);
   }
 
-  /** Asks the group coordinator every 50 ms: Kafka tells nobody of a commit. */
+  /** Asks the group coordinator every 50 ms, because Kafka does not notify anybody of a commit. */
   async cursorReached(
     group: string,
     stream: Stream,
@@ -182,7 +182,7 @@ export class KafkaLog implements EventLog {
     this.connection.close();
   }
 
-  /** Null when there is nothing at the offset yet. */
+  /** Null when the offset has no record yet. */
   private async fetch(
     reader: PartitionReader,
     fromOffset: number,
@@ -215,7 +215,7 @@ export class KafkaLog implements EventLog {
   }
 }
 
-/** `records` in runs of at most `maxRecords`, each of which ends with the record that reaches `maxBytes`. */
+/** Splits `records` into runs of at most `maxRecords`, each of which ends with the record that reaches `maxBytes`. */
 function* slices(
   records: readonly LogRecord[],
   maxRecords: number,

@@ -10,9 +10,9 @@ import { PartitionProducer } from './partition-producer.js';
 import { PartitionReader } from './partition-reader.js';
 
 /**
- * The producer id under which every process writes the first control record. A broker takes one first batch from a producer
- * id and answers every other with the offset of that one: so however many processes open a new log at once, one `LogOpened` lands. Brokers
- * count ids up from 0 and never get here.
+ * The producer id under which every process writes the first control record. A broker takes one first batch of a producer id and answers any
+ * other with the offset of that one, so one `LogOpened` lands however many processes open a new log at once. Brokers hand out ids
+ * from 0 upwards and never reach this one.
  */
 const OPENER = { producerId: String(2n ** 62n), producerEpoch: 0 };
 
@@ -21,7 +21,7 @@ export interface LogIdentity {
   readonly numTrajectoryPartitions: number;
 }
 
-/** Kafka header of the first control record: the id that the cluster gave topic `trajectories`. Made again, it has another. */
+/** Kafka header of the first control record: the id of topic `trajectories`, which changes when the topic is deleted and created again. */
 const TRAJECTORIES_HEADER = 'retrace-trajectories';
 
 interface Opened {
@@ -30,7 +30,7 @@ interface Opened {
 }
 
 /**
- * Reads who the log is from its first control record, which is written if there is none.
+ * Reads the identity of the log from its first control record, and writes that record if there is none.
  *
  * @throws LogError `LOG_REPLACED` when topic trajectories is not the one the log was opened with, `LOG_INCOMPATIBLE` when it has
  *   another number of partitions, `LOG_CORRUPT` when the first control record is no `LogOpened`
@@ -55,20 +55,20 @@ export async function readOrWriteIdentity(
   if (topicId !== opened.trajectoriesId) {
     throw new LogError(
       'LOG_REPLACED',
-      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, as the log was made with: it was made again. ` +
-        `Restore it, or delete ${topics.control.topic} too to begin a new log`,
+      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, its id when the log was created: it was deleted and created again. ` +
+        `Restore it, or delete ${topics.control.topic} too to start a new log`,
     );
   }
   if (numPartitions !== partitions.trajectories) {
     throw new LogError(
       'LOG_INCOMPATIBLE',
-      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as the log was made with`,
+      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as when the log was created`,
     );
   }
   return { logId: opened.event.logId, numTrajectoryPartitions: partitions.trajectories };
 }
 
-/** An error that ends the handle when one of its topics is another than the one it opened; else null. */
+/** The error that ends a handle if one of its topics is not the one that it opened; null if both are. */
 export async function findReplacement(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
@@ -78,7 +78,7 @@ export async function findReplacement(
   for (const stream of ['trajectories', 'control'] as const) {
     const { topic, topicId } = opened[stream];
     if (now !== null && now[stream].topicId !== topicId) {
-      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was made again`;
+      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was deleted and created again`;
       return new LogError('LOG_REPLACED', message);
     }
   }
@@ -96,7 +96,10 @@ async function readOpened(connection: KafkaConnection, reader: PartitionReader):
     return { event: decoded.event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
   }
   const reason = decoded.ok ? `it is ${decoded.event.kind}` : decoded.reason;
-  throw new LogError('LOG_CORRUPT', `the first record of topic ${reader.topic} is no LogOpened: ${reason}`);
+  throw new LogError(
+    'LOG_CORRUPT',
+    `the first record of topic ${reader.topic} is not a LogOpened: ${reason}`,
+  );
 }
 
 async function writeOpened(

@@ -23,9 +23,9 @@ export function topicNames({ prefix }: ResolvedKafkaOptions): Readonly<Record<St
 }
 
 /**
- * The two topics of the log: created when neither is there, and checked setting by setting.
+ * Finds the two topics of the log, creates them if neither exists, and checks each setting.
  *
- * @throws LogError `LOG_INCOMPATIBLE` naming topic, setting, value and rule; `LOG_REPLACED` when only one of them is there
+ * @throws LogError `LOG_INCOMPATIBLE` naming topic, setting, value and rule; `LOG_REPLACED` when only one of them exists
  */
 export async function openTopics(
   connection: KafkaConnection,
@@ -40,7 +40,7 @@ export async function openTopics(
 }
 
 /**
- * The two topics, checked setting by setting; null when neither is there yet. Makes nothing.
+ * Finds the two topics and checks each setting; null when neither exists yet. Creates nothing.
  *
  * @throws as `openTopics`
  */
@@ -55,7 +55,7 @@ export async function inspectTopics(
   return topics;
 }
 
-/** Both topics as they are now; null when neither is there. */
+/** Both topics as they are now; null when neither exists. */
 async function findTopics(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
@@ -63,7 +63,7 @@ async function findTopics(
   return bothTopics(await describe(connection, options), options);
 }
 
-/** The same by one attempt, for use where something else retries. */
+/** Like `findTopics`, in one attempt, for callers that retry. */
 export async function findTopicsOnce(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
@@ -86,7 +86,7 @@ function bothTopics(topics: readonly DescribedTopic[], options: ResolvedKafkaOpt
     trajectories === undefined ? [names.control, names.trajectories] : [names.trajectories, names.control];
   throw new LogError(
     'LOG_REPLACED',
-    `topic ${missing} is gone, while ${there} is there; both make one log: restore it, or delete the other too to begin a new one`,
+    `topic ${missing} does not exist, but ${there} does, and a log needs both: restore ${missing}, or delete ${there} too to start a new log`,
   );
 }
 
@@ -105,10 +105,10 @@ async function describe(
 
 async function createTopics(connection: KafkaConnection, options: ResolvedKafkaOptions): Promise<LogTopics> {
   const names = topicNames(options);
-  // Where another process is first, nothing is made here; what that process made is checked like any topic that was there.
+  // If another process creates the topics first, this does nothing, and its topics are checked like any that existed.
   await connection.administering('creating topics', async (admin) => {
     const { brokers } = await admin.describeCluster();
-    // A broker that has just started answers before it has heard of itself.
+    // A broker that has just started can answer before it is registered.
     if (brokers.length === 0) throw new NotReadyError('the cluster names no broker yet');
     const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
     await admin.createTopics({

@@ -14,14 +14,14 @@ import {
 interface Append {
   readonly records: readonly Uint8Array[];
   readonly sizeBytes: number;
-  /** Places of the records that go in fragments. */
+  /** Indexes of the records that are sent in fragments. */
   readonly fragmented: ReadonlySet<number>;
   readonly resolve: (firstOffset: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Appends to one partition in the order of the calls. What is submitted while a batch is under way shares the next one.
+ * Appends to one partition in the order of the calls. Appends that are submitted while a batch is under way share the next one.
  *
  * An append larger than a batch sends its largest records ahead as fragments, which readers skip; then one batch with the other
  * records and a pointer for each of those. Only that batch makes the append: without it the fragments mean nothing.
@@ -37,7 +37,7 @@ export class PartitionWriter {
     this.maxBatchBytes = maxBatchBytes;
   }
 
-  /** @throws LogError `LOG_APPEND_TOO_LARGE` when it can't be one batch even with fragments; and what sending throws */
+  /** Resolves with the first offset. @throws LogError `LOG_APPEND_TOO_LARGE` when it doesn't fit into one batch even with fragments; the errors of sending */
   submit(records: readonly Uint8Array[]): Promise<number> {
     const fragmented = chooseFragmented(records, this.maxBatchBytes);
     const sizeBytes = records.reduce((sum, record) => sum + messageBytes(record), 0);
@@ -58,7 +58,7 @@ export class PartitionWriter {
   }
 
   private async run(): Promise<void> {
-    // Submissions of this very turn belong to the first batch too.
+    // Appends that are submitted in the same tick belong to the first batch too.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const group = this.takeGroup();
@@ -75,7 +75,7 @@ export class PartitionWriter {
     this.running = null;
   }
 
-  /** As many of the waiting as fit into one batch; one with fragments goes alone. */
+  /** Takes as many of the waiting appends as fit into one batch; one with fragments has a batch of its own. */
   private takeGroup(): readonly Append[] {
     let numBytes = 0;
     let numRecords = 0;

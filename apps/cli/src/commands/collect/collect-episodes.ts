@@ -9,7 +9,7 @@ import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 
-export interface CollectOptions extends CommonOptions {
+interface CollectOptions extends CommonOptions {
   readonly environment: string;
   readonly policy: string;
   readonly episodes: number;

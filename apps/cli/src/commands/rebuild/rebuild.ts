@@ -8,7 +8,7 @@ import { renderTable } from '../../terminal/table.js';
 /** Copying or hashing a large store is a single statement, which may take hours. */
 const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 
-export interface RebuildOptions extends CommonOptions {
+interface RebuildOptions extends CommonOptions {
   readonly run?: string;
 }
 

@@ -18,7 +18,7 @@ import { withStore } from '../../services/store-session.js';
 
 const PROGRESS_EVERY_MS = 1000;
 
-export interface ScoreOptions extends CommonOptions {
+interface ScoreOptions extends CommonOptions {
   /** Run id, or `latest`. */
   readonly run: string;
   /** Default: the recipe of the run. */

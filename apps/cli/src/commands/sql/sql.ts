@@ -3,7 +3,7 @@ import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { printQuery, type QueryFormat } from '../../terminal/print-query.js';
 
-export interface SqlOptions extends CommonOptions {
+interface SqlOptions extends CommonOptions {
   readonly format: QueryFormat;
 }
 

@@ -9,7 +9,7 @@ import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 import { printSummary } from './print-summary.js';
 
-export interface TrainOptions extends CommonOptions {
+interface TrainOptions extends CommonOptions {
   readonly recipe: string;
   readonly updates?: number;
   readonly seed?: number;

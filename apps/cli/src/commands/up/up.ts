@@ -9,7 +9,7 @@ import { LOOPBACK, type BackendName } from '../../server/role-definitions.js';
 import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-export interface UpOptions extends CommonOptions {
+interface UpOptions extends CommonOptions {
   readonly recipe: string;
   readonly port: number;
   readonly updates?: number;
