@@ -34,11 +34,10 @@ export interface OffPolicyOptions {
   readonly minEffectiveEpisodes?: number;
   /** Fewest effective groups, since episodes of one group are evidence only together. Default 10, or `minEffectiveEpisodes` where that is less. */
   readonly minEffectiveGroups?: number;
+  /** Largest distance of the mean episode weight from 1, unless four standard errors are more. Default 0.1. */
+  readonly meanWeightTolerance?: number;
   readonly bootstrap: BootstrapOptions;
 }
-
-/** How far the mean episode weight may be from 1, where four standard errors are not more. */
-const MEAN_WEIGHT_TOLERANCE = 0.1;
 
 /** How well the logged episodes can speak for the candidate. */
 export interface OffPolicyDiagnostics {
@@ -83,14 +82,14 @@ export type OffPolicyEvaluation =
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
  */
 export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOptions): OffPolicyEvaluation {
-  const { estimators, gamma, minEffectiveEpisodes = 30, bootstrap } = options;
+  const { estimators, gamma, minEffectiveEpisodes = 30, meanWeightTolerance = 0.1, bootstrap } = options;
   const { minEffectiveGroups = Math.min(10, minEffectiveEpisodes) } = options;
   checkLoggedEpisodes(episodes);
   estimators.forEach((estimator, i) => {
     checkName(`estimators[${i}]`, estimator, OFF_POLICY_ESTIMATORS);
   });
   checkUnitInterval({ gamma });
-  checkPositive({ minEffectiveEpisodes, minEffectiveGroups });
+  checkPositive({ minEffectiveEpisodes, minEffectiveGroups, meanWeightTolerance });
   const terms = episodeTerms(episodes, gamma);
   if (estimators.includes('doublyRobust') && terms.doublyRobust === null) {
     throw new AlgorithmError(
@@ -103,7 +102,7 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   const reason =
     tooFewEffective(diagnostics, minEffectiveEpisodes) ??
     tooFewGroups(diagnostics, minEffectiveGroups) ??
-    offMeanWeight(diagnostics);
+    offMeanWeight(diagnostics, meanWeightTolerance);
   if (reason !== null) return { kind: 'refused', reason, diagnostics };
   const { numClusters } = clusters;
   const every = Int32Array.from({ length: numClusters }, (_, cluster) => cluster);
@@ -192,8 +191,11 @@ function tooFewGroups(
   );
 }
 
-function offMeanWeight({ meanWeight, meanWeightError }: OffPolicyDiagnostics): string | null {
-  const bound = Math.max(MEAN_WEIGHT_TOLERANCE, 4 * meanWeightError);
+function offMeanWeight(
+  { meanWeight, meanWeightError }: OffPolicyDiagnostics,
+  tolerance: number,
+): string | null {
+  const bound = Math.max(tolerance, 4 * meanWeightError);
   if (Math.abs(meanWeight - 1) <= bound) return null;
   const found = `the mean importance weight is ${meanWeight.toPrecision(3)}, must be within ${bound.toPrecision(2)} of 1: `;
   return meanWeight < 1
