@@ -1,7 +1,6 @@
 import { AlgorithmError } from '../errors.js';
-import { checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
+import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
 import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
-import { checkFiniteInputs } from './token-loss.js';
 
 /** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
 export interface PolicyLossInput {
@@ -112,7 +111,8 @@ export function selectLossTokens(
   const loss = getPolicyLoss(name);
   const resolved = resolvePolicyLossOptions(loss, options);
   checkInput(loss, input);
-  checkFiniteInputs(input);
+  const { logprobs, proximalLogprobs, advantages, weights } = input;
+  checkFinite({ logprobs, proximalLogprobs, advantages, weights });
   return loss.selectTokens?.(input, resolved) ?? null;
 }
 
