@@ -18,8 +18,16 @@ function onNotice(line: string): void {
   process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
 }
 
-/** Trains one run until it ends, or until the process is asked to stop. */
-export async function runTrainer(config: RunRoleConfig, supervised: Supervised): Promise<void> {
+/**
+ * Trains one run until it ends, or until the process is asked to stop.
+ *
+ * @param apiKeys of judges, by the names that recipes call them by
+ */
+export async function runTrainer(
+  config: RunRoleConfig,
+  supervised: Supervised,
+  apiKeys: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const { runId } = config;
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
@@ -53,7 +61,7 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
     recipe,
     rewards: await RewardScorer.load(recipe.reward, {
       verdicts: new VerdictStore({ log, reader, runId }),
-      judge: { archive: new VerdictArchive(client) },
+      judge: { archive: new VerdictArchive(client), apiKeys },
       visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
     }),
     openEngine: () =>

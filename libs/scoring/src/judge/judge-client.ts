@@ -20,8 +20,8 @@ export interface JudgeClientOptions {
   readonly cacheSize?: number;
   /** Asked for verdicts on the same question before a judge is; left out: only this client's own are known. */
   readonly archive?: VerdictSource;
-  /** Where API keys are looked up (default: this process's environment). */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** API keys by the names that recipes call them by (`apiKeyVariable`); default: none, so judges that need one are not asked. */
+  readonly apiKeys?: Readonly<Record<string, string | undefined>>;
   /** First pause before asking again; doubles each time, up to 30 s (default 500). */
   readonly firstRetryMs?: number;
   /** After so many questions in a row without any answer an endpoint counts as down, and is left alone for a while (default 8). */
@@ -92,7 +92,7 @@ export class JudgeClient {
   private readonly cache: LRUCache<string, Promise<FoundVerdict>>;
   private readonly limits = new Map<string, ReturnType<typeof pLimit>>();
   private readonly archive: VerdictSource | null;
-  private readonly environment: Readonly<Record<string, string | undefined>>;
+  private readonly apiKeys: Readonly<Record<string, string | undefined>>;
   private readonly firstRetryMs: number;
   private readonly breakers = new Map<string, CircuitBreaker>();
   private readonly maxFailuresInARow: number;
@@ -101,7 +101,7 @@ export class JudgeClient {
   constructor(options: JudgeClientOptions = {}) {
     this.cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
     this.archive = options.archive ?? null;
-    this.environment = options.environment ?? process.env;
+    this.apiKeys = options.apiKeys ?? {};
     this.firstRetryMs = options.firstRetryMs ?? 500;
     this.maxFailuresInARow = options.maxFailuresInARow ?? 8;
     this.downPauseMs = options.downPauseMs ?? 30_000;
@@ -223,7 +223,7 @@ export class JudgeClient {
 
   private authorization({ service: { apiKeyVariable } }: JudgeRequest): Record<string, string> {
     if (apiKeyVariable === '') return {};
-    const key = this.environment[apiKeyVariable];
+    const key = this.apiKeys[apiKeyVariable];
     if (key === undefined || key === '') {
       throw new Error(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
     }
