@@ -7,6 +7,7 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsDefined,
   IsIn,
   IsInt,
   IsNotEmpty,
@@ -197,17 +198,17 @@ export class Recipe {
   @IsString() @IsNotEmpty() readonly environment!: string;
   @IsInt() @Min(0) @Max(2 ** 31 - 1) readonly seed!: number;
   @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
-  @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
+  @IsDefined() @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
   /** What to make a model of; null or absent where `policy` names one. */
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   @IsOptional() @ValidateNested() @Type(() => PolicyRecipe) readonly policy?: PolicyRecipe | null;
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
-  @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
-  @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
-  @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
-  @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
-  @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
+  @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
+  @IsDefined() @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
+  @IsDefined() @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
+  @IsDefined() @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
+  @IsDefined() @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
   @IsOptional() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
-  @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
-  @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
+  @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
+  @IsDefined() @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
 }

@@ -242,10 +242,10 @@ describe('parseRecipe', () => {
   });
 
   it('names each field that is missing, once', () => {
-    const { description: _, loss, ...plain } = resolveRecipe('bandit-ppo');
-    const { policyLoss: __, ...rest } = loss;
+    const { description: _, context: __, loss, ...plain } = resolveRecipe('bandit-ppo');
+    const { policyLoss: ___, ...rest } = loss;
     expect(refusal(() => parseRecipe({ ...plain, loss: rest })).message).toBe(
-      'Invalid recipe: "description" is required; "loss.policyLoss" is required',
+      'Invalid recipe: "description" is required; "context" is required; "loss.policyLoss" is required',
     );
   });
 });
