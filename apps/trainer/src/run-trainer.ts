@@ -4,9 +4,16 @@ import type { RunRoleConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
-import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
-import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
-import { ControlTail, openLog, PatientLog } from '@retrace/log';
+import {
+  RewardScorer,
+  StateVisits,
+  VerdictArchive,
+  VerdictStore,
+  type JudgeClientOptions,
+  type RewardScorerOptions,
+} from '@retrace/scoring';
+import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
+import { ControlTail, openLog, PatientLog, type EventLog } from '@retrace/log';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
@@ -26,7 +33,7 @@ function onNotice(line: string): void {
 export async function runTrainer(
   config: RunRoleConfig,
   supervised: Supervised,
-  apiKeys: Readonly<Record<string, string | undefined>>,
+  apiKeys: JudgeClientOptions['apiKeys'],
 ): Promise<void> {
   const { runId } = config;
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
@@ -59,11 +66,7 @@ export async function runTrainer(
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: await RewardScorer.load(recipe.reward, {
-      verdicts: new VerdictStore({ log, reader, runId }),
-      judge: { archive: new VerdictArchive(client), apiKeys },
-      visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
-    }),
+    rewards: await RewardScorer.load(recipe.reward, rewardSources({ log, client, reader, runId }, apiKeys)),
     openEngine: () =>
       openSharedEngine(
         { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
@@ -83,4 +86,26 @@ export async function runTrainer(
   control.close();
   await client.close();
   await log.close();
+}
+
+/** Where the rewards of a run find verdicts and visits. */
+function rewardSources(
+  {
+    log,
+    client,
+    reader,
+    runId,
+  }: {
+    readonly log: EventLog;
+    readonly client: StoreClient;
+    readonly reader: TrajectoryReader;
+    readonly runId: string;
+  },
+  apiKeys: JudgeClientOptions['apiKeys'],
+): RewardScorerOptions {
+  return {
+    verdicts: new VerdictStore({ log, reader, runId }),
+    judge: { archive: new VerdictArchive(client), apiKeys },
+    visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
+  };
 }
