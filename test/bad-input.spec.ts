@@ -69,7 +69,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
         '--set',
         'loss.valueCoefficient=0',
       ],
-      /^retrace: Invalid recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2: gigpo compares the episodes of a group$/,
+      /^retrace: Invalid recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2, as gigpo compares the episodes of a group$/,
     ],
     [
       [
@@ -78,7 +78,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
         '--set',
         'loss.policyLoss=decoupledPpo',
       ],
-      /^retrace: Invalid recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both hold the ratio to the behavior policy/,
+      /^retrace: Invalid recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both contain the ratio to the behavior policy/,
     ],
     [['--updates', 'many'], /must be a whole number of at least 1/],
   ])('a bad recipe field or argument, with exit code 2: %j', async (args, sentence) => {

@@ -16,7 +16,7 @@ export type EnvironmentErrorCode =
   /** A scripted agent was given another environment than its own. */
   | 'WRONG_ENVIRONMENT';
 
-/** Every error that this library throws on purpose. None of them goes away by trying again. */
+/** Base error of this library. No retry helps. */
 export class EnvironmentError extends Error {
   readonly retriable = false;
 

@@ -8,10 +8,7 @@ export type RewardErrorCode =
   /** An option, weight or array that breaks its rule. */
   | 'INVALID_ARGUMENT';
 
-/**
- * Every error that this library throws on purpose. A component that fails on an episode is none of them: it is a fault
- * of that component in the breakdown of that episode.
- */
+/** Base error of this library. A component that fails on an episode is not thrown: it is a fault in the episode's breakdown. */
 export class RewardError extends Error {
   readonly retriable = false;
 

@@ -13,7 +13,7 @@ export interface AdvantageBatch {
   readonly groupIds: Int32Array;
   /**
    * 1 for episodes to leave out `[E]`: those whose reward is missing. No statistic sees them and their advantages are 0, as
-   * if they were not there; what their columns hold is not read. Null: none.
+   * if they were not there; their columns are not read. Null: none.
    */
   readonly excluded?: Uint8Array | null;
   /** Critic's value of the state in which each token was chosen `[N]`. */

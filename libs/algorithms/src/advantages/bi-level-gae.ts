@@ -21,7 +21,7 @@ export interface BiLevelGaeInput
  *
  * then GAE over the tokens inside each turn, where A_k + V_{e_k} is the reward at e_k, the other tokens have none, and nothing
  * reaches across the end of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated.
- * So it makes no difference where in a turn its reward stands. Turns without action tokens are skipped.
+ * So the place of the reward in a turn makes no difference. Turns without action tokens are skipped.
  *
  * @returns advantages and critic targets `[N]`
  */

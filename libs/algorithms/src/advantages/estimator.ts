@@ -10,7 +10,7 @@ export type OptionalInput = Exclude<
   'offsets' | 'rewards' | 'groupIds' | 'excluded' | 'output'
 >;
 
-/** Where an input comes from, for the message when it is missing. */
+/** Source of each input, for the message when it is missing. */
 const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
   values: 'a critic',
   truncated: 'the end reasons of the episodes',
@@ -32,11 +32,11 @@ const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
 export interface AdvantageResult {
   /** One per action token `[N]`. */
   readonly advantages: Float32Array;
-  /** What a critic learns from `[N]`; null for estimators without one. */
+  /** Targets of the critic `[N]`; null for estimators without one. */
   readonly returns: Float32Array | null;
-  /** What to log: group counts and the like. */
+  /** Figures to log, such as group counts. */
   readonly statistics: Readonly<Record<string, number>>;
-  /** What the user should know about this batch; mostly empty. */
+  /** Messages to the user about this batch. */
   readonly warnings?: readonly string[];
   /** State to keep for the next batch: the new `roleBaselines`. */
   readonly roleBaselines?: Float64Array;
@@ -53,7 +53,7 @@ export interface AdvantageEstimator<
   readonly usesCritic: boolean;
   /** Whether it compares the episodes of a group: then groups of one teach nothing. */
   readonly usesGroups: boolean;
-  /** Whether the advantages hold the ratio to the behavior policy: importance weights on top are refused. */
+  /** Whether the advantages contain the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
   /** Inputs that `compute` reads and that must not be null. */
   readonly requires: readonly R[];
@@ -67,7 +67,7 @@ const registry = new NamedRegistry<AdvantageEstimator>(
   (code, message) => new AlgorithmError(code, message),
 );
 
-/** Adds an advantage estimator; its name must be free. */
+/** @throws AlgorithmError `DUPLICATE_NAME` when the name is taken */
 export function defineAdvantageEstimator<S extends OptionSchema, const R extends OptionalInput = never>(
   estimator: AdvantageEstimator<S, R>,
 ): void {

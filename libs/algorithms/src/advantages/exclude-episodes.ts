@@ -11,7 +11,7 @@ export interface RemainingBatch {
 
 /**
  * Leaves out the episodes that `excluded` marks, as if they had never been collected: no statistic of a group or of the
- * batch sees them. That is what becomes of an episode whose reward is missing; a 0 in its place would be a wrong answer.
+ * batch sees them. Used for episodes whose reward is missing, for which 0 would be wrong.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` when a column does not fit the episodes, steps or tokens of the batch
  */

@@ -25,7 +25,7 @@ export interface GaeInput
 export interface GaeResult {
   /** `[N]`, 0 where the mask is 0. */
   readonly advantages: Float32Array;
-  /** What the critic learns from: A + V, before any whitening `[N]`, 0 where the mask is 0. */
+  /** Targets of the critic: A + V, before any whitening `[N]`, 0 where the mask is 0. */
   readonly returns: Float32Array;
 }
 
@@ -74,7 +74,7 @@ function overAll(
   { advantages, returns }: GaeResult,
 ): number {
   const decay = gamma * lambda;
-  // What is not finite reaches the first token of its episode, unless nothing is carried on.
+  // A non-finite input reaches the first token of its episode only if the recursion carries it on.
   if (decay === 0) {
     checkFinite({ rewards, values });
   }

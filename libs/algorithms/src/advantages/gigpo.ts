@@ -23,7 +23,7 @@ export interface GigpoOptions {
   /** ω, weight of the step level. Default 1. */
   readonly stepWeight?: number;
   /**
-   * What episode statistics count: each `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
+   * Whether episode statistics count each of the `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
    * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
    */
   readonly weighting?: 'episodes' | 'stepRows';
@@ -32,7 +32,7 @@ export interface GigpoOptions {
 export interface GigpoResult {
   /** `[N]`. */
   readonly advantages: Float32Array;
-  /** Share of the steps that stand in a state which another step of their group stands in, too. */
+  /** Share of the steps in a state that another step of their group shares. */
   readonly sharedAnchorFraction: number;
 }
 
@@ -123,7 +123,7 @@ interface StepGroups {
   readonly numStepGroups: number;
 }
 
-/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
+/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor has a number of its own. */
 function stepGroups(input: GigpoInput): StepGroups {
   const numAnchors = largestOf(input.anchors) + 1;
   const numKeys = (largestOf(input.groupIds) + 1) * numAnchors;
@@ -185,7 +185,7 @@ class GroupNormalizer {
   private readonly scales: Float64Array;
   private readonly means: Float64Array;
 
-  /** @param singleton what the only value of a group becomes: 0, or itself */
+  /** @param singleton result for the only value of a group: 0, or the value itself */
   constructor(
     { counts, means, stds, allEqual }: GroupMoments,
     normalization: 'meanStd' | 'mean',

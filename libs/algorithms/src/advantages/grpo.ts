@@ -18,15 +18,13 @@ export interface GroupAdvantages extends GroupSignalCounts {
   readonly advantages: Float32Array;
 }
 
-/**
- * What a group of one gets: 0 (there is nothing to compare with), or its `raw` return, as verl has it.
- */
+/** Advantage of a group of one: 0 (there is nothing to compare with), or its `raw` return, as verl has it. */
 export type SingletonRule = 'zero' | 'raw';
 
 export interface GrpoOptions {
   readonly singleton?: SingletonRule;
   /**
-   * What a group gets whose returns are all equal, or that has one member under `singleton: 'zero'`:
+   * Advantage in a group whose returns are all equal, or that has one member under `singleton: 'zero'`:
    * c · (R − batch mean)/batch deviation with this c, over all episodes of the batch. Default 0: nothing, as in
    * the paper. With 0.5, groups that all fail still learn which tasks are worse than others, where plain GRPO
    * stalls once most groups agree; the price is a bias toward easy tasks.
@@ -38,7 +36,7 @@ export interface GrpoOptions {
  * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + 1e-6), μ and σ
  * (sample, n − 1) over the episodes of one group.
  *
- * Returns that differ by rounding alone (1e-6 relative) count as equal, so a vanishing σ cannot blow up noise.
+ * Returns that differ only by rounding (1e-6 relative) count as equal, so a vanishing σ cannot amplify noise.
  * Both kinds of groups without a signal are counted in the result.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, returns that are not finite, bad group numbers

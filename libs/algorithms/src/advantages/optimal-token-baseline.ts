@@ -10,9 +10,9 @@ export type OptimalTokenBaselineInput = Columns<
   Pick<AdvantageBatch, 'rolloutWeights'>;
 
 export interface OptimalTokenBaselineOptions {
-  /** What the only member of a group that has any tokens gets: 0, or its return to go. Default `zero`. */
+  /** Advantage of the only member of a group that has tokens: 0, or its return to go. Default `zero`. */
   readonly singleton?: SingletonRule;
-  /** What tokens get that lie beyond all other members of the group: the return to go (verl), or 0. Default `raw`. */
+  /** Advantage of tokens beyond the end of all other members of the group: the return to go (verl), or 0. Default `raw`. */
   readonly loneTail?: 'raw' | 'zero';
 }
 

@@ -6,9 +6,9 @@ export interface RaeInput {
   readonly returns: NumericArray;
   /** Role (or environment) of each episode `[E]`, 0 … number of baselines − 1. */
   readonly roleIds: Int32Array;
-  /** Running mean of each role; all 0 at the start of a run. Part of what a checkpoint holds. */
+  /** Running mean of each role; all 0 at the start of a run. Stored in checkpoints. */
   readonly baselines: Float64Array;
-  /** Share of the running mean that one batch leaves standing, in [0, 1]. */
+  /** Share of the running mean that one batch keeps, in [0, 1]. */
   readonly decay: number;
 }
 

@@ -8,7 +8,7 @@ import { whiten } from './whiten.js';
 
 /**
  * REINFORCE++ (Hu et al., arXiv:2501.03262): A = whitened G_t, G_t = r_t + γ G_{t+1}, over the whole batch `[N]`. Rewards
- * reach across the observations between an episode's turns, as the rows hold action tokens alone.
+ * reach across the observations between an episode's turns, as the rows hold only action tokens.
  */
 export function reinforcePlusPlus(input: ReturnsInput): { advantages: Float32Array; returns: Float32Array } {
   const returns = monteCarloReturns(input);
@@ -31,7 +31,7 @@ export type RemaxInput = Columns<'offsets' | 'rewards' | 'greedyReturns'>;
 
 /**
  * ReMax (Li et al., arXiv:2310.10505): A_t = Σ_{k≥t} r_k − R_greedy `[N]`. The baseline is the return of one greedy
- * episode of the same group, which the collector adds and nobody trains on, so a group of one is no special case.
+ * episode of the same group, which the collector adds and which is not trained on, so a group of one is no special case.
  */
 export function remax({ offsets, rewards, greedyReturns }: RemaxInput): Float32Array {
   checkOffsets('offsets', offsets, rewards.length);

@@ -19,7 +19,7 @@ export interface RetraceInput
  *     δ_t = r_t + γ E_π Q_{t+1} − Q_t
  *     q_t − Q_t = δ_t + γ c_{t+1} (q_{t+1} − Q_{t+1}),   A_t = q_t − E_π Q_t
  *
- * After the last token E_π Q is 0, or `finalValues` where the episode is truncated. It needs a Q model: with V alone
+ * After the last token E_π Q is 0, or `finalValues` where the episode is truncated. It needs a Q model: with V only,
  * these traces are V-trace's.
  *
  * @returns advantages, and q as the targets of the Q model `[N]`

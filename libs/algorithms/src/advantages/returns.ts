@@ -23,7 +23,7 @@ export function monteCarloReturns(input: ReturnsInput): Float32Array {
 }
 
 /**
- * n-step returns: G_t = Σ_{k<n} γ^k r_{t+k} + γⁿ V_{t+n}, `[N]`; where the episode ends sooner, what is left of it,
+ * n-step returns: G_t = Σ_{k<n} γ^k r_{t+k} + γⁿ V_{t+n}, `[N]`; where the episode ends sooner, the rest of it,
  * with the bootstrap of a truncated one. Sutton & Barto, Reinforcement Learning, 2nd ed., eq. 7.1.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` unless `numSteps` is an integer ≥ 1; else as `gae`

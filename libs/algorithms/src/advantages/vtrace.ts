@@ -19,7 +19,7 @@ export interface VtraceInput
 export interface VtraceResult {
   /** min(ρ, ρ_pg)(r + γ v' − V) `[N]`. They hold the ratio already: an importance weight on top is refused. */
   readonly advantages: Float32Array;
-  /** v, what the critic learns `[N]`. */
+  /** v, the targets of the critic `[N]`. */
   readonly returns: Float32Array;
 }
 

@@ -218,8 +218,8 @@ describe('combinationFaults', () => {
       'decoupledPpo with the behavior policy as proximal',
       { policyLoss: 'decoupledPpo', importanceWeights: false, proximal: 'behavior' },
     ],
-    ['valueCoefficient is 0.5, must be 0: grpo has no critic', { advantage: 'grpo', groupSize: 8 }],
-    ['valueCoefficient is 0, must be more: gae reads a critic', { valueCoefficient: 0 }],
+    ['valueCoefficient is 0.5, must be 0, as grpo has no critic', { advantage: 'grpo', groupSize: 8 }],
+    ['valueCoefficient is 0, must be positive, as gae needs a trained critic', { valueCoefficient: 0 }],
     ['groupSize is 1, must be at least 2', { advantage: 'rloo', valueCoefficient: 0 }],
   ])('refuses: %s', (reason, change) => {
     expect(combinationFaults({ ...sound, ...change })).toEqual(

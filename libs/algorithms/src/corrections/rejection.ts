@@ -43,8 +43,8 @@ export interface Rejection {
 }
 
 /**
- * Drops tokens and sequences whose ratio to the behavior policy is out of bounds. Bounds are stated on ρ, not on −log ρ, so
- * that an asymmetric range means what it says.
+ * Drops tokens and sequences whose ratio to the behavior policy is out of bounds. Bounds are on ρ, not on −log ρ, so an asymmetric
+ * range is not inverted.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, logprobs that are not finite, bounds that are not > 0,
  * low > high
@@ -78,7 +78,7 @@ export function rejectTokens(
   return { keep, ...countRejections(offsets, counted, keep) };
 }
 
-/** What a rule looks at, for one token: log ρ for k1, else the divergence. */
+/** Statistic of one token: log ρ for k1, else the divergence. */
 function statisticOf({ statistic }: RejectionRule, logRatio: number): number {
   if (statistic === 'k1') return logRatio;
   return statistic === 'k2' ? 0.5 * logRatio * logRatio : Math.expm1(logRatio) - logRatio;

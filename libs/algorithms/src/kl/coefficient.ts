@@ -9,7 +9,7 @@ export interface AdaptiveKlOptions {
 
 /**
  * Adaptive KL coefficient (Ziegler et al., arXiv:1909.08593, §2.2):
- * β ← β (1 + clip(KL/target − 1, ±0.2) · numSamples/horizon). A fixed coefficient is one that nobody updates.
+ * β ← β (1 + clip(KL/target − 1, ±0.2) · numSamples/horizon).
  *
  * @returns the coefficient for the next batch, ≥ 0
  * @throws AlgorithmError `INVALID_ARGUMENT` unless the mean KL is finite, β and the number of samples are ≥ 0, target and horizon > 0

@@ -56,7 +56,7 @@ export function momentsOfGroups(
   let numNearlyEqual = 0;
   for (let group = 0; group < numGroups; group++) {
     stds[group] = counts[group] > 1 ? Math.sqrt(stds[group] / (counts[group] - 1)) : 0;
-    // Values within a tolerance of each other deviate by less than it, so only such groups need a closer look.
+    // Values within a tolerance of each other deviate by less than it, so only such groups need the exact check.
     const isNear = counts[group] > 1 && stds[group] <= toleranceAt(means[group]);
     allEqual[group] = Number(isNear);
     numNearlyEqual += allEqual[group];
@@ -69,7 +69,7 @@ function toleranceAt(mean: number): number {
   return EQUALITY_TOLERANCE * Math.max(1, Math.abs(mean));
 }
 
-/** Takes back the mark of groups whose largest and smallest values are further apart than the tolerance. */
+/** Removes the mark of groups whose largest and smallest values are further apart than the tolerance. */
 function keepEqual(
   allEqual: Uint8Array,
   { values, groupIds, means }: { values: NumericArray; groupIds: Int32Array; means: Float64Array },
@@ -88,7 +88,7 @@ function keepEqual(
   }
 }
 
-/** How many groups there are, and how many of them carry no signal of their own. */
+/** Numbers of groups, and of those without a signal of their own. */
 export interface GroupSignalCounts {
   readonly numGroups: number;
   readonly numSingletonGroups: number;

@@ -42,7 +42,7 @@ export function broadcastRows(
 /**
  * Sum of each row. `values [N]`, `offsets [S + 1]` → `[S]`; an empty row sums to 0.
  *
- * @param options `name`: what the values are called where one is not finite
+ * @param options `name`: name of the values in the error about one that is not finite
  */
 export function rowSums(
   values: NumericArray,
@@ -101,7 +101,7 @@ function addSparse(values: Float32Array, offsets: Int32Array, sums: Float64Array
   addBetween(2 * p, values.length);
 }
 
-/** Four sums side by side: one alone waits for each addition to finish before the next. */
+/** Keeps four sums, since a single one would wait for each addition to finish before the next. */
 function sumBetween(values: NumericArray, start: number, end: number): number {
   let first = 0;
   let second = 0;

@@ -2,11 +2,11 @@ import { AlgorithmError } from '../errors.js';
 import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
 import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
-/** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
+/** Input of policy losses. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
 export interface PolicyLossInput {
   /** Sequences over action tokens `[S + 1]`. */
   readonly offsets: Int32Array;
-  /** logπ of the current policy: what the gradient is with respect to. */
+  /** logπ of the current policy; gradients are with respect to it. */
   readonly logprobs: Float32Array;
   /** logπ of the policy at the start of this update. */
   readonly proximalLogprobs: Float32Array;
@@ -18,20 +18,20 @@ export interface PolicyLossInput {
   readonly weights: Float32Array;
   /** logπ of the policy that sampled, for the losses that read it; else null. */
   readonly behaviorLogprobs?: Float32Array | null;
-  /** What `selectTokens` chose, cut to these tokens `[N]`; null: these tokens are the whole batch. */
+  /** The choice of `selectTokens` for these tokens `[N]`; null: these tokens are the whole batch. */
   readonly selected?: Uint8Array | null;
-  /** Arrays to write results to `[≥ N]`, in place of new ones; what they hold is overwritten. */
+  /** Arrays to write results to instead of new ones `[≥ N]`; they are overwritten. */
   readonly output?: { readonly tokenLosses?: Float32Array; readonly gradients?: Float32Array } | null;
 }
 
 export interface PolicyLossTerms {
   /** Σ_t w_t ℓ_t. */
   readonly loss: number;
-  /** ℓ_t of each token `[N]`, before weighting. A sequence's loss stands at each of its tokens. */
+  /** ℓ_t of each token `[N]`, before weighting. A sequence's loss is repeated at each of its tokens. */
   readonly tokenLosses: Float32Array;
   /** Derivative of `loss` with respect to each logprob `[N]`. */
   readonly gradients: Float32Array;
-  /** What to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
+  /** Figures to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
   readonly statistics: Readonly<Record<string, number>>;
 }
 
@@ -40,12 +40,12 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   /** Paper, equation. */
   readonly source: string;
   /**
-   * What the loss of a token depends on: the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
+   * Whether the loss of a token depends on the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
    * the whole `batch` (so `selectTokens` runs over all micro-batches first, and their cut does not change the loss).
    */
   readonly scope: 'token' | 'sequence' | 'batch';
   readonly needsBehaviorLogprobs: boolean;
-  /** Whether the loss holds the ratio to the behavior policy: importance weights on top are refused. */
+  /** Whether the loss contains the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
   readonly options: S;
   /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
@@ -59,7 +59,7 @@ const registry = new NamedRegistry<PolicyLoss>(
   (code, message) => new AlgorithmError(code, message),
 );
 
-/** Adds a policy loss; its name must be free. */
+/** @throws AlgorithmError `DUPLICATE_NAME` when the name is taken */
 export function definePolicyLoss<S extends OptionSchema>(loss: PolicyLoss<S>): PolicyLoss<S> {
   registry.define(loss as unknown as PolicyLoss);
   return loss;

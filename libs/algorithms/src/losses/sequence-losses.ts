@@ -4,8 +4,8 @@ import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './po
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /*
- * Losses that look at a whole sequence. Tokens of weight 0 are left out of a sequence's mean; a sequence of such tokens
- * alone contributes nothing.
+ * Losses that depend on a whole sequence. Tokens of weight 0 are left out of its mean; a sequence of only such tokens contributes
+ * nothing.
  */
 
 /** Mean (or sum) of numerator − denominator over the weighted tokens of each sequence, spread over its tokens `[N]`. */
@@ -54,8 +54,8 @@ export const gspo = definePolicyLoss({
 
 /**
  * GMPO, geometric-mean policy optimisation (arXiv:2507.20673): Δ held in [−clipLow, clipHigh] on the side that A pushes to,
- * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence stands at each of its
- * tokens and so is weighted by the sum of their weights.
+ * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence is repeated at each of
+ * its tokens, so it is weighted by the sum of their weights.
  */
 export const gmpo = definePolicyLoss({
   name: 'gmpo',

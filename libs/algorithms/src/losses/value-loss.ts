@@ -1,7 +1,7 @@
 import { checkPositive, checkValues } from '../layout/check.js';
 
 export interface ValueLossInput {
-  /** V of the current critic `[N]`: what the gradient is with respect to. */
+  /** V of the current critic `[N]`; gradients are with respect to it. */
   readonly values: Float32Array;
   /** G, fixed `[N]`. */
   readonly returns: Float32Array;

@@ -7,7 +7,7 @@ export class NamedRegistry<T extends { readonly name: string }> {
   private readonly entries = new Map<string, T>();
 
   /**
-   * @param noun singular of what the entries are, for messages: "advantage estimator"
+   * @param noun the kind of the entries, for messages: "advantage estimator"
    * @param fault makes the owner's error
    */
   constructor(

@@ -18,7 +18,7 @@ export function nearNames(name: string, known: readonly string[], limit = 3): st
     .map(({ candidate }) => candidate);
 }
 
-/** What to say about an unknown name: the nearest known ones, or else all of them. */
+/** Hint for an unknown name: the nearest known names, or else all of them. */
 export function hintFor(name: string, known: readonly string[]): string {
   const near = nearNames(name, known);
   return near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;

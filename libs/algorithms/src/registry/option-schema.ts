@@ -67,7 +67,7 @@ export function choice<const W extends readonly [string, ...string[]]>(...words:
   };
 }
 
-/** Null, or what `inner` accepts; null is the default unless `fallback` says otherwise. */
+/** Null, or a value that `inner` accepts; null is the default unless `fallback` is given. */
 export function nullable<T>(inner: OptionSpec<T>, fallback: T | null = null): OptionSpec<T | null> {
   return {
     fallback,
@@ -80,7 +80,7 @@ export function nullable<T>(inner: OptionSpec<T>, fallback: T | null = null): Op
  * The given options, with the defaults of those that are absent or `undefined`.
  *
  * @param refuse makes the owner's error of a fault: a name that the schema lacks (with the near ones), or a value that breaks its rule
- * @throws what `refuse` makes, for the first fault
+ * @throws the error that `refuse` makes of the first fault
  */
 export function resolveOptions<S extends OptionSchema>(
   schema: S,

@@ -9,7 +9,7 @@ export interface RankCorrelation {
 }
 
 /**
- * How far two scorings agree in order, ties counted: Spearman's ρ on mid-ranks and Kendall's
+ * Measures how far two scorings agree in order, including ties: Spearman's ρ on mid-ranks and Kendall's
  * τ-b = (C − D) / √((n₀ − n₁)(n₀ − n₂)), n₀ = n(n−1)/2, n₁ and n₂ the pairs tied in x and in y. In O(n log n): pairs out of
  * order are counted by merging (W. R. Knight, "A Computer Method for Calculating Kendall's Tau", JASA 61, 1966).
  *

@@ -77,12 +77,9 @@ describe('resolveRecipe', () => {
     ['advantage.estimator=retrace', 'its traces are those of "vtrace": use that'],
     [
       'advantage={"estimator":"grpo","options":{},"shuffle":false}',
-      'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0: grpo has no critic to train',
+      'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0, as grpo has no critic to train',
     ],
-    [
-      'loss.valueCoefficient=0',
-      'valueCoefficient is 0, must be more: gae reads a critic that nothing would train',
-    ],
+    ['loss.valueCoefficient=0', 'valueCoefficient is 0, must be positive, as gae needs a trained critic'],
     ['reward.components=[{"reward":"enviroment"}]', 'did you mean environment'],
     ['reward.components=[]', 'reward.components: got []'],
     ['reward.components=[{}]', 'a component must have either reward or module'],

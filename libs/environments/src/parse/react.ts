@@ -1,8 +1,8 @@
 /** A reply in ReAct form, `Thought: … Action: …` (arXiv:2210.03629). */
 export interface ReActReply {
-  /** What stands before the action, without the `Thought:` label; '' when there is none. */
+  /** Text before the action, without the `Thought:` label; '' when there is none. */
   readonly thought: string;
-  /** What stands after the action label, trimmed; '' when invalid. */
+  /** Text after the action label, trimmed; '' when invalid. */
   readonly action: string;
   /** False when there is no action label, nothing after it, or (unless `last` is asked for) more than one. */
   readonly actionValid: boolean;

@@ -7,7 +7,7 @@ import { agentOf, playEpisode, type Playthrough } from './play.js';
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 const NUM_EPISODES = 500;
 
-/** What every environment must keep; run it in the spec of each one. */
+/** Contract of every environment; run it in the spec of each one. */
 export function describeEnvironmentContract(spec: EnvironmentSpec): void {
   describe(`${spec.name} keeps the contract of an environment`, () => {
     it('gives equal episodes for equal tasks, seeds, members and actions, also on a reused instance', async () => {

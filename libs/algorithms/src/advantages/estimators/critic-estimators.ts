@@ -95,7 +95,7 @@ interface ReturnEstimatorSpec<S extends OptionSchema> {
   readonly returnsOf: (input: AdvantageBatch & Columns<'values'> & OptionsOf<S>) => Float32Array;
 }
 
-/** An estimator whose advantages are what a return is more than the critic's value, A = G − V, whitened where that is asked for. */
+/** Registers an estimator A = G − V with a return G, whitened by option. */
 function defineReturnEstimator<S extends OptionSchema>({ returnsOf, ...spec }: ReturnEstimatorSpec<S>): void {
   defineAdvantageEstimator({
     ...spec,

@@ -129,7 +129,7 @@ interface EpisodeEstimatorSpec<S extends OptionSchema> extends Pick<
   readonly estimate: (input: GroupInput, options: OptionsOf<S>, batch: AdvantageBatch) => GroupAdvantages;
 }
 
-/** An estimator that gives one advantage per episode, from the returns of its group. */
+/** Registers an estimator that gives one advantage per episode, from the returns of its group. */
 function defineEpisodeEstimator<S extends OptionSchema>({
   estimate,
   ...spec
