@@ -59,7 +59,10 @@ describe('a command that cannot work ends with one sentence of advice, given', (
       ['--set', 'optimizer.learningRate=2'],
       /^retrace: Invalid recipe: optimizer\.learningRate: got 2, must not be greater than 1/,
     ],
-    [['--set', 'optimizer.learnRate=1'], /^retrace: --set optimizer\.learnRate=1: unknown field "optimizer\.learnRate"; the fields here are learningRate, /],
+    [
+      ['--set', 'optimizer.learnRate=1'],
+      /^retrace: --set optimizer\.learnRate=1: unknown field "optimizer\.learnRate"; the fields here are learningRate, /,
+    ],
     [['--set', 'model.headDim=15'], /^retrace: Invalid recipe: model\.headDim: got 15, must be even/],
     [['--recipe', 'frozen-cake'], /^retrace: Unknown recipe "frozen-cake"; use one of frozen-lake-ppo, /],
     [
