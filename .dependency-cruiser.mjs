@@ -25,7 +25,7 @@ const ARROWS = {
   compute: [],
   policy: ['algorithms', 'compute'],
   config: ['algorithms', 'rewards', 'environments'],
-  process: [],
+  process: ['log'],
 };
 
 export default {

@@ -1,4 +1,5 @@
-import { roleEnvironment, type DataDirectory, type BackendChoice, type Share } from '@retrace/process';
+import type { Share } from '@retrace/log';
+import { roleEnvironment, type DataDirectory, type BackendChoice } from '@retrace/process';
 import { logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';

@@ -5,7 +5,7 @@ import { WorkerPool } from './worker-pool.js';
 interface WorkerOptions {
   /** That of the trainer: every process computes on the same kind of device. */
   readonly backend: BackendName;
-  /** `visibleGpus` of the machine. */
+  /** The machine's GPUs. */
   readonly gpus: readonly string[];
   readonly onNotice: (line: string) => void;
 }

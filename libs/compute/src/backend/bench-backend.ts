@@ -6,6 +6,7 @@ import { matMul } from '../ops/products/mat-mul.js';
 import { rmsNorm } from '../ops/layers/rms-norm.js';
 import { swiGlu } from '../ops/layers/swi-glu.js';
 import type { BackendName } from './backend.js';
+import type { ComputeEnvironment } from './compute-environment.js';
 import { openBackend } from './open-backend.js';
 
 export interface BackendBench {
@@ -23,24 +24,21 @@ export interface BackendBench {
 }
 
 export interface BenchBackendOptions {
-  readonly cacheDirectory?: string;
+  readonly environment?: ComputeEnvironment;
   /** How long each figure is measured; the best repetition counts. */
   readonly measureMs?: number;
 }
 
 /**
- * Measures one backend. A process keeps the backend it has opened, so compare several in a process each.
+ * Measures one backend. A process keeps the backend that it has opened, so each needs a process of its own.
  *
  * @throws ComputeError `BACKEND_UNAVAILABLE` if it can't be opened.
  */
 export async function benchBackend(
   name: BackendName,
-  { cacheDirectory, measureMs = 1000 }: BenchBackendOptions = {},
+  { environment, measureMs = 1000 }: BenchBackendOptions = {},
 ): Promise<BackendBench> {
-  const { version } = await openBackend({
-    prefer: [name],
-    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
-  });
+  const { version } = await openBackend({ prefer: [name], environment });
   const matrixSize = name === 'cpu' ? 128 : name === 'wasm' ? 512 : 1024;
   const trainingRows = 4096;
   const matmulMs = await bestOf(measureMs, squareProduct(matrixSize));

@@ -1,7 +1,7 @@
 import { brokerMethods } from './kafkajs-broker.fixture.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
-import { holdExclusively, type ExclusiveRole, type RoleShare } from './exclusive-role.js';
+import { holdExclusively, type ExclusiveRole, type Share } from './exclusive-role.js';
 
 describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   const logs = new OpenLogs();
@@ -12,7 +12,7 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   });
   afterAll(() => logs.close());
 
-  const hold = (role: string, waitMs: number, share?: RoleShare): Promise<ExclusiveRole> =>
+  const hold = (role: string, waitMs: number, share?: Share): Promise<ExclusiveRole> =>
     holdExclusively({ brokers: [sharedBroker().plaintext], prefix, createdBy: 'test' }, role, {
       waitMs,
       share,

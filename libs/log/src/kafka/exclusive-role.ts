@@ -21,7 +21,7 @@ export interface ExclusiveRole {
 }
 
 /** One of `count` parts of a role, each of which has its own holder. */
-export interface RoleShare {
+export interface Share {
   /** 0 … count − 1. */
   readonly index: number;
   readonly count: number;
@@ -30,13 +30,13 @@ export interface RoleShare {
 export interface HoldOptions {
   readonly waitMs?: number;
   /** Defaults to the whole role. */
-  readonly share?: RoleShare;
+  readonly share?: Share;
 }
 
 interface Member {
   readonly isHolder: boolean;
   readonly sinceMs: number;
-  readonly share: RoleShare;
+  readonly share: Share;
 }
 
 /**
@@ -166,7 +166,7 @@ class Membership {
   }
 }
 
-function describeTaken(role: string, { index, count }: RoleShare): string {
+function describeTaken(role: string, { index, count }: Share): string {
   if (count === 1) return `role ${role} is held by another process; stop that one, or wait until it is gone`;
   const other = `another process, or another number of shares than ${count} is in force`;
   return `share ${index + 1}/${count} of role ${role} is held by ${other}; stop that one, or wait until it is gone`;

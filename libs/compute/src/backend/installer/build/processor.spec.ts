@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { processorOf, runningProcessor } from './processor.js';
+import { processorOf, chosenProcessor } from './processor.js';
 
 const cpuInfo = (flags: string): string =>
   `processor\t: 0\nflags\t\t: fpu sse2 ${flags}\nbugs\t\t:\n\nprocessor\t: 1\n`;
@@ -25,10 +25,10 @@ describe('processorOf', () => {
 
 describe('RETRACE_PROCESSOR', () => {
   it('may name an older generation', () => {
-    expect(runningProcessor('baseline')).toBe('baseline');
+    expect(chosenProcessor('baseline')).toBe('baseline');
   });
 
   it.each(['x86-64-v9', 'avx2'])('is refused as %s', (asked) => {
-    expect(() => runningProcessor(asked)).toThrow(/RETRACE_PROCESSOR is '.*'; must be one of baseline/);
+    expect(() => chosenProcessor(asked)).toThrow(/RETRACE_PROCESSOR is '.*'; it must be one of baseline/);
   });
 });

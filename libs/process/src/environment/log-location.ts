@@ -1,54 +1,20 @@
 import { readFileSync } from 'node:fs';
+import type { LogLocation } from '@retrace/log';
 import { ProcessError } from '../process-error.js';
-import type { Environment } from './environment.js';
-import { readVariables, type Variables } from './read-variables.js';
-import type { EnvironmentVariables, KAFKA_COMPRESSIONS, SASL_MECHANISMS } from './variables.js';
+import type { EnvironmentVariables } from './variables.js';
 
-/** Where the event log is, as `openLog` of `@retrace/log` takes it. */
-export type LogConfig =
-  | { readonly kind: 'lmdb'; readonly path: string; readonly maxEventBytes?: number }
-  | {
-      readonly kind: 'kafka';
-      readonly brokers: readonly string[];
-      readonly prefix?: string;
-      readonly numTrajectoryPartitions?: number;
-      readonly replicationFactor?: number;
-      readonly minInsyncReplicas?: number;
-      readonly trajectoryRetentionMs?: number;
-      readonly maxBatchBytes?: number;
-      readonly deliveryTimeoutMs?: number;
-      readonly maxEventBytes?: number;
-      readonly compression?: (typeof KAFKA_COMPRESSIONS)[number];
-      readonly sasl?: {
-        readonly mechanism: (typeof SASL_MECHANISMS)[number];
-        readonly username: string;
-        readonly password: string;
-      };
-      readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-    };
-
-/** The log in a directory of this machine that is known already. */
-export function logInDirectory(
-  path: string,
-  { maxEventBytes }: { readonly maxEventBytes?: number } = {},
-): Extract<LogConfig, { kind: 'lmdb' }> {
-  return withoutUndefined({ kind: 'lmdb', path, maxEventBytes });
-}
+type KafkaLocation = Extract<LogLocation, { kind: 'kafka' }>;
 
 /**
- * Reads which log a process works on.
+ * Returns the location of the event log: topics on Kafka if brokers are named, else a directory.
  *
- * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables`
+ * @param variables parsed by `readVariables` with `opensLog`
+ * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` when a file with a certificate or key can't be read
  */
-export function readLogConfig(environment: Environment): LogConfig {
-  return logConfigOf(readVariables(environment, { opensLog: true }));
-}
-
-/** The log that variables name which were read with `opensLog`. */
-export function logConfigOf(variables: Variables<never>): LogConfig {
+export function logLocationOf(variables: EnvironmentVariables): LogLocation {
   const { RETRACE_KAFKA_BROKERS: brokers, RETRACE_LOG_DIRECTORY: path = '' } = variables;
   if (brokers === undefined) {
-    return logInDirectory(path, { maxEventBytes: variables.RETRACE_MAX_EVENT_BYTES });
+    return { kind: 'lmdb', path, maxEventBytes: variables.RETRACE_MAX_EVENT_BYTES };
   }
   return withoutUndefined({
     kind: 'kafka' as const,
@@ -67,15 +33,15 @@ export function logConfigOf(variables: Variables<never>): LogConfig {
   });
 }
 
-function saslOf(variables: EnvironmentVariables): Extract<LogConfig, { kind: 'kafka' }>['sasl'] {
+function saslOf(variables: EnvironmentVariables): KafkaLocation['sasl'] {
   const { RETRACE_KAFKA_SASL_MECHANISM: mechanism } = variables;
   if (mechanism === undefined) return undefined;
   const { RETRACE_KAFKA_USERNAME: username = '', RETRACE_KAFKA_PASSWORD: password = '' } = variables;
   return { mechanism, username, password };
 }
 
-/** A file with certificates asks for TLS, too. */
-function tlsOf(variables: EnvironmentVariables): Extract<LogConfig, { kind: 'kafka' }>['tls'] {
+/** TLS is on if the variables say so, or name a certificate or a key. */
+function tlsOf(variables: EnvironmentVariables): KafkaLocation['tls'] {
   const ca = readPem('RETRACE_KAFKA_CA_FILE', variables);
   const cert = readPem('RETRACE_KAFKA_CERT_FILE', variables);
   const key = readPem('RETRACE_KAFKA_KEY_FILE', variables);
@@ -101,7 +67,7 @@ function readPem(
   }
 }
 
-/** Options that were not given take their defaults where they are used. */
+/** `openLog` has defaults for absent options, but not for those that are `undefined`. */
 function withoutUndefined<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

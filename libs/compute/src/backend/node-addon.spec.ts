@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PROGRAM_FLAG } from '../testing/product-error.js';
 import { runAsProgram } from '../testing/run-as-program.js';
 import { backendObstacle, openBackend } from './open-backend.js';
-import { configureProducts, multipliesInFloat32, type MatrixProducts } from './matrix-products.js';
+import { configureTensorflow, multipliesInFloat32, type TensorflowSettings } from './node-addon.js';
 
 const obstacle = await backendObstacle('tensorflow');
 const hasBfloat16 = /\bamx_bf16\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
@@ -34,33 +34,46 @@ describe.skipIf(obstacle !== null)('openBackend', () => {
   });
 });
 
-describe('configureProducts', () => {
-  const environmentAfter = (products: MatrixProducts, environment: NodeJS.ProcessEnv = {}) => {
-    configureProducts(products, environment);
-    return environment;
+describe('configureTensorflow', () => {
+  const ALWAYS = { TF_CPP_MIN_LOG_LEVEL: '2', TF_FORCE_GPU_ALLOW_GROWTH: 'true' };
+  const variablesAfter = (settings: TensorflowSettings, variables: NodeJS.ProcessEnv = {}) => {
+    configureTensorflow(settings, variables);
+    return variables;
   };
 
   it('leaves oneDNN out for small matrices, unless the user or bfloat16 asks for it', () => {
     const small = { largestMatrix: 2 ** 17 };
-    expect(environmentAfter(small)).toEqual({ TF_ENABLE_ONEDNN_OPTS: '0' });
-    expect(environmentAfter(small, { TF_ENABLE_ONEDNN_OPTS: '1' })).toEqual({ TF_ENABLE_ONEDNN_OPTS: '1' });
-    expect(environmentAfter({ ...small, matMulPrecision: 'bfloat16' })).toEqual({
+    expect(variablesAfter(small)).toEqual({ ...ALWAYS, TF_ENABLE_ONEDNN_OPTS: '0' });
+    expect(variablesAfter(small, { TF_ENABLE_ONEDNN_OPTS: '1' })).toEqual({
+      ...ALWAYS,
+      TF_ENABLE_ONEDNN_OPTS: '1',
+    });
+    expect(variablesAfter({ ...small, matMulPrecision: 'bfloat16' })).toEqual({
+      ...ALWAYS,
       TF_SET_ONEDNN_FPMATH_MODE: 'BF16',
     });
-    expect(environmentAfter({ largestMatrix: 2 ** 17 + 1 })).toEqual({});
-    expect(environmentAfter({})).toEqual({});
+    expect(variablesAfter({ largestMatrix: 2 ** 17 + 1 })).toEqual(ALWAYS);
+    expect(variablesAfter({})).toEqual(ALWAYS);
+  });
+
+  it('keeps the log level of the user, and leaves one GPU visible where one is named', () => {
+    expect(variablesAfter({ visibleGpu: '2' }, { TF_CPP_MIN_LOG_LEVEL: '0' })).toEqual({
+      ...ALWAYS,
+      TF_CPP_MIN_LOG_LEVEL: '0',
+      CUDA_VISIBLE_DEVICES: '2',
+    });
   });
 });
 
 describe('multipliesInFloat32', () => {
   const asked = { TF_SET_ONEDNN_FPMATH_MODE: 'BF16' };
 
-  it('is so in WebAssembly, whatever TensorFlow is asked for', async () => {
+  it('is true of WebAssembly, whatever TensorFlow is asked for', async () => {
     await openBackend({ prefer: ['wasm'] });
     expect([multipliesInFloat32({}), multipliesInFloat32(asked)]).toEqual([true, true]);
   });
 
-  it.skipIf(obstacle !== null)('is so in TensorFlow on a processor, but for bfloat16', async () => {
+  it.skipIf(obstacle !== null)('is true of TensorFlow on a processor, except for bfloat16', async () => {
     await openBackend({ prefer: ['tensorflow'] });
     expect([multipliesInFloat32({}), multipliesInFloat32(asked)]).toEqual([true, false]);
   });

@@ -2,23 +2,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readLogConfig } from './log-config.js';
-import { namesKafka } from './log-variables.js';
+import { logLocationOf } from './log-location.js';
+import { namesKafka, readVariables } from './read-variables.js';
 
-describe('readLogConfig', () => {
-  it('takes the directory when no broker is named', () => {
-    expect(readLogConfig({ RETRACE_LOG_DIRECTORY: 'data/log', RETRACE_KAFKA_BROKERS: '' })).toEqual({
+const read = (environment: NodeJS.ProcessEnv) =>
+  logLocationOf(readVariables(environment, { opensLog: true }));
+
+describe('logLocationOf', () => {
+  it('names the directory when no broker is set', () => {
+    expect(read({ RETRACE_LOG_DIRECTORY: 'data/log', RETRACE_KAFKA_BROKERS: '' })).toEqual({
       kind: 'lmdb',
       path: 'data/log',
     });
   });
 
-  it('takes Kafka when brokers are named, with what else is said about it, and nothing that is not', () => {
+  it('names Kafka when brokers are set, with the options that are set and no others', () => {
     const brokers = { RETRACE_LOG_DIRECTORY: 'data/log', RETRACE_KAFKA_BROKERS: 'a:9092,b.example:9093' };
     expect(namesKafka(brokers)).toBe(true);
-    expect(readLogConfig(brokers)).toEqual({ kind: 'kafka', brokers: ['a:9092', 'b.example:9093'] });
+    expect(read(brokers)).toEqual({ kind: 'kafka', brokers: ['a:9092', 'b.example:9093'] });
     expect(
-      readLogConfig({
+      read({
         ...brokers,
         RETRACE_KAFKA_PREFIX: 'team.',
         RETRACE_KAFKA_PARTITIONS: '12',
@@ -41,19 +44,19 @@ describe('readLogConfig', () => {
     });
   });
 
-  it('reads certificates, which ask for TLS', () => {
+  it('reads certificates from files, and turns TLS on', () => {
     const directory = mkdtempSync(join(tmpdir(), 'retrace-log-config-'));
     const file = join(directory, 'ca.pem');
     writeFileSync(file, 'PEM');
-    const config = readLogConfig({ RETRACE_KAFKA_BROKERS: 'a:1', RETRACE_KAFKA_CA_FILE: file });
+    const config = read({ RETRACE_KAFKA_BROKERS: 'a:1', RETRACE_KAFKA_CA_FILE: file });
     expect(config).toMatchObject({ tls: { ca: 'PEM' } });
     rmSync(directory, { recursive: true });
-    expect(() => readLogConfig({ RETRACE_KAFKA_BROKERS: 'a:1', RETRACE_KAFKA_CA_FILE: file })).toThrow(
+    expect(() => read({ RETRACE_KAFKA_BROKERS: 'a:1', RETRACE_KAFKA_CA_FILE: file })).toThrow(
       /RETRACE_KAFKA_CA_FILE: got ".*ca\.pem", can't be read \(ENOENT\)/,
     );
   });
 
-  it('names every variable that is wrong, unknown or missing, and never a password', () => {
+  it('names every wrong, unknown and missing variable in the error, and no password', () => {
     const bad = {
       RETRACE_KAFKA_BROKERS: 'somewhere',
       RETRACE_KAFKA_PARTITIONS: 'many',
@@ -61,13 +64,13 @@ describe('readLogConfig', () => {
       RETRACE_KAFKA_PASSWORD: 'hush',
       RETRACE_KAFKA_PREFX: 'typo',
     };
-    expect(() => readLogConfig(bad)).toThrow(
+    expect(() => read(bad)).toThrow(
       /RETRACE_KAFKA_BROKERS: got "somewhere", must be host:port.*RETRACE_KAFKA_PARTITIONS.*RETRACE_KAFKA_USERNAME/s,
     );
-    expect(() => readLogConfig(bad)).toThrow(/RETRACE_KAFKA_PREFX/);
-    expect(() => readLogConfig(bad)).toThrow(
+    expect(() => read(bad)).toThrow(/RETRACE_KAFKA_PREFX/);
+    expect(() => read(bad)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('hush') as string }) as Error,
     );
-    expect(() => readLogConfig({})).toThrow(/RETRACE_LOG_DIRECTORY/);
+    expect(() => read({})).toThrow(/RETRACE_LOG_DIRECTORY/);
   });
 });
