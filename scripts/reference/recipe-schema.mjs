@@ -3,7 +3,7 @@ import { listAdvantageEstimators, listPolicyLosses } from '@retrace/algorithms';
 import { listEnvironments } from '@retrace/environments';
 import { listRewards } from '@retrace/rewards';
 
-/** What each rule of class-validator says in JSON Schema. A rule that is not here is an error, so that none is forgotten. */
+/** Keywords of JSON Schema for each rule of class-validator. A rule without an entry is an error, so that none is forgotten. */
 const KEYWORDS = {
   isString: () => ({ type: 'string' }),
   isNotEmpty: () => ({ minLength: 1 }),
