@@ -1,6 +1,4 @@
 export { CheckpointFiles, type FileRef } from './checkpoints/checkpoint-files.js';
-export type { SafetensorsMetadata } from './checkpoints/safetensors-header.js';
-export { decodeSafetensors, encodeSafetensors } from './checkpoints/safetensors.js';
 export {
   type GradientStep,
   type GradientWorkers,
@@ -50,7 +48,6 @@ export type { NamedTensor, NamedTensors } from './model/named-tensors.js';
 export type { RopeScaling } from './model/rope-scaling.js';
 export { type TransformerConfig, validateTransformerConfig } from './model/transformer-config.js';
 export { Transformer } from './model/transformer.js';
-export type { AdamWOptions, AdamWState } from './optimizer/adamw.js';
 export { type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
 export { PolicyError, type PolicyErrorCode, type PolicyErrorOptions } from './policy-error.js';

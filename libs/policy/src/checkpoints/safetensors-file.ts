@@ -2,8 +2,12 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { PolicyError } from '../policy-error.js';
 import { decodeElements, ELEMENT_BYTES } from './element-types.js';
-import { requireReadable } from './safetensors.js';
-import { parseSafetensorsHeader, PREFIX_BYTES, readHeaderLength } from './safetensors-header.js';
+import {
+  parseSafetensorsHeader,
+  PREFIX_BYTES,
+  readHeaderLength,
+  requireReadable,
+} from './safetensors-header.js';
 import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
 import type { TensorSource } from './tensor-source.js';
 

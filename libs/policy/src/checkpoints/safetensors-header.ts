@@ -1,6 +1,7 @@
 import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
-import { ELEMENT_BYTES } from './element-types.js';
+import { ELEMENT_BYTES, isReadableType, READABLE_TYPES } from './element-types.js';
+import type { ReadableType } from './element-types.js';
 
 /** Bytes of the length field before the header. */
 export const PREFIX_BYTES = 8;
@@ -90,6 +91,15 @@ export function parseSafetensorsHeader(json: Uint8Array, dataBytes: number, file
   }
   if (end !== dataBytes) refuse(file, `it has ${dataBytes} bytes of data, of which tensors use ${end}`);
   return { entries: new Map(entries), metadata: metadata as SafetensorsMetadata };
+}
+
+/** @throws PolicyError `INVALID_FILE` unless the tensor can be read as float32 */
+export function requireReadable({ type }: TensorEntry, tensor: string, file: string): ReadableType {
+  if (isReadableType(type)) return type;
+  throw new PolicyError(
+    'INVALID_FILE',
+    `${file}: tensor ${tensor} is of type ${type}; ${READABLE_TYPES.join(', ').replace(', BF16', ' and BF16')} can be read`,
+  );
 }
 
 function parseJson(json: Uint8Array, file: string): Record<string, unknown> {

@@ -8,8 +8,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention-weights.js';
 import { rotate } from '../model/rotary.js';
 import type { Transformer } from '../model/transformer.js';
-import { matMul } from '@retrace/compute';
-import { hasNativeOps, nativeOp } from '@retrace/compute';
+import { hasNativeOps, matMul, nativeOp } from '@retrace/compute';
 import type { KeyValueCache } from './key-value-cache.js';
 import type { NewTokens } from './new-tokens.js';
 

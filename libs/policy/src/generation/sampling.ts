@@ -4,9 +4,7 @@
  * Legend: R rows of logits · B samples · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { logSoftmax } from '@retrace/compute';
-import { hasNativeOps, nativeOp } from '@retrace/compute';
-import { sampleCategorical } from '@retrace/compute';
+import { hasNativeOps, logSoftmax, nativeOp, sampleCategorical } from '@retrace/compute';
 
 /** All [B]. */
 export interface SamplingParameters {

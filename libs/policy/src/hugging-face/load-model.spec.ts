@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import * as tf from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
-import { decodeSafetensors, encodeSafetensors } from '../checkpoints/safetensors.js';
+import { decodeSafetensors, encodeSafetensors } from '../testing/safetensors.js';
 import type { NamedTensor } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
-import { onEachBackend } from '@retrace/compute/testing';
-import { temporaryDirectory } from '@retrace/compute/testing';
+import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
   goldenModelDirectory,

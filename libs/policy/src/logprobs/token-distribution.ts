@@ -4,9 +4,7 @@
  * Legend: M hidden states · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { matMul } from '@retrace/compute';
-import { targetStatistics, targetStatisticsGradient } from '@retrace/compute';
-import { withGradient } from '@retrace/compute';
+import { matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
 import type { Backward } from '@retrace/compute';
 
 export interface DistributionOptions {

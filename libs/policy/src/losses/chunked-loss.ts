@@ -4,10 +4,7 @@
  * Legend: M trained tokens · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { isFrozen } from '@retrace/compute';
-import { matMul } from '@retrace/compute';
-import { targetStatistics, targetStatisticsGradient } from '@retrace/compute';
-import { withGradient } from '@retrace/compute';
+import { isFrozen, matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 export interface ChunkedLossInput {

@@ -4,14 +4,13 @@
  * Legend: N cells · I width of the input · O rows of the joined projection · r rank · n targets among its parts.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { linear } from '@retrace/compute';
+import { linear, matMul } from '@retrace/compute';
 import { isTarget, loraAKey, loraBKey } from './adapter-layout.js';
 import type { LoraConfig } from './lora-config.js';
 import { baseSpecs } from './parameter-layout.js';
 import type { ParameterPart } from './parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 import type { TrunkWeights } from './trunk-weights.js';
-import { matMul } from '@retrace/compute';
 
 /** Whether a projection carries an adapter on any of its parts. */
 export function isAdapted(weights: TrunkWeights, key: string): boolean {

@@ -5,9 +5,7 @@
  * G = H/K · E = G·Q · D head width · W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { fusedAttention } from '@retrace/compute';
-import { matMul } from '@retrace/compute';
-import { withGradient } from '@retrace/compute';
+import { fusedAttention, matMul, withGradient } from '@retrace/compute';
 import type { AttentionPlan, BucketPlan, BucketedPlan } from './attention-plan.js';
 import { attentionWeights, joinHeads, splitHeads } from './attention-weights.js';
 import { rotate, rotateBack } from './rotary.js';

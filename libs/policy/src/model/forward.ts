@@ -5,12 +5,7 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { PackLayout } from '../packing/sequence-pack.js';
-import { linear } from '@retrace/compute';
-import { lookup } from '@retrace/compute';
-import { normHeads } from '@retrace/compute';
-import { applyNormWeight, rmsNorm } from '@retrace/compute';
-import { recomputed } from '@retrace/compute';
-import { swiGlu } from '@retrace/compute';
+import { applyNormWeight, linear, lookup, normHeads, recomputed, rmsNorm, swiGlu } from '@retrace/compute';
 import { loraAKey, loraBKey } from './adapter-layout.js';
 import { adapterDeltas, isAdapted, projectAdapted } from './adapted-projection.js';
 import { attend } from './attention.js';

@@ -1,8 +1,10 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { encodeParameters } from '../checkpoints/parameter-file.js';
+import type { ParameterFileOptions } from '../checkpoints/parameter-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { freeze } from '@retrace/compute';
-import { joinParameter, splitParameter } from './join-parameter.js';
+import { joinParameter, splitParameters } from './join-parameter.js';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
 import type { ParameterSpec } from './parameter-spec.js';
 
@@ -93,16 +95,29 @@ export class ParameterSet {
   async export(specs: readonly ParameterSpec[] = this.specs): Promise<NamedTensors> {
     const named = new Map<string, NamedTensor>();
     for (const spec of specs) {
-      const data = Float32Array.from(await this.get(spec.key).data());
-      for (const [name, tensor] of splitParameter(spec, data)) named.set(name, tensor);
+      const data = Float32Array.from(await this.values(spec));
+      for (const [name, tensor] of splitParameters([spec], data)) named.set(name, tensor);
     }
     return named;
+  }
+
+  /** Encodes parameters as a safetensors file in pieces; one parameter is in memory at a time. */
+  encode(specs: readonly ParameterSpec[], options: ParameterFileOptions): AsyncGenerator<Uint8Array> {
+    return encodeParameters(
+      specs.map((spec) => ({ specs: [spec], values: () => this.values(spec) })),
+      options,
+    );
   }
 
   clone(): ParameterSet {
     const copy = new ParameterSet(this.specs, new Map());
     for (const [key, tensor] of this.tensors) copy.replace(key, tf.clone(tensor));
     return copy;
+  }
+
+  /** The values of a parameter, which the caller must not change. */
+  async values({ key }: ParameterSpec): Promise<Float32Array> {
+    return (await this.get(key).data()) as Float32Array;
   }
 
   dispose(): void {

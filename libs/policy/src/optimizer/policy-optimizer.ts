@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
-import { readsSynchronously } from '@retrace/compute';
+import { readsSynchronously, squaredNorm } from '@retrace/compute';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { chunkedLoss } from '../losses/chunked-loss.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
@@ -15,8 +15,6 @@ import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
-import { numElements } from '../model/parameter-spec.js';
-import { squaredNorm } from '@retrace/compute';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';
@@ -25,8 +23,8 @@ import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { tokenDistribution } from '../logprobs/token-distribution.js';
 import { valuesOf } from '../logprobs/value-head.js';
 import { AdamW } from './adamw.js';
-import type { AdamWOptions, AdamWState } from './adamw.js';
-import { bucketsOf, flatten } from './buckets.js';
+import type { AdamWOptions } from './adamw.js';
+import { bucketsOf, bucketSize, flatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 
 export interface ApplyOptions {
@@ -138,9 +136,7 @@ export class PolicyOptimizer {
    */
   addGradients(vectors: readonly Float32Array[]): void {
     if (vectors.length === 0) return;
-    const sizes = this.buckets.map(({ specs }) =>
-      specs.reduce((sum, { shape }) => sum + numElements(shape), 0),
-    );
+    const sizes = this.buckets.map(bucketSize);
     if (vectors.map(({ length }) => length).join() !== sizes.join()) {
       throw new PolicyError(
         'TENSOR_MISMATCH',
@@ -158,19 +154,15 @@ export class PolicyOptimizer {
     this.gradients = sums;
   }
 
-  exportState(): Promise<AdamWState> {
-    return this.adamW.exportState();
-  }
-
-  /** `AdamW.content`: the optimizer's state as a file. */
+  /** Encodes the optimizer's state for `CheckpointFiles.write`, as a safetensors file in pieces. */
   stateContent(): AsyncGenerator<Uint8Array> {
-    return this.adamW.content();
+    return this.adamW.encode();
   }
 
   /**
-   * Goes to the state of such a file.
+   * Replaces the optimizer's state with that of a file from `stateContent`.
    *
-   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state unchanged
    */
   loadState(file: SafetensorsFile): Promise<void> {
     return this.adamW.load(file, Number(file.header.metadata.step));
