@@ -7,7 +7,7 @@ export type PolicyErrorCode =
   | 'TENSOR_MISMATCH'
   /** A model directory that asks for what the transformer here can't do. */
   | 'UNSUPPORTED_MODEL'
-  /** A file of a model directory that is not there. */
+  /** A file of a model directory that does not exist. */
   | 'FILE_MISSING'
   /** A safetensors, config or tokenizer file that breaks its format. */
   | 'INVALID_FILE'
@@ -15,7 +15,7 @@ export type PolicyErrorCode =
   | 'INVALID_TOKEN'
   /** A generation request that contradicts the state of its slot. */
   | 'INVALID_REQUEST'
-  /** A checkpoint file that is not there. */
+  /** A checkpoint file that does not exist. */
   | 'CHECKPOINT_MISSING'
   /** A checkpoint file whose content is not what its reference says. */
   | 'CHECKPOINT_CORRUPT'

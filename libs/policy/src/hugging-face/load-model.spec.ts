@@ -146,7 +146,7 @@ describe('A directory that is not sound', () => {
       'llama',
       (path) => rm(path(weights)),
       'FILE_MISSING',
-      /llama\/model.safetensors is not there$/,
+      /llama\/model.safetensors does not exist$/,
     ],
     [
       'weights in another format',
@@ -163,7 +163,7 @@ describe('A directory that is not sound', () => {
       'qwen3',
       (path) => rm(path(shard)),
       'FILE_MISSING',
-      /model-00002-of-00004.safetensors is not there, which .*index.json names/,
+      /model-00002-of-00004.safetensors does not exist, which .*index.json names/,
     ],
     [
       'an index that names a file elsewhere',
@@ -311,7 +311,7 @@ describe('A directory that is not sound', () => {
       'UNSUPPORTED_MODEL',
       /config.json has model_type "lama"; it must be one of qwen2, qwen3, llama, mistral; did you mean llama\?/,
     ],
-    ['no config', 'llama', (path) => rm(path('config.json')), 'FILE_MISSING', /config.json is not there/],
+    ['no config', 'llama', (path) => rm(path('config.json')), 'FILE_MISSING', /config.json does not exist/],
     [
       'a config that is no JSON',
       'llama',

@@ -19,5 +19,5 @@ export function valuesOf(
     model.critic === null && policyHidden_MH
       ? policyHidden_MH
       : hiddenAtReads(model.critic ?? model, pack, options);
-  return tf.reshape(linear(states_MH, model.matrix(VALUE_HEAD_KEY), null), [-1]);
+  return tf.reshape(linear(states_MH, model.parameter(VALUE_HEAD_KEY), null), [-1]);
 }

@@ -1,3 +1,4 @@
+import { MAX_LOGITS } from '../logprobs/token-distribution.js';
 import { parameterSpecs } from '../model/parameter-layout.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
@@ -38,16 +39,13 @@ const BYTES_PER_VALUE = 4;
 const MEBIBYTE = 2 ** 20;
 
 /** Node, this library and TensorFlow with its threads, before the first tensor; measured. */
-const programBytes = 380 * MEBIBYTE;
+const PROGRAM_BYTES = 380 * MEBIBYTE;
 
 /**
  * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
  * `npm run test:long -- memory-estimate`, which holds every prediction to 20 % of its measurement.
  */
 const ALLOCATOR_FACTOR = 1.25;
-
-/** Most logits of a chunk of the LM head, in elements (`tokenDistribution`). */
-const MAX_LOGITS = 2 ** 24;
 
 /**
  * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained two moments, the gradient,
@@ -60,7 +58,7 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   // Moments 2, the gradient, its copy in buckets, what a step makes anew; with several passes, the sum and what it is added to.
   const copies = shape.accumulates ? 7.2 : 5.2;
   return sum([
-    { name: 'program', bytes: programBytes },
+    { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },
     { name: 'gradients and optimizer', bytes: numTrained * copies * BYTES_PER_VALUE },
     {
@@ -76,7 +74,7 @@ export function estimateGenerationMemory(config: TransformerConfig, shape: Gener
   const { numLayers, numKeyValueHeads, headDim } = config;
   const perToken = 2 * numLayers * numKeyValueHeads * headDim * BYTES_PER_VALUE;
   return sum([
-    { name: 'program', bytes: programBytes },
+    { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: countParameters(config).numParameters * BYTES_PER_VALUE },
     { name: 'keys and values', bytes: (shape.maxSlots + 1) * shape.maxTokens * perToken },
     { name: 'activations of a pass', bytes: activationBytes(config, shape.passTokens) },

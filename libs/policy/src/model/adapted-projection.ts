@@ -24,7 +24,7 @@ export function projectAdapted(
   x_NI: tf.Tensor,
   bias_O: tf.Tensor | null,
 ): tf.Tensor {
-  const base_NO = linear(x_NI, weights.matrix(key), bias_O);
+  const base_NO = linear(x_NI, weights.parameter(key), bias_O);
   if (!isAdapted(weights, key)) return base_NO;
   const deltas = adapterDeltas(weights, key, x_NI);
   return tf.add(base_NO, deltas.length === 1 ? deltas[0] : tf.concat(deltas, 1));
@@ -35,14 +35,14 @@ export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tenso
   const lora = weights.config.lora as LoraConfig;
   const parts = partsOf(weights.config, key);
   const targets = parts.filter((part) => isTarget(part, lora));
-  const scaled = tf.mul(linear(x_NI, weights.matrix(loraAKey(key)), null), lora.alpha / lora.rank);
+  const scaled = tf.mul(linear(x_NI, weights.parameter(loraAKey(key)), null), lora.alpha / lora.rank);
   const downs = splitInto(
     scaled,
     targets.map(() => lora.rank),
     1,
   );
   const ups = splitInto(
-    weights.matrix(loraBKey(key)),
+    weights.parameter(loraBKey(key)),
     targets.map((part) => part.numRows),
     0,
   );
@@ -61,7 +61,7 @@ function splitInto(x: tf.Tensor, sizes: number[], axis: number): tf.Tensor[] {
 
 /** The weight of that key with its adapters added: W + s·B·A. */
 export function mergedWeight(weights: TrunkWeights, key: string): tf.Tensor {
-  const weight = weights.matrix(key);
+  const weight = weights.parameter(key);
   if (!isAdapted(weights, key)) return tf.clone(weight);
   const columns = tf.eye(weight.shape[1] as number);
   // Row i of the deltas is what the unit vector i becomes: column i of B·A.

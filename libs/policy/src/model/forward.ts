@@ -44,7 +44,7 @@ export function hiddenAtReads(
   pack: DevicePack,
   { recomputeLayers = false }: ForwardOptions = {},
 ): tf.Tensor {
-  let x_NH = lookup(pack.tokenIds, model.matrix(EMBEDDING_KEY));
+  let x_NH = lookup(pack.tokenIds, model.parameter(EMBEDDING_KEY));
   for (let layer = 0; layer < model.config.numLayers; layer++) {
     const run = (x: tf.Tensor) => runLayer(model, layer, pack, x);
     x_NH = recomputeLayers ? recomputed(x_NH, layerParameters(model, layer, pack), run) : run(x_NH);
@@ -74,7 +74,7 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
   const keys = Object.values(layerKeys(layer)).flatMap((key) => [key, loraAKey(key), loraBKey(key)]);
   const readsEmbedding = layer === 0 && projectsVocabulary(model, tokenIds);
   const all = readsEmbedding ? [EMBEDDING_KEY, ...keys] : keys;
-  return all.filter((key) => model.hasParameter(key)).map((key) => model.matrix(key));
+  return all.filter((key) => model.hasParameter(key)).map((key) => model.parameter(key));
 }
 
 /**
@@ -83,7 +83,7 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
  */
 function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
   if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
-  return lookup(tokenIds, projectQkv(model, 0, model.matrix(EMBEDDING_KEY)));
+  return lookup(tokenIds, projectQkv(model, 0, model.parameter(EMBEDDING_KEY)));
 }
 
 function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean {
@@ -92,16 +92,16 @@ function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean 
 
 /** The hidden state that the LM head and the value head read. */
 export function finalNorm(model: TrunkWeights, x_NH: tf.Tensor): tf.Tensor {
-  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.vector(FINAL_NORM_KEY));
+  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.parameter(FINAL_NORM_KEY));
 }
 
 /** Joined query, key and value projections of the normed input, [N, W], heads normed where the model does, before rotation. */
 function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Tensor {
   const { config } = model;
   const keys = layerKeys(layer);
-  const bias = config.attentionBias ? model.vector(keys.qkvBias) : null;
+  const bias = config.attentionBias ? model.parameter(keys.qkvBias) : null;
   const normed = rmsNorm(x_NH, config.rmsNormEps);
-  const norm = model.vector(keys.inputNorm);
+  const norm = model.parameter(keys.inputNorm);
   if (isAdapted(model, keys.qkvWeight)) {
     return normQueriesAndKeys(
       model,
@@ -109,7 +109,7 @@ function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Ten
       projectAdapted(model, keys.qkvWeight, tf.mul(normed, norm), bias),
     );
   }
-  const { rows, matrix } = applyNormWeight(norm, { rows: normed, matrix: model.matrix(keys.qkvWeight) });
+  const { rows, matrix } = applyNormWeight(norm, { rows: normed, matrix: model.parameter(keys.qkvWeight) });
   return normQueriesAndKeys(model, layer, linear(rows, matrix, bias));
 }
 
@@ -120,8 +120,8 @@ export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: t
   const keys = layerKeys(layer);
   const [qk, v] = tf.split(qkv_NW, [(numHeads + numKeyValueHeads) * headDim, numKeyValueHeads * headDim], 1);
   const weight = tf.concat([
-    tf.tile(model.vector(keys.queryNorm), [numHeads]),
-    tf.tile(model.vector(keys.keyNorm), [numKeyValueHeads]),
+    tf.tile(model.parameter(keys.queryNorm), [numHeads]),
+    tf.tile(model.parameter(keys.keyNorm), [numKeyValueHeads]),
   ]);
   return tf.concat([normHeads(qk, weight, headDim, rmsNormEps), v], 1);
 }
@@ -137,8 +137,8 @@ function finishLayer(model: TrunkWeights, layer: number, x_NH: tf.Tensor, contex
 function gateAndUp(model: TrunkWeights, layer: number, attended_NH: tf.Tensor): [tf.Tensor, tf.Tensor] {
   const keys = layerKeys(layer);
   const normed = rmsNorm(attended_NH, model.config.rmsNormEps);
-  const norm = model.vector(keys.feedForwardNorm);
-  const joined = model.matrix(keys.gateUpWeight);
+  const norm = model.parameter(keys.feedForwardNorm);
+  const joined = model.parameter(keys.gateUpWeight);
   const adapted = isAdapted(model, keys.gateUpWeight);
   const { rows, matrix } = adapted
     ? { rows: tf.mul(normed, norm), matrix: joined }

@@ -4,7 +4,7 @@ import { readParameter, requireParameters } from '../checkpoints/tensor-source.j
 import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
-import { PolicyError } from '../policy-error.js';
+import { requireConfig } from '../require-config.js';
 import { adamWStep } from '@retrace/compute';
 import { bucketSize, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
@@ -123,13 +123,12 @@ export class AdamW {
 }
 
 function validateAdamWOptions(options: AdamWOptions): void {
+  const check = (holds: boolean, name: keyof AdamWOptions, rule: string) => {
+    requireConfig(holds, `optimizer option ${name}`, options[name], rule);
+  };
   for (const name of ['beta1', 'beta2'] as const) {
-    if (!(options[name] >= 0 && options[name] < 1)) refuse(name, options[name], 'must be in [0, 1)');
+    check(options[name] >= 0 && options[name] < 1, name, 'must be in [0, 1)');
   }
-  if (!(options.epsilon > 0)) refuse('epsilon', options.epsilon, 'must be above 0');
-  if (!(options.weightDecay >= 0)) refuse('weightDecay', options.weightDecay, 'must not be negative');
-}
-
-function refuse(name: keyof AdamWOptions, value: number, rule: string): never {
-  throw new PolicyError('INVALID_CONFIG', `optimizer option ${name} is ${value}; it ${rule}`);
+  check(options.epsilon > 0, 'epsilon', 'must be above 0');
+  check(options.weightDecay >= 0, 'weightDecay', 'must not be negative');
 }
