@@ -10,7 +10,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { holdExclusively, openKafkaLog } from '@retrace/log/kafka';
-import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
 import { FigureTable } from './figure-table.mjs';
 

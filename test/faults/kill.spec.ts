@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataDirectories, runRetrace } from '../support/cli.mjs';
 import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill.mjs';
 
-const numUpdates = 7;
+const NUM_UPDATES = 7;
 const recipe = [
-  ...['--recipe', 'bandit-ppo', '--updates', String(numUpdates), '--backend', 'wasm'],
+  ...['--recipe', 'bandit-ppo', '--updates', String(NUM_UPDATES), '--backend', 'wasm'],
   ...['--set', 'evaluation.numTestEpisodes=100', '--set', 'evaluation.numValidationEpisodes=50'],
 ];
 const options = { withinMs: 90_000 };
@@ -23,7 +23,7 @@ afterAll(() => {
 
 /** Expects the policy of the undisturbed run, every update once, and no fault from `verify`. */
 async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<void> {
-  expect(killed.numUpdates).toBe(numUpdates);
+  expect(killed.numUpdates).toBe(NUM_UPDATES);
   expect(killed.weightsSha256).toBe(undisturbed.weightsSha256);
   expect(killed.metrics['test/success']).toBe(undisturbed.metrics['test/success']);
   expect(new Set(killed.updatesTold).size).toBe(killed.updatesTold.length);
@@ -34,7 +34,7 @@ async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<vo
       dataDir,
       'SELECT count() AS n, uniqExact(update_number) AS u FROM updates WHERE applied_at IS NOT NULL',
     ),
-  ).toEqual([{ n: numUpdates, u: numUpdates }]);
+  ).toEqual([{ n: NUM_UPDATES, u: NUM_UPDATES }]);
   // Through log and store, the trainer computes the probabilities that the collector recorded.
   const [{ ratio }] = (await sql(
     dataDir,

@@ -16,9 +16,9 @@ import { whyNoStrace } from '../support/strace.mjs';
 /** Points of each kind that are tested here; `npm run test:long -- faults` tests every point. */
 const NUM_POINTS = 3;
 const reason = whyNoStrace();
-const title = 'killed at a commit point';
+const TITLE = 'killed at a commit point';
 
-describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, because ${reason})`, () => {
+describe.skipIf(reason !== null)(reason === null ? TITLE : `${TITLE} (skipped, because ${reason})`, () => {
   let bench: FaultBench;
 
   beforeAll(async () => {

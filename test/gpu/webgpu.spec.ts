@@ -7,12 +7,12 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from './train-and-generate.mjs';
 
 /** Path in Debian's chromium of SwiftShader, a Vulkan driver that computes on the processor, and of Vulkan's loader. */
-const chromium = '/usr/lib/chromium';
-const driver = join(chromium, 'vk_swiftshader_icd.json');
+const CHROMIUM = '/usr/lib/chromium';
+const driver = join(CHROMIUM, 'vk_swiftshader_icd.json');
 const softwareGpu = {
   RETRACE_WEBGPU_SOFTWARE: 'on',
   VK_ICD_FILENAMES: driver,
-  LD_LIBRARY_PATH: chromium,
+  LD_LIBRARY_PATH: CHROMIUM,
 };
 
 async function outcomeOn(backend: string): Promise<Outcome> {

@@ -1,16 +1,15 @@
 export { type Backend, type BackendName, ORDER_OF_CHOICE } from './backend/backend.js';
 export { type BackendBench, benchBackend, type BenchBackendOptions } from './backend/bench-backend.js';
 export { ComputeError, type ComputeErrorCode, type ComputeErrorOptions } from './backend/compute-error.js';
+export { type ComputeEnvironment, readComputeEnvironment } from './backend/compute-environment.js';
 export { countTensors } from './backend/count-tensors.js';
 export { ensureBackend, type EnsuredBackend } from './backend/ensure-backend.js';
-export { visibleGpus } from './backend/gpu.js';
-export { installBackend, type InstallOptions } from './backend/installer/install-backend.js';
+export { installBackend, type InstallBackendOptions } from './backend/installer/install-backend.js';
 export { installWebGpu } from './backend/installer/webgpu/install-webgpu.js';
 export { type Processor, usableProcessors } from './backend/installer/build/processor.js';
 export type { InstallProgress, InstallStage, OnInstallProgress } from './backend/installer/progress.js';
 export { removeBackend, type RemoveBackendOptions } from './backend/installer/remove-backend.js';
 export {
-  chosenTensorflowVersion,
   parseTensorflowVersion,
   type TensorflowVersion,
   TENSORFLOW_VERSIONS,
@@ -21,7 +20,7 @@ export {
   listBackends,
   type ListBackendsOptions,
 } from './backend/list-backends.js';
-export { type MatrixProducts, multipliesInFloat32 } from './backend/matrix-products.js';
+export { multipliesInFloat32, type TensorflowSettings } from './backend/node-addon.js';
 export { openBackend, type OpenBackendOptions } from './backend/open-backend.js';
 export { readsSynchronously } from './backend/webgpu.js';
 export { adamWStep } from './ops/optimizer/adamw-step.js';

@@ -2,7 +2,7 @@ import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
-export interface PolicyActorOptions {
+interface PolicyActorOptions {
   readonly generator: Generator;
   readonly text: PolicyText;
   readonly maxTokens: number;

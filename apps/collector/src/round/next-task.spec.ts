@@ -13,7 +13,7 @@ import {
 import { controlEvent } from '@retrace/trajectory/testing';
 import { nextTask } from './next-task.js';
 
-const runId = '01900000-0000-7000-8000-000000000001';
+const RUN_ID = '01900000-0000-7000-8000-000000000001';
 const file = { sha256: 'a'.repeat(64), sizeBytes: 1 };
 
 /** A run whose control events are applied one after the other. */
@@ -103,7 +103,7 @@ class Story {
   }
 
   private event<K extends ControlEventKind>(kind: K, payload: Partial<PayloadOf<K>>): RetraceEvent<K> {
-    return controlEvent({ logId: '', runId }, kind, payload);
+    return controlEvent({ logId: '', runId: RUN_ID }, kind, payload);
   }
 }
 

@@ -31,7 +31,7 @@ export interface RoundSetting {
   readonly signal: AbortSignal;
 }
 
-export interface Round {
+interface Round {
   readonly episodes: readonly PlannedEpisode[];
   readonly actor: Actor;
   readonly idleSeconds: number;

@@ -9,7 +9,7 @@ export interface SpoolOptions {
   readonly maxBytes: number;
 }
 
-export interface OpenedSpool {
+interface OpenedSpool {
   /** One a partition. */
   readonly files: readonly SpoolFile[];
   /** What an earlier writer left. */

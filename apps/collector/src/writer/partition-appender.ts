@@ -15,7 +15,7 @@ export interface AppendTiming {
   readonly retryAfterMs: number;
 }
 
-export interface PartitionAppenderParts extends AppendTiming {
+interface PartitionAppenderParts extends AppendTiming {
   readonly log: EventLog;
   readonly partition: number;
   readonly queue: PartitionQueue;

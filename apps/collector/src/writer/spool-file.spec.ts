@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SpoolFile } from './spool-file.js';
 
-const logId = '01890000-0000-7000-8000-000000000000';
-const otherLogId = '01890000-0000-7000-8000-000000000001';
+const LOG_ID = '01890000-0000-7000-8000-000000000000';
+const OTHER_LOG_ID = '01890000-0000-7000-8000-000000000001';
 const record = (text: string): Uint8Array => Buffer.from(text);
 const texts = (records: readonly Uint8Array[]): string[] =>
   records.map((bytes) => Buffer.from(bytes).toString());
@@ -21,21 +21,21 @@ describe('SpoolFile', () => {
 
   /** A file with these records, closed. */
   async function write(...all: string[]): Promise<void> {
-    const spool = await SpoolFile.open(path, logId);
+    const spool = await SpoolFile.open(path, LOG_ID);
     await spool.append(all.map(record));
     await spool.close();
   }
 
   /** What the file holds by a new open. */
   async function reopen(): Promise<{ records: string[]; numCutBytes: number }> {
-    const spool = await SpoolFile.open(path, logId);
+    const spool = await SpoolFile.open(path, LOG_ID);
     const records = spool.numRecords > 0 ? texts(await spool.peek(1e6)) : [];
     await spool.close();
     return { records, numCutBytes: spool.numCutBytes };
   }
 
   it('gives records back in order, also by another process, until they are taken', async () => {
-    const spool = await SpoolFile.open(path, logId);
+    const spool = await SpoolFile.open(path, LOG_ID);
     await spool.append([record('one'), record('')]);
     await spool.append([record('three')]);
     expect(texts(await spool.peek(1))).toEqual(['one']);
@@ -46,7 +46,7 @@ describe('SpoolFile', () => {
   });
 
   it('gives its disk space back once everything is taken', async () => {
-    const spool = await SpoolFile.open(path, logId);
+    const spool = await SpoolFile.open(path, LOG_ID);
     const emptyBytes = spool.sizeBytes;
     await spool.append([record('one'), record('two')]);
     await spool.take(2);
@@ -92,18 +92,18 @@ describe('SpoolFile', () => {
 
   it('refuses records of another log, naming both, and files that are no spool', async () => {
     await write('one');
-    await expect(SpoolFile.open(path, otherLogId)).rejects.toThrow(
+    await expect(SpoolFile.open(path, OTHER_LOG_ID)).rejects.toThrow(
       expect.objectContaining({
         code: 'SPOOL_UNUSABLE',
-        message: expect.stringMatching(`${logId}.*${otherLogId}`) as string,
+        message: expect.stringMatching(`${LOG_ID}.*${OTHER_LOG_ID}`) as string,
       }) as Error,
     );
     await writeFile(path, 'x'.repeat(100));
-    await expect(SpoolFile.open(path, logId)).rejects.toThrow(/no spool file/);
+    await expect(SpoolFile.open(path, LOG_ID)).rejects.toThrow(/no spool file/);
   });
 
   it('says so when its file shrinks in use', async () => {
-    const spool = await SpoolFile.open(path, logId);
+    const spool = await SpoolFile.open(path, LOG_ID);
     await spool.append([record('one')]);
     await truncate(path, 50);
     await expect(spool.peek(100)).rejects.toThrow(

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { TrajectoryWriter } from './trajectory-writer.js';
 
 // Fixed, and with it the partition of each episode.
-const runId = '01a00000-0000-7000-8000-000000000001';
+const RUN_ID = '01a00000-0000-7000-8000-000000000001';
 
 function eventOf(ordinal: number): AnyEvent {
   return episodeEvent(
-    { logId: runId, runId, episodeId: episodeIdFor({ runId, ordinal }) },
+    { logId: RUN_ID, runId: RUN_ID, episodeId: episodeIdFor({ runId: RUN_ID, ordinal }) },
     'EpisodeStarted',
     0,
   ) as AnyEvent;
@@ -20,7 +20,7 @@ function eventOf(ordinal: number): AnyEvent {
 function gatedLog() {
   const appends: { partition: number; ordinals: string[]; settle: (error?: Error) => void }[] = [];
   const log = {
-    logId: runId,
+    logId: RUN_ID,
     maxRecordBytes: 1e6,
     maxEventBytes: 1e6,
     numPartitions: () => 2,

@@ -44,7 +44,7 @@ const COLUMNS: readonly TableColumn<EpisodeListItem>[] = [
   },
 ];
 
-export interface EpisodeTableProps {
+interface EpisodeTableProps {
   readonly episodes: readonly EpisodeListItem[];
   readonly isStale: boolean;
 }

@@ -11,7 +11,7 @@ export interface WorkerPoolOptions {
   readonly tokenizerHash: string;
   /** That of the trainer: every process computes on the same kind of device. */
   readonly backend: BackendName;
-  /** `visibleGpus` of the machine; the process of rank r gets the r-th of them, from 0, and again from the first where they are fewer. */
+  /** The machine's GPUs. The process of rank r gets number r mod their count; rank 0 is the trainer. */
   readonly gpus: readonly string[];
   /** That of the trainer's own model. */
   readonly modelHash: string;
@@ -104,7 +104,7 @@ export class WorkerPool implements GradientWorkers {
     const { recipe, vocabSize, tokenizerHash, backend, gpus, modelHash } = this.options;
     const worker = new WorkerProcess({
       rank: index + 1,
-      environment: { ...process.env, ...deviceOf(index + 1, gpus) },
+      environment: { ...process.env, ...onlyGpu(index + 1, gpus) },
       exchangeDescriptor: this.exchange.descriptor,
     });
     this.workers[index] = worker;
@@ -117,7 +117,7 @@ export class WorkerPool implements GradientWorkers {
   }
 }
 
-/** The environment that leaves one GPU to the process of that rank, 0 being the trainer's own; nothing where there is none. */
-export function deviceOf(rank: number, gpus: readonly string[]): { readonly CUDA_VISIBLE_DEVICES?: string } {
+/** The environment that leaves one GPU visible to the process of that rank; empty where there is none. */
+function onlyGpu(rank: number, gpus: readonly string[]): { readonly CUDA_VISIBLE_DEVICES?: string } {
   return gpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: gpus[rank % gpus.length] };
 }

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from './worker-protocol.js';
 /** The compiled worker, also where the trainer itself runs from its sources. */
 const script = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
 
-export interface WorkerProcessOptions {
+interface WorkerProcessOptions {
   /** From 1; the trainer itself is 0. */
   readonly rank: number;
   readonly environment: NodeJS.ProcessEnv;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepLoss, UpdateEngine } from './update-engine.js';
 
 /** An implementation of `UpdateEngine` to try. */
-export interface EngineUnderTest {
+interface EngineUnderTest {
   /** A new engine with a critic in the state that a run starts from, the same each time; all of them share one place for saved files. */
   readonly open: () => Promise<UpdateEngine>;
   readonly close: (engine: UpdateEngine) => Promise<void>;

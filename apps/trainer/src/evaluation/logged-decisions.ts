@@ -21,7 +21,7 @@ export interface LoggedDecisions extends LoggedEpisodes {
 /** The reward of each step of an episode; null where it is not known. */
 export type StepRewards = readonly number[] | null;
 
-export interface DecisionsInput {
+interface DecisionsInput {
   readonly columns: EpisodeColumns;
   readonly batch: TokenBatch;
   /** [E] */

@@ -28,7 +28,7 @@ export interface UnavailableEstimator {
   readonly reason: string;
 }
 
-export interface QEstimateOptions {
+interface QEstimateOptions {
   readonly logged: LoggedDecisions;
   /** Discount per decision. */
   readonly gamma: number;

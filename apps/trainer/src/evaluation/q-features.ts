@@ -3,7 +3,7 @@ import { evaluateLogprobs, type Transformer } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { Decision, LoggedDecisions } from './logged-decisions.js';
 
-export interface QFeatureOptions {
+interface QFeatureOptions {
   readonly temperature: number;
   readonly maxTokensPerMicroBatch: number;
 }

@@ -2,7 +2,7 @@ import type { BatchPlanned, GroupPool } from '@retrace/trajectory';
 import type { LostEpisode } from '@retrace/store';
 import { TrainerError } from '../trainer-error.js';
 
-export interface LeaveOutLost {
+interface LeaveOutLost {
   readonly lost: readonly LostEpisode[];
   /** Whether the plan is not in the log yet, and may still be changed. */
   readonly isNew: boolean;

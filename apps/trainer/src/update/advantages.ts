@@ -11,7 +11,7 @@ import type { ScoredRewards } from './score-rewards.js';
 import { gather, not, shuffled } from './token-columns.js';
 import type { ChargedRewards } from './token-rewards.js';
 
-export interface AdvantageInput {
+interface AdvantageInput {
   readonly columns: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>;
   readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'truncated'>;
   readonly scored: ScoredRewards;
@@ -29,7 +29,7 @@ export interface AdvantageInput {
   readonly roles: Roles | null;
 }
 
-export interface AdvantageOptions extends AdvantageRecipe {
+interface AdvantageOptions extends AdvantageRecipe {
   /** [N] 1 = an action token that this update trains. */
   readonly trained: Uint8Array;
   /** Of the order that `shuffle` puts the advantages in. */

@@ -14,7 +14,7 @@ export interface AggregationRule {
   readonly denominator: 'all' | 'kept';
 }
 
-export interface WeightedTokens {
+interface WeightedTokens {
   /** [N] 1 = trained. */
   readonly trainedMask: Uint8Array;
   /** [N] 0 at trained tokens that were rejected; null: none was. */

@@ -20,7 +20,7 @@ export interface ReadEpisodes {
   readonly texts: EpisodeTexts[] | null;
 }
 
-export interface ReadEpisodesOptions {
+interface ReadEpisodesOptions {
   readonly log: EventLog;
   readonly reader: EpisodeSource;
   readonly runId: string;

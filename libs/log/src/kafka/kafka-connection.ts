@@ -13,18 +13,18 @@ const KEEP_ALIVE_MS = 60_000;
 
 const { Kafka, logLevel } = kafkajs;
 
-/** One try of something on a connected cluster; throws what kafkajs throws. */
+/** One attempt on a connected cluster; throws the errors of kafkajs. */
 type Attempt<T> = (cluster: Cluster) => Promise<T>;
 
 /**
- * The connections of one handle to the cluster, and the one place that retries: kafkajs gets a single try at everything, under
- * a time limit of ours, because its own retries can neither be stopped nor bounded.
+ * The connections of one handle to the cluster, and the only place that retries: kafkajs gets a single attempt at everything, under a time
+ * limit of ours, because its own retries can neither be stopped nor bounded.
  */
 export class KafkaConnection {
   readonly where: string;
-  /** Set when nothing this handle does can succeed any more; every later attempt rejects with it. */
+  /** Set when nothing on this handle can succeed any more; every later attempt rejects with it. */
   fatal: LogError | null = null;
-  /** Called while a recovery is under way: may set `fatal`, must not retry, which would wait for this very recovery. */
+  /** Called during a recovery. It may set `fatal`; it must not retry, because a retry waits for the recovery to end. */
   onReconnected: () => Promise<void> = () => Promise.resolve();
   private readonly options: ResolvedKafkaOptions;
   private readonly logger: Logger;
@@ -45,23 +45,19 @@ export class KafkaConnection {
     return this.closingController.signal;
   }
 
-  /** From now on metadata is about these topics; they must exist. */
+  /** Sets the topics, which must exist, whose metadata is kept. @throws LogError */
   async watchTopics(topics: readonly string[]): Promise<void> {
     this.topics = topics;
     await this.retrying('looking up topics', (cluster) => cluster.addMultipleTargetTopics(topics));
   }
 
   /**
-   * Tries until it succeeds, the error is one that no retry mends, or the time is over.
+   * Tries until an attempt succeeds, an error is permanent, or `requestDeadlineMs` is over.
    *
    * @throws LogError
    */
-  async retrying<T>(
-    what: string,
-    attempt: Attempt<T>,
-    { deadlineMs = this.options.requestDeadlineMs }: { readonly deadlineMs?: number } = {},
-  ): Promise<T> {
-    const giveUpAt = performance.now() + deadlineMs;
+  async retrying<T>(what: string, attempt: Attempt<T>): Promise<T> {
+    const giveUpAt = performance.now() + this.options.requestDeadlineMs;
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
         return await this.once(what, attempt);
@@ -74,7 +70,7 @@ export class KafkaConnection {
     }
   }
 
-  /** One attempt under the time limit for a request; rejects with what kafkajs throws, or `StalledError`. */
+  /** Makes one attempt under the time limit of a request. @throws the errors of kafkajs; StalledError; LogError `LOG_CLOSED` or `fatal` */
   async once<T>(what: string, attempt: Attempt<T>): Promise<T> {
     if (this.fatal !== null) throw this.fatal;
     if (this.closing.aborted)
@@ -86,9 +82,8 @@ export class KafkaConnection {
     );
   }
 
-  /** `promise`, or a `StalledError` when it takes longer than a request may. */
-  async within<T>(what: string, promise: Promise<T>): Promise<T> {
-    const timeoutMs = this.options.stallTimeoutMs;
+  /** Settles like `promise`. @throws StalledError after `timeoutMs`, by default the time that a request may take */
+  async within<T>(what: string, promise: Promise<T>, timeoutMs = this.options.stallTimeoutMs): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const stalled = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -102,7 +97,7 @@ export class KafkaConnection {
     }
   }
 
-  /** After a failed attempt: renews the metadata, or the connections if that fails too, and waits. Never rejects. */
+  /** Renews the metadata after a failed attempt, or the connections if that fails too, and waits. Never rejects. */
   async recover(error: unknown, backoffMs: number): Promise<void> {
     this.recovering ??= this.reconnect(error).finally(() => {
       this.recovering = null;
@@ -128,7 +123,7 @@ export class KafkaConnection {
     return cluster.findBroker({ nodeId: leaderId(cluster, topic, partition) });
   }
 
-  /** A connection of its own to the leader, for requests that wait there: a broker answers a connection's requests one by one. */
+  /** Opens another connection to the leader, for requests that wait there: a broker answers the requests of a connection one by one. */
   async openLeader(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
     const leader = leaderId(cluster, topic, partition);
     const target = cluster.brokerPool.metadata?.brokers.find(({ nodeId }) => String(nodeId) === leader);
@@ -144,7 +139,7 @@ export class KafkaConnection {
   }
 
   /**
-   * The same as `retrying`, for what the public admin client of kafkajs does; it connects for each attempt.
+   * Like `retrying`, for tasks of kafkajs's public admin client, which connects for each attempt.
    *
    * @throws LogError
    */
@@ -155,7 +150,7 @@ export class KafkaConnection {
         await admin.connect();
         return await task(admin);
       } finally {
-        // It waits for answers that may never come.
+        // Not awaited: it waits for answers that may never come.
         void admin.disconnect().catch(() => undefined);
       }
     });
@@ -171,7 +166,7 @@ export class KafkaConnection {
     const connecting = this.connect();
     this.cluster = connecting;
     connecting.catch(() => {
-      // One that was given up as stalled must not take its successor along.
+      // A connection that was given up as stalled must not remove its successor.
       if (this.cluster === connecting) this.cluster = null;
     });
     return connecting;

@@ -11,7 +11,7 @@ const TRANSACTION_TIMEOUT_MS = 60_000;
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 1_000;
 
-/** Kafka counts a producer's messages in 31 bits; kafkajs would go on at 0 one too early, which brokers refuse. */
+/** Kafka counts a producer's messages in 31 bits; kafkajs wraps to 0 one message too early, which brokers refuse. */
 const MAX_SEQUENCE = 2 ** 31 - 1;
 
 interface Identity {
@@ -19,34 +19,32 @@ interface Identity {
   readonly producerEpoch: number;
 }
 
-export interface PartitionProducerParts {
+interface PartitionProducerParts {
   readonly connection: KafkaConnection;
   readonly options: ResolvedKafkaOptions;
   readonly topic: string;
   readonly partition: number;
-  /** Whose messages these are; else the cluster is asked for a new one. */
+  /** Producer id of the messages; by default the cluster gives a new one. */
   readonly identity?: Identity;
 }
 
 /**
- * Sends batches to one partition, one at a time, each as one request with one record batch: brokers take that whole or not
- * at all. Idempotent by Kafka's means: a producer id and a count of messages, kept through retries, by which the broker knows a batch
- * again that it already has. Gives up at a deadline of its own, and then goes on under a new id.
+ * Sends batches to one partition, one at a time, each as one request with one record batch, which a broker takes as a whole or not at
+ * all. Idempotent: a producer id and a count of messages stay the same through retries, so the broker recognizes a batch that it already
+ * has. A batch fails at the deadline `deliveryTimeoutMs`; the next one is sent under a new id.
  */
 export class PartitionProducer {
-  private readonly parts: PartitionProducerParts;
   private identity: Identity | null;
   private nextSequence = 0;
-  /** Where the next batch lies at the earliest, as far as this producer knows. */
+  /** Lowest offset that the next batch can have, as far as this producer knows. */
   private leastOffset = 0;
 
-  constructor(parts: PartitionProducerParts) {
-    this.parts = parts;
+  constructor(private readonly parts: PartitionProducerParts) {
     this.identity = parts.identity ?? null;
   }
 
   /**
-   * The offset of the first message, once all in-sync replicas have the batch. Calls must not overlap.
+   * Resolves with the offset of the first message once all in-sync replicas have the batch. Calls must not overlap.
    *
    * @throws LogError; after `LOG_UNREACHABLE` or `LOG_FAILED` the batch may have landed or may still land
    */
@@ -110,14 +108,14 @@ export class PartitionProducer {
     this.nextSequence = 0;
   }
 
-  /** Offsets only grow, unless the topic was made again under its name or lost its end. */
+  /** Checks that offsets grow: they don't if the topic was deleted and created again or lost its end. @throws LogError `LOG_REPLACED` */
   private requireAhead(firstOffset: number): void {
     if (firstOffset >= this.leastOffset) return;
     const { connection, topic, partition } = this.parts;
     connection.fatal = new LogError(
       'LOG_REPLACED',
       `partition ${partition} of topic ${topic} gave offset ${firstOffset}; must be at least ${this.leastOffset}: ` +
-        'the topic was made again or lost records that were acknowledged',
+        'the topic was deleted and created again, or lost acknowledged records',
     );
     throw connection.fatal;
   }
@@ -127,13 +125,7 @@ export class PartitionProducer {
     const failure = toLogError('append', connection.where, error);
     if (!mayHaveLanded || !failure.retriable) return failure;
     const unknown = `tried for ${options.deliveryTimeoutMs} ms; whether it landed is unknown`;
-    return new LogError(
-      failure.code === 'LOG_UNREACHABLE' ? 'LOG_UNREACHABLE' : 'LOG_FAILED',
-      `${failure.message}; ${unknown}`,
-      {
-        retriable: true,
-        cause: error,
-      },
-    );
+    const code = failure.code === 'LOG_UNREACHABLE' ? 'LOG_UNREACHABLE' : 'LOG_FAILED';
+    return new LogError(code, `${failure.message}; ${unknown}`, { retriable: true, cause: error });
   }
 }

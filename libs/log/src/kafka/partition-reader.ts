@@ -10,21 +10,21 @@ const READ_UNCOMMITTED = 0;
 const EARLIEST = -2;
 const LATEST = -1;
 
-/** Less than this isn't worth a request. */
+/** Least size of a fetch: a smaller one isn't worth a request. */
 const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 32 * 1024 * 1024;
 
 export interface Fetched {
   readonly records: readonly LogRecord[];
-  /** Where to fetch next: past everything that was looked at. */
+  /** Offset of the next fetch, after everything in this one. */
   readonly nextOffset: number;
-  /** End of the partition at the time. */
+  /** End of the partition at the time of the fetch. */
   readonly endOffset: number;
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly maxBytes: number;
-  /** How long the broker may wait for something to come. */
+  /** How long the broker may wait for records. */
   readonly waitMs: number;
 }
 
@@ -65,7 +65,7 @@ export class PartitionReader {
   }
 
   /**
-   * What an answer `OFFSET_OUT_OF_RANGE` means: the error to fail with, or null when there is just nothing at the offset yet.
+   * Explains an answer `OFFSET_OUT_OF_RANGE`: the error to fail with, or null when the offset has no record yet.
    *
    * @param mayBeAhead whether an offset beyond the end is no sign of a loss
    */
@@ -76,12 +76,12 @@ export class PartitionReader {
     const range = `the partition holds ${startOffset} to ${endOffset - 1}`;
     const reason =
       fromOffset < startOffset
-        ? 'retention or a deletion removed what lay between'
-        : 'it lost its end, or was made again';
+        ? 'retention or a deletion removed the records before that'
+        : 'it lost its end, or was deleted and created again';
     return this.missing(`offset ${fromOffset} was asked for, ${range}: ${reason}`);
   }
 
-  /** A record damaged on its way is fetched once more; one that lies damaged in the log is what it is. */
+  /** Fetches again if a record is damaged: it may be so in transit only. The second answer counts, damaged or not. */
   private async fetchIntact(
     broker: Broker,
     fromOffset: number,
@@ -92,7 +92,7 @@ export class PartitionReader {
     return this.fetchMessages(broker, fromOffset, options);
   }
 
-  /** The messages as they lie in Kafka, from an offset on. */
+  /** Fetches the messages as Kafka stores them, from an offset on. */
   async fetchMessages(
     broker: Broker,
     fromOffset: number,
@@ -108,7 +108,7 @@ export class PartitionReader {
       topics: [{ topic, partitions: [{ partition, fetchOffset: String(fromOffset), maxBytes: numBytes }] }],
     });
     const { highWatermark, messages } = responses[0].partitions[0];
-    // A batch that begins before the offset comes whole.
+    // A batch that begins before the offset is sent as a whole.
     const first = messages.findIndex(({ offset }) => Number(offset) >= fromOffset);
     return { messages: first < 0 ? [] : messages.slice(first), endOffset: Number(highWatermark) };
   }
@@ -124,7 +124,7 @@ export class PartitionReader {
     }
   }
 
-  /** The record that a pointer stands for; the pointer itself, a dead letter for every reader, when its fragments are gone. */
+  /** Resolves a pointer to its record; to the pointer itself, a dead letter for every reader, if its fragments are gone. */
   private async resolve(broker: Broker, value: Buffer): Promise<Buffer> {
     const pointer = decodePointer(value);
     if (pointer === null) return value;

@@ -4,7 +4,7 @@ import { uuidFromBytes } from '@retrace/trajectory';
 
 export interface DescribedTopic {
   readonly topic: string;
-  /** UUID that the cluster gave the topic when it was created: a topic made again under the same name has another. */
+  /** UUID that the cluster gave the topic: a topic that is deleted and created again has another one. */
   readonly topicId: string;
   readonly numPartitions: number;
   readonly replicationFactor: number;
@@ -33,7 +33,7 @@ export function describeTopics(
 
 function encodeRequest(topics: readonly string[]): Encoder {
   const encoder = new Encoder();
-  // The end of the request's header, in its second version: no tagged fields.
+  // The end of the second version of the request's header: no tagged fields.
   encoder.writeUVarInt(0).writeUVarInt(topics.length + 1);
   for (const topic of topics) encoder.writeBuffer(NO_TOPIC_ID).writeUVarIntString(topic).writeUVarInt(0);
   return encoder.writeBoolean(false).writeBoolean(false).writeUVarInt(0);

@@ -12,7 +12,7 @@ import type { TurnRequest } from './turn.js';
 const options = { maxSlots: 5, maxTokens: 48, maxNewTokens: 6 };
 
 /** What training demands of stored logprobs. */
-const ratioTolerance = 1e-4;
+const RATIO_TOLERANCE = 1e-4;
 
 /** An episode as a collector would record it. */
 interface Recorded {
@@ -66,7 +66,7 @@ await onEachBackend('Generator', () => {
     const byFormer = await evaluateLogprobs(former, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
     const byOther = await evaluateLogprobs(other, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
     const expected = [...byFormer.logprobs.subarray(4, 6), ...byOther.logprobs.subarray(6)];
-    expectClose(turn.logprobs, expected, ratioTolerance);
+    expectClose(turn.logprobs, expected, RATIO_TOLERANCE);
     dispose(generator, model, other, former);
   });
 
@@ -84,7 +84,7 @@ await onEachBackend('Generator', () => {
       temperature: 1,
       maxTokensPerMicroBatch: 64,
     });
-    expectClose(turn.logprobs, [...logprobs.subarray(5)], ratioTolerance);
+    expectClose(turn.logprobs, [...logprobs.subarray(5)], RATIO_TOLERANCE);
     dispose(generator, model);
   });
 
@@ -275,7 +275,7 @@ async function expectScored(
   const sampled = episodes.flatMap((episode) => episode.logprobs.map((logprob) => !Number.isNaN(logprob)));
   const kept = (values: ArrayLike<number>) => Array.from(values).filter((_, n) => sampled[n]);
   const expectColumn = (column: 'logprobs' | 'rawLogprobs' | 'entropies', expected: Float32Array) => {
-    expectClose(kept(episodes.flatMap((episode) => episode[column])), kept(expected), ratioTolerance);
+    expectClose(kept(episodes.flatMap((episode) => episode[column])), kept(expected), RATIO_TOLERANCE);
   };
   expect(sampled.filter(Boolean).length).toBeGreaterThan(4);
   expectColumn('logprobs', scaled.logprobs);

@@ -11,7 +11,7 @@ import { valuesAtEnd } from './values-at-end.js';
 const lengths = [7, 12, 1, 0, 12, 3, 25];
 const batch = randomBatch(lengths, { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.3, seed: 2 });
 const options = { temperature: 0.9, maxTokensPerMicroBatch: 4096 };
-const tolerance = 1e-5;
+const TOLERANCE = 1e-5;
 
 await onEachBackend('evaluateLogprobs', () => {
   it('does not depend on micro-batches or on which sequences share a row', async () => {
@@ -138,7 +138,7 @@ await onEachBackend('valuesAtEnd', () => {
       // V of the state in which a further token, whichever, is chosen.
       const sequence = batch.tokenIds.slice(batch.sequenceOffsets[s], batch.sequenceOffsets[s + 1]);
       const { values } = await evaluateLogprobs(model, single(Int32Array.of(...sequence, 0)), options);
-      expect(Math.abs(atEnd[s] - values![lengths[s]])).toBeLessThan(tolerance);
+      expect(Math.abs(atEnd[s] - values![lengths[s]])).toBeLessThan(TOLERANCE);
     }
     model.dispose();
   });
@@ -157,5 +157,5 @@ function single(tokenIds: Int32Array): SequenceBatch {
 function expectClose(actual: Float32Array, expected: Float32Array): void {
   expect(actual.length).toBe(expected.length);
   const worst = actual.reduce((max, value, n) => Math.max(max, Math.abs(value - expected[n])), 0);
-  expect(worst).toBeLessThan(tolerance);
+  expect(worst).toBeLessThan(TOLERANCE);
 }

@@ -12,7 +12,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
-export interface ReplayOptions extends CommonOptions {
+interface ReplayOptions extends CommonOptions {
   /** Run id, or `latest` for the newest run that has an update. */
   readonly run: string;
   readonly update: number;

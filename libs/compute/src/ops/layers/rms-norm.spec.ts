@@ -4,13 +4,13 @@ import { expectSameFunction, normal } from '../../testing/expect-same-function.j
 import { onEachBackend } from '../../testing/on-each-backend.js';
 import { applyNormWeight, rmsNorm } from './rms-norm.js';
 
-const epsilon = 1e-6;
+const EPSILON = 1e-6;
 
 await onEachBackend('rmsNorm', () => {
   it('has the value and the gradient of the composed expression', () => {
-    const composed = (x: tf.Tensor) => tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), 1, true), epsilon)));
-    expectSameFunction((x) => rmsNorm(x, epsilon), composed, [normal([7, 12], 1)]);
-    expectSameFunction((x) => rmsNorm(x, epsilon), composed, [normal([2000, 37], 1)]);
+    const composed = (x: tf.Tensor) => tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), 1, true), EPSILON)));
+    expectSameFunction((x) => rmsNorm(x, EPSILON), composed, [normal([7, 12], 1)]);
+    expectSameFunction((x) => rmsNorm(x, EPSILON), composed, [normal([2000, 37], 1)]);
   });
 
   it('divides by the root of the mean square', () => {
@@ -21,7 +21,7 @@ await onEachBackend('rmsNorm', () => {
   });
 
   it('keeps a row of zeros finite', () => {
-    const gradient = tf.grad((x) => tf.sum(rmsNorm(x, epsilon)))(tf.zeros([1, 4]));
+    const gradient = tf.grad((x) => tf.sum(rmsNorm(x, EPSILON)))(tf.zeros([1, 4]));
     expect([...gradient.dataSync()].every(Number.isFinite)).toBe(true);
   });
 });

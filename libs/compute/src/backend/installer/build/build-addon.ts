@@ -2,12 +2,15 @@ import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ComputeError } from '../../compute-error.js';
 import { addonSourceDirectory, nodeGypScript } from './addon-sources.js';
-import type { BuildTools } from './build-tools.js';
+import type { CompileStep } from './build-tools.js';
 import { BINDING_FILE, INCLUDE_DIRECTORY, LIBRARY_DIRECTORY } from '../installation.js';
 import type { CommandResult } from '../run-command.js';
 import { lastLine, runCommand } from '../run-command.js';
 import type { WheelEntry } from '../wheels/wheel-archive.js';
 import { WheelArchive } from '../wheels/wheel-archive.js';
+
+/** Environment of a process that tests an addon: without TensorFlow's messages, and without GPUs. */
+export const ON_PROCESSOR_ONLY = { TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' } as const;
 
 const LIBRARIES = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'] as const;
 /** The C API, and the headers that it includes. */
@@ -20,8 +23,8 @@ const HEADER_FOLDERS = [
 ] as const;
 
 /**
- * Takes the libraries and the headers of the C API out of a TensorFlow wheel, and drops the libraries' unneeded
- * symbols where `strip` is at hand (a quarter of their size).
+ * Extracts the libraries and the headers of the C API from a TensorFlow wheel. Where the command `strip` exists, it
+ * removes unneeded symbols, a quarter of the libraries' size.
  */
 export async function unpackTensorflow(
   wheelPath: string,
@@ -48,7 +51,7 @@ export async function unpackTensorflow(
   await runCommand('strip', ['--strip-unneeded', ...LIBRARIES.map((library) => join(folder, library))]);
 }
 
-/** Unzips the libraries of NVIDIA's wheels to where TensorFlow's own RUNPATH finds them: `lib/../nvidia/<package>/lib`. */
+/** Extracts the libraries of NVIDIA's wheels to where TensorFlow's RUNPATH finds them: `lib/../nvidia/<package>/lib`. */
 export async function unpackNvidia(
   wheelPaths: readonly string[],
   directory: string,
@@ -70,22 +73,22 @@ export async function unpackNvidia(
 }
 
 /**
- * Compiles the addon in `directory`, which holds the unpacked TensorFlow, and removes what only the compiler needs.
+ * Compiles the addon in `directory`, which holds the unpacked TensorFlow, and removes the compiler's inputs.
  *
- * @throws ComputeError `BACKEND_INSTALL_FAILED` with the last line that the compiler said.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` with the last line of the compiler's output
  */
-export async function compileAddon(
-  directory: string,
-  { python, nodePrefix }: BuildTools,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function compileAddon({
+  directory,
+  tools: { python, nodePrefix },
+  signal,
+}: CompileStep): Promise<void> {
   const sources = addonSourceDirectory();
   const libraryFolder = join(directory, LIBRARY_DIRECTORY);
   await cp(join(sources, 'binding.gyp'), join(directory, 'binding.gyp'));
   await cp(join(sources, 'package.json'), join(directory, 'package.json'));
   await cp(join(sources, 'binding'), join(directory, 'binding'), { recursive: true });
   await mkdir(join(directory, 'lib'), { recursive: true });
-  // The linker's names; the addon itself asks for the versioned ones.
+  // The linker looks for these names; the addon itself loads the versioned ones.
   await symlink(LIBRARIES[0], join(libraryFolder, 'libtensorflow.so'));
   await symlink(LIBRARIES[1], join(libraryFolder, 'libtensorflow_framework.so'));
   const result = await runCommand(
@@ -107,11 +110,11 @@ export async function compileAddon(
 /**
  * Loads the built addon in a process of its own and multiplies 3 × 3 with it.
  *
- * @throws ComputeError `BACKEND_INSTALL_FAILED` if it can't be loaded, or gives something else than 9.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` if it does not load, or the product is not 9
  */
 export async function testAddon(directory: string): Promise<void> {
   const result = await runCommand(process.execPath, ['-e', MULTIPLICATION, join(directory, BINDING_FILE)], {
-    environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
+    environment: ON_PROCESSOR_ONLY,
     timeoutMs: 120_000,
   });
   if (result.exitCode !== 0 || !result.output.endsWith('product 9')) {

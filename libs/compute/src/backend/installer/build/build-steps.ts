@@ -1,17 +1,15 @@
-import { compileAddon, testAddon, unpackNvidia, unpackTensorflow } from './build-addon.js';
-import type { BuildTools } from './build-tools.js';
-import { findBuildTools } from './build-tools.js';
+import type { ComputeEnvironment } from '../../compute-environment.js';
+import { platformName, type TensorflowBuild } from '../installation.js';
 import { downloadRequirements, downloadWheel } from '../wheels/download-wheel.js';
-import { platformName } from '../installation.js';
-import type { TensorflowBuild } from '../installation.js';
-import { findNativeOps, compileNativeOps } from './native-ops.js';
 import {
   NVIDIA_DOWNLOAD_BYTES,
   NVIDIA_PLATFORMS,
   nvidiaRequirements,
 } from '../wheels/nvidia-requirements.js';
-import type { WheelPin } from '../wheels/wheel-pins.js';
-import { wheelPinFor } from '../wheels/wheel-pins.js';
+import { type WheelPin, wheelPinFor } from '../wheels/wheel-pins.js';
+import { compileAddon, testAddon, unpackNvidia, unpackTensorflow } from './build-addon.js';
+import { type BuildTools, type CompileStep, findBuildTools } from './build-tools.js';
+import { compileNativeOps, findNativeOps } from './native-ops.js';
 
 export interface DownloadStep {
   readonly tools: BuildTools;
@@ -26,45 +24,42 @@ export interface UnpackStep {
   readonly onFraction: (fraction: number, message: string) => void;
 }
 
-export interface CompileStep {
-  readonly tools: BuildTools;
-  readonly directory: string;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What an installation does, apart from when, where, and that nobody else does it at the same time. */
+/** The steps of an installation; `installWith` decides when and where they run, and that only one process runs them. */
 export interface BuildSteps {
   /** @throws ComputeError `BACKEND_NOT_INSTALLABLE` in one sentence */
-  findTools(environment: NodeJS.ProcessEnv | undefined): Promise<BuildTools>;
-  /** Returns the files that `unpack` needs; files that are there already are not downloaded again. */
+  findTools(): Promise<BuildTools>;
+  /** Returns the files that `unpack` needs; files that exist already are not downloaded again. */
   download(step: DownloadStep): Promise<readonly string[]>;
   unpack(step: UnpackStep): Promise<void>;
   compile(step: CompileStep): Promise<void>;
-  /** Computes with what was built, in a process of its own. */
+  /** Computes with the built addon, in a process of its own. */
   test(directory: string): Promise<void>;
-  /** Whether a finished installation has Retrace's own ops. */
+  /** Says whether a finished installation has Retrace's own ops. */
   hasOps(directory: string): boolean;
   /** Compiles Retrace's own ops into a finished installation. */
   compileOps(step: CompileStep): Promise<void>;
 }
 
 /** The steps for a build on this platform, or null where no wheel is pinned for it. */
-export function buildStepsFor({ version, variant }: TensorflowBuild): BuildSteps | null {
+export function buildStepsFor(
+  { version, variant }: TensorflowBuild,
+  { processor, variables }: ComputeEnvironment,
+): BuildSteps | null {
   const pin = wheelPinFor(platformName(), variant, version);
   if (pin === null) return null;
   return {
-    findTools: findBuildTools,
+    findTools: () => findBuildTools(variables),
     download: (step) => (variant === 'cuda' ? downloadWithCuda(pin, step) : downloadTensorflow(pin, 1, step)),
     unpack: unpackAll,
-    compile: ({ directory, tools, signal }) => compileAddon(directory, tools, signal),
+    compile: compileAddon,
     test: testAddon,
-    // On a GPU tensors would have to leave it for ops that run on processors.
-    hasOps: (directory) => variant === 'cuda' || findNativeOps(directory) !== null,
-    compileOps: ({ directory, tools, signal }) => compileNativeOps(directory, tools, signal),
+    // The ops run on processors, and tensors would have to leave the GPU for them.
+    hasOps: (directory) => variant === 'cuda' || findNativeOps(directory, processor) !== null,
+    compileOps: (step) => compileNativeOps(step, processor),
   };
 }
 
-/** @param share of the whole download that is TensorFlow */
+/** @param share TensorFlow's part of all that is downloaded, 0 to 1 */
 async function downloadTensorflow(
   pin: WheelPin,
   share: number,

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../testing/temporary-directory.js';
 import { findBuildTools, firstWithNodeHeaders } from './build-tools.js';
 
-const works = 'exit 0';
-const python = 'case "$*" in *pip*) exit 0;; *) exit 0;; esac';
-const pythonWithoutPip = 'case "$*" in *pip*) exit 1;; *) exit 0;; esac';
-const allTools = { python3: python, 'g++': works, make: works };
+const WORKS = 'exit 0';
+const PYTHON = 'case "$*" in *pip*) exit 0;; *) exit 0;; esac';
+const PYTHON_WITHOUT_PIP = 'case "$*" in *pip*) exit 1;; *) exit 0;; esac';
+const allTools = { python3: PYTHON, 'g++': WORKS, make: WORKS };
 
 /** A machine on which these commands exist, and no others. */
 async function machineWith(commands: Readonly<Record<string, string>>): Promise<NodeJS.ProcessEnv> {
@@ -32,21 +32,21 @@ describe('findBuildTools', () => {
   it.each([
     [
       'python3',
-      { 'g++': works, make: works },
+      { 'g++': WORKS, make: WORKS },
       'Python 3.8 or newer (`python3`) was not found; install python3.',
     ],
     ['a new enough python3', { ...allTools, python3: 'exit 1' }, 'Python 3.8 or newer'],
     [
       'pip',
-      { ...allTools, python3: pythonWithoutPip },
+      { ...allTools, python3: PYTHON_WITHOUT_PIP },
       '`python3 -m pip` does not run; install python3-pip.',
     ],
     [
       'a compiler',
-      { python3: python, make: works },
+      { python3: PYTHON, make: WORKS },
       'no C++ compiler (c++, g++ or clang++) was found; install g++.',
     ],
-    ['make', { python3: python, 'g++': works }, '`make` was not found; install make.'],
+    ['make', { python3: PYTHON, 'g++': WORKS }, '`make` was not found; install make.'],
   ])('says in one sentence that %s is missing', async (_, commands, sentence) => {
     const environment = await machineWith(commands);
     const attempt = findBuildTools(environment);

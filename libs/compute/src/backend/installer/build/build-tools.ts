@@ -4,19 +4,28 @@ import { dirname, join, resolve } from 'node:path';
 import { ComputeError } from '../../compute-error.js';
 import { runCommand } from '../run-command.js';
 
-/** What the installation needs from the machine. */
+/** The parts of the machine that an installation uses. */
 export interface BuildTools {
   readonly python: string;
   /** A directory that holds `include/node/node_api.h`. */
   readonly nodePrefix: string;
 }
 
+/** Where and with which tools something is compiled. */
+export interface CompileStep {
+  readonly tools: BuildTools;
+  /** An installation, finished or being built. */
+  readonly directory: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Finds Python 3 with pip, a C++ compiler, make and the headers of Node.
  *
- * @throws ComputeError `BACKEND_NOT_INSTALLABLE`, one sentence that names the first that is missing and what brings it.
+ * @param environment variables under which they are looked for; PYTHON and CXX name a Python and a compiler
+ * @throws ComputeError `BACKEND_NOT_INSTALLABLE`, one sentence that names the first missing one and how to install it
  */
-export async function findBuildTools(environment: NodeJS.ProcessEnv = process.env): Promise<BuildTools> {
+export async function findBuildTools(environment: NodeJS.ProcessEnv): Promise<BuildTools> {
   const python = await firstThatRuns(
     [environment['PYTHON'], 'python3', 'python'],
     ['-c', PYTHON_CHECK],
@@ -46,7 +55,7 @@ install libnode-dev, or run \`npx node-gyp install\``,
 
 const PYTHON_CHECK = 'import sys; sys.exit(0 if sys.version_info >= (3, 8) else 1)';
 
-/** The addon uses Node-API alone, which is stable across versions of Node, so any headers serve. */
+/** Lists the places of Node's headers; of any version, because the addon uses only Node-API, which is stable. */
 async function nodePrefixes(environment: NodeJS.ProcessEnv): Promise<(string | undefined)[]> {
   const cache = environment['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   return [
@@ -59,7 +68,7 @@ async function nodePrefixes(environment: NodeJS.ProcessEnv): Promise<(string | u
   ];
 }
 
-/** The first of some directories that holds `include/node/node_api.h`, or null. */
+/** Returns the first directory that holds `include/node/node_api.h`, or null. */
 export async function firstWithNodeHeaders(
   prefixes: readonly (string | undefined)[],
 ): Promise<string | null> {

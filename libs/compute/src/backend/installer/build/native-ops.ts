@@ -4,46 +4,46 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ComputeError } from '../../compute-error.js';
 import { nodeGypScript } from './addon-sources.js';
-import type { BuildTools } from './build-tools.js';
+import { ON_PROCESSOR_ONLY } from './build-addon.js';
+import type { CompileStep } from './build-tools.js';
 import { BINDING_FILE, INCLUDE_DIRECTORY, LIBRARY_DIRECTORY } from '../installation.js';
-import { runningProcessor } from './processor.js';
+import type { Processor } from './processor.js';
 import { lastLine, runCommand } from '../run-command.js';
 
 const OPS_FILE = 'retrace_ops.node';
 const QUIET_FILE = 'retrace_quiet.node';
 
-/** Addons of our own beside TensorFlow's, by their paths. */
+/** Paths of Retrace's own addons. */
 export interface NativeAddons {
   readonly ops: string;
-  /** Has `silently`, for the load of TensorFlow itself. */
+  /** Exports `silently`, under which TensorFlow itself is loaded. */
   readonly quiet: string;
 }
 
 /**
- * Where the compiled ops of an installation are, or null if they were not compiled from the present sources for this processor. An
- * installation is whole without them: ops are then composed of TensorFlow's own.
+ * Finds the compiled ops of an installation; null if none were compiled from the present sources for this processor. An
+ * installation is complete without them: ops are then composed of TensorFlow's own.
  */
-export function findNativeOps(installationDirectory: string): NativeAddons | null {
+export function findNativeOps(installationDirectory: string, processor: Processor): NativeAddons | null {
   const sources = findSources();
   if (sources === null) return null;
-  const directory = join(installationDirectory, nativeOpsDirectory(sources));
+  const directory = join(installationDirectory, nativeOpsDirectory(sources, processor));
   const addons = { ops: join(directory, OPS_FILE), quiet: join(directory, QUIET_FILE) };
   return existsSync(addons.ops) && existsSync(addons.quiet) ? addons : null;
 }
 
 /**
- * Compiles the ops for this processor against an installation, loads them in a process of their own, and puts them into place.
+ * Compiles the ops against the installation in `directory`, tests them in a process of their own, and moves them into it.
  *
- * @throws ComputeError `BACKEND_INSTALL_FAILED` with what the compiler or the loader said.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` with the last line of the compiler's or the loader's output
  */
 export async function compileNativeOps(
-  installationDirectory: string,
-  { python, nodePrefix }: BuildTools,
-  signal?: AbortSignal,
+  { directory: installationDirectory, tools: { python, nodePrefix }, signal }: CompileStep,
+  processor: Processor,
 ): Promise<void> {
   const sources = findSources();
   if (sources === null) throw failed('Finding', 'their sources are not part of this build');
-  // Two levels below the installation, as the addon is, for the same RUNPATH.
+  // Two levels below the installation, like the addon, because they have the same RUNPATH.
   await mkdir(join(installationDirectory, 'lib'), { recursive: true });
   const build = await mkdtemp(join(installationDirectory, 'lib', '.building-'));
   try {
@@ -54,7 +54,7 @@ export async function compileNativeOps(
         ...[nodeGypScript(), 'rebuild', `--nodedir=${nodePrefix}`, `--python=${python}`],
         `--tensorflow_include=${join(installationDirectory, INCLUDE_DIRECTORY)}`,
         `--tensorflow_lib=${join(installationDirectory, LIBRARY_DIRECTORY)}`,
-        `--processor=${runningProcessor()}`,
+        `--processor=${processor}`,
       ],
       { directory: build, signal },
     );
@@ -64,7 +64,7 @@ export async function compileNativeOps(
     for (const file of [OPS_FILE, QUIET_FILE])
       await rename(join(build, 'build', 'Release', file), join(result, file));
     await testOps(installationDirectory, { ops: join(result, OPS_FILE), quiet: join(result, QUIET_FILE) });
-    const target = join(installationDirectory, nativeOpsDirectory(sources));
+    const target = join(installationDirectory, nativeOpsDirectory(sources, processor));
     await rm(target, { recursive: true, force: true });
     await rename(result, target);
   } finally {
@@ -72,7 +72,7 @@ export async function compileNativeOps(
   }
 }
 
-/** The folder `native` of this package, which is above this file wherever a build has put it; null if it is not there. */
+/** Returns the folder `native` of this package, above this file in sources and builds; null if a build left it out. */
 function findSources(): string | null {
   for (let above = import.meta.dirname; above !== dirname(above); above = dirname(above)) {
     const candidate = join(above, 'native');
@@ -81,11 +81,11 @@ function findSources(): string | null {
   return null;
 }
 
-/** Ops depend on their sources and the processor that they are compiled for; TensorFlow's version is that of the installation. */
-function nativeOpsDirectory(sources: string): string {
+/** Names the folder of ops by their sources and processor; TensorFlow's version is that of the installation. */
+function nativeOpsDirectory(sources: string, processor: Processor): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(sources).sort()) hash.update(name).update(readFileSync(join(sources, name)));
-  return join('lib', `ops-${hash.digest('hex').slice(0, 12)}-${runningProcessor()}`);
+  return join('lib', `ops-${hash.digest('hex').slice(0, 12)}-${processor}`);
 }
 
 async function testOps(installationDirectory: string, { ops, quiet }: NativeAddons): Promise<void> {
@@ -93,7 +93,7 @@ async function testOps(installationDirectory: string, { ops, quiet }: NativeAddo
     process.execPath,
     ['-e', ACTIVATION, quiet, join(installationDirectory, BINDING_FILE), ops],
     {
-      environment: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '-1' },
+      environment: ON_PROCESSOR_ONLY,
       timeoutMs: 120_000,
     },
   );
@@ -101,7 +101,7 @@ async function testOps(installationDirectory: string, { ops, quiet }: NativeAddo
     throw failed('Loading', lastLine(result));
 }
 
-/** SwiGLU of a gate of 5, which σ leaves nearly as it is, and 3.5236: 5·σ(5)·3.5236 = 17.5. */
+/** Computes SwiGLU of the gate 5 and 3.5236: 5·σ(5)·3.5236 = 17.5. */
 const ACTIVATION = `
   const binding = require(process.argv[1]).silently(() => require(process.argv[2]));
   require(process.argv[3]);

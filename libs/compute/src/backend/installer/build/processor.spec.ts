@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { processorOf, runningProcessor } from './processor.js';
+import { processorOf, chosenProcessor } from './processor.js';
 
 const cpuInfo = (flags: string): string =>
   `processor\t: 0\nflags\t\t: fpu sse2 ${flags}\nbugs\t\t:\n\nprocessor\t: 1\n`;
-const v3 = 'avx avx2 bmi1 bmi2 f16c fma';
-const v4 = `${v3} avx512f avx512bw avx512cd avx512dq avx512vl`;
+const V3 = 'avx avx2 bmi1 bmi2 f16c fma';
+const V4 = `${V3} avx512f avx512bw avx512cd avx512dq avx512vl`;
 
 describe('processorOf', () => {
   it.each([
     ['', 'baseline'],
     ['avx', 'baseline'],
-    [v3, 'x86-64-v3'],
+    [V3, 'x86-64-v3'],
     // Knights Landing has AVX-512 without the half of it that the ops use.
-    [`${v3} avx512f avx512cd`, 'x86-64-v3'],
-    [`${v4} amx_tile`, 'x86-64-v4'],
+    [`${V3} avx512f avx512cd`, 'x86-64-v3'],
+    [`${V4} amx_tile`, 'x86-64-v4'],
   ])('flags "%s" are %s', (flags, processor) => {
     expect(processorOf(cpuInfo(flags))).toBe(processor);
   });
@@ -25,10 +25,10 @@ describe('processorOf', () => {
 
 describe('RETRACE_PROCESSOR', () => {
   it('may name an older generation', () => {
-    expect(runningProcessor('baseline')).toBe('baseline');
+    expect(chosenProcessor('baseline')).toBe('baseline');
   });
 
   it.each(['x86-64-v9', 'avx2'])('is refused as %s', (asked) => {
-    expect(() => runningProcessor(asked)).toThrow(/RETRACE_PROCESSOR is '.*'; must be one of baseline/);
+    expect(() => chosenProcessor(asked)).toThrow(/RETRACE_PROCESSOR is '.*'; it must be one of baseline/);
   });
 });

@@ -4,8 +4,8 @@ import { ComputeError } from '../../compute-error.js';
 const V3 = ['avx2', 'fma', 'f16c', 'bmi1', 'bmi2'];
 
 /**
- * Generations of processors, oldest first: what every one of the platform has, then levels of the System V ABI for AMD64 (without v2,
- * which nothing here gains from). With the instructions that the kernel must name of one.
+ * Generations of processors, oldest first, each with the instructions that Linux must list for it: a baseline that every
+ * processor of the platform has, then levels of the System V ABI for AMD64 (except v2, which makes nothing here faster).
  */
 const GENERATIONS = {
   baseline: [],
@@ -15,20 +15,19 @@ const GENERATIONS = {
 
 export type Processor = keyof typeof GENERATIONS;
 
-const names = Object.keys(GENERATIONS) as Processor[];
+const NAMES = Object.keys(GENERATIONS) as Processor[];
 
 /**
- * What Retrace's own ops are compiled for: the newest generation that this processor belongs to, or an older one that
- * `RETRACE_PROCESSOR` names.
+ * Returns the generation that `asked`, the value of RETRACE_PROCESSOR, names; by default the newest of this machine.
  *
- * @throws ComputeError `BACKEND_UNAVAILABLE` where it names none, or a newer one.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` where it names none, or a newer one
  */
-export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Processor {
+export function chosenProcessor(asked: string | undefined): Processor {
   const processors = usableProcessors();
-  if (asked === undefined || asked === '') return processors[processors.length - 1];
+  if (asked === undefined) return processors[processors.length - 1];
   const found = processors.find((name) => name === asked);
   if (found === undefined) {
-    const message = `RETRACE_PROCESSOR is '${asked}'; must be one of ${processors.join(', ')} on this machine`;
+    const message = `RETRACE_PROCESSOR is '${asked}'; it must be one of ${processors.join(', ')} on this machine`;
     throw new ComputeError('BACKEND_UNAVAILABLE', message);
   }
   return found;
@@ -36,16 +35,16 @@ export function runningProcessor(asked = process.env['RETRACE_PROCESSOR']): Proc
 
 let usable: readonly Processor[] | null = null;
 
-/** Generations that this machine can compute as, oldest first, its own last. Read once: a process keeps its machine. */
+/** Lists the generations whose code this machine runs, oldest first. Read once a process. */
 export function usableProcessors(): readonly Processor[] {
-  usable ??= names.slice(0, names.indexOf(processorOf(readCpuInfo())) + 1);
+  usable ??= NAMES.slice(0, NAMES.indexOf(processorOf(readCpuInfo())) + 1);
   return usable;
 }
 
-/** @param cpuInfo what Linux says in `/proc/cpuinfo` */
+/** @param cpuInfo content of `/proc/cpuinfo` */
 export function processorOf(cpuInfo: string): Processor {
   const flags = new Set(/^flags\s*:(.*)$/m.exec(cpuInfo)?.[1].trim().split(/\s+/) ?? []);
-  return names.findLast((name) => GENERATIONS[name].every((flag) => flags.has(flag))) ?? 'baseline';
+  return NAMES.findLast((name) => GENERATIONS[name].every((flag) => flags.has(flag))) ?? 'baseline';
 }
 
 function readCpuInfo(): string {

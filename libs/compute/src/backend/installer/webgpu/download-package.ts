@@ -5,7 +5,7 @@ import { ComputeError } from '../../compute-error.js';
 import { lastLine, runCommand } from '../run-command.js';
 import type { PackagePin } from './webgpu-installation.js';
 
-/** Brings the archive of a pinned package into a directory and returns its path. */
+/** Downloads the archive of a pinned package into a directory and returns its path. */
 export type DownloadPackage = (
   pin: PackagePin,
   directory: string,
@@ -30,7 +30,7 @@ export const downloadPackage: DownloadPackage = async (pin, directory, signal) =
   return path;
 };
 
-/** @throws ComputeError `BACKEND_INSTALL_FAILED` if a file has not the pinned content */
+/** @throws ComputeError `BACKEND_INSTALL_FAILED` if a file does not have the pinned content */
 export async function requirePinned(pin: PackagePin, path: string): Promise<void> {
   const hash = createHash('sha512').update(await readFile(path));
   const integrity = `sha512-${hash.digest('base64')}`;

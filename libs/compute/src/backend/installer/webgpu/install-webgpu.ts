@@ -6,8 +6,10 @@ import { extract } from 'tar';
 import { ComputeError } from '../../compute-error.js';
 import { type DownloadPackage, downloadPackage } from './download-package.js';
 import { withInstallLock } from '../install-lock.js';
-import { defaultCacheDirectory, platformName } from '../installation.js';
-import { type OnInstallProgress, ProgressScale } from '../progress.js';
+import { readComputeEnvironment } from '../../compute-environment.js';
+import type { InstallControls } from '../install-backend.js';
+import { platformName } from '../installation.js';
+import { ProgressScale } from '../progress.js';
 import { lastLine, runCommand } from '../run-command.js';
 import {
   DAWN,
@@ -21,15 +23,13 @@ import {
   type WebGpuInstallation,
 } from './webgpu-installation.js';
 
-export interface InstallWebGpuOptions {
+export interface InstallWebGpuOptions extends InstallControls {
   readonly cacheDirectory?: string;
-  readonly onProgress?: OnInstallProgress;
-  readonly signal?: AbortSignal;
 }
 
 /**
- * Installs Dawn and the kernels of TensorFlow.js for it into the cache directory, or finds that they are installed.
- * They are unpacked aside and renamed when Dawn has been loaded: an installation is there whole or not at all.
+ * Installs Dawn, and the kernels of TensorFlow.js for it, into the cache directory, unless they are installed. They are
+ * unpacked elsewhere and renamed after Dawn was loaded, so an installation is complete or does not exist.
  *
  * @throws ComputeError `BACKEND_NOT_INSTALLABLE` (Dawn has no binary for the platform) or `BACKEND_INSTALL_FAILED`
  *   (the download, or Dawn does not load), each in one sentence.
@@ -40,22 +40,19 @@ export function installWebGpu(options: InstallWebGpuOptions = {}): Promise<WebGp
 
 export interface WebGpuSteps {
   readonly download: DownloadPackage;
-  /** Loads what was unpacked, in a process of its own. */
+  /** Loads the unpacked packages, in a process of its own. */
   readonly test: (installation: WebGpuInstallation) => Promise<void>;
 }
 
-/** `installWebGpu` with steps of the caller's. */
+/** Runs the given steps as `installWebGpu` does. */
 export async function installWebGpuWith(
   { download, test }: WebGpuSteps,
-  { cacheDirectory = defaultCacheDirectory(), onProgress, signal }: InstallWebGpuOptions = {},
+  { cacheDirectory = readComputeEnvironment().cacheDirectory, onProgress, signal }: InstallWebGpuOptions = {},
 ): Promise<WebGpuInstallation> {
-  const scale = new ProgressScale(onProgress ?? (() => undefined));
+  const scale = new ProgressScale(onProgress);
   const backends = join(cacheDirectory, 'backends');
   await mkdir(backends, { recursive: true });
-  const onWait = (pid: number): void => {
-    scale.report('waiting', 0, `another process (${pid}) is installing`);
-  };
-  return withInstallLock(join(backends, 'install.lock'), { signal, onWait }, async () => {
+  return withInstallLock(join(backends, 'install.lock'), { signal, onWait: scale.waitFor }, async () => {
     if (findWebGpu(cacheDirectory) === null) {
       const aside = await mkdtemp(join(backends, '.building-'));
       try {
@@ -79,7 +76,7 @@ export async function installWebGpuWith(
   });
 }
 
-/** Takes a package's description, and what is named, out of its archive; the name of a folder ends in `/`. */
+/** Extracts a package's description and the wanted files from its archive; the name of a folder ends in `/`. */
 async function unpack(archive: string, directory: string, wanted: readonly string[]): Promise<void> {
   await mkdir(directory, { recursive: true });
   await extract({

@@ -25,7 +25,7 @@ export const WEBGPU_KERNELS: PackagePin = {
     'sha512-lvIc7Af4Tl2BCdYp43iQmSCRq3asaKT0q2xaErphXiUZ+jqeB0bQa0ZvQys1Xatvto0U4/c90DVsHPfvkn5ftg==',
 };
 
-/** The folder of Dawn's package that holds the binary for this platform. */
+/** The folder of Dawn's package with the binary for this platform. */
 export const DAWN_BINARY_FOLDER = `dist/${process.platform === 'darwin' ? 'darwin-universal' : platformName()}`;
 export const KERNELS_FILE = 'dist/tf-backend-webgpu.node.js';
 
@@ -37,7 +37,7 @@ export interface WebGpuInstallation {
   readonly kernelsPath: string;
 }
 
-/** What the directories of all installations of WebGPU begin with. */
+/** The start of the directory names of all installations of WebGPU. */
 export const WEBGPU_PREFIX = 'webgpu-';
 
 export function webgpuDirectory(cacheDirectory: string): string {

@@ -6,13 +6,13 @@ import { temporaryDirectory } from '../../../testing/temporary-directory.js';
 import { downloadWheel } from './download-wheel.js';
 import type { WheelPin } from './wheel-pins.js';
 
-const content = 'a wheel';
+const CONTENT = 'a wheel';
 const pin: WheelPin = {
   distribution: 'package',
   version: '1.2.3',
   fileName: 'package.whl',
-  sizeBytes: content.length,
-  sha256: createHash('sha256').update(content).digest('hex'),
+  sizeBytes: CONTENT.length,
+  sha256: createHash('sha256').update(CONTENT).digest('hex'),
   pipPlatform: 'any',
 };
 
@@ -38,10 +38,10 @@ const ignoreFraction = (): void => undefined;
 
 describe('downloadWheel', () => {
   it('keeps a download that has the pinned content, and does not download it again', async () => {
-    const { python, directory, calls } = await pipThat(`printf '${content}' > "$dest/package.whl"`);
+    const { python, directory, calls } = await pipThat(`printf '${CONTENT}' > "$dest/package.whl"`);
     const options = { python, directory, onFraction: ignoreFraction };
     const path = await downloadWheel(pin, options);
-    expect(await readFile(path, 'utf8')).toBe(content);
+    expect(await readFile(path, 'utf8')).toBe(CONTENT);
     expect(await downloadWheel(pin, options)).toBe(path);
     expect(await readFile(calls, 'utf8')).toBe('called\n');
   });
@@ -55,10 +55,10 @@ describe('downloadWheel', () => {
   });
 
   it('downloads again what was damaged since', async () => {
-    const { python, directory } = await pipThat(`printf '${content}' > "$dest/package.whl"`);
+    const { python, directory } = await pipThat(`printf '${CONTENT}' > "$dest/package.whl"`);
     await writeFile(join(directory, 'package.whl'), 'half a wh');
     const path = await downloadWheel(pin, { python, directory, onFraction: ignoreFraction });
-    expect(await readFile(path, 'utf8')).toBe(content);
+    expect(await readFile(path, 'utf8')).toBe(CONTENT);
   });
 
   it('repeats the last thing that pip said when it fails', async () => {
@@ -79,7 +79,7 @@ describe('downloadWheel', () => {
 
   it('reports how much has arrived', async () => {
     const { python, directory } = await pipThat(`printf 'a w' > "$TMPDIR/part"; sleep 1.2; rm "$TMPDIR/part"
-printf '${content}' > "$dest/package.whl"`);
+printf '${CONTENT}' > "$dest/package.whl"`);
     const fractions: number[] = [];
     await downloadWheel(pin, { python, directory, onFraction: (fraction) => fractions.push(fraction) });
     expect(fractions).toContain(3 / 7);

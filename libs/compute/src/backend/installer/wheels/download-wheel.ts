@@ -7,16 +7,16 @@ import type { WheelPin } from './wheel-pins.js';
 
 export interface DownloadOptions {
   readonly python: string;
-  /** Finished downloads are kept here until the installation that needs them is finished. */
+  /** Keeps finished downloads until the installation that needs them is complete. */
   readonly directory: string;
   readonly signal?: AbortSignal;
-  /** Called about twice a second with the fraction that has arrived. */
+  /** Called about twice a second with the fraction that is downloaded. */
   readonly onFraction: (fraction: number) => void;
 }
 
 /**
  * Downloads a pinned wheel through pip, which knows the machine's index, proxy and certificates, and returns its path.
- * A wheel that an earlier attempt has downloaded whole is used again.
+ * A complete wheel of an earlier attempt is used again.
  *
  * @throws ComputeError `BACKEND_INSTALL_FAILED` if pip fails, or if the content is not the pinned one; it is removed.
  */
@@ -43,8 +43,8 @@ export async function downloadWheel(pin: WheelPin, options: DownloadOptions): Pr
 }
 
 /**
- * Downloads the newest wheels that meet the requirements and returns their paths; pip compares each with the checksum
- * that the index gives.
+ * Downloads the newest wheels that meet the requirements and returns their paths. pip compares each with the checksum of
+ * the index.
  */
 export async function downloadRequirements(
   requirements: readonly string[],
@@ -83,8 +83,8 @@ async function pipDownload(
       ...['--retries', '2', '--timeout', '20', '--dest', arrived],
       ...requirements,
     ],
-    // pip writes what arrives into its temporary directory: beside its destination the size of it can be watched.
-    { environment: { ...process.env, TMPDIR: join(arrived, 'partial') }, timeoutMs: 3_600_000, signal },
+    // pip writes partial downloads to its temporary directory; in this one their size can be watched.
+    { environment: { TMPDIR: join(arrived, 'partial') }, timeoutMs: 3_600_000, signal },
   );
   clearInterval(watch);
   if (signal?.aborted === true || result.exitCode !== 0) {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { ComputeError } from '../../compute-error.js';
 import { WheelArchive } from './wheel-archive.js';
 
-/** About what the wheels that `nvidiaRequirements` names weigh together. */
+/** Approximate size of all wheels that `nvidiaRequirements` names. */
 export const NVIDIA_DOWNLOAD_BYTES = 2.8e9;
 
 /** Tags under which NVIDIA publishes wheels; pip takes each tag literally. */
@@ -19,7 +19,7 @@ export const NVIDIA_PLATFORMS = [
 /**
  * The NVIDIA packages, with their version ranges, that a TensorFlow wheel names under its extra `and-cuda`.
  *
- * @throws ComputeError `BACKEND_INSTALL_FAILED` where it names none: without them it would compute on no GPU.
+ * @throws ComputeError `BACKEND_INSTALL_FAILED` where it names none, since it would compute on no GPU without them
  */
 export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
   const wheel = await WheelArchive.open(wheelPath);
@@ -37,7 +37,7 @@ export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
   }
 }
 
-/** Picks `name<range` out of lines like `Requires-Dist: name<range; extra == "and-cuda"` (core metadata 2.1), in either quotes. */
+/** Picks `name<range` out of lines like `Requires-Dist: name<range; extra == "and-cuda"` (core metadata 2.1), in single or double quotes. */
 export function parseNvidiaRequirements(metadata: string): string[] {
   return [...metadata.matchAll(/^Requires-Dist: (nvidia-[^;]+);\s*extra == (["'])and-cuda\2\s*$/gm)].map(
     ([, name]) => name.trim(),

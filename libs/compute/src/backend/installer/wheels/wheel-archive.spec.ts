@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../../testing/temporary-directory.js';
 import { WheelArchive } from './wheel-archive.js';
 
 /** Writes the archive with Python's own zipfile module, which pip reads wheels with. */
-const writer = `
+const WRITER = `
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w') as archive:
     archive.writestr('package/deflated.txt', 'deflated ' * 100000, zipfile.ZIP_DEFLATED)
@@ -19,7 +19,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 async function wheelWith(...extraPath: string[]): Promise<string> {
   const path = join(await temporaryDirectory(), 'test.whl');
-  execFileSync('python3', ['-c', writer, path, ...extraPath]);
+  execFileSync('python3', ['-c', WRITER, path, ...extraPath]);
   return path;
 }
 
