@@ -41,7 +41,8 @@ vi.mock('../libs/trajectory/src/validation/control-rules.js', async (original) =
     (later.known ? Number.isInteger(value) : value === undefined)
       ? null
       : { field, value, rule: 'must be an integer since version 2' };
-  return { ...actual, runEndedRules: { ...actual.runEndedRules, exitCode } };
+  const RunEnded = { ...actual.CONTROL_RULES.RunEnded, exitCode };
+  return { ...actual, CONTROL_RULES: { ...actual.CONTROL_RULES, RunEnded } };
 });
 
 describe('a kind in two schema versions', () => {

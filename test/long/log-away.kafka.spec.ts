@@ -59,7 +59,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     const control = new ControlTail(log);
     const isPlanned = () => {
       const [pending] = control.state.run(runId)?.updates.pendingPlans ?? [];
-      return pending !== undefined && pending.plan.updateNumber >= 2;
+      return pending !== undefined && pending.updateNumber >= 2;
     };
     while (!isPlanned()) await control.changed(AbortSignal.timeout(90_000));
     control.close();

@@ -3,7 +3,7 @@ import { longestContext, playsGreedyBaseline, type Recipe } from '@retrace/confi
 import { countTensors } from '@retrace/compute';
 import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog } from '@retrace/log';
-import { type PolicyState, type RunState, type Split } from '@retrace/trajectory';
+import { type PolicyPublished, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
 import { abandonUnfinished, trajectoryEnds } from './episode/abandon-unfinished.js';
 import type { Actor } from './actors/actor.js';
@@ -261,7 +261,7 @@ export class Collector {
     this.generator?.setPolicyVersion(policy.policyVersion);
   }
 
-  private currentPolicy(): PolicyState {
+  private currentPolicy(): PolicyPublished {
     const policy = this.view.policies.latest;
     if (!policy) throw new CollectorError('NO_POLICY', 'no policy is published yet');
     return policy;

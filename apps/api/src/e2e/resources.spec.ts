@@ -6,7 +6,7 @@ import type { MetricSeriesList } from '../metrics/metrics.dto.js';
 import type { Policy } from '../policies/policies.dto.js';
 import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
-import type { PlayedEpisode } from '../testing/played-episode.js';
+import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 import type { Update } from '../updates/updates.dto.js';
 
@@ -15,8 +15,8 @@ const NUM_ROUNDS = 12;
 let fixture: ApiFixture;
 let run: RunRecorder;
 let endedRun: RunRecorder;
-let rounds: (readonly PlayedEpisode[])[];
-let unfinished: PlayedEpisode;
+let rounds: (readonly RecordedEpisode[])[];
+let unfinished: RecordedEpisode;
 
 beforeAll(async () => {
   fixture = await ApiFixture.start();
@@ -126,7 +126,7 @@ describe('metrics', () => {
 });
 
 describe('episodes', () => {
-  const played = (): PlayedEpisode[] => [...rounds.flat(), unfinished];
+  const played = (): RecordedEpisode[] => [...rounds.flat(), unfinished];
 
   it('pages through all episodes exactly once, newest first, while others are added', async () => {
     const path = `${runPath()}/episodes?limit=7`;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlResult, SqlSchema } from '../sql/sql.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
-import type { PlayedEpisode } from '../testing/played-episode.js';
+import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 
 let fixture: ApiFixture;
-let episodes: readonly PlayedEpisode[];
+let episodes: readonly RecordedEpisode[];
 
 beforeAll(async () => {
   fixture = await ApiFixture.start();

@@ -4,7 +4,7 @@ import {
   type CheckpointFiles,
   type Transformer,
 } from '@retrace/policy';
-import type { PolicyState } from '@retrace/trajectory';
+import type { PolicyPublished } from '@retrace/trajectory';
 
 /** The current policy's weights on this process's device: one model, swapped in place from version to version. */
 export class PolicySource {
@@ -18,7 +18,7 @@ export class PolicySource {
   }
 
   /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
-  async load(policy: PolicyState): Promise<Transformer> {
+  async load(policy: PolicyPublished): Promise<Transformer> {
     if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
     if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, policy.weights);
     else this.model = await openPolicyCheckpoint(this.checkpoints, policy.weights);

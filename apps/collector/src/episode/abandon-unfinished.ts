@@ -1,13 +1,13 @@
 import {
   closeTogether,
   newEpisodeEvent,
-  summarizeEpisode,
-  summarizeStep,
+  episodeTotals,
+  stepTotals,
   type AnyEvent,
   type ClosedGroup,
   type GroupsClosed,
   type RunState,
-  type StepSummary,
+  type StepTotals,
 } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { isOwn, type Share } from '../round/round-share.js';
@@ -19,7 +19,7 @@ interface FoundEpisode {
   readonly groupSize: number;
   readonly split: GroupsClosed['split'];
   readonly partition: number;
-  readonly steps: StepSummary[];
+  readonly steps: StepTotals[];
   isSealed: boolean;
 }
 
@@ -131,7 +131,7 @@ function take(event: AnyEvent, partition: number, run: RunState, found: Map<stri
     case 'StepRecorded': {
       const episode = found.get(episodeId);
       // A retried append may bring a step twice.
-      if (episode?.steps.length === event.payload.step) episode.steps.push(summarizeStep(event.payload));
+      if (episode?.steps.length === event.payload.step) episode.steps.push(stepTotals(event.payload));
       return;
     }
     case 'EpisodeEnded': {
@@ -163,7 +163,7 @@ async function seal(
       finalTokenIds: new Int32Array(0),
       finalKeptPrefixTokens: 0,
       success: null,
-      ...summarizeEpisode(steps),
+      ...episodeTotals(steps),
     },
   });
   await log.append('trajectories', partition, [encodeEvent(event)]);

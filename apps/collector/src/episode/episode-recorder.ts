@@ -1,15 +1,15 @@
 import type { StepResult, Observation } from '@retrace/environments';
 import {
   newEpisodeEvent,
-  summarizeEpisode,
-  summarizeStep,
+  episodeTotals,
+  stepTotals,
   type EndReason,
-  type EpisodeSummary as EpisodeTotals,
+  type EpisodeTotals,
   type EpisodeEventKind,
   type PayloadOf,
   type RetraceEvent,
   type SamplingParameters,
-  type StepSummary,
+  type StepTotals,
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
@@ -54,7 +54,7 @@ export interface EpisodeSummary extends EpisodeTotals {
 /** Turns what happens in one episode into its events, in order, and keeps what the seal sums up of them. */
 export class EpisodeRecorder {
   private seq = 0;
-  private readonly steps: StepSummary[] = [];
+  private readonly steps: StepTotals[] = [];
   private numInvalidActions = 0;
 
   constructor(
@@ -111,7 +111,7 @@ export class EpisodeRecorder {
       environmentMs,
       snapshot: null,
     });
-    this.steps.push(summarizeStep(event.payload));
+    this.steps.push(stepTotals(event.payload));
     return event;
   }
 
@@ -121,7 +121,7 @@ export class EpisodeRecorder {
     readonly final: Prompt;
     readonly success: boolean | null;
   }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EpisodeSummary } {
-    const totals = summarizeEpisode(this.steps);
+    const totals = episodeTotals(this.steps);
     const event = this.event('EpisodeEnded', {
       endReason: options.endReason,
       endDetail: options.endDetail,

@@ -91,7 +91,7 @@ function ownPartOf(
   if (!isShared(run, share)) return task;
   const key = { split: 'train', trainable: true, round: task.round } as const;
   if (placesLeft(run, key, collection.groupsPerRound, share).length > 0) return task;
-  const numClosed = run.rounds.openRound(key)?.closings.size ?? 0;
+  const numClosed = run.rounds.closings(key)?.size ?? 0;
   const reason = `the other collectors: ${numClosed} of ${collection.groupsPerRound} groups of round ${task.round} are closed`;
   return { kind: 'wait', reason };
 }

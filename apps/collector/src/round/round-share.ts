@@ -14,7 +14,7 @@ export function isShared(run: RunState, share: Share): boolean {
 
 /** Places of a round that this share has to play still: every `count`-th group, of which those that are closed are done. */
 export function placesLeft(run: RunState, key: RoundKey, numGroups: number, share: Share): number[] {
-  const closings = run.rounds.openRound(key)?.closings;
+  const closings = run.rounds.closings(key);
   const places: number[] = [];
   for (let place = share.index; place < numGroups; place += share.count) {
     if (closings?.has(place) !== true) places.push(place);

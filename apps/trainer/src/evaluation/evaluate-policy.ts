@@ -1,7 +1,12 @@
 import { evaluateOffPolicy, OFF_POLICY_ESTIMATORS, type OffPolicyDiagnostics } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
 import { evaluateLogprobs, openPolicyCheckpoint, type CheckpointFiles } from '@retrace/policy';
-import { buildTokenBatch, type EpisodeColumns, type FileRef, type TokenBatch } from '@retrace/trajectory';
+import {
+  buildTokenBatch,
+  type EpisodeColumns,
+  type CheckpointFile,
+  type TokenBatch,
+} from '@retrace/trajectory';
 import { toLoggedDecisions, type StepRewards } from './logged-decisions.js';
 import {
   estimateWithQ,
@@ -16,7 +21,7 @@ export interface PolicyEvaluationInput {
   readonly recipe: Recipe;
   readonly checkpoints: CheckpointFiles;
   /** Weights of the candidate. */
-  readonly weights: FileRef;
+  readonly weights: CheckpointFile;
   readonly columns: EpisodeColumns;
   /** [E] */
   readonly rewards: readonly StepRewards[];

@@ -9,7 +9,7 @@ for (const [offset, groupId] of ['a', 'b', 'c'].entries()) {
     ...({ round: 0, split: 'train', reason: 'complete', trainable: true, groupId, groupSize: 2 } as const),
     ...{ episodeIds: members, numSteps: Int32Array.of(3, 4), policyVersionMin: 0, policyVersionMax: 0 },
   };
-  groups.close(group, offset, 0);
+  groups.close({ ...group, offset });
 }
 
 const plan: BatchPlanned = {

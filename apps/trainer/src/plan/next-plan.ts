@@ -24,7 +24,7 @@ interface PlanOptions {
  */
 export function nextPlan(run: RunState, { recipe, epoch, rewardVersion }: PlanOptions): NextPlan {
   const [pending] = run.updates.pendingPlans;
-  if (pending) return { kind: 'plan', plan: pending.plan, isNew: false };
+  if (pending) return { kind: 'plan', plan: pending, isNew: false };
   const imitationUpdates = recipe.imitation?.numUpdates ?? 0;
   const updateNumber = (run.updates.lastUpdate?.updateNumber ?? 0) + 1;
   if (updateNumber > imitationUpdates + recipe.numUpdates) {

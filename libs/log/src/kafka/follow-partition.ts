@@ -1,15 +1,16 @@
 import type { Broker } from './kafkajs-internals.js';
 import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
+import { orAborted } from '../or-aborted.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
-import { isRetriable, StalledError, toLogError, typeOf } from './kafka-errors.js';
+import { isRetriable, toLogError, typeOf } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 import type { Fetched, PartitionReader } from './partition-reader.js';
 
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 1_000;
 
-export interface FollowParts {
+interface FollowParts {
   readonly connection: KafkaConnection;
   readonly options: ResolvedKafkaOptions;
   readonly reader: PartitionReader;
@@ -59,38 +60,16 @@ export async function* followPartition(
 }
 
 class Fetcher {
-  private readonly parts: FollowParts;
   private broker: Broker | null = null;
   private numDisconnects = 0;
 
-  constructor(parts: FollowParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: FollowParts) {}
 
   /** Null when the signal aborts first. */
   async fetch(fromOffset: number): Promise<Fetched | null> {
-    const { signal, options } = this.parts;
+    const { connection, options, signal } = this.parts;
     const timeoutMs = options.fetchWaitMs + options.stallTimeoutMs;
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => undefined;
-    const stalled = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new StalledError('fetch', timeoutMs));
-      }, timeoutMs);
-    });
-    const aborted = new Promise<null>((resolve) => {
-      onAbort = () => {
-        resolve(null);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-    });
-    try {
-      return await Promise.race([this.fetchNext(fromOffset), stalled, aborted]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    return orAborted(connection.within('fetch', this.fetchNext(fromOffset), timeoutMs), signal);
   }
 
   disconnect(): void {

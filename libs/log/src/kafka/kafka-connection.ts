@@ -52,16 +52,12 @@ export class KafkaConnection {
   }
 
   /**
-   * Tries until an attempt succeeds, an error is permanent, or the time is over.
+   * Tries until an attempt succeeds, an error is permanent, or `requestDeadlineMs` is over.
    *
    * @throws LogError
    */
-  async retrying<T>(
-    what: string,
-    attempt: Attempt<T>,
-    { deadlineMs = this.options.requestDeadlineMs }: { readonly deadlineMs?: number } = {},
-  ): Promise<T> {
-    const giveUpAt = performance.now() + deadlineMs;
+  async retrying<T>(what: string, attempt: Attempt<T>): Promise<T> {
+    const giveUpAt = performance.now() + this.options.requestDeadlineMs;
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
         return await this.once(what, attempt);
@@ -86,9 +82,8 @@ export class KafkaConnection {
     );
   }
 
-  /** Waits for `promise` as long as a request may take. @throws StalledError */
-  async within<T>(what: string, promise: Promise<T>): Promise<T> {
-    const timeoutMs = this.options.stallTimeoutMs;
+  /** Settles like `promise`. @throws StalledError after `timeoutMs`, by default the time that a request may take */
+  async within<T>(what: string, promise: Promise<T>, timeoutMs = this.options.stallTimeoutMs): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const stalled = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

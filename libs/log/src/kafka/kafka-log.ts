@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TrajectoryError } from '@retrace/trajectory';
 import { LogError } from '../log-error.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DEFAULT_MAX_RECORDS,
+  requireOffset,
+  requirePartition,
+  requireRecords,
+} from '../log-arguments.js';
 import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { followPartition } from './follow-partition.js';
@@ -14,8 +20,6 @@ import { PartitionReader, type Fetched } from './partition-reader.js';
 import { PartitionWriter } from './partition-writer.js';
 
 const CURSOR_POLL_MS = 50;
-const DEFAULT_MAX_RECORDS = 10_000;
-const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface KafkaLogParts {
   readonly connection: KafkaConnection;
@@ -76,15 +80,7 @@ export class KafkaLog implements EventLog {
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
     const { writer } = this.partition(stream, partition);
-    if (records.length === 0) {
-      throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
-    }
-    for (const record of records) {
-      if (record.length > this.maxRecordBytes) {
-        const message = `record has ${record.length} bytes; must have at most ${this.maxRecordBytes}`;
-        throw new LogError('LOG_RECORD_TOO_LARGE', message);
-      }
-    }
+    requireRecords(records, this.maxRecordBytes);
     return { firstOffset: await writer.submit(records) };
   }
 
@@ -95,7 +91,7 @@ export class KafkaLog implements EventLog {
     options: ReadOptions = {},
   ): Promise<LogRecord[]> {
     const { reader } = this.partition(stream, partition);
-    requireOffset('fromOffset', fromOffset);
+    requireOffset('fromOffset', fromOffset, Number.MAX_SAFE_INTEGER);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
     for (let nextOffset = fromOffset; ;) {
       const fetched = await this.fetch(reader, nextOffset, maxBytes);
@@ -122,7 +118,7 @@ export class KafkaLog implements EventLog {
     options: FollowOptions = {},
   ): AsyncGenerator<LogRecord[], void, undefined> {
     const { reader } = this.partition(stream, partition);
-    requireOffset('fromOffset', fromOffset);
+    requireOffset('fromOffset', fromOffset, Number.MAX_SAFE_INTEGER);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
     const signals = [this.closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
     const signal = AbortSignal.any(signals);
@@ -149,7 +145,7 @@ export class KafkaLog implements EventLog {
 
   async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
     const { topic } = this.partition(stream, partition);
-    requireOffset('nextOffset', nextOffset);
+    requireOffset('nextOffset', nextOffset, Number.MAX_SAFE_INTEGER);
     return this.cursors.commit(group, topic, partition, nextOffset);
   }
 
@@ -161,7 +157,7 @@ export class KafkaLog implements EventLog {
     nextOffset: number,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    requireOffset('nextOffset', nextOffset);
+    requireOffset('nextOffset', nextOffset, Number.MAX_SAFE_INTEGER);
     for (;;) {
       if (signal?.aborted) return false;
       const cursor = await this.readCursor(group, stream, partition);
@@ -206,12 +202,7 @@ export class KafkaLog implements EventLog {
     if (this.closed !== null) {
       throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.connection.where} is closed`);
     }
-    const partitions = this.partitions[stream];
-    if (!Object.hasOwn(partitions, partition)) {
-      const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${partitions.length - 1}`;
-      throw new LogError('LOG_UNKNOWN_PARTITION', message);
-    }
-    return partitions[partition];
+    return requirePartition(this.partitions, stream, partition);
   }
 }
 
@@ -232,10 +223,4 @@ function* slices(
     numBytes = 0;
   }
   if (slice.length > 0) yield slice;
-}
-
-function requireOffset(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw new TrajectoryError('INVALID_ARGUMENT', `${name} is ${value}; must be an integer ≥ 0`);
-  }
 }

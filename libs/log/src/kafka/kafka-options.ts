@@ -3,14 +3,14 @@ import { DEFAULT_MAX_EVENT_BYTES } from '../event-log.js';
 
 export type KafkaCompression = 'none' | 'gzip' | 'zstd';
 
-export interface KafkaSasl {
+interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly username: string;
   readonly password: string;
 }
 
 /** PEM texts, all optional. The default is the certificate authorities of Node.js, and no client certificate. */
-export interface KafkaTls {
+interface KafkaTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -52,16 +52,10 @@ export interface KafkaLogOptions {
   readonly fetchWaitMs?: number;
 }
 
-export type ResolvedKafkaOptions = Required<
-  Omit<
-    KafkaLogOptions,
-    'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas'
-  >
-> &
-  Pick<
-    KafkaLogOptions,
-    'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas'
-  >;
+type WithoutDefault = 'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas';
+
+export type ResolvedKafkaOptions = Required<Omit<KafkaLogOptions, WithoutDefault>> &
+  Pick<KafkaLogOptions, WithoutDefault>;
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

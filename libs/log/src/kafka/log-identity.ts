@@ -1,11 +1,10 @@
-import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import { LogError } from '../log-error.js';
 import type { RetraceEvent } from '@retrace/trajectory';
-import { newControlEventId } from '@retrace/trajectory';
-import { newControlEvent } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { LogError } from '../log-error.js';
+import { decodeLogOpened, newLogOpened } from '../log-opened.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
-import { findTopicsOnce, type LogTopics } from './log-topics.js';
+import { findTopics, type LogTopics } from './log-topics.js';
 import { PartitionProducer } from './partition-producer.js';
 import { PartitionReader } from './partition-reader.js';
 
@@ -16,7 +15,7 @@ import { PartitionReader } from './partition-reader.js';
  */
 const OPENER = { producerId: String(2n ** 62n), producerEpoch: 0 };
 
-export interface LogIdentity {
+interface LogIdentity {
   readonly logId: string;
   readonly numTrajectoryPartitions: number;
 }
@@ -45,7 +44,7 @@ export async function readOrWriteIdentity(
   if (startOffset > 0) {
     throw new LogError(
       'LOG_RECORDS_MISSING',
-      `topic ${topics.control.topic} starts at offset ${startOffset}; must start at 0, where the log says who it is`,
+      `topic ${topics.control.topic} starts at offset ${startOffset}; must start at 0, with the record that identifies the log`,
     );
   }
   const opened =
@@ -74,7 +73,7 @@ export async function findReplacement(
   options: ResolvedKafkaOptions,
   opened: LogTopics,
 ): Promise<LogError | null> {
-  const now = await findTopicsOnce(connection, options);
+  const now = await findTopics(connection, options, 'once');
   for (const stream of ['trajectories', 'control'] as const) {
     const { topic, topicId } = opened[stream];
     if (now !== null && now[stream].topicId !== topicId) {
@@ -91,15 +90,8 @@ async function readOpened(connection: KafkaConnection, reader: PartitionReader):
   );
   const first = messages.at(0);
   if (first === undefined) return null;
-  const decoded = decodeEvent(first.value ?? Buffer.alloc(0));
-  if (decoded.ok && decoded.event.kind === 'LogOpened') {
-    return { event: decoded.event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
-  }
-  const reason = decoded.ok ? `it is ${decoded.event.kind}` : decoded.reason;
-  throw new LogError(
-    'LOG_CORRUPT',
-    `the first record of topic ${reader.topic} is not a LogOpened: ${reason}`,
-  );
+  const event = decodeLogOpened(first.value ?? Buffer.alloc(0), `topic ${reader.topic}`);
+  return { event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
 }
 
 async function writeOpened(
@@ -109,17 +101,8 @@ async function writeOpened(
   reader: PartitionReader,
 ): Promise<Opened> {
   const { topic } = topics.control;
-  const event = newControlEvent({
-    kind: 'LogOpened',
-    logId: newControlEventId(),
-    runId: '',
-    occurredAtUs: Date.now() * 1000,
-    payload: {
-      adapter: 'kafka',
-      createdBy: options.createdBy,
-      partitions: { trajectories: topics.trajectories.numPartitions, control: 1 },
-    },
-  });
+  const partitions = { trajectories: topics.trajectories.numPartitions, control: 1 };
+  const event = newLogOpened({ adapter: 'kafka', createdBy: options.createdBy, partitions });
   const producer = new PartitionProducer({ connection, options, topic, partition: 0, identity: OPENER });
   const headers = { [TRAJECTORIES_HEADER]: topics.trajectories.topicId };
   await producer.send([{ value: Buffer.from(encodeEvent(event)), headers }]);

@@ -55,21 +55,14 @@ export async function inspectTopics(
   return topics;
 }
 
-/** Both topics as they are now; null when neither exists. */
-async function findTopics(
+/** Finds both topics, in one attempt or with retries; null when neither exists. @throws LogError `LOG_REPLACED` when only one exists */
+export async function findTopics(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
-): Promise<LogTopics | null> {
-  return bothTopics(await describe(connection, options), options);
-}
-
-/** Like `findTopics`, in one attempt, for callers that retry. */
-export async function findTopicsOnce(
-  connection: KafkaConnection,
-  options: ResolvedKafkaOptions,
+  attempts: 'once' | 'retrying' = 'retrying',
 ): Promise<LogTopics | null> {
   const names = Object.values(topicNames(options));
-  const described = await connection.once('describing topics', (cluster) =>
+  const described = await connection[attempts]('describing topics', (cluster) =>
     describeTopics(seedOf(cluster), names),
   );
   return bothTopics(described, options);
@@ -90,19 +83,6 @@ function bothTopics(topics: readonly DescribedTopic[], options: ResolvedKafkaOpt
   );
 }
 
-async function describe(
-  connection: KafkaConnection,
-  options: ResolvedKafkaOptions,
-): Promise<readonly DescribedTopic[]> {
-  const names = topicNames(options);
-  return connection.retrying('describing topics', (cluster) =>
-    describeTopics(
-      seedOf(cluster),
-      STREAMS.map((stream) => names[stream]),
-    ),
-  );
-}
-
 async function createTopics(connection: KafkaConnection, options: ResolvedKafkaOptions): Promise<LogTopics> {
   const names = topicNames(options);
   // If another process creates the topics first, this does nothing, and its topics are checked like any that existed.
@@ -119,9 +99,10 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
         numPartitions:
           stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
         replicationFactor,
-        configEntries: Object.entries(settingsFor(stream, replicationFactor, options)).map(
-          ([name, value]) => ({ name, value }),
-        ),
+        configEntries: settingsFor(stream, replicationFactor, options).map(({ name, value }) => ({
+          name,
+          value,
+        })),
       })),
     });
   });
@@ -135,24 +116,55 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
   });
 }
 
+/** A setting of a topic: the value with which it is created, and the rule for topics that exist. */
+interface TopicSetting {
+  readonly name: string;
+  readonly value: string;
+  readonly isAllowed: (value: string) => boolean;
+  readonly rule: string;
+}
+
 function settingsFor(
   stream: Stream,
   replicationFactor: number,
   options: ResolvedKafkaOptions,
-): Readonly<Record<string, string>> {
+): readonly TopicSetting[] {
   const retentionMs = stream === 'control' ? -1 : options.trajectoryRetentionMs;
-  return {
-    'cleanup.policy': 'delete',
-    'retention.ms': String(retentionMs),
-    'retention.bytes': '-1',
-    'min.insync.replicas': String(leastInsyncReplicas(replicationFactor, options)),
-    'max.message.bytes': String(options.maxBatchBytes + BATCH_OVERHEAD_BYTES),
-    'unclean.leader.election.enable': 'false',
-  };
-}
-
-function leastInsyncReplicas(replicationFactor: number, options: ResolvedKafkaOptions): number {
-  return options.minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1);
+  const leastInsync = options.minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1);
+  const leastMessage = options.maxBatchBytes + BATCH_OVERHEAD_BYTES;
+  return [
+    { name: 'cleanup.policy', value: 'delete', isAllowed: (value) => value === 'delete', rule: 'delete' },
+    {
+      name: 'retention.ms',
+      value: `${retentionMs}`,
+      isAllowed: (value) => Number(value) < 0 || (retentionMs >= 0 && Number(value) >= retentionMs),
+      rule: retentionMs < 0 ? '-1 (for ever)' : `-1 or at least ${retentionMs} (trajectoryRetentionMs)`,
+    },
+    {
+      name: 'retention.bytes',
+      value: '-1',
+      isAllowed: (value) => Number(value) === -1,
+      rule: '-1 (no limit)',
+    },
+    {
+      name: 'min.insync.replicas',
+      value: `${leastInsync}`,
+      isAllowed: (value) => Number(value) >= leastInsync && Number(value) <= replicationFactor,
+      rule: `from ${leastInsync} to ${replicationFactor}, the number of copies`,
+    },
+    {
+      name: 'max.message.bytes',
+      value: `${leastMessage}`,
+      isAllowed: (value) => Number(value) >= leastMessage,
+      rule: `at least ${leastMessage} (maxBatchBytes ${options.maxBatchBytes} and its frame)`,
+    },
+    {
+      name: 'unclean.leader.election.enable',
+      value: 'false',
+      isAllowed: (value) => value === 'false',
+      rule: 'false, or acknowledged records can be lost',
+    },
+  ];
 }
 
 type Settings = ReadonlyMap<string, string>;
@@ -177,58 +189,25 @@ async function readSettings(
 
 function checkTopic(
   stream: Stream,
-  described: DescribedTopic,
+  { topic, numPartitions, replicationFactor }: DescribedTopic,
   settings: Settings,
   options: ResolvedKafkaOptions,
 ): void {
-  const { topic, numPartitions, replicationFactor } = described;
-  const require_ = (holds: boolean, setting: string, value: string | number, rule: string): void => {
-    if (holds) return;
+  const refuse = (setting: string, value: string | number, rule: string): never => {
     throw new LogError('LOG_INCOMPATIBLE', `topic ${topic}: ${setting} is ${value}; must be ${rule}`);
   };
-  const text = (name: string): string => settings.get(name) ?? 'not told by the broker';
-  const number = (name: string): number => Number(text(name));
-  const unlimited = (value: number): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
-
   const wanted = stream === 'control' ? 1 : options.numTrajectoryPartitions;
-  require_(
-    wanted === undefined || numPartitions === wanted,
-    'the number of partitions',
-    numPartitions,
-    `${wanted}${stream === 'control' ? ', as control events have one order' : ' (numTrajectoryPartitions), or leave that out'}`,
-  );
-  require_(text('cleanup.policy') === 'delete', 'cleanup.policy', text('cleanup.policy'), 'delete');
-
-  const leastMs = unlimited(stream === 'control' ? -1 : options.trajectoryRetentionMs);
-  const least =
-    leastMs === Number.POSITIVE_INFINITY
-      ? '-1 (for ever)'
-      : `-1 or at least ${leastMs} (trajectoryRetentionMs)`;
-  require_(unlimited(number('retention.ms')) >= leastMs, 'retention.ms', text('retention.ms'), least);
-  require_(number('retention.bytes') === -1, 'retention.bytes', text('retention.bytes'), '-1 (no limit)');
-
-  const leastInsync = leastInsyncReplicas(replicationFactor, options);
-  const insync = number('min.insync.replicas');
-  require_(
-    insync >= leastInsync && insync <= replicationFactor,
-    'min.insync.replicas',
-    insync,
-    `from ${leastInsync} to ${replicationFactor}, the number of copies`,
-  );
-  const leastMessage = options.maxBatchBytes + BATCH_OVERHEAD_BYTES;
-  require_(
-    number('max.message.bytes') >= leastMessage,
-    'max.message.bytes',
-    text('max.message.bytes'),
-    `at least ${leastMessage} (maxBatchBytes ${options.maxBatchBytes} and its frame)`,
-  );
-  const unclean = text('unclean.leader.election.enable');
-  require_(
-    unclean === 'false',
-    'unclean.leader.election.enable',
-    unclean,
-    'false, or acknowledged records can be lost',
-  );
+  if (wanted !== undefined && numPartitions !== wanted) {
+    const why =
+      stream === 'control'
+        ? ', as control events have one order'
+        : ' (numTrajectoryPartitions), or leave that out';
+    refuse('the number of partitions', numPartitions, `${wanted}${why}`);
+  }
+  for (const { name, isAllowed, rule } of settingsFor(stream, replicationFactor, options)) {
+    const value = settings.get(name) ?? 'not told by the broker';
+    if (!isAllowed(value)) refuse(name, value, rule);
+  }
 }
 
 function seedOf({ brokerPool }: Cluster): Broker {

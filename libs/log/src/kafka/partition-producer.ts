@@ -19,7 +19,7 @@ interface Identity {
   readonly producerEpoch: number;
 }
 
-export interface PartitionProducerParts {
+interface PartitionProducerParts {
   readonly connection: KafkaConnection;
   readonly options: ResolvedKafkaOptions;
   readonly topic: string;
@@ -34,14 +34,12 @@ export interface PartitionProducerParts {
  * has. A batch fails at the deadline `deliveryTimeoutMs`; the next one is sent under a new id.
  */
 export class PartitionProducer {
-  private readonly parts: PartitionProducerParts;
   private identity: Identity | null;
   private nextSequence = 0;
   /** Lowest offset that the next batch can have, as far as this producer knows. */
   private leastOffset = 0;
 
-  constructor(parts: PartitionProducerParts) {
-    this.parts = parts;
+  constructor(private readonly parts: PartitionProducerParts) {
     this.identity = parts.identity ?? null;
   }
 
@@ -127,13 +125,7 @@ export class PartitionProducer {
     const failure = toLogError('append', connection.where, error);
     if (!mayHaveLanded || !failure.retriable) return failure;
     const unknown = `tried for ${options.deliveryTimeoutMs} ms; whether it landed is unknown`;
-    return new LogError(
-      failure.code === 'LOG_UNREACHABLE' ? 'LOG_UNREACHABLE' : 'LOG_FAILED',
-      `${failure.message}; ${unknown}`,
-      {
-        retriable: true,
-        cause: error,
-      },
-    );
+    const code = failure.code === 'LOG_UNREACHABLE' ? 'LOG_UNREACHABLE' : 'LOG_FAILED';
+    return new LogError(code, `${failure.message}; ${unknown}`, { retriable: true, cause: error });
   }
 }

@@ -22,7 +22,7 @@ export interface Fetched {
   readonly endOffset: number;
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly maxBytes: number;
   /** How long the broker may wait for records. */
   readonly waitMs: number;

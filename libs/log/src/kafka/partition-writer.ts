@@ -1,3 +1,4 @@
+import { GroupCommit } from '../group-commit.js';
 import { LogError } from '../log-error.js';
 import type { PartitionProducer } from './partition-producer.js';
 import {
@@ -16,8 +17,6 @@ interface Append {
   readonly sizeBytes: number;
   /** Indexes of the records that are sent in fragments. */
   readonly fragmented: ReadonlySet<number>;
-  readonly resolve: (firstOffset: number) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -27,14 +26,16 @@ interface Append {
  * records and a pointer for each of those. Only that batch makes the append: without it the fragments mean nothing.
  */
 export class PartitionWriter {
-  private readonly producer: PartitionProducer;
-  private readonly maxBatchBytes: number;
-  private waiting: Append[] = [];
-  private running: Promise<void> | null = null;
+  private readonly appends: GroupCommit<Append, number>;
 
-  constructor(producer: PartitionProducer, maxBatchBytes: number) {
-    this.producer = producer;
-    this.maxBatchBytes = maxBatchBytes;
+  constructor(
+    private readonly producer: PartitionProducer,
+    private readonly maxBatchBytes: number,
+  ) {
+    this.appends = new GroupCommit(
+      (group) => this.send(group),
+      (waiting) => this.countFitting(waiting),
+    );
   }
 
   /** Resolves with the first offset. @throws LogError `LOG_APPEND_TOO_LARGE` when it doesn't fit into one batch even with fragments; the errors of sending */
@@ -46,57 +47,42 @@ export class PartitionWriter {
       const rule = `must have at most ${MAX_BATCH_RECORDS} records and ${this.maxBatchBytes} bytes, as it lands as one batch`;
       return Promise.reject(new LogError('LOG_APPEND_TOO_LARGE', `${size}; ${rule} (maxBatchBytes)`));
     }
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ records, sizeBytes, fragmented, resolve, reject });
-      this.running ??= this.run();
-    });
+    return this.appends.submit({ records, sizeBytes, fragmented });
   }
 
   /** Resolves when everything submitted so far has settled. */
   async drain(): Promise<void> {
-    await this.running;
+    await this.appends.drain();
   }
 
-  private async run(): Promise<void> {
-    // Appends that are submitted in the same tick belong to the first batch too.
-    await Promise.resolve();
-    while (this.waiting.length > 0) {
-      const group = this.takeGroup();
-      try {
-        let firstOffset = await this.send(group);
-        for (const { records, resolve } of group) {
-          resolve(firstOffset);
-          firstOffset += records.length;
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
-    this.running = null;
-  }
-
-  /** Takes as many of the waiting appends as fit into one batch; one with fragments has a batch of its own. */
-  private takeGroup(): readonly Append[] {
+  /** Counts the first appends that fit into one batch; one with fragments has its own batch. */
+  private countFitting(waiting: readonly Append[]): number {
     let numBytes = 0;
     let numRecords = 0;
-    const end = this.waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
+    const end = waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
       numBytes += sizeBytes;
       numRecords += records.length;
       if (i === 0) return false;
       const isFull = numBytes > this.maxBatchBytes || numRecords > MAX_BATCH_RECORDS;
-      return isFull || fragmented.size > 0 || this.waiting[0].fragmented.size > 0;
+      return isFull || fragmented.size > 0 || waiting[0].fragmented.size > 0;
     });
-    return this.waiting.splice(0, end < 0 ? this.waiting.length : end);
+    return end < 0 ? waiting.length : end;
   }
 
-  private async send(group: readonly Append[]): Promise<number> {
+  /** Sends appends as one batch; resolves with the first offset of each. */
+  private async send(group: readonly Append[]): Promise<readonly number[]> {
     const messages: Message[] = [];
     for (const { records, fragmented } of group) {
       for (const [i, record] of records.entries()) {
         messages.push(fragmented.has(i) ? await this.sendFragments(record) : messageOf(record));
       }
     }
-    return this.producer.send(messages);
+    let nextOffset = await this.producer.send(messages);
+    return group.map(({ records }) => {
+      const firstOffset = nextOffset;
+      nextOffset += records.length;
+      return firstOffset;
+    });
   }
 
   private async sendFragments(record: Uint8Array): Promise<Message> {

@@ -1,4 +1,10 @@
-/** What happened in an episode: the payloads of stream `trajectories`. */
+/** Payloads of stream `trajectories` (partitioned by episode). */
+export interface EpisodePayloads {
+  EpisodeStarted: EpisodeStarted;
+  StepRecorded: StepRecorded;
+  EpisodeEnded: EpisodeEnded;
+  RewardAssigned: RewardAssigned;
+}
 
 export type Split = 'train' | 'validation' | 'test';
 
@@ -27,7 +33,7 @@ export interface EpisodeStarted {
  * Token columns of a step, all equally long: what this step appended to the context
  * (observation/template tokens first, then action tokens).
  */
-export interface TokenColumns {
+export interface StepTokenColumns {
   readonly tokenIds: Int32Array;
   /** 1 where the policy sampled the token. */
   readonly actionMask: Uint8Array;
@@ -51,7 +57,7 @@ export interface SamplingParameters {
   readonly maxNewTokens: number;
 }
 
-export interface StepRecorded extends TokenColumns {
+export interface StepRecorded extends StepTokenColumns {
   /** 0 … numSteps − 1; equals envelope `seq` − 1. */
   readonly step: number;
   readonly observation: string;

@@ -1,14 +1,12 @@
+import type { EpisodeEnded, EpisodeStarted, StepRecorded } from '../events/episode-events.js';
 import type {
   AnyEvent,
   ControlEventKind,
-  EpisodeEnded,
   EpisodeEventKind,
-  EpisodeStarted,
   PayloadOf,
   RetraceEvent,
-  StepRecorded,
 } from '../events/event.js';
-import { sealEpisode } from '../fold/episode/seal-episode.js';
+import { sealEpisode } from './seal-episode.js';
 import { episodeIdFor } from '../ids/ids.js';
 import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 import { SAMPLE_PAYLOADS, sampleStep } from './sample-payloads.js';

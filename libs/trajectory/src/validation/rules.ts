@@ -7,6 +7,9 @@ export type Rule = (value: unknown, field: string) => Problem | null;
 /** One rule a field: a field without a rule does not compile. */
 export type FieldRules<T> = { readonly [Field in keyof T]-?: Rule };
 
+/** The rules of every field of several payloads. */
+export type PayloadRules<Payloads> = { readonly [K in keyof Payloads]: FieldRules<Payloads[K]> };
+
 function rule(isFine: (value: unknown) => boolean, text: string): Rule {
   return (value, field) => (isFine(value) ? null : { field, value, rule: text });
 }

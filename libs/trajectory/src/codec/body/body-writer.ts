@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { writeUuid } from '../../ids/uuid.js';
 import { FRAME_HEADER_BYTES, writeFrameHeader } from '../frame.js';
 import { messagePack } from './messagepack.js';
-import { layOutColumn, writeColumn, type Column } from './packed-column.js';
+import { layOutColumn, writeColumn, type TypedColumn } from './packed-column.js';
 
 const INITIAL_BYTES = 16 * 1024;
 /** More than this is let go of after a record: one large event must not hold its size for ever. */
@@ -62,7 +62,7 @@ export class BodyWriter {
   }
 
   /** A packed column as binary. */
-  column(column: Column): void {
+  column(column: TypedColumn): void {
     const layout = layOutColumn(column);
     this.reserve(MAX_HEADER_BYTES + layout.packedBytes);
     this.sized(layout.packedBytes, 0xc4);

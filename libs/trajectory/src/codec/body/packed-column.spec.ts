@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packColumn, unpackColumn, type Column } from './packed-column.js';
+import { packColumn, unpackColumn, type TypedColumn } from './packed-column.js';
 
-const bitsOf = (column: Column): string =>
+const bitsOf = (column: TypedColumn): string =>
   Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString('hex');
 
 /** Equal to the last bit, NaN payloads and −0 included. */
-function expectRoundTrip(column: Column): void {
+function expectRoundTrip(column: TypedColumn): void {
   const unpacked = unpackColumn(packColumn(column));
   expect(unpacked.constructor).toBe(column.constructor);
   expect(bitsOf(unpacked)).toBe(bitsOf(column));
@@ -28,7 +28,7 @@ describe('a packed column', () => {
   });
 
   it('brings back any column to the last bit', () => {
-    const column: fc.Arbitrary<Column> = fc.oneof(
+    const column: fc.Arbitrary<TypedColumn> = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       runs(fc.nat(255)).map((values) => Uint8Array.from(values)),
       fc.array(anyInt).map((values) => Int32Array.from(values)),
@@ -57,7 +57,7 @@ describe('a packed column', () => {
     expectRoundTrip(new Float32Array(Float32Array.of(9, 9, 1, 2, 3, 9).buffer, 8, 3));
   });
 
-  it.each<[string, Column, number]>([
+  it.each<[string, TypedColumn, number]>([
     // Type, width, three varints, then the elements that are stored.
     ['a constant column', new Int32Array(26).fill(3), 5 + 1],
     ['a constant −1', new Int32Array(26).fill(-1), 5 + 4],

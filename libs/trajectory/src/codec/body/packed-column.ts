@@ -8,7 +8,7 @@
  * Numbers are little-endian, as in memory on every platform Node.js has prebuilt binaries for but s390x.
  */
 
-export type Column = Uint8Array | Int32Array | Float32Array | Float64Array;
+export type TypedColumn = Uint8Array | Int32Array | Float32Array | Float64Array;
 
 /** Stops a damaged run length from allocating gigabytes; far above the context of any model. */
 const MAX_COLUMN_LENGTH = 1 << 24;
@@ -23,7 +23,7 @@ const ELEMENT_TYPES = { Uint8Array: 1, Int32Array: 2, Float32Array: 3, Float64Ar
 
 const COLUMN_CLASSES = [Int32Array, Float32Array, Uint8Array, Float64Array];
 
-export function isColumn(value: unknown): value is Column {
+export function isColumn(value: unknown): value is TypedColumn {
   if (!ArrayBuffer.isView(value)) return false;
   const arrayClass: unknown = value.constructor;
   return COLUMN_CLASSES.some((columnClass) => columnClass === arrayClass);
@@ -41,7 +41,7 @@ export interface ColumnLayout {
   readonly packedBytes: number;
 }
 
-export function layOutColumn(column: Column): ColumnLayout {
+export function layOutColumn(column: TypedColumn): ColumnLayout {
   const type = elementTypeOf(column);
   const width = column instanceof Int32Array ? narrowestWidth(column) : column.BYTES_PER_ELEMENT;
   const { numLeading, numTrailing } = countRuns(column);
@@ -52,7 +52,12 @@ export function layOutColumn(column: Column): ColumnLayout {
 }
 
 /** Writes the column as it was laid out; returns where it ends. */
-export function writeColumn(target: Uint8Array, at: number, column: Column, layout: ColumnLayout): number {
+export function writeColumn(
+  target: Uint8Array,
+  at: number,
+  column: TypedColumn,
+  layout: ColumnLayout,
+): number {
   const { type, width, numLeading, numMiddle, numTrailing } = layout;
   target[at] = type;
   target[at + 1] = width;
@@ -74,7 +79,7 @@ export function writeColumn(target: Uint8Array, at: number, column: Column, layo
   return next;
 }
 
-export function packColumn(column: Column): Buffer {
+export function packColumn(column: TypedColumn): Buffer {
   const layout = layOutColumn(column);
   const packed = Buffer.allocUnsafe(layout.packedBytes);
   writeColumn(packed, 0, column, layout);
@@ -117,12 +122,12 @@ export function readPackedColumn(bytes: Uint8Array, start: number, end: number):
 }
 
 /** Whether the column's elements are of the class of this one. */
-export function hasElementsOf(packed: PackedColumn, column: Column): boolean {
+export function hasElementsOf(packed: PackedColumn, column: TypedColumn): boolean {
   return packed.type === elementTypeOf(column);
 }
 
 /** @throws RangeError when the bytes are no packed column */
-export function unpackColumn(packed: Uint8Array): Column {
+export function unpackColumn(packed: Uint8Array): TypedColumn {
   const column = readPackedColumn(packed, 0, packed.length);
   const target = newColumn(column);
   unpackInto(target, column);
@@ -130,7 +135,7 @@ export function unpackColumn(packed: Uint8Array): Column {
 }
 
 /** Fills a column of the packed one's type and length. */
-export function unpackInto(target: Column, packed: PackedColumn): void {
+export function unpackInto(target: TypedColumn, packed: PackedColumn): void {
   const { bytes, start, end, width, numLeading, numTrailing } = packed;
   const from = Math.max(0, numLeading - 1);
   if (width === target.BYTES_PER_ELEMENT) {
@@ -143,19 +148,19 @@ export function unpackInto(target: Column, packed: PackedColumn): void {
 }
 
 /** Runs are compared and filled as integers, so that every NaN keeps its bits. */
-function bitsOf(column: Exclude<Column, Float64Array>): Uint8Array | Int32Array | Uint32Array {
+function bitsOf(column: Exclude<TypedColumn, Float64Array>): Uint8Array | Int32Array | Uint32Array {
   if (!(column instanceof Float32Array)) return column;
   return new Uint32Array(column.buffer, column.byteOffset, column.length);
 }
 
-function fillRuns(column: Column, numLeading: number, numTrailing: number): void {
+function fillRuns(column: TypedColumn, numLeading: number, numTrailing: number): void {
   if (column instanceof Float64Array || (numLeading === 0 && numTrailing === 0)) return;
   const bits = bitsOf(column);
   if (numLeading > 0) bits.fill(bits[numLeading - 1], 0, numLeading - 1);
   if (numTrailing > 0) bits.fill(bits[bits.length - numTrailing], bits.length - numTrailing + 1);
 }
 
-function countRuns(column: Column): { readonly numLeading: number; readonly numTrailing: number } {
+function countRuns(column: TypedColumn): { readonly numLeading: number; readonly numTrailing: number } {
   if (column instanceof Float64Array || column.length === 0) return { numLeading: 0, numTrailing: 0 };
   const bits = bitsOf(column);
   let leading = 1;
@@ -172,7 +177,7 @@ function storedElements(numLeading: number, numMiddle: number, numTrailing: numb
   return numMiddle + (numLeading > 0 ? 1 : 0) + (numTrailing > 0 ? 1 : 0);
 }
 
-function newColumn({ type, length }: PackedColumn): Column {
+function newColumn({ type, length }: PackedColumn): TypedColumn {
   if (type === ELEMENT_TYPES.Uint8Array) return new Uint8Array(length);
   if (type === ELEMENT_TYPES.Float32Array) return new Float32Array(length);
   return type === ELEMENT_TYPES.Float64Array ? new Float64Array(length) : new Int32Array(length);
@@ -191,7 +196,7 @@ function requireForm({ type, width, numLeading, numTrailing }: PackedColumn): vo
 }
 
 /** Elements stored in fewer bytes than they have, from element `from` of the target on. */
-function widen({ bytes, start, end, width }: PackedColumn, from: number, target: Column): void {
+function widen({ bytes, start, end, width }: PackedColumn, from: number, target: TypedColumn): void {
   let i = from;
   if (width === 1) for (let next = start; next < end; next += 1) target[i++] = bytes[next];
   else for (let next = start; next < end; next += 2) target[i++] = bytes[next] | (bytes[next + 1] << 8);
@@ -207,7 +212,7 @@ function narrowestWidth(column: Int32Array): number {
   return bits > 0xff ? 2 : 1;
 }
 
-function elementTypeOf(column: Column): number {
+function elementTypeOf(column: TypedColumn): number {
   if (column instanceof Int32Array) return ELEMENT_TYPES.Int32Array;
   if (column instanceof Float32Array) return ELEMENT_TYPES.Float32Array;
   return column instanceof Float64Array ? ELEMENT_TYPES.Float64Array : ELEMENT_TYPES.Uint8Array;

@@ -1,4 +1,4 @@
-import type { GroupsClosed } from '../../events/event.js';
+import type { GroupsClosed } from '../../events/control-events.js';
 
 /** One group of a `GroupsClosed`. */
 export interface ClosedGroup extends Pick<GroupsClosed, 'round' | 'split' | 'reason' | 'trainable'> {
@@ -11,7 +11,12 @@ export interface ClosedGroup extends Pick<GroupsClosed, 'round' | 'split' | 'rea
   readonly policyVersionMax: number;
 }
 
-/** The groups of an event, in its order. */
+/** A closed group with the offset of its `GroupsClosed` in stream `control`. */
+export interface LoggedGroup extends ClosedGroup {
+  readonly offset: number;
+}
+
+/** Splits an event into its groups, in order. */
 export function closedGroups(closed: GroupsClosed): ClosedGroup[] {
   const { round, split, reason, trainable, memberOffsets } = closed;
   return closed.groupIds.map((groupId, g) => {
@@ -31,7 +36,7 @@ export function closedGroups(closed: GroupsClosed): ClosedGroup[] {
   });
 }
 
-/** The event that closes these groups together; they must agree in round, split, reason and in whether they are trainable. */
+/** Joins groups into one event; they must agree in round, split, reason and `trainable`. */
 export function closeTogether(groups: readonly ClosedGroup[]): GroupsClosed {
   const { round, split, reason, trainable } = groups[0];
   const memberOffsets = new Int32Array(groups.length + 1);
@@ -43,9 +48,9 @@ export function closeTogether(groups: readonly ClosedGroup[]): GroupsClosed {
     split,
     reason,
     trainable,
+    memberOffsets,
     groupIds: groups.map(({ groupId }) => groupId),
     groupSizes: Int32Array.from(groups, ({ groupSize }) => groupSize),
-    memberOffsets,
     episodeIds: groups.flatMap(({ episodeIds }) => episodeIds),
     numSteps: Int32Array.from(groups.flatMap(({ numSteps }) => [...numSteps])),
     policyVersionMin: Int32Array.from(groups, (group) => group.policyVersionMin),

@@ -8,20 +8,17 @@ import { RunState, type Applied, type RunStateOptions } from './run-state.js';
  * commits and publications of stale epochs.
  */
 export class ControlFold {
-  private readonly options: RunStateOptions;
   private readonly runsById = new Map<string, RunState>();
   private offsetAfter = 0;
 
-  constructor(options: RunStateOptions = {}) {
-    this.options = options;
-  }
+  constructor(private readonly options: RunStateOptions = {}) {}
 
-  /** Where to read on. */
+  /** The offset to read from next. */
   get nextOffset(): number {
     return this.offsetAfter;
   }
 
-  /** In the order they started. */
+  /** Runs in the order they started. */
   get runs(): readonly RunState[] {
     return [...this.runsById.values()];
   }
@@ -34,7 +31,7 @@ export class ControlFold {
   apply(event: AnyEvent, offset: number): Applied {
     if (offset < this.offsetAfter) return { applied: false, reason: 'duplicate' };
     this.offsetAfter = offset + 1;
-    // Its start may be gone from the log by now.
+    // The log may no longer have the start of a deleted run.
     if (event.kind === 'RunDeleted') {
       return this.runsById.delete(event.runId) ? { applied: true } : { applied: false, reason: 'unknownRun' };
     }
@@ -45,7 +42,7 @@ export class ControlFold {
     return { applied: true };
   }
 
-  /** Passes over a record that holds no event (a dead letter), so that `nextOffset` moves on. */
+  /** Skips a record that holds no event (a dead letter), so that `nextOffset` moves on. */
   skip(offset: number): void {
     this.offsetAfter = Math.max(this.offsetAfter, offset + 1);
   }

@@ -1,14 +1,8 @@
 import type { RetraceEvent, Stream } from '../../events/event.js';
 
-/** What tells whose a record is. */
-interface Owner {
-  readonly kind: string;
-  readonly runId: string;
-}
-
 /**
- * Which records belong to runs that were deleted: the fold of `RunDeleted`. Such records may still lie in the log, but no store holds
- * a row of them.
+ * Knows which records belong to deleted runs: the fold of `RunDeleted`. The log may still have such records, but no store has rows
+ * of them.
  */
 export class DeletedRuns {
   private readonly ends = new Map<string, Record<Stream, number[]>>();
@@ -31,7 +25,7 @@ export class DeletedRuns {
     }
   }
 
-  /** For each deleted run the offset before which its records are deleted in that stream partition; those with none left out. */
+  /** Returns each deleted run with the offset before which its records in a stream partition are deleted; runs without any are left out. */
   endsOf(stream: Stream, partition: number): { readonly runId: string; readonly end: number }[] {
     return [...this.ends].flatMap(([runId, ends]) => {
       const end = ends[stream][partition] ?? 0;
@@ -39,13 +33,18 @@ export class DeletedRuns {
     });
   }
 
-  /** Whether a record at or behind this offset may be one of a deleted run: spares the question for each. */
+  /** Whether any record from this offset on may belong to a deleted run; where none does, readers need not ask `cover` for each. */
   reach(stream: Stream, partition: number, offset: number): boolean {
     return offset < (this.highestEnds[stream][partition] ?? 0);
   }
 
-  /** Whether the record at this place was deleted. The events that say so never are. */
-  cover({ kind, runId }: Owner, stream: Stream, partition: number, offset: number): boolean {
+  /** Whether the record at this place was deleted; a `RunDeleted` never is. */
+  cover(
+    { kind, runId }: { readonly kind: string; readonly runId: string },
+    stream: Stream,
+    partition: number,
+    offset: number,
+  ): boolean {
     if (kind === 'RunDeleted') return false;
     return offset < (this.ends.get(runId)?.[stream][partition] ?? 0);
   }

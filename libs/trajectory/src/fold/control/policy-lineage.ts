@@ -1,22 +1,12 @@
-import type { FileRef, PolicyPublished } from '../../events/event.js';
+import type { PolicyPublished } from '../../events/control-events.js';
 
-export interface PolicyState {
-  readonly policyVersion: number;
-  readonly parentVersion: number | null;
-  readonly updateNumber: number;
-  readonly epoch: number;
-  readonly weights: FileRef;
-  readonly modelHash: string;
-  readonly publishedAtUs: number;
-}
-
-/** The policy versions of a run and who descends from whom. */
+/** The published policies of a run, and which was trained from which. */
 export class PolicyLineage {
-  private readonly policies = new Map<number, PolicyState>();
-  private latestPolicy: PolicyState | null = null;
+  private readonly policies = new Map<number, PolicyPublished>();
+  private latestPolicy: PolicyPublished | null = null;
 
-  /** The last one published; null before the first. */
-  get latest(): PolicyState | null {
+  /** The policy published last; null before the first. */
+  get latest(): PolicyPublished | null {
     return this.latestPolicy;
   }
 
@@ -24,27 +14,26 @@ export class PolicyLineage {
     return this.policies.size;
   }
 
-  get(policyVersion: number): PolicyState | undefined {
+  get(policyVersion: number): PolicyPublished | undefined {
     return this.policies.get(policyVersion);
   }
 
-  /** In order of publication. */
-  all(): IterableIterator<PolicyState> {
+  /** Policies in order of publication. */
+  all(): IterableIterator<PolicyPublished> {
     return this.policies.values();
   }
 
-  /** False when the version is there already: the first publication counts. */
-  add(published: PolicyPublished, publishedAtUs: number): boolean {
-    if (this.policies.has(published.policyVersion)) return false;
-    const policy = { ...published, publishedAtUs };
+  /** Adds a policy; false when the version exists already, because the first publication counts. */
+  add(policy: PolicyPublished): boolean {
+    if (this.policies.has(policy.policyVersion)) return false;
     this.policies.set(policy.policyVersion, policy);
     this.latestPolicy = policy;
     return true;
   }
 
   /**
-   * How many versions lie between a behavior policy and the current one: steps from `currentVersion` up the parent chain to
-   * `behaviorVersion`. 0 for the same version; null when the current policy does not descend from it, or either is unknown.
+   * Counts the versions from `currentVersion` up the parent chain to `behaviorVersion`: 0 for the same version; null when the
+   * current policy does not descend from it, or either is unknown.
    */
   staleness(behaviorVersion: number, currentVersion: number): number | null {
     let policy = this.policies.get(currentVersion);

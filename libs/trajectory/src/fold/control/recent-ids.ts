@@ -1,11 +1,8 @@
-/** Remembers the last `capacity` ids in constant memory: enough to know an event that is delivered twice. */
+/** Remembers the last `capacity` ids in constant memory, which suffices to recognize an event that is delivered twice. */
 export class RecentIds {
-  private readonly capacity: number;
   private readonly ids = new Set<string>();
 
-  constructor(capacity: number) {
-    this.capacity = capacity;
-  }
+  constructor(private readonly capacity: number) {}
 
   has(id: string): boolean {
     return this.ids.has(id);

@@ -1,14 +1,14 @@
 import type {
-  AnyEvent,
+  BatchPlanned,
   GroupsClosed,
   MetricsLogged,
-  RetraceEvent,
   RunEnded,
   RunStarted,
-} from '../../events/event.js';
+} from '../../events/control-events.js';
+import type { AnyEvent, RetraceEvent } from '../../events/event.js';
+import { episodeOrdinal } from '../../ids/ids.js';
 import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
-import { episodeOrdinal } from '../../ids/ids.js';
 import { PolicyLineage } from './policy-lineage.js';
 import { SharedRounds } from './shared-rounds.js';
 import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
@@ -20,24 +20,21 @@ export interface LatestMetric {
   readonly step: number;
   /** NaN = not available at that step. */
   readonly value: number;
-  readonly occurredAtUs: number;
 }
 
-export type Refusal = LedgerRefusal | 'unknownRun';
-
-/** Whether an event changed the state; if not, why. */
-export type Applied = { readonly applied: true } | { readonly applied: false; readonly reason: Refusal };
+/** Whether an event changed the state, and the reason if it did not. */
+export type Applied =
+  { readonly applied: true } | { readonly applied: false; readonly reason: LedgerRefusal | 'unknownRun' };
 
 export interface RunStateOptions {
-  /** After how many plans a group is used up (default 1). */
+  /** The number of plans after which a group is used up (default 1). */
   readonly maxTimesSampled?: (group: ClosedGroup) => number;
 }
 
-/** A run as its control events tell it; see `ControlFold`. */
+/** The state of a run that its control events add up to; see `ControlFold`. */
 export class RunState {
   readonly runId: string;
   readonly started: RunStarted;
-  readonly startedAtUs: number;
   readonly policies = new PolicyLineage();
   readonly updates = new UpdateLedger();
   readonly groups: GroupPool;
@@ -45,28 +42,22 @@ export class RunState {
   readonly rounds = new SharedRounds();
   private readonly metricsByName = new Map<string, LatestMetric>();
   private runEnded: RunEnded | null = null;
-  private runEndedAtUs: number | null = null;
   private endBefore: RunEnded | null = null;
 
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
     this.started = event.payload;
-    this.startedAtUs = event.occurredAtUs;
     this.groups = new GroupPool(maxTimesSampled);
   }
 
-  /** Null while the run goes on. A claim after the end resumes the run. */
+  /** The end of the run; null while it continues. A claim after the end resumes it. */
   get ended(): RunEnded | null {
     return this.runEnded;
   }
 
-  /** The end that a claim resumed the run from, until something new is planned; null when there was none. */
+  /** The end from which a claim resumed the run, until something new is planned; null when there was none. */
   get endBeforeClaim(): RunEnded | null {
     return this.endBefore;
-  }
-
-  get endedAtUs(): number | null {
-    return this.runEndedAtUs;
   }
 
   /** The last value of every (source, name). */
@@ -78,13 +69,13 @@ export class RunState {
     return this.metricsByName.get(`${source} ${name}`);
   }
 
-  /** Staleness of tokens that `behaviorVersion` sampled against the latest policy; null as in `PolicyLineage.staleness`. */
+  /** Staleness, against the latest policy, of tokens that `behaviorVersion` sampled; null as in `PolicyLineage.staleness`. */
   stalenessOf(behaviorVersion: number): number | null {
     const latest = this.policies.latest;
     return latest === null ? null : this.policies.staleness(behaviorVersion, latest.policyVersion);
   }
 
-  /** Whether the group was closed, as far back as ids are remembered; those of a round that isn't complete too. */
+  /** Whether the group was closed, as far back as ids are remembered; its round may still be incomplete. */
   hasClosed(groupId: string): boolean {
     return this.groups.hasClosed(groupId) || this.rounds.isWaiting(groupId);
   }
@@ -92,32 +83,33 @@ export class RunState {
   apply(event: AnyEvent, offset: number): Applied {
     switch (event.kind) {
       case 'RunStarted':
-        return refused('duplicate');
+        return outcome('duplicate');
       case 'RunEnded':
-        this.end(event.payload, event.occurredAtUs);
+        this.runEnded = event.payload;
         return APPLIED;
       case 'GroupsClosed':
-        return this.closeGroups(event.payload, offset, event.occurredAtUs);
+        return this.closeGroups(event.payload, offset);
       case 'TrainerClaimed':
-        return this.claim(event, offset);
+        return this.claim(event);
       case 'CollectorClaimed':
         return this.claimShare(event);
       case 'BatchPlanned':
-        return this.plan(event, offset);
+        return this.plan(event.payload);
       case 'UpdateApplied':
-        return outcome(this.updates.acceptCommit(event.payload, offset));
+        return outcome(this.updates.acceptCommit(event.payload));
       case 'PolicyPublished':
-        return this.publish(event);
+        if (!this.updates.holdsEpoch(event.payload.epoch)) return outcome('staleEpoch');
+        return outcome(this.policies.add(event.payload) ? null : 'duplicate');
       case 'MetricsLogged':
-        this.logMetrics(event);
+        this.logMetrics(event.payload);
         return APPLIED;
       default:
         return APPLIED;
     }
   }
 
-  /** Refused when all of its groups were closed before. */
-  private closeGroups(closed: GroupsClosed, offset: number, closedAtUs: number): Applied {
+  /** Refuses an event whose groups were all closed before. */
+  private closeGroups(closed: GroupsClosed, offset: number): Applied {
     let numNew = 0;
     for (const group of closedGroups(closed)) {
       if (this.hasClosed(group.groupId)) continue;
@@ -125,61 +117,46 @@ export class RunState {
         const ordinal = episodeOrdinal(this.runId, episodeId);
         if (ordinal !== null) this.rounds.passOrdinal(ordinal);
       }
-      const counted = this.rounds.close({ group, offset, closedAtUs });
-      for (const one of counted) this.groups.close(one.group, one.offset, one.closedAtUs);
+      const counted = this.rounds.close({ ...group, offset });
+      for (const one of counted) this.groups.close(one);
       if (counted.length > 0 || this.rounds.isWaiting(group.groupId)) numNew += 1;
     }
-    return numNew > 0 ? APPLIED : refused('duplicate');
+    return outcome(numNew > 0 ? null : 'duplicate');
   }
 
-  /** A claim of a training round that is complete was made before its collector read that. */
+  private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>): Applied {
+    const refusal = this.updates.acceptClaim({ ...payload, eventId });
+    if (refusal === null) {
+      this.endBefore = this.runEnded ?? this.endBefore;
+      this.runEnded = null;
+    }
+    return outcome(refusal);
+  }
+
+  private plan(plan: BatchPlanned): Applied {
+    const refusal = this.updates.acceptPlan(plan);
+    if (refusal === null) {
+      this.endBefore = null;
+      this.groups.sample(plan.groupIds);
+    }
+    return outcome(refusal);
+  }
+
+  /** Refuses a claim of a training round that is complete: its collector had not read that yet. */
   private claimShare({ payload, eventId }: RetraceEvent<'CollectorClaimed'>): Applied {
-    if (payload.trainable && payload.round <= this.groups.lastRound) return refused('conflict');
+    if (payload.trainable && payload.round <= this.groups.lastRound) return outcome('conflict');
     return outcome(this.rounds.accept({ ...payload, eventId }));
   }
 
-  private end(ended: RunEnded | null, occurredAtUs: number | null): void {
-    this.runEnded = ended;
-    this.runEndedAtUs = occurredAtUs;
-  }
-
-  private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>, offset: number): Applied {
-    const refusal = this.updates.acceptClaim({ ...payload, eventId, offset });
-    if (refusal === null) {
-      this.endBefore = this.runEnded ?? this.endBefore;
-      this.end(null, null);
-    }
-    return outcome(refusal);
-  }
-
-  private plan({ payload, occurredAtUs }: RetraceEvent<'BatchPlanned'>, offset: number): Applied {
-    const refusal = this.updates.acceptPlan({ plan: payload, offset, plannedAtUs: occurredAtUs });
-    if (refusal === null) {
-      this.endBefore = null;
-      this.groups.sample(payload.groupIds);
-    }
-    return outcome(refusal);
-  }
-
-  private publish({ payload, occurredAtUs }: RetraceEvent<'PolicyPublished'>): Applied {
-    if (!this.updates.holdsEpoch(payload.epoch)) return refused('staleEpoch');
-    return this.policies.add(payload, occurredAtUs) ? APPLIED : refused('duplicate');
-  }
-
-  private logMetrics({ payload, occurredAtUs }: RetraceEvent<'MetricsLogged'>): void {
-    const { source, step, names, values } = payload;
+  private logMetrics({ source, step, names, values }: MetricsLogged): void {
     names.forEach((name, i) => {
-      this.metricsByName.set(`${source} ${name}`, { source, name, step, value: values[i], occurredAtUs });
+      this.metricsByName.set(`${source} ${name}`, { source, name, step, value: values[i] });
     });
   }
 }
 
 const APPLIED: Applied = { applied: true };
 
-function refused(reason: Refusal): Applied {
-  return { applied: false, reason };
-}
-
 function outcome(refusal: LedgerRefusal | null): Applied {
-  return refusal === null ? APPLIED : refused(refusal);
+  return refusal === null ? APPLIED : { applied: false, reason: refusal };
 }

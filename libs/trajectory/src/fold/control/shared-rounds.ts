@@ -1,5 +1,5 @@
-import type { CollectorClaimed, Split } from '../../events/event.js';
-import type { ClosedGroup } from './closed-group.js';
+import type { CollectorClaimed } from '../../events/control-events.js';
+import type { LoggedGroup } from './closed-group.js';
 import { RecentIds } from './recent-ids.js';
 
 /** The claim in force of a share. */
@@ -7,48 +7,32 @@ export interface RoundClaim extends CollectorClaimed {
   readonly eventId: string;
 }
 
-/** What identifies a round of a run. */
-export interface RoundKey {
-  readonly split: Split;
-  readonly trainable: boolean;
-  readonly round: number;
-}
+/** Identifies a round of a run. */
+export type RoundKey = Pick<CollectorClaimed, 'split' | 'trainable' | 'round'>;
 
-/** A group as it closed, with where and when. */
-export interface Closing {
-  readonly group: ClosedGroup;
-  readonly offset: number;
-  readonly closedAtUs: number;
-}
-
-/** A shared round of which groups have closed, but not all. */
-export interface OpenRound {
+/** A shared round in which some groups have closed, but not all. */
+interface OpenRound {
   readonly numGroups: number;
-  /** By place. */
-  readonly closings: ReadonlyMap<number, Closing>;
+  /** Closed groups by place. */
+  readonly closings: Map<number, LoggedGroup>;
 }
 
-export type ClaimRefusal = 'duplicate' | 'conflict';
-
-/** Groups of claims that were replaced are known for this many; only a process that outlived its claim closes one. */
+/** So many groups of replaced claims are remembered; only a process that outlived its claim closes one. */
 const NUM_REMEMBERED_IDS = 10_000;
 
 /**
- * Rounds that several collectors share: claim → close. Each place of a round is claimed by one share at a time, and the groups of a
- * round count together once all of its places are closed, in the order of their places: so what is trained on doesn't depend on
+ * Rounds that several collectors share: claim → close. Each place of a round is claimed by one share at a time. The groups of a
+ * round count together once all of its places are closed, in the order of their places, so what is trained on does not depend on
  * which collector was faster.
  *
- * A claim counts if it knows all that came before it in the log (its ordinals are free) and none of its places is closed, or held
- * by another share. It replaces its share's claim before it: a share has one holder at a time, so that one's holder is gone. A claim
- * under another number of shares replaces all claims, for the same reason.
+ * A claim counts if it was written with knowledge of all that came before it in the log (its ordinals are free) and none of its places is
+ * closed, or held by another share. It replaces its share's claim before it: a share has one holder at a time, so that holder is gone. A
+ * claim under another number of shares replaces all claims, for the same reason.
  */
 export class SharedRounds {
   private readonly claims = new Map<number, RoundClaim>();
   private readonly claimed = new Map<string, { readonly claim: RoundClaim; readonly place: number }>();
-  private readonly open = new Map<
-    string,
-    { readonly numGroups: number; readonly closings: Map<number, Closing> }
-  >();
+  private readonly open = new Map<string, OpenRound>();
   private readonly replaced = new RecentIds(NUM_REMEMBERED_IDS);
   private ordinalAfter = 0;
   private mostShares = 1;
@@ -73,25 +57,26 @@ export class SharedRounds {
     return this.claims.get(shareIndex);
   }
 
-  openRound(key: RoundKey): OpenRound | undefined {
-    return this.open.get(keyOf(key));
+  /** The groups of an incomplete round that are closed, by place; none before the first is. */
+  closings(key: RoundKey): ReadonlyMap<number, LoggedGroup> | undefined {
+    return this.open.get(keyOf(key))?.closings;
   }
 
   /** Whether the group is closed and waits for the rest of its round. */
   isWaiting(groupId: string): boolean {
     const claimed = this.claimed.get(groupId);
-    return claimed !== undefined && this.closingAt(claimed.claim, claimed.place)?.group.groupId === groupId;
+    return claimed !== undefined && this.closings(claimed.claim)?.get(claimed.place)?.groupId === groupId;
   }
 
-  /** An episode of that ordinal is closed. */
+  /** Records that an episode with this ordinal is closed. */
   passOrdinal(ordinal: number): void {
     this.ordinalAfter = Math.max(this.ordinalAfter, ordinal + 1);
   }
 
-  accept(claim: RoundClaim): ClaimRefusal | null {
+  accept(claim: RoundClaim): 'duplicate' | 'conflict' | null {
     if (this.claims.get(claim.shareIndex)?.eventId === claim.eventId) return 'duplicate';
     if (claim.firstOrdinal < this.ordinalAfter) return 'conflict';
-    const open = this.openRound(claim);
+    const open = this.open.get(keyOf(claim));
     if (open !== undefined && open.numGroups !== claim.numGroups) return 'conflict';
     if (claim.places.some((place) => open?.closings.has(place) === true || this.isHeld(claim, place))) {
       return 'conflict';
@@ -114,23 +99,23 @@ export class SharedRounds {
    * @returns the groups that count from now on: none while its round is incomplete, or for one whose claim was replaced; the group
    *   itself when no claim names it or when it was abandoned
    */
-  close(closing: Closing): readonly Closing[] {
-    const { group } = closing;
+  close(group: LoggedGroup): readonly LoggedGroup[] {
     const claimed = this.claimed.get(group.groupId);
-    if (claimed === undefined) return this.replaced.has(group.groupId) ? [] : [closing];
+    if (claimed === undefined) return this.replaced.has(group.groupId) ? [] : [group];
     const { claim, place } = claimed;
-    if (group.reason === 'abandoned') return [closing];
+    if (group.reason === 'abandoned') return [group];
     const key = keyOf(claim);
-    const round = this.open.get(key) ?? { numGroups: claim.numGroups, closings: new Map<number, Closing>() };
-    if (round.closings.has(place)) return [];
-    round.closings.set(place, closing);
-    if (round.closings.size < round.numGroups) {
-      this.open.set(key, round);
+    const { numGroups } = claim;
+    const { closings } = this.open.get(key) ?? { closings: new Map<number, LoggedGroup>() };
+    if (closings.has(place)) return [];
+    closings.set(place, group);
+    if (closings.size < numGroups) {
+      this.open.set(key, { numGroups, closings });
       return [];
     }
     this.open.delete(key);
-    for (const { group: closed } of round.closings.values()) this.claimed.delete(closed.groupId);
-    return [...round.closings].sort(([a], [b]) => a - b).map(([, inOrder]) => inOrder);
+    for (const { groupId } of closings.values()) this.claimed.delete(groupId);
+    return [...closings].sort(([a], [b]) => a - b).map(([, inOrder]) => inOrder);
   }
 
   private isHeld(claim: RoundClaim, place: number): boolean {
@@ -141,11 +126,7 @@ export class SharedRounds {
     return false;
   }
 
-  private closingAt(claim: RoundClaim, place: number): Closing | undefined {
-    return this.openRound(claim)?.closings.get(place);
-  }
-
-  /** Groups that are closed stay known: their round goes on with them. */
+  /** Drops a share's claim. Its closed groups stay known, because their round continues with them. */
   private replace(shareIndex: number): void {
     const claim = this.claims.get(shareIndex);
     this.claims.delete(shareIndex);

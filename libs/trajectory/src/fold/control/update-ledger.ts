@@ -1,39 +1,12 @@
-import type { BatchPlanned, FileRef, Json, TrainerClaimed, UpdateApplied } from '../../events/event.js';
+import type { BatchPlanned, TrainerClaimed, UpdateApplied } from '../../events/control-events.js';
 
 /** The claim in force: its trainer may plan, commit and publish. */
 export interface TrainerClaim extends TrainerClaimed {
   readonly eventId: string;
-  readonly offset: number;
 }
 
-/** A plan, as long as its update is not committed. */
-export interface PendingPlan {
-  readonly plan: BatchPlanned;
-  /** Where its `BatchPlanned` lies. */
-  readonly offset: number;
-  readonly plannedAtUs: number;
-}
-
-/** The last committed update: where a trainer goes on. */
-export interface LastUpdate {
-  readonly planId: string;
-  readonly updateNumber: number;
-  readonly stage: BatchPlanned['stage'];
-  readonly policyVersionIn: number;
-  readonly policyVersionOut: number;
-  readonly weights: FileRef;
-  readonly optimizer: FileRef;
-  readonly trainerState: Json;
-  readonly samplerState: Json;
-  readonly planOffset: number;
-  readonly commitOffset: number;
-}
-
-/** What a committed update left to go on from. */
-export interface CommittedState {
-  readonly updateNumber: number;
-  readonly optimizer: FileRef;
-}
+/** The parts of a commit that are kept for every update. */
+export type CommittedState = Pick<UpdateApplied, 'updateNumber' | 'optimizer'>;
 
 /** Why an event changed nothing. */
 export type LedgerRefusal = 'staleEpoch' | 'duplicate' | 'unknownPlan' | 'conflict';
@@ -42,27 +15,27 @@ export type LedgerRefusal = 'staleEpoch' | 'duplicate' | 'unknownPlan' | 'confli
  * The updates of a run as a ledger: claim → plan → commit.
  *
  * The first claim of an epoch in log order wins, and only a higher epoch replaces it. Plans and commits count while their
- * epoch is the claimed one. A plan without a commit stays pending through any number of later claims: whoever trains next
- * redoes it, under its own epoch.
+ * epoch is the claimed one. A plan without a commit stays pending through any number of later claims: the next trainer
+ * redoes it under its own epoch.
  */
 export class UpdateLedger {
   private currentClaim: TrainerClaim | null = null;
-  private readonly pending = new Map<string, PendingPlan>();
-  private lastPlannedUpdate = -1;
-  private lastPlanId = '';
-  private lastCommit: LastUpdate | null = null;
+  private readonly pending = new Map<string, BatchPlanned>();
+  private lastPlan: Pick<BatchPlanned, 'planId' | 'updateNumber'> = { planId: '', updateNumber: -1 };
+  private lastCommit: UpdateApplied | null = null;
   private readonly committedStates: CommittedState[] = [];
 
   get claim(): TrainerClaim | null {
     return this.currentClaim;
   }
 
-  /** Planned, not committed, in log order. */
-  get pendingPlans(): readonly PendingPlan[] {
+  /** Plans without a commit, in log order. */
+  get pendingPlans(): readonly BatchPlanned[] {
     return [...this.pending.values()];
   }
 
-  get lastUpdate(): LastUpdate | null {
+  /** The last commit, from which a trainer continues. */
+  get lastUpdate(): UpdateApplied | null {
     return this.lastCommit;
   }
 
@@ -73,11 +46,6 @@ export class UpdateLedger {
 
   get numUpdates(): number {
     return this.committedStates.length;
-  }
-
-  /** Number for the next plan. */
-  get nextUpdateNumber(): number {
-    return this.lastPlannedUpdate + 1;
   }
 
   acceptClaim(claim: TrainerClaim): LedgerRefusal | null {
@@ -92,39 +60,26 @@ export class UpdateLedger {
     return this.currentClaim?.epoch === epoch;
   }
 
-  acceptPlan(pending: PendingPlan): LedgerRefusal | null {
-    const { plan } = pending;
-    if (this.pending.has(plan.planId) || plan.planId === this.lastPlanId) return 'duplicate';
+  acceptPlan(plan: BatchPlanned): LedgerRefusal | null {
+    const { planId, updateNumber } = plan;
+    if (this.pending.has(planId) || planId === this.lastPlan.planId) return 'duplicate';
     if (!this.holdsEpoch(plan.epoch)) return 'staleEpoch';
-    if (plan.updateNumber <= this.lastPlannedUpdate) return 'conflict';
-    this.pending.set(plan.planId, pending);
-    this.lastPlannedUpdate = plan.updateNumber;
-    this.lastPlanId = plan.planId;
+    if (updateNumber <= this.lastPlan.updateNumber) return 'conflict';
+    this.pending.set(planId, plan);
+    this.lastPlan = { planId, updateNumber };
     return null;
   }
 
-  acceptCommit(commit: UpdateApplied, commitOffset: number): LedgerRefusal | null {
-    if (this.lastCommit?.planId === commit.planId) return 'duplicate';
+  acceptCommit(commit: UpdateApplied): LedgerRefusal | null {
+    const { planId, updateNumber, optimizer } = commit;
+    if (this.lastCommit?.planId === planId) return 'duplicate';
     if (!this.holdsEpoch(commit.epoch)) return 'staleEpoch';
-    const pending = this.pending.get(commit.planId);
-    if (pending === undefined) return 'unknownPlan';
-    const { plan, offset } = pending;
-    if (commit.updateNumber !== plan.updateNumber) return 'conflict';
-    this.pending.delete(commit.planId);
-    this.committedStates.push({ updateNumber: plan.updateNumber, optimizer: commit.optimizer });
-    this.lastCommit = {
-      planId: plan.planId,
-      updateNumber: plan.updateNumber,
-      stage: plan.stage,
-      policyVersionIn: plan.policyVersionIn,
-      policyVersionOut: commit.policyVersionOut,
-      weights: commit.weights,
-      optimizer: commit.optimizer,
-      trainerState: commit.trainerState,
-      samplerState: plan.samplerState,
-      planOffset: offset,
-      commitOffset,
-    };
+    const plan = this.pending.get(planId);
+    if (plan === undefined) return 'unknownPlan';
+    if (updateNumber !== plan.updateNumber) return 'conflict';
+    this.pending.delete(planId);
+    this.committedStates.push({ updateNumber, optimizer });
+    this.lastCommit = commit;
     return null;
   }
 }

@@ -1,17 +1,9 @@
 import { contentChecksum } from '../../checksum/content-checksum.js';
 import { TrajectoryError } from '../../trajectory-error.js';
 import { isEpisodeEventKind } from '../../events/event-kinds.js';
-import type { AnyEvent, EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/event.js';
-import { summarizeEpisode, summarizeStep, type EpisodeSummary, type StepSummary } from './seal-episode.js';
-
-/** Two events with one place in an episode and unlike content. */
-export interface Conflict {
-  readonly kind: AnyEvent['kind'];
-  readonly seq: number;
-  /** The first in log order, which counts. */
-  readonly keptOffset: number;
-  readonly refusedOffset: number;
-}
+import type { EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/episode-events.js';
+import type { AnyEvent } from '../../events/event.js';
+import { episodeTotals, stepTotals, type EpisodeTotals, type StepTotals } from './episode-totals.js';
 
 /** Steps from `from` to `end` − 1. */
 export interface StepRange {
@@ -19,77 +11,64 @@ export interface StepRange {
   readonly end: number;
 }
 
-/** An episode as its events tell it. */
+/** The state of an episode that its events add up to. */
 export interface EpisodeState {
   readonly runId: string;
   readonly episodeId: string;
   readonly started: EpisodeStarted | null;
   readonly ended: EpisodeEnded | null;
   readonly rewards: readonly RewardAssigned[];
-  /** Counted from the steps themselves, up to the first that is missing. */
-  readonly summary: EpisodeSummary;
+  /** Totals of the steps themselves, up to the first that is missing. */
+  readonly totals: EpisodeTotals;
   /** Started, ended, and no step is missing. */
   readonly sealed: boolean;
-  /** Gaps below the highest step there is, or below the number of steps that the end says. */
+  /** Gaps below the highest recorded step, or below the number of steps that the end states. */
   readonly missingSteps: readonly StepRange[];
-  readonly conflicts: readonly Conflict[];
-  /** What its events say that can't be, one sentence each: steps after the end, a seal that doesn't add up … */
+  /** Contradictions between its events, one sentence each: steps after the end, a seal that doesn't add up … */
   readonly faults: readonly string[];
 }
 
-interface Step extends StepSummary {
+interface Step extends StepTotals {
   readonly keptPrefixTokens: number;
 }
 
-interface Place {
-  readonly offset: number;
-  readonly checksum: string;
-}
-
-/** Sums of doubles in another order differ in the last digits. */
+/** Sums of doubles that were added in another order differ in the last digits. */
 const RETURN_TOLERANCE = 1e-9;
 
 /**
  * The pure fold of one episode's events, in log order, kept small: counts of steps, not their tokens.
  *
- * The first event at a place (seq; rewards count on their own) is the one that counts. A later one with the same content is
+ * The first event at a place (seq, counted separately for rewards) counts. A later one with the same content is
  * the same event delivered again; one with other content is a conflict.
  */
 export class EpisodeFold {
   private readonly runId: string;
   private readonly episodeId: string;
-  private readonly places = new Map<string, Place>();
+  /** Content checksum of the event at each place. */
+  private readonly places = new Map<string, string>();
   private readonly steps = new Map<number, Step>();
   private readonly rewards: RewardAssigned[] = [];
-  private readonly conflicts: Conflict[] = [];
   private started: EpisodeStarted | null = null;
   private ended: EpisodeEnded | null = null;
   private numEnds = 0;
 
-  constructor({ runId, episodeId }: { readonly runId: string; readonly episodeId: string }) {
+  constructor({ runId, episodeId }: Pick<AnyEvent, 'runId' | 'episodeId'>) {
     this.runId = runId;
     this.episodeId = episodeId;
   }
 
-  /**
-   * @param offset of the event's record in the episode's partition
-   * @throws TrajectoryError `INVALID_ARGUMENT` when the event belongs to another episode
-   */
-  apply(event: AnyEvent, offset: number): 'applied' | 'duplicate' | 'conflict' {
+  /** @throws TrajectoryError `INVALID_ARGUMENT` when the event belongs to another episode */
+  apply(event: AnyEvent): 'applied' | 'duplicate' | 'conflict' {
     const { runId, episodeId, kind, seq } = event;
     if (runId !== this.runId || episodeId !== this.episodeId || !isEpisodeEventKind(kind)) {
-      const message = `${kind} of episode '${episodeId}' was given to the fold of episode ${this.episodeId}`;
-      throw new TrajectoryError('INVALID_ARGUMENT', `${message}; must be an episode event of the same`);
+      const message = `${kind} of episode '${episodeId}' was passed to the fold of episode ${this.episodeId}`;
+      throw new TrajectoryError('INVALID_ARGUMENT', `${message}; pass only events of that episode`);
     }
     const key = kind === 'RewardAssigned' ? `reward ${seq}` : String(seq);
     const checksum = contentChecksum(event);
     const existing = this.places.get(key);
-    if (existing !== undefined) {
-      if (existing.checksum === checksum) return 'duplicate';
-      this.conflicts.push({ kind, seq, keptOffset: existing.offset, refusedOffset: offset });
-      return 'conflict';
-    }
-    this.places.set(key, { offset, checksum });
+    if (existing !== undefined) return existing === checksum ? 'duplicate' : 'conflict';
+    this.places.set(key, checksum);
     this.add(event);
     return 'applied';
   }
@@ -103,10 +82,9 @@ export class EpisodeFold {
       started: this.started,
       ended: this.ended,
       rewards: [...this.rewards],
-      summary: summarizeEpisode(steps),
+      totals: episodeTotals(steps),
       sealed: this.started !== null && this.ended !== null && missingSteps.length === 0,
       missingSteps,
-      conflicts: [...this.conflicts],
       faults: [...this.findContextFaults(steps), ...this.findSealFaults(steps, missingSteps)],
     };
   }
@@ -118,7 +96,7 @@ export class EpisodeFold {
         break;
       case 'StepRecorded': {
         const { step, keptPrefixTokens } = event.payload;
-        this.steps.set(step, { ...summarizeStep(event.payload), keptPrefixTokens });
+        this.steps.set(step, { ...stepTotals(event.payload), keptPrefixTokens });
         break;
       }
       case 'EpisodeEnded':
@@ -152,7 +130,7 @@ export class EpisodeFold {
     return steps;
   }
 
-  /** Walks the context: no prompt can keep more tokens than there were. */
+  /** Follows the length of the context, since no prompt can keep more tokens than it had. */
   private findContextFaults(steps: readonly Step[]): string[] {
     const faults: string[] = [];
     let context = 0;
@@ -174,19 +152,20 @@ export class EpisodeFold {
     if (ended === null) return [];
     const faults = this.numEnds > 1 ? [`it ends ${this.numEnds} times; the first end counts`] : [];
     const numAfter = [...this.steps.keys()].filter((step) => step >= ended.numSteps).length;
-    if (numAfter > 0) faults.push(`${numAfter} steps lie after the end, which says ${ended.numSteps} steps`);
+    if (numAfter > 0)
+      faults.push(`${numAfter} steps come after the end, which states ${ended.numSteps} steps`);
     if (missingSteps.length > 0 || numAfter > 0) return faults;
-    const counted = summarizeEpisode(steps);
-    for (const field of Object.keys(counted) as (keyof EpisodeSummary)[]) {
+    const counted = episodeTotals(steps);
+    for (const field of Object.keys(counted) as (keyof EpisodeTotals)[]) {
       if (!agrees(ended[field], counted[field])) {
-        faults.push(`the end says ${field} ${ended[field]}, its steps add up to ${counted[field]}`);
+        faults.push(`the end states ${field} ${ended[field]}; its steps add up to ${counted[field]}`);
       }
     }
     return faults;
   }
 }
 
-function agrees(said: number | null, counted: number | null): boolean {
-  if (said === null || counted === null) return said === counted;
-  return Math.abs(said - counted) <= RETURN_TOLERANCE * Math.max(1, Math.abs(said));
+function agrees(stated: number | null, counted: number | null): boolean {
+  if (stated === null || counted === null) return stated === counted;
+  return Math.abs(stated - counted) <= RETURN_TOLERANCE * Math.max(1, Math.abs(stated));
 }

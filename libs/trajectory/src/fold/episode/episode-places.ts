@@ -7,7 +7,7 @@ import type { EpisodeEventKind } from '../../events/event.js';
 export type PlaceFault = 'taken' | 'afterEnd' | 'endedBefore' | 'tooEarlyEnd';
 
 /** Whether a record got its place in its episode, or why not. */
-export type Placement = 'placed' | PlaceFault;
+export type PlaceOutcome = 'placed' | PlaceFault;
 
 /** Bits of a content checksum that tell contents apart here: two that differ count as the same with a chance of 2⁻⁴⁸. */
 const FINGERPRINT_BYTES = 6;
@@ -47,7 +47,7 @@ export class EpisodePlaces {
   }
 
   /** Gives the next record in log order its place, if it has one. */
-  take(kind: EpisodeEventKind, seq: number, fingerprint: number): Placement {
+  take(kind: EpisodeEventKind, seq: number, fingerprint: number): PlaceOutcome {
     if (kind === 'RewardAssigned') return this.takeReward(seq, fingerprint);
     const holder = seq < this.inOrder.length ? this.inOrder[seq] : this.ahead?.get(seq);
     if (holder === fingerprint) return 'placed';
@@ -79,7 +79,7 @@ export class EpisodePlaces {
     if (this.ahead.size === 0) this.ahead = null;
   }
 
-  private takeReward(seq: number, fingerprint: number): Placement {
+  private takeReward(seq: number, fingerprint: number): PlaceOutcome {
     this.rewards ??= new Map<number, number>();
     const holder = this.rewards.get(seq);
     if (holder !== undefined) return holder === fingerprint ? 'placed' : 'taken';

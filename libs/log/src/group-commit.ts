@@ -1,4 +1,3 @@
-/** Work that runs inside a write transaction and gives its caller a result after the commit. */
 interface Waiting<Work, Result> {
   readonly work: Work;
   readonly resolve: (result: Result) => void;
@@ -6,18 +5,21 @@ interface Waiting<Work, Result> {
 }
 
 /**
- * Collects what is submitted while a commit is on its way to disk into the next one: one fsync for all of them.
- * A group commits or fails as a whole, in the order of submission.
+ * Commits work in groups: what is submitted during a commit shares the next one. Groups commit one after the other, in the order of
+ * submission; each succeeds or fails as a whole.
  */
 export class GroupCommit<Work, Result> {
-  private readonly commit: (group: readonly Work[]) => Promise<readonly Result[]>;
   private waiting: Waiting<Work, Result>[] = [];
   private running: Promise<void> | null = null;
 
-  /** @param commit resolves with one result per work, in order, once all of them are durable */
-  constructor(commit: (group: readonly Work[]) => Promise<readonly Result[]>) {
-    this.commit = commit;
-  }
+  /**
+   * @param commit resolves with one result for each work, in order, once all of them are durable
+   * @param sizeOfGroup how many of the waiting works form the next group, at least one; by default all
+   */
+  constructor(
+    private readonly commit: (group: readonly Work[]) => Promise<readonly Result[]>,
+    private readonly sizeOfGroup: (waiting: readonly Work[]) => number = (waiting) => waiting.length,
+  ) {}
 
   submit(work: Work): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -32,13 +34,13 @@ export class GroupCommit<Work, Result> {
   }
 
   private async run(): Promise<void> {
-    // Submissions of this very turn belong to the first group too.
+    // Work that is submitted in the same tick belongs to the first group too.
     await Promise.resolve();
     while (this.waiting.length > 0) {
-      const group = this.waiting;
-      this.waiting = [];
+      const works = this.waiting.map(({ work }) => work);
+      const group = this.waiting.splice(0, this.sizeOfGroup(works));
       try {
-        const results = await this.commit(group.map(({ work }) => work));
+        const results = await this.commit(works.slice(0, group.length));
         group.forEach(({ resolve }, i) => resolve(results[i]));
       } catch (error) {
         group.forEach(({ reject }) => reject(error));
