@@ -68,7 +68,7 @@ describe('configureTensorflow', () => {
 describe('multipliesInFloat32', () => {
   const asked = { TF_SET_ONEDNN_FPMATH_MODE: 'BF16' };
 
-  it('is true of WebAssembly, whatever TensorFlow's variables say', async () => {
+  it("is true of WebAssembly, whatever TensorFlow's variables say", async () => {
     await openBackend({ prefer: ['wasm'] });
     expect([multipliesInFloat32({}), multipliesInFloat32(asked)]).toEqual([true, true]);
   });

@@ -49,7 +49,7 @@ describe('kernels of the wasm backend', () => {
     expect(() => tf.gather(tf.zeros([4, 2]), tf.tensor1d([4], 'int32'))).toThrow('index 4 is not in 0 … 3');
   });
 
-  it('gathers along another axis with the package's kernel', () => {
+  it("gathers along another axis with the package's kernel", () => {
     const columns = tf.gather(
       tf.tensor2d([
         [1, 2, 3],

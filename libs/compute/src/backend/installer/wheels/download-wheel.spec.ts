@@ -61,7 +61,7 @@ describe('downloadWheel', () => {
     expect(await readFile(path, 'utf8')).toBe(CONTENT);
   });
 
-  it('names the last line of pip's output when it fails', async () => {
+  it("names the last line of pip's output when it fails", async () => {
     const { python, directory } = await pipThat('echo "no route to the index" >&2; exit 1');
     const attempt = downloadWheel(pin, { python, directory, onFraction: ignoreFraction });
     await expect(attempt).rejects.toThrow(

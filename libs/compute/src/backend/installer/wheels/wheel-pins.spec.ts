@@ -44,7 +44,7 @@ describe('wheelPinFor', () => {
     expect(wheelPinFor(platform, variant, version)).toMatchObject({ version, fileName, sizeBytes });
   });
 
-  it('asks pip for one of the platforms in the file's name', () => {
+  it("asks pip for one of the platforms in the file's name", () => {
     for (const [platform, variant, version, fileName] of onTheIndex) {
       const { distribution, pipPlatform } = wheelPinFor(platform, variant, version) ?? {};
       const [name, , , , tags] = fileName.replace('.whl', '').split('-');
