@@ -14,7 +14,7 @@ import { cachedAttention } from './cached-attention.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import type { NewTokens } from './new-tokens.js';
 
-/** Logits of what follows the last new token of each row, [B, V]; the cache then holds all of the tokens. */
+/** Computes the logits after the last new token of each row, [B, V], and adds all tokens to the cache. */
 export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: NewTokens): tf.Tensor {
   const { config } = model;
   const products = new RowProducts(config.rmsNormEps);
@@ -36,7 +36,7 @@ export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: N
   return products.product(x_NH, model.lmHead, { norm: model.parameter(FINAL_NORM_KEY) });
 }
 
-/** The product with the projection of that key and its adapters. */
+/** Multiplies rows by a projection and its adapters. */
 function project(
   model: Transformer,
   products: RowProducts,

@@ -48,7 +48,7 @@ export function splitByTokens<T>(
   return batches;
 }
 
-/** A pack of chunks that are whole contexts, each read at its last token. */
+/** Packs chunks that are whole contexts; each is read at its last token. */
 export function freshPack(chunks: readonly Chunk[]): PackLayout {
   const offsets = new Int32Array(chunks.length + 1);
   chunks.forEach(({ tokenIds }, i) => {

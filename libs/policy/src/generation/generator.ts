@@ -16,7 +16,7 @@ import { Slot } from './slot.js';
 import type { FinishedTurn, LiveTurn, TurnRequest } from './turn.js';
 import { uniformAt } from './uniform.js';
 
-/** Most tokens of one forward pass without a cache; a longer context gets a pass of its own. */
+/** Most tokens of one forward pass without a cache; a longer context gets its own pass. */
 const MAX_FRESH_TOKENS = 8192;
 
 /** Default of `maxTokensPerStep`. */

@@ -170,14 +170,14 @@ describe('A directory that is not sound', () => {
       'qwen3',
       (path) => writeFile(path(index), '{"weight_map":{"a":"../a.safetensors"}}'),
       'INVALID_FILE',
-      /index.json names ..\/a.safetensors; shards must lie beside it/,
+      /index.json names ..\/a.safetensors; shards must be in the same directory/,
     ],
     [
       'an index that contradicts its shards',
       'qwen3',
       (path) => editJson(path(index), (json) => Object.assign(json.weight_map as object, { x: shard })),
       'INVALID_FILE',
-      /says that model-00002-of-00004.safetensors has tensor x; it has not/,
+      /says that model-00002-of-00004.safetensors has tensor x; it does not/,
     ],
     [
       'a missing tensor',

@@ -17,7 +17,7 @@ export function isAdapted(weights: TrunkWeights, key: string): boolean {
   return weights.hasParameter(loraAKey(key));
 }
 
-/** x·(W + s·B·A)ᵀ + bias, [N, O], for the joined projection W of that key; s = alpha/rank. */
+/** Computes x·(W + s·B·A)ᵀ + bias, [N, O], for the joined projection W with this key; s = alpha/rank. */
 export function projectAdapted(
   weights: TrunkWeights,
   key: string,
@@ -30,7 +30,7 @@ export function projectAdapted(
   return tf.add(base_NO, deltas.length === 1 ? deltas[0] : tf.concat(deltas, 1));
 }
 
-/** s·x·Aᵀ·Bᵀ for each part of a joined projection, in order; zeros for a part without an adapter. */
+/** Computes s·x·Aᵀ·Bᵀ for each part of a joined projection, in order; zeros for a part without an adapter. */
 export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tensor): tf.Tensor[] {
   const lora = weights.config.lora as LoraConfig;
   const parts = partsOf(weights.config, key);
@@ -54,21 +54,21 @@ export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tenso
   });
 }
 
-/** `tf.split`, whose gradient fails where there is one piece. */
+/** `tf.split`, which has no gradient for a single piece. */
 function splitInto(x: tf.Tensor, sizes: number[], axis: number): tf.Tensor[] {
   return sizes.length === 1 ? [x] : tf.split(x, sizes, axis);
 }
 
-/** The weight of that key with its adapters added: W + s·B·A. */
+/** Computes the weight with this key and its adapters added: W + s·B·A. */
 export function mergedWeight(weights: TrunkWeights, key: string): tf.Tensor {
   const weight = weights.parameter(key);
   if (!isAdapted(weights, key)) return tf.clone(weight);
   const columns = tf.eye(weight.shape[1] as number);
-  // Row i of the deltas is what the unit vector i becomes: column i of B·A.
+  // Row i of the deltas is the image of unit vector i: column i of B·A.
   return tf.add(weight, tf.transpose(tf.concat(adapterDeltas(weights, key, columns), 1)));
 }
 
-/** The config of what `Transformer.merge` gives. */
+/** The config of the model that `Transformer.merge` returns. */
 export function withoutAdapters({ lora, valueTrunk, ...config }: TransformerConfig): TransformerConfig {
   if (lora === undefined) return { ...config, ...(valueTrunk ? { valueTrunk } : {}) };
   return { ...config, valueHead: config.valueHead && valueTrunk !== 'own' };

@@ -14,7 +14,7 @@ import type { AttentionPlan } from './attention-plan.js';
 import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from './parameter-layout.js';
 import type { TrunkWeights } from './trunk-weights.js';
 
-/** A pack on the device: what attention needs to know of it, the same for every layer. */
+/** A pack on the device; every layer uses the same plan, except the last. */
 export interface DevicePack {
   readonly tokenIds: Int32Array;
   readonly plan: AttentionPlan;
@@ -24,7 +24,7 @@ export interface DevicePack {
   readonly readCells: tf.Tensor | null;
 }
 
-/** Make it outside of what is differentiated (a gradient outlives the tidy of its forward pass); freed by the caller's tidy. */
+/** Puts a pack on the device. Call it outside of the differentiated function, inside the caller's `tf.tidy`, which frees it. */
 export function toDevice(model: TrunkWeights, { tokenIds, offsets, readCells }: PackLayout): DevicePack {
   const plan = planAttention(model.rotary, offsets, null);
   return {
@@ -36,8 +36,8 @@ export function toDevice(model: TrunkWeights, { tokenIds, offsets, readCells }: 
 }
 
 /**
- * Final hidden states (after the last norm) at the cells that a pack reads, [M, h]. The last layer computes queries,
- * output projection and feed-forward for those alone.
+ * Computes the final hidden states (after the last norm) at the cells that a pack reads, [M, h]. The last layer computes
+ * queries, output projection and feed-forward only for those.
  */
 export function hiddenAtReads(
   model: TrunkWeights,
@@ -54,7 +54,7 @@ export function hiddenAtReads(
 
 export interface ForwardOptions {
   /**
-   * Keep the input of each layer alone for the gradient, and compute the layer again there: about a quarter more time,
+   * Keep only the input of each layer, and compute the layer again for the gradient: about a quarter more time,
    * and the memory of one layer's activations instead of all layers'. Default false.
    */
   readonly recomputeLayers?: boolean;
@@ -78,8 +78,8 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
 }
 
 /**
- * `projectQkv` of the first layer, whose input depends on the token alone: where there are more tokens than words in
- * the vocabulary, the vocabulary is projected, and tokens look their projection up.
+ * `projectQkv` of the first layer, whose input depends only on the token: if there are more tokens than ids in the
+ * vocabulary, the vocabulary is projected, and tokens look up their projection.
  */
 function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
   if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
@@ -95,7 +95,7 @@ export function finalNorm(model: TrunkWeights, x_NH: tf.Tensor): tf.Tensor {
   return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.parameter(FINAL_NORM_KEY));
 }
 
-/** Joined query, key and value projections of the normed input, [N, W], heads normed where the model does, before rotation. */
+/** Joined query, key and value projections of the normed input, [N, W], before rotation; heads are normed if the model norms them. */
 function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Tensor {
   const { config } = model;
   const keys = layerKeys(layer);
@@ -113,7 +113,7 @@ function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Ten
   return normQueriesAndKeys(model, layer, linear(rows, matrix, bias));
 }
 
-/** The heads of queries and keys normed, where the model does. */
+/** Norms the heads of queries and keys, if the model does. */
 export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: tf.Tensor): tf.Tensor {
   const { queryKeyNorm, numHeads, numKeyValueHeads, headDim, rmsNormEps } = model.config;
   if (!queryKeyNorm) return qkv_NW;

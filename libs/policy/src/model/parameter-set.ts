@@ -35,7 +35,7 @@ export class ParameterSet {
     return set;
   }
 
-  /** Fills the parameters one after the other; if one can't be had, those before it are freed. */
+  /** Fills the parameters one after the other; if one fails, those before it are freed. */
   static async load(
     specs: readonly ParameterSpec[],
     valuesOf: (spec: ParameterSpec) => Float32Array | Promise<Float32Array>,
@@ -70,9 +70,9 @@ export class ParameterSet {
   }
 
   /**
-   * Replaces the parameters of `specs`, by default all.
+   * Replaces the parameters of `specs` (default: all).
    *
-   * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, if one doesn't fit
+   * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, if one is missing or has another shape
    */
   assign(named: NamedTensors, specs: readonly ParameterSpec[] = this.specs): void {
     const joined = specs.map((spec) => joinParameter(spec, named));
@@ -82,8 +82,8 @@ export class ParameterSet {
   }
 
   /**
-   * `assign` from files, a parameter at a time: the peak is the model and its largest parameter. All names and shapes are
-   * checked before anything is replaced; a file that can't be read any more after that leaves the parameters before it replaced.
+   * Replaces the parameters of `specs` from files, one at a time: the peak of memory is the model and its largest parameter.
+   * All names and shapes are checked before anything is replaced; if reading fails after that, some parameters are replaced.
    */
   async assignFrom(source: TensorSource, specs: readonly ParameterSpec[] = this.specs): Promise<void> {
     requireParameters(source, specs);

@@ -2,7 +2,7 @@ import { isPositive, requireConfig } from '../require-config.js';
 
 /**
  * How rotary frequencies are stretched, under the names that transformers gives them:
- * `linear` divides them all; `dynamic` leaves contexts up to the original length as they are; `llama3` divides the slow
+ * `linear` divides them all; `dynamic` does not change contexts up to the original length; `llama3` divides the slow
  * ones (Llama 3.1); `yarn` divides the slow ones and scales the factors (arXiv:2309.00071).
  */
 export type RopeScaling =
@@ -21,7 +21,7 @@ export type RopeScaling =
       readonly originalMaxPositions: number;
       /** Factor on cosine and sine; by default 0.1·ln(factor) + 1. */
       readonly attentionFactor: number;
-      /** Turns within the original length above which a frequency stays as it is. */
+      /** Turns within the original length above which a frequency does not change. */
       readonly betaFast: number;
       /** Turns within the original length below which a frequency is divided by the factor. */
       readonly betaSlow: number;
@@ -42,7 +42,7 @@ export interface RotaryShape {
   readonly ropeScaling?: RopeScaling;
 }
 
-/** θ^(−2i/headDim) for pair i, stretched as the scaling says. */
+/** Computes θ^(−2i/headDim) for each pair i, stretched by the scaling. */
 export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: RotaryShape): RotaryFrequencies {
   const frequencies = Float64Array.from({ length: headDim / 2 }, (_, i) => ropeTheta ** ((-2 * i) / headDim));
   if (ropeScaling === undefined || ropeScaling.type === 'dynamic') return { frequencies, scale: 1 };

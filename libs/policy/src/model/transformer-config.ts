@@ -16,30 +16,30 @@ export interface TransformerConfig {
   readonly numHeads: number;
   /** Key/value heads; each serves `numHeads / numKeyValueHeads` query heads. */
   readonly numKeyValueHeads: number;
-  /** Width of one head; even, because rotary positions turn pairs. */
+  /** Width of one head; even, because rotary positions rotate pairs. */
   readonly headDim: number;
   /** Width of the SwiGLU. */
   readonly intermediateSize: number;
   readonly ropeTheta: number;
-  /** How rotary frequencies are stretched for contexts longer than the model was first trained on; absent: they aren't. */
+  /** How rotary frequencies are stretched for contexts longer than the model was first trained on (default: not). */
   readonly ropeScaling?: RopeScaling;
   readonly rmsNormEps: number;
   /** The LM head is the token embedding. */
   readonly tieWordEmbeddings: boolean;
   /** Bias on the query, key and value projections (Qwen2). */
   readonly attentionBias: boolean;
-  /** RMSNorm of each query and key head before it is turned (Qwen3); absent: none. */
+  /** RMSNorm of each query and key head before rotation (Qwen3). Default false. */
   readonly queryKeyNorm?: boolean;
   /** Longest context, in tokens. */
   readonly maxPositions: number;
   /** A scalar head V on the final hidden state. */
   readonly valueHead: boolean;
   /**
-   * Whose final hidden state the value head reads: the policy's (`shared`, the default) or that of a second trunk of
-   * the same shape (`own`), which under adapters is the same base with adapters of its own.
+   * The trunk whose final hidden state the value head reads: the policy's (`shared`, the default) or a second one of
+   * the same shape (`own`), which in a model with adapters is the same base with its own adapters.
    */
   readonly valueTrunk?: 'shared' | 'own';
-  /** Low-rank adapters: they and the value head are trained, the rest is frozen. Absent: everything is trained. */
+  /** Low-rank adapters: only they and the value head are trained. Without them everything is trained. */
   readonly lora?: LoraConfig;
   /**
    * Standard deviation of the initial LM head, only when it is not tied (default: that of the other weights, see

@@ -2,14 +2,14 @@ import * as tf from '@tensorflow/tfjs-core';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 
-/** Elements from which on a parameter has a bucket of its own: copying it would cost more than the ops it saves. */
+/** From this many elements a parameter gets its own bucket: copying it would cost more than the ops it saves. */
 const LARGE_PARAMETER = 2 ** 16;
-/** Elements from which on a bucket takes no further parameter. */
+/** From this many elements a bucket takes no further parameter. */
 const FULL_BUCKET = 2 ** 20;
 
 /**
  * Parameters laid end to end in one vector, so that an optimizer step takes few ops however many small parameters
- * there are. A large parameter has a bucket of its own, which is no copy and bounds what a step allocates.
+ * there are. A large parameter has its own bucket, which needs no copy and bounds the memory that a step allocates.
  */
 export interface Bucket {
   readonly specs: readonly ParameterSpec[];
