@@ -78,6 +78,7 @@ function loadPlain(nameOrFile: string): PlainObject {
     throw invalid(`Recipe file "${nameOrFile}" is not valid JSON: ${(cause as Error).message}`, { cause });
   }
   const plain = requireRecord(parsed);
+  delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(nameOrFile));
   anchorModules(plain, directory);
   anchorModel(plain, directory);
