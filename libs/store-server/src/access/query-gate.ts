@@ -12,7 +12,7 @@ interface Waiter {
   readonly refuse: (error: Error) => void;
 }
 
-/** Lets a bounded number of statements run; the others wait in order, for a bounded time, in a bounded queue. */
+/** Limits how many statements run at once; the others wait in order, for a bounded time, in a bounded queue. */
 export class QueryGate {
   private numRunning = 0;
   private readonly waiters = new Set<Waiter>();
@@ -20,9 +20,9 @@ export class QueryGate {
   constructor(private readonly options: QueryGateOptions) {}
 
   /**
-   * Runs a task once there is a place for it.
+   * Runs a task as soon as a place is free.
    *
-   * @throws ClickHouseException TOO_MANY_SIMULTANEOUS_QUERIES when the queue is full or the wait too long, ABORTED when `signal` aborts first
+   * @throws ClickHouseException TOO_MANY_SIMULTANEOUS_QUERIES when the queue is full or the wait takes too long, ABORTED when `signal` aborts first
    */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.numRunning >= this.options.maxRunning) await this.wait(signal);
@@ -30,7 +30,7 @@ export class QueryGate {
     try {
       return await task();
     } finally {
-      // A waiter takes the place over, so that nobody can slip in between.
+      // The place passes directly to the next waiter, so that no newcomer can take it.
       const next = this.waiters.values().next();
       if (next.done) this.numRunning--;
       else next.value.admit();
@@ -42,7 +42,7 @@ export class QueryGate {
     if (this.waiters.size >= maxQueued) {
       throw ClickHouseException.of(
         'TOO_MANY_SIMULTANEOUS_QUERIES',
-        `Too many simultaneous queries (${name}): ${maxRunning} run and ${maxQueued} wait, which is the maximum`,
+        `Too many simultaneous queries (${name}): ${maxRunning} are running and ${maxQueued} are waiting, the maximum; try again later`,
       );
     }
     await new Promise<void>((resolve, reject) => {
@@ -57,15 +57,13 @@ export class QueryGate {
         refuse: (error) => settle(() => reject(error)),
       };
       const onAbort = () =>
-        waiter.refuse(
-          ClickHouseException.of('ABORTED', 'The request was aborted while it waited for its turn'),
-        );
+        waiter.refuse(ClickHouseException.of('ABORTED', 'The request was aborted while it waited to start'));
       const timer = setTimeout(
         () =>
           waiter.refuse(
             ClickHouseException.of(
               'TOO_MANY_SIMULTANEOUS_QUERIES',
-              `No turn within ${maxQueueMs} ms (${name}): ${maxRunning} queries run`,
+              `Not started within ${maxQueueMs} ms (${name}): ${maxRunning} queries are running, the maximum; try again later`,
             ),
           ),
         maxQueueMs,

@@ -1,5 +1,5 @@
 /** The 56 bytes that CityHash128 carries from chunk to chunk. */
-export interface CityState {
+interface CityState {
   readonly x: bigint;
   readonly y: bigint;
   readonly z: bigint;
@@ -11,7 +11,7 @@ export interface CityState {
 
 const CHUNK_BYTES = 128;
 
-// Places of 64-bit words among the halves: the low half, then the high one. A to D are for passing results.
+// Indices of 64-bit words among the halves: the low half, then the high one. A to D are scratch words.
 const [X, Y, Z, V0, V1, W0, W1, A, B, C, D] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20];
 const NUM_WORDS = 11;
 
@@ -22,10 +22,10 @@ const K1_LOW_0 = K1_LOW & 0xffff;
 const K1_LOW_1 = K1_LOW >>> 16;
 
 /**
- * The inner loop of CityHash128, version 1.0.2, over all whole chunks of 128 bytes from `start` on. In halves of words, since bigints
- * cost an allocation an operation, and are several times slower.
+ * Runs the inner loop of CityHash128, version 1.0.2, over all whole chunks of 128 bytes from `start` on. It works on halves of words,
+ * because a bigint needs an allocation per operation, which is several times slower.
  *
- * @returns the state after them, and where they end
+ * @returns the state after the chunks, and their end
  */
 export function mixWhole(
   data: DataView,
@@ -80,7 +80,7 @@ function mixHalf(r: Int32Array, data: DataView, at: number): void {
   copy(r, X, A);
 }
 
-/** 32 bytes of the data and the seeds in A and B become A and B. */
+/** Hashes 32 bytes of the data and the seeds in A and B into A and B. */
 function weakHash32(r: Int32Array, data: DataView, at: number): void {
   addRead(r, A, data, at);
   add(r, B, A);
@@ -121,7 +121,7 @@ function addHalves(r: Int32Array, to: number, low: number, high: number): void {
   r[to + 1] = (r[to + 1] + high + carry) | 0;
 }
 
-/** To the right, by 1 to 63 but 32. */
+/** Rotates to the right, by 1 to 63 except 32. */
 function rotate(r: Int32Array, at: number, by: number): void {
   const low = by < 32 ? r[at] : r[at + 1];
   const high = by < 32 ? r[at + 1] : r[at];
