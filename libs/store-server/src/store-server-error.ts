@@ -8,8 +8,7 @@ export type StoreServerErrorCode =
   /** While the server ran, the disk did not store what was written. */
   | 'STORE_DISK_FAILED'
   | 'STORE_ADDRESS_IN_USE'
-  | 'STORE_ADDRESS_UNUSABLE'
-  | 'STORE_INVALID_OPTIONS';
+  | 'STORE_ADDRESS_UNUSABLE';
 
 /** The error with which a store server fails to start or stops; each message says what to do. */
 export class StoreServerError extends TrajectoryError<StoreServerErrorCode> {}

@@ -1,4 +1,4 @@
-import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import { ClickHouseException, type OwnExceptionName } from '../statement/clickhouse-exception.js';
 
 export interface QueryGateOptions {
   readonly name: string;
@@ -7,15 +7,11 @@ export interface QueryGateOptions {
   readonly maxQueueMs: number;
 }
 
-interface Waiter {
-  readonly admit: () => void;
-  readonly refuse: (error: Error) => void;
-}
-
 /** Limits how many statements run at once; the others wait in order, for a bounded time, in a bounded queue. */
 export class QueryGate {
   private numRunning = 0;
-  private readonly waiters = new Set<Waiter>();
+  /** Starts each waiting task, in order. */
+  private readonly waiters = new Set<() => void>();
 
   constructor(private readonly options: QueryGateOptions) {}
 
@@ -33,7 +29,7 @@ export class QueryGate {
       // The place passes directly to the next waiter, so that no newcomer can take it.
       const next = this.waiters.values().next();
       if (next.done) this.numRunning--;
-      else next.value.admit();
+      else next.value();
     }
   }
 
@@ -49,27 +45,17 @@ export class QueryGate {
       const settle = (finish: () => void) => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
-        this.waiters.delete(waiter);
+        this.waiters.delete(admit);
         finish();
       };
-      const waiter: Waiter = {
-        admit: () => settle(resolve),
-        refuse: (error) => settle(() => reject(error)),
-      };
-      const onAbort = () =>
-        waiter.refuse(ClickHouseException.of('ABORTED', 'The request was aborted while it waited to start'));
-      const timer = setTimeout(
-        () =>
-          waiter.refuse(
-            ClickHouseException.of(
-              'TOO_MANY_SIMULTANEOUS_QUERIES',
-              `Not started within ${maxQueueMs} ms (${name}): ${maxRunning} queries are running, the maximum; try again later`,
-            ),
-          ),
-        maxQueueMs,
-      );
+      const admit = () => settle(resolve);
+      const refuse = (exception: OwnExceptionName, text: string) =>
+        settle(() => reject(ClickHouseException.of(exception, text)));
+      const onAbort = () => refuse('ABORTED', 'The request was aborted while it waited to start');
+      const lateText = `Not started within ${maxQueueMs} ms (${name}): ${maxRunning} queries are running, the maximum; try again later`;
+      const timer = setTimeout(() => refuse('TOO_MANY_SIMULTANEOUS_QUERIES', lateText), maxQueueMs);
       signal.addEventListener('abort', onAbort);
-      this.waiters.add(waiter);
+      this.waiters.add(admit);
       if (signal.aborted) onAbort();
     });
   }

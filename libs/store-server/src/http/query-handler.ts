@@ -190,10 +190,10 @@ export class QueryHandler {
   private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {
     const { query, response } = exchange;
     const format = query.defaultFormat;
-    const result = await this.laneOf(exchange).run(exchange.gone, async () => {
-      const running = this.options.engine.run(statement.text, exchange.context, { format });
-      return running.result;
-    });
+    const result = await this.laneOf(exchange).run(
+      exchange.gone,
+      () => this.options.engine.run(statement.text, exchange.context, { format }).result,
+    );
     if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {
       'Content-Type': contentTypeOf(format),

@@ -18,7 +18,7 @@ const CODE_OF_NAME = {
   UNKNOWN_EXCEPTION: 1002,
 } as const;
 
-type OwnExceptionName = keyof typeof CODE_OF_NAME;
+export type OwnExceptionName = keyof typeof CODE_OF_NAME;
 
 /** HTTP statuses of a ClickHouse server; every other exception is a 500. */
 const NAMES_OF_HTTP_STATUS: Readonly<Record<number, readonly string[]>> = {

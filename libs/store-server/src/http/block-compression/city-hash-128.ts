@@ -38,19 +38,15 @@ function withSeed(data: DataView, start: number, seedLow: bigint, seedHigh: bigi
   if (end - start < 128) return murmur(data, start, seedLow, seedHigh);
   const startZ = wrap(BigInt(end - start) * K1);
   const startV = wrap(rotate(seedHigh ^ K1, 49n) * K1 + read64(data, start));
-  const mixed = mixWhole(data, start, {
-    x: seedLow,
-    y: seedHigh,
-    z: startZ,
-    v0: startV,
-    v1: wrap(rotate(startV, 42n) * K1 + read64(data, start + 8)),
-    w0: wrap(rotate(wrap(seedHigh + startZ), 35n) * K1 + seedLow),
-    w1: wrap(rotate(wrap(seedLow + read64(data, start + 88)), 53n) * K1),
-  });
-  const { at, z, w1 } = mixed;
-  let { x, y, v0, v1, w0 } = mixed;
-  y = wrap(y + rotate(w0, 37n) * K0 + z);
-  x = wrap(x + rotate(wrap(v0 + z), 49n) * K0);
+  const startV1 = wrap(rotate(startV, 42n) * K1 + read64(data, start + 8));
+  const startW0 = wrap(rotate(wrap(seedHigh + startZ), 35n) * K1 + seedLow);
+  const startW1 = wrap(rotate(wrap(seedLow + read64(data, start + 88)), 53n) * K1);
+  const state = [seedLow, seedHigh, startZ, startV, startV1, startW0, startW1];
+  const { at, words } = mixWhole(data, start, state);
+  const [endX, endY, z, endV0, endV1, endW0, w1] = words;
+  let y = wrap(endY + rotate(endW0, 37n) * K0 + z);
+  let x = wrap(endX + rotate(wrap(endV0 + z), 49n) * K0);
+  let [v0, v1, w0] = [endV0, endV1, endW0];
   // The remaining bytes, in pieces of 32 from the end; the last piece overlaps bytes that were hashed already.
   for (let done = 0; done < end - at;) {
     done += 32;

@@ -1,14 +1,3 @@
-/** The 56 bytes that CityHash128 carries from chunk to chunk. */
-interface CityState {
-  readonly x: bigint;
-  readonly y: bigint;
-  readonly z: bigint;
-  readonly v0: bigint;
-  readonly v1: bigint;
-  readonly w0: bigint;
-  readonly w1: bigint;
-}
-
 const CHUNK_BYTES = 128;
 
 // Indices of 64-bit words among the halves: the low half, then the high one. A to D are scratch words.
@@ -25,24 +14,23 @@ const K1_LOW_1 = K1_LOW >>> 16;
  * Runs the inner loop of CityHash128, version 1.0.2, over all whole chunks of 128 bytes from `start` on. It works on halves of words,
  * because a bigint needs an allocation per operation, which is several times slower.
  *
- * @returns the state after the chunks, and their end
+ * @param state the seven words X, Y, Z, V0, V1, W0, W1 that are carried from chunk to chunk
+ * @returns the words after the chunks, and the position behind them
  */
 export function mixWhole(
   data: DataView,
   start: number,
-  state: CityState,
-): CityState & { readonly at: number } {
+  state: readonly bigint[],
+): { readonly at: number; readonly words: BigUint64Array } {
   const words = new BigUint64Array(NUM_WORDS);
-  const { x, y, z, v0, v1, w0, w1 } = state;
-  words.set([x, y, z, v0, v1, w0, w1]);
+  words.set(state);
   const r = new Int32Array(words.buffer);
   let at = start;
   for (; data.byteLength - at >= CHUNK_BYTES; at += CHUNK_BYTES) {
     mixHalf(r, data, at);
     mixHalf(r, data, at + CHUNK_BYTES / 2);
   }
-  const [endX, endY, endZ, endV0, endV1, endW0, endW1] = words;
-  return { x: endX, y: endY, z: endZ, v0: endV0, v1: endV1, w0: endW0, w1: endW1, at };
+  return { at, words };
 }
 
 function mixHalf(r: Int32Array, data: DataView, at: number): void {
