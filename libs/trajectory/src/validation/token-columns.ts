@@ -85,8 +85,8 @@ function findOptionalProblem(
   name: 'tokenRawLogprobs' | 'tokenEntropies',
   isAllowed: (value: number) => boolean,
 ): Problem | null {
-  const values = columns[name];
-  const at = values?.findIndex((value, t) => !isAllowedValue(value, columns.actionMask[t], isAllowed)) ?? -1;
+  const { [name]: values, actionMask } = columns;
+  const at = values?.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isAllowed)) ?? -1;
   if (values === null || at < 0) return null;
   const allowed = name === 'tokenEntropies' ? 'entropy ≥ 0' : 'logprob ≤ 0';
   const rule = `must be NaN, or 0 where actionMask is 0 and a finite ${allowed} where it is 1`;
