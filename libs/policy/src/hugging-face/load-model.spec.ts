@@ -101,7 +101,7 @@ describe('saveHuggingFaceModel', () => {
   });
 });
 
-describe('A directory that is not sound', () => {
+describe('An invalid model directory', () => {
   beforeAll(async () => {
     await openBackend({ prefer: ['cpu'] });
   });
