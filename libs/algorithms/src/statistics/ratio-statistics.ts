@@ -28,8 +28,7 @@ export function ratioStatistics(
   denominator: Float32Array,
   mask: Uint8Array | null = null,
 ): RatioStatistics {
-  checkValues('numerator', numerator, numerator.length);
-  checkValues('denominator', denominator, numerator.length);
+  checkValues({ numerator, denominator }, numerator.length);
   if (mask !== null) checkMask('mask', mask, numerator.length);
   let numTokens = 0;
   let sum = 0;

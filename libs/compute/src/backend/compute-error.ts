@@ -1,13 +1,13 @@
 export type ComputeErrorCode =
-  /** No backend that was asked for can be opened. */
+  /** None of the requested backends can be opened. */
   | 'BACKEND_UNAVAILABLE'
-  /** The machine lacks something that the installation needs; the message names it. */
+  /** The machine lacks something that the installation needs, which the message names. */
   | 'BACKEND_NOT_INSTALLABLE'
-  /** The installation was begun and failed, or was cancelled; what was installed before is untouched. */
+  /** The installation failed or was cancelled; earlier installations are unchanged. */
   | 'BACKEND_INSTALL_FAILED';
 
 export interface ComputeErrorOptions extends ErrorOptions {
-  /** Whether the same call may succeed later without any change by the caller. */
+  /** Whether the same call may succeed later, without a change by the caller. */
   readonly retriable?: boolean;
 }
 

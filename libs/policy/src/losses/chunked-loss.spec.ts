@@ -1,7 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
-import { normal } from '@retrace/compute/testing';
-import { onEachBackend } from '@retrace/compute/testing';
+import { normal, onEachBackend } from '@retrace/compute/testing';
 import { freeze } from '@retrace/compute';
 import { chunkedLoss, tokensOfChunk } from './chunked-loss.js';
 import type { EvaluateTokens } from './chunked-loss.js';
@@ -59,7 +58,7 @@ await onEachBackend('chunkedLoss', () => {
     },
   );
 
-  it('differentiates by the hidden states alone where the head is frozen and there are no values', () => {
+  it('differentiates only by the hidden states when the head is frozen and there are no values', () => {
     const [hidden, head] = inputs();
     const expected = valueAndGradients(() => plainLoss(hidden, head, tf.zeros([5])), [hidden]);
     freeze(head);
