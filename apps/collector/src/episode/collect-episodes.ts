@@ -98,7 +98,7 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
 
 /** Appends the start of a run for these episodes, and returns its id. */
 async function startRun(
-  { control, policy, numEpisodes, seed, codeVersion }: CollectOptions,
+  { control, policy, numEpisodes, seed, codeVersion }: CollectEpisodesOptions,
   { name: environment }: EnvironmentSpec,
   source: RunState | null,
 ): Promise<string> {

@@ -23,7 +23,7 @@ import { LossRecipe } from './loss-recipe.js';
 
 /** How the text of an episode becomes tokens, and when a turn of the policy ends. */
 export class ContextRecipe {
-  /** What the policy sees: only the current `observation`, or the `history` of the whole episode in one context with a KV cache. */
+  /** Context that the policy sees: only the current `observation`, or the `history` of the whole episode in one context with a KV cache. */
   @IsIn(['observation', 'history']) readonly window!: 'observation' | 'history';
   /** Tokenizer: one token a `word` of the environment's vocabulary, one a `byte` of UTF-8, or the tokenizer of the `model` directory that `policy.model` names. */
   @IsIn(['word', 'byte', 'model']) readonly tokenizer!: 'word' | 'byte' | 'model';
@@ -129,7 +129,7 @@ export class RewardComponentRecipe {
   @IsOptional() @IsArray() @ArrayNotEmpty() @IsString({ each: true }) readonly sources?: readonly string[];
 }
 
-/** What an episode is worth, and how that reaches its tokens. */
+/** The reward of an episode, and how it reaches its tokens. */
 export class RewardRecipe {
   /** Parts of the reward; the total is their weighted sum. */
   @IsArray()
@@ -245,7 +245,7 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
   /** How episodes are collected. */
   @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
-  /** What episodes are worth. */
+  /** The rewards of episodes. */
   @IsDefined() @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
   /** How rewards become advantages. */
   @IsDefined() @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
