@@ -6,7 +6,7 @@ interface StartedRest {
   readonly forkedFrom: { readonly episodeId: string; readonly step: number } | null;
 }
 
-/** `EpisodeEnded` puts its final observation into the columns of a step's, so that one query reads both. */
+/** The final observation of `EpisodeEnded` is stored in the columns of a step's observation, so that one query reads both. */
 export const episodeEventFields: EpisodeFields = {
   EpisodeStarted: {
     write(columns, row, payload) {

@@ -3,8 +3,8 @@ import type { EventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 
 /**
- * How the payload of one kind lies in the columns of a row. `read` brings back what `write` was given, which is what lets
- * `verifyStore` compare the store with the log.
+ * Maps the payload of one kind to the columns of a row and back. `read` returns exactly what `write` was given, so that `verifyStore` can
+ * compare the store with the log.
  */
 export interface PayloadFields<K extends EventKind> {
   write(columns: EventColumns, row: number, payload: PayloadOf<K>): void;
@@ -15,7 +15,7 @@ export type PayloadFieldsOf<Kind extends EventKind> = { readonly [K in Kind]: Pa
 export type EpisodeFields = PayloadFieldsOf<EpisodeEventKind>;
 export type ControlFields = PayloadFieldsOf<ControlEventKind>;
 
-/** What has no typed column, as JSON text. */
+/** Writes the fields without a typed column as JSON text. */
 export function writeRest(columns: EventColumns, row: number, rest: Json): void {
   columns.payload.set(row, JSON.stringify(rest));
 }
