@@ -1,5 +1,5 @@
 /** The layers of docs/architecture.md, enforced by `npm run layers`. */
-const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/)';
+const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/|/kafka-broker/)';
 
 /** The packages that only one folder may import, so that a driver is loaded only where it is used. */
 const DRIVERS = [
@@ -12,7 +12,7 @@ const DRIVERS = [
   ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
 ];
 
-/** What each library may import of the others, beside itself. */
+/** Other libraries that each library may import. */
 const ARROWS = {
   trajectory: [],
   algorithms: [],
@@ -25,7 +25,7 @@ const ARROWS = {
   compute: [],
   policy: ['algorithms', 'compute'],
   config: ['algorithms', 'rewards', 'environments'],
-  process: [],
+  process: ['log'],
 };
 
 export default {
@@ -73,14 +73,22 @@ export default {
     {
       name: 'libs-and-apps-never-import-scripts-or-tests',
       severity: 'error',
-      from: { path: '^(libs|apps)/', pathNot: '(kafka|crash)[^/]*\\.spec\\.ts$|broker\\.fixture' },
+      from: { path: '^(libs|apps)/' },
       to: { path: '^(scripts|test|bench)/' },
+    },
+    {
+      name: 'only-tests-start-a-broker',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: `(${SPEC}|\\.fixture\\.ts$)` },
+      to: { path: '^libs/log/kafka-broker/' },
     },
     {
       name: 'stand-ins-are-for-dependencies-only',
       severity: 'error',
       from: { path: '^(libs|apps)/' },
-      to: { path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js)/)' },
+      to: {
+        path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js|@redocly/openapi-core)/)',
+      },
     },
     {
       name: 'apps-never-import-apps',

@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
+import conventions from './eslint-conventions.mjs';
 
-/** What may be imported anywhere: the tools that the tests of all workspaces share. */
+/** Tools that the tests of all workspaces share; they may be imported anywhere. */
 const sharedTools = ['vitest', 'vite', 'fast-check'];
 
 const workspaces = ['libs', 'apps'].flatMap((folder) =>
@@ -56,6 +57,22 @@ export default tseslint.config(
   ...tseslint.configs.strict,
   ...tseslint.configs.stylistic,
   {
+    plugins: { conventions },
+    rules: {
+      'conventions/constant-case': 'error',
+      'conventions/plain-template': 'error',
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    files: ['apps/{api,cli,dashboard,sink,store,trainer}/**', 'bench/**', 'scripts/**', 'test/**', '*.mjs'],
+    rules: { 'conventions/docstring': 'error' },
+  },
+  {
+    ignores: ['apps/collector/**', 'libs/config/**', 'libs/log/**'],
+    rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
+  },
+  {
     files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
       parserOptions: {
@@ -64,6 +81,7 @@ export default tseslint.config(
       },
     },
     rules: {
+      'conventions/private-keyword': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/await-thenable': 'error',
@@ -91,13 +109,17 @@ export default tseslint.config(
           ],
         },
       ],
-      'max-lines': ['warn', { max: 320, skipBlankLines: true, skipComments: true }],
     },
   },
   ...declaredImports,
   {
-    files: ['**/*.spec.ts', 'test/**/*.ts', 'bench/**/*.ts'],
-    rules: { '@typescript-eslint/no-non-null-assertion': 'off', 'max-lines': 'off' },
+    files: ['**/*.spec.ts', '**/*.contract.ts', '**/testing/**', 'test/**', 'bench/**'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // A `describe` block is one function, and cases of one subject are read together.
+      'max-lines': 'off',
+      'max-lines-per-function': 'off',
+    },
   },
   {
     files: ['**/*.mjs'],

@@ -22,6 +22,12 @@ export default defineConfig({
     // Only what hangs shall end by these: a test of 20 s takes a minute on a machine that others use.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    // Bundled once, since Node can't load it: its imports have no file extensions (`libs/compute/src/testing/tfjs-gradients.ts`).
+    deps: {
+      optimizer: {
+        ssr: { enabled: true, include: ['@tensorflow/tfjs-core/dist/register_all_gradients.js'] },
+      },
+    },
     projects: [
       {
         extends: true,
@@ -43,7 +49,7 @@ export default defineConfig({
           name: 'kafka',
           include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
           exclude: [...configDefaults.exclude, ...SLOW_SPECS],
-          globalSetup: ['scripts/kafka/vitest-setup.mjs'],
+          globalSetup: ['libs/log/kafka-broker/vitest-setup.mjs'],
         },
       },
     ],

@@ -18,7 +18,7 @@ import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { openLmdbLog } from '@retrace/log/lmdb';
-import { findFreePort } from '../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 

@@ -22,7 +22,7 @@ import {
 } from 'apache-arrow';
 import { Packr } from 'msgpackr';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import { isColumn, packColumn, unpackColumn } from '../libs/trajectory/dist/codec/packed-column.js';
+import { isColumn, packColumn, unpackColumn } from '../libs/trajectory/dist/codec/body/packed-column.js';
 import { sampleEpisodeEvent, sampleStep } from '@retrace/trajectory/testing';
 
 const ARROW_BATCH = 256;

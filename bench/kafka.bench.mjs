@@ -1,5 +1,5 @@
 /**
- * The event log on Kafka against kafkajs's own producer, on one real broker (scripts/kafka/broker.mjs) in this process's run: records
+ * The event log on Kafka against kafkajs's own producer, on one real broker (libs/log/kafka-broker) in this process's run: records
  * of equal bytes, batches of equal bytes, one partition, acknowledged by all replicas, both idempotent. Incompressible bytes. Also how fast it
  * reads, how long a record takes to a follower, and what following costs while nothing happens.
  *
@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog } from '@retrace/log/kafka';
-import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
 
 /** Bytes a record: small events, the text of a step, a step with 256 tokens. */

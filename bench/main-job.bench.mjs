@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStoreClient } from '@retrace/store';
-import { findFreePort } from '../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { TrajectoryWriter } from '@retrace/collector';
 import { createStoreClient, migrate, verifyStore } from '@retrace/store';
 import { openLog } from '@retrace/log';
-import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 import { FigureTable } from './figure-table.mjs';
 import {
   anonymousMiB,

@@ -22,9 +22,9 @@ export const qwenHalfBillion = {
   torch_dtype: 'bfloat16',
 };
 
-const initializerStd = 0.02;
+const INITIALIZER_STD = 0.02;
 /** Matrices repeat this many numbers; it is prime, so no two rows are equal. */
-const stretchLength = 1_048_583;
+const STRETCH_LENGTH = 1_048_583;
 
 export function writeRandomModel(directory, config) {
   mkdirSync(directory, { recursive: true });
@@ -43,8 +43,8 @@ export function writeRandomModel(directory, config) {
   const file = openSync(join(directory, 'model.safetensors'), 'w');
   writeSync(file, length);
   writeSync(file, json);
-  const normal = bfloat16(stretchLength, standardNormal());
-  const ones = bfloat16(config.hidden_size, () => 1 / initializerStd);
+  const normal = bfloat16(STRETCH_LENGTH, standardNormal());
+  const ones = bfloat16(config.hidden_size, () => 1 / INITIALIZER_STD);
   for (const [name, shape] of tensors) {
     const stretch = /norm/.test(name) ? ones : normal;
     let left = 2 * shape.reduce((a, b) => a * b, 1);
@@ -83,7 +83,7 @@ function tensorsOf(config) {
 
 /** Returns normal numbers times the standard deviation of the weights, as bytes. */
 function bfloat16(length, draw) {
-  const values = Float32Array.from({ length }, () => initializerStd * draw());
+  const values = Float32Array.from({ length }, () => INITIALIZER_STD * draw());
   const bits = new Uint32Array(values.buffer);
   return Buffer.from(Uint16Array.from(bits, (word) => (word + 0x8000) >>> 16).buffer);
 }

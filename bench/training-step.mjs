@@ -18,8 +18,8 @@ const shapes = [
     sequenceTokens: 512,
   },
 ];
-const vocabSize = 8192;
-const numRepetitions = 5;
+const VOCAB_SIZE = 8192;
+const NUM_REPETITIONS = 5;
 
 await openBackend();
 const results = [];
@@ -27,7 +27,7 @@ for (const { shape, numLayers, hiddenSize, numSequences, sequenceTokens } of sha
   const numHeads = hiddenSize / 64;
   const model = Transformer.initialize(
     {
-      vocabSize,
+      vocabSize: VOCAB_SIZE,
       hiddenSize,
       numLayers,
       numHeads,
@@ -46,7 +46,7 @@ for (const { shape, numLayers, hiddenSize, numSequences, sequenceTokens } of sha
   const optimizer = new PolicyOptimizer(model, { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 });
   const numTokens = numSequences * sequenceTokens;
   const batch = {
-    tokenIds: Int32Array.from({ length: numTokens }, (_, n) => (n * 7919) % vocabSize),
+    tokenIds: Int32Array.from({ length: numTokens }, (_, n) => (n * 7919) % VOCAB_SIZE),
     sequenceOffsets: Int32Array.from({ length: numSequences + 1 }, (_, s) => s * sequenceTokens),
     lossWeights: Float32Array.from({ length: numTokens }, (_, n) =>
       n % sequenceTokens === 0 ? 0 : 1 / numTokens,
@@ -58,7 +58,7 @@ for (const { shape, numLayers, hiddenSize, numSequences, sequenceTokens } of sha
     proximalValues: null,
   };
   let best = Infinity;
-  for (let repetition = 0; repetition < numRepetitions; repetition++) {
+  for (let repetition = 0; repetition < NUM_REPETITIONS; repetition++) {
     const startedAt = performance.now();
     await optimizer.accumulate(batch, {
       policyLoss: 'crossEntropy',

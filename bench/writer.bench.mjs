@@ -16,7 +16,7 @@ import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { openLmdbLog } from '@retrace/log/lmdb';
-import { startBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
 import { FigureTable } from './figure-table.mjs';
 import {

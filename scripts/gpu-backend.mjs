@@ -7,10 +7,10 @@ import { root } from './run-tool.mjs';
  * no package index, no compiler. Downloads nothing where no GPU is visible.
  */
 export async function gpuObstacle() {
-  const library = join(root, 'libs', 'policy', 'dist', 'index.js');
+  const library = join(root, 'libs', 'compute', 'dist', 'index.js');
   if (!existsSync(library)) return 'this checkout is not built (npm ci && npm run build)';
-  const { ensureBackend, listBackends, visibleGpus } = await import(library);
-  if (visibleGpus().length === 0) return 'no NVIDIA GPU is visible';
+  const { ensureBackend, listBackends, readComputeEnvironment } = await import(library);
+  if (readComputeEnvironment().gpus.length === 0) return 'no NVIDIA GPU is visible';
   const statuses = await listBackends();
   if (statuses.some(({ name, isAvailable }) => name === 'tensorflow-cuda' && isAvailable)) return null;
   const { isInstalled, message } = await ensureBackend({

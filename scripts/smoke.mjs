@@ -5,7 +5,7 @@
  * The address must be printed within 10 s of `npm start` in a tree that is built, so this builds it first.
  */
 import { buildIfStale } from './build-if-stale.mjs';
-import { findFreePort } from './free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, runRetrace, startWithNpm } from '../test/support/cli.mjs';
 
 const NUM_UPDATES = 8;

@@ -7,11 +7,11 @@ import { appendEvents } from '@retrace/log/testing';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EpisodeOrder } from '../apps/collector/src/episode-order.js';
-import { TrajectoryWriter } from '../apps/collector/src/trajectory-writer.js';
+import { EpisodeOrder } from '../apps/collector/src/round/episode-order.js';
+import { TrajectoryWriter } from '../apps/collector/src/writer/trajectory-writer.js';
 import { frame, unframe } from '../libs/trajectory/src/codec/frame.js';
-import { messagePack } from '../libs/trajectory/src/codec/messagepack.js';
-import { packColumn } from '../libs/trajectory/src/codec/packed-column.js';
+import { messagePack } from '../libs/trajectory/src/codec/body/messagepack.js';
+import { packColumn } from '../libs/trajectory/src/codec/body/packed-column.js';
 
 type Step = RetraceEvent<'StepRecorded'>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ describe('bad events', () => {
     await store.close();
   });
 
-  /** What a collector does with an event. */
+  /** Appends an event as a collector does. */
   const emit = (order: EpisodeOrder, event: AnyEvent) => {
     order.check(event);
     writer.write(event);

@@ -7,11 +7,11 @@ import { episodeEvent } from '@retrace/trajectory/testing';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 
 const shared = inject('kafkaBroker');
 const reason = 'unavailable' in shared ? ` (skipped, because ${shared.unavailable})` : '';
-const numEpisodes = 5;
+const NUM_EPISODES = 5;
 
 describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
   const atEnd: (() => Promise<unknown>)[] = [];
@@ -42,7 +42,7 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
     let seq = 0;
     const play = async (numTurns: number): Promise<void> => {
       for (const end = seq + numTurns; seq < end; seq++) {
-        for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
+        for (let ordinal = 0; ordinal < NUM_EPISODES; ordinal++) {
           const episodeId = episodeIdFor({ runId, ordinal });
           const ids = { logId: log.logId, runId, episodeId };
           const event = episodeEvent(ids, 'RewardAssigned', seq, { rationale: 'x'.repeat(2_000) });
@@ -59,7 +59,7 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
     await play(100);
     await expect
       .poll(() => writer.spoolBytes, { timeout: 10_000 })
-      .toBeGreaterThan(100 * numEpisodes * 2_000);
+      .toBeGreaterThan(100 * NUM_EPISODES * 2_000);
     await broker.command('start');
     await play(50);
     expect(await writer.flush()).toBe(true);

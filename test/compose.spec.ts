@@ -6,7 +6,7 @@ import { keepHeartbeatFile } from '@retrace/process';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 
-/** What of the Compose specification the file uses. */
+/** The part of the Compose specification that the file uses. */
 interface Service {
   readonly image?: string;
   readonly user?: string;

@@ -24,7 +24,7 @@ describe('two processes that score one run at the same time', () => {
     runId = newRunId();
     await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
     for (let ordinal = 0; ordinal < numEpisodes; ordinal++) {
-      const step = () => ({ action: `act ${String(ordinal)}` });
+      const step = () => ({ action: `act ${ordinal}` });
       await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal, step }));
     }
     await catchUp(store.log, store.client);

@@ -178,11 +178,7 @@ describe('weights and rejections', () => {
   ])('reach the gradient: there is next to none with %s', async (name, correction) => {
     const plain = [...fewTurns, 'loss.entropyCoefficient=0'];
     const gradientNorm = async (settings: readonly string[]) => {
-      const run = await begin(
-        `${name} ${String(settings.length)}`,
-        { recipe: 'memory-bandit-grpo', settings },
-        1,
-      );
+      const run = await begin(`${name} ${settings.length}`, { recipe: 'memory-bandit-grpo', settings }, 1);
       await run.work();
       const [{ metricNames, metricValues }] = await run.updates();
       return metricValues[metricNames.indexOf('train/gradientNorm')];

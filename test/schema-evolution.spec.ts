@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ControlTail } from '../libs/log/src/control-tail.js';
 import { decodeEvent } from '../libs/trajectory/src/codec/decode-event.js';
 import { encodeEvent } from '../libs/trajectory/src/codec/encode-event.js';
-import type { AnyEvent } from '../libs/trajectory/src/events.js';
-import { newRunId } from '../libs/trajectory/src/ids.js';
+import type { AnyEvent } from '../libs/trajectory/src/events/event.js';
+import { newRunId } from '../libs/trajectory/src/ids/ids.js';
 import { appendEvents } from '../libs/log/src/testing/append-events.js';
 import { controlEvent } from '../libs/trajectory/src/testing/episode-events.js';
 import { catchUp } from '../libs/store/src/catch-up/catch-up.js';
@@ -19,8 +19,8 @@ import { retryDeadLetters } from '../libs/store/src/dead-letters/retry-dead-lett
  */
 const later = vi.hoisted(() => ({ known: false }));
 
-vi.mock('../libs/trajectory/src/event-kinds.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/event-kinds.js') = await original();
+vi.mock('../libs/trajectory/src/events/event-kinds.js', async (original) => {
+  const actual: typeof import('../libs/trajectory/src/events/event-kinds.js') = await original();
   const SCHEMA_VERSIONS = new Proxy(actual.SCHEMA_VERSIONS, {
     get: (versions, kind: 'RunEnded') => (later.known && kind === 'RunEnded' ? 2 : versions[kind]),
   });
@@ -35,13 +35,14 @@ vi.mock('../libs/trajectory/src/codec/upcast.js', async (original) => {
   return { ...actual, upcast };
 });
 
-vi.mock('../libs/trajectory/src/validation/control-events.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/validation/control-events.js') = await original();
+vi.mock('../libs/trajectory/src/validation/control-rules.js', async (original) => {
+  const actual: typeof import('../libs/trajectory/src/validation/control-rules.js') = await original();
   const exitCode = (value: unknown, field: string) =>
     (later.known ? Number.isInteger(value) : value === undefined)
       ? null
       : { field, value, rule: 'must be an integer since version 2' };
-  return { ...actual, runEndedRules: { ...actual.runEndedRules, exitCode } };
+  const RunEnded = { ...actual.CONTROL_RULES.RunEnded, exitCode };
+  return { ...actual, CONTROL_RULES: { ...actual.CONTROL_RULES, RunEnded } };
 });
 
 describe('a kind in two schema versions', () => {

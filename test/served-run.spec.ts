@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CheckpointFiles, openPolicyCheckpoint, scoreTokens, type SequenceBatch } from '@retrace/policy';
+import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs, type SequenceBatch } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
@@ -90,7 +90,7 @@ describe('a run whose collector and trainer work at the same time', () => {
     let [largestOwn, largestForeign] = [0, 0];
     for (const { policy_version, weights_sha256: sha256, weights_size_bytes: sizeBytes } of policies) {
       const model = await openPolicyCheckpoint(checkpoints, { sha256, sizeBytes });
-      const scored = await scoreTokens(model, batch, {
+      const scored = await evaluateLogprobs(model, batch, {
         temperature: 1,
         maxTokensPerMicroBatch: 4096,
         actionMask,

@@ -9,7 +9,7 @@ import {
   openPolicyText,
   plainPolicyText,
   saveHuggingFaceModel,
-  scoreTokens,
+  evaluateLogprobs,
   Transformer,
 } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
@@ -94,8 +94,8 @@ describe('a run that starts from a model directory', () => {
 
     const checkpoints = new CheckpointFiles(join(root, 'lora-checkpoints'));
     const reader = await openPolicyCheckpoint(checkpoints, weights);
-    const expected = await scoreTokens(engine.model, sequences, scoring);
-    expect(await scoreTokens(reader, sequences, scoring)).toEqual(expected);
+    const expected = await evaluateLogprobs(engine.model, sequences, scoring);
+    expect(await evaluateLogprobs(reader, sequences, scoring)).toEqual(expected);
     const everyToken = { temperature: 1, mask: new Uint8Array(5).fill(1) };
     const reference = await engine.evaluateReference(weights, sequences, everyToken);
     expect(reference).toEqual(expected.logprobs);
@@ -118,8 +118,8 @@ describe('a run that starts from a model directory', () => {
     const weights = await engine.saveWeights();
     await rm(directory, { recursive: true });
     const reader = await openPolicyCheckpoint(new CheckpointFiles(join(root, 'whole-checkpoints')), weights);
-    expect(await scoreTokens(reader, sequences, scoring)).toEqual(
-      await scoreTokens(engine.model, sequences, scoring),
+    expect(await evaluateLogprobs(reader, sequences, scoring)).toEqual(
+      await evaluateLogprobs(engine.model, sequences, scoring),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { resolveRecipe } from '@retrace/config';
 import { listPolicyLosses } from '@retrace/algorithms';
 import { openBackend } from '@retrace/compute';
-import { scoreTokens, Transformer, type NamedTensors } from '@retrace/policy';
+import { evaluateLogprobs, Transformer, type NamedTensors } from '@retrace/policy';
 import { buildTokenBatch } from '@retrace/trajectory';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InMemoryLoop } from '../bench/in-memory-loop.mjs';
@@ -122,7 +122,7 @@ describe('an update on fresh episodes', () => {
     const numEpisodes = 64;
     const { columns } = await loop.play({ numGroups: numEpisodes, groupSize: 1, round: 5 });
     const batch = buildTokenBatch(columns);
-    const { values } = await scoreTokens(loop.engine.model, batch, {
+    const { values } = await evaluateLogprobs(loop.engine.model, batch, {
       temperature: recipe.collection.temperature,
       maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
       actionMask: batch.actionMask,

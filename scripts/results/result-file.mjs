@@ -16,7 +16,7 @@ import { dump, load } from 'js-yaml';
  */
 
 /**
- * What a measuring script reports.
+ * Figures that a measuring script reports.
  *
  * @typedef {object} Measured
  * @property {string} title

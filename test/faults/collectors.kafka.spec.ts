@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlTail } from '@retrace/log';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 import { makeDataDirectory } from '../support/cli.mjs';
 import { trainWithKills } from '../support/kill-drill.mjs';
 import { ServiceRoles } from '../support/services.js';
@@ -21,7 +21,7 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     for (const clean of atEnd.splice(0).reverse()) await clean();
   });
 
-  it('give the policy that one gives, though one of them is killed and started again', async () => {
+  it('two collectors: train to the same policy as one collector, although one of the two is killed and restarted', async () => {
     const broker = (await startBroker()) as StartedBroker;
     atEnd.push(() => broker.close());
     const roles = await ServiceRoles.start(broker);
@@ -42,7 +42,7 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
         await control.changed(AbortSignal.timeout(90_000));
     };
     await untilUpdate(1);
-    // Killed in mid-round: its claim is in the log, its groups are not closed.
+    // Killed in the middle of a round: its claim is in the log, its groups are not closed.
     const isPlaying = () => {
       const claim = control.run(runId).rounds.claimBy(1);
       return claim !== undefined && !control.run(runId).hasClosed(claim.groupIds[0]);
@@ -50,7 +50,7 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     while (!isPlaying()) await control.changed(AbortSignal.timeout(60_000));
     second.child.kill('SIGKILL');
     await second.ended;
-    // The other one's part may close, the round can't.
+    // The other collector's groups may close, but the round can't.
     const { lastRound } = control.run(runId).groups;
     await sleep(1_000);
     await control.catchUp();
@@ -68,7 +68,7 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
       report: { ok: true, numFaults: 0, numPending: 0, numDeadLetters: 0, numConflicts: 0 },
     });
 
-    // No place of a round was trained on twice, and none is missing.
+    // Every place of every round was trained on exactly once.
     const groups = (await roles.sql(
       `SELECT count() AS n, uniqExact(JSONExtractString(payload, 'planId'), group_id) AS distinct_groups
        FROM (SELECT payload, arrayJoin(JSONExtract(payload, 'groupIds', 'Array(String)')) AS group_id

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 import { FaultBench } from '../support/fault-bench.mjs';
 
 const shared = inject('kafkaBroker');
@@ -21,16 +21,16 @@ describe.skipIf(reason !== '')(`sinks between a log on Kafka and a store${reason
     const before = bench.sinks.splice(0);
     const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
     await Promise.all(shares.map((share) => bench.startSink({ share })));
-    // The old ones go on for a moment beside the new ones, over other shares.
+    // The old sinks run for a moment beside the new ones, with different shares.
     await Promise.all(before.map((sink) => sink.end(signal)));
   }
 
-  it('lose and double nothing while the partitions change hands and the broker is killed in mid-produce', async () => {
+  it('sinks on Kafka: lose and double nothing while partitions are reassigned and the broker is killed during appends', async () => {
     bench = await FaultBench.open({ broker });
     const producing = [1, 2].map(async () => {
       for (let i = 0; i < 40; i += 1) {
         const events = bench.newEpisode();
-        // What was not acknowledged is appended again, under the same ids.
+        // Events that were not acknowledged are appended again, with the same ids.
         for (let isThere = false; !isThere;) {
           isThere = await bench.append(events).then(
             () => true,
@@ -51,7 +51,7 @@ describe.skipIf(reason !== '')(`sinks between a log on Kafka and a store${reason
     expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 80, numConflicts: 0 });
   }, 240_000);
 
-  it('refuse to go on where the topic lost records that the store lacks', async () => {
+  it('sinks on Kafka: stop where the topic lost records that the store does not have', async () => {
     bench = await FaultBench.open({ broker });
     await bench.startSink();
     await bench.appendEpisodes(9);

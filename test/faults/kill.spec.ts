@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataDirectories, runRetrace } from '../support/cli.mjs';
 import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill.mjs';
 
-const numUpdates = 7;
+const NUM_UPDATES = 7;
 const recipe = [
-  ...['--recipe', 'bandit-ppo', '--updates', String(numUpdates), '--backend', 'wasm'],
+  ...['--recipe', 'bandit-ppo', '--updates', String(NUM_UPDATES), '--backend', 'wasm'],
   ...['--set', 'evaluation.numTestEpisodes=100', '--set', 'evaluation.numValidationEpisodes=50'],
 ];
 const options = { withinMs: 90_000 };
@@ -21,9 +21,9 @@ afterAll(() => {
   directories.removeAll();
 });
 
-/** The policy of the undisturbed run, every update once, and nothing that `verify` finds. */
+/** Expects the policy of the undisturbed run, every update once, and no fault from `verify`. */
 async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<void> {
-  expect(killed.numUpdates).toBe(numUpdates);
+  expect(killed.numUpdates).toBe(NUM_UPDATES);
   expect(killed.weightsSha256).toBe(undisturbed.weightsSha256);
   expect(killed.metrics['test/success']).toBe(undisturbed.metrics['test/success']);
   expect(new Set(killed.updatesTold).size).toBe(killed.updatesTold.length);
@@ -34,8 +34,8 @@ async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<vo
       dataDir,
       'SELECT count() AS n, uniqExact(update_number) AS u FROM updates WHERE applied_at IS NOT NULL',
     ),
-  ).toEqual([{ n: numUpdates, u: numUpdates }]);
-  // Through log and store, the trainer finds the probabilities that the collector recorded.
+  ).toEqual([{ n: NUM_UPDATES, u: NUM_UPDATES }]);
+  // Through log and store, the trainer computes the probabilities that the collector recorded.
   const [{ ratio }] = (await sql(
     dataDir,
     "SELECT max(value) AS ratio FROM metrics WHERE name = 'train/ratioMaxDeviation'",
@@ -49,7 +49,7 @@ async function sql(dataDir: string, query: string): Promise<unknown> {
 }
 
 describe('a run that is killed or stopped, and started again', () => {
-  it('ends with the same policy as one that never was, and loses or doubles nothing', async () => {
+  it('a killed run: ends with the same policy as an undisturbed run, and loses or doubles nothing', async () => {
     const kills: Kill[] = [
       { target: 'tree', afterUpdate: 0, delayMs: 900 },
       { target: 'collector', afterUpdate: 1, delayMs: 130 },
@@ -63,7 +63,7 @@ describe('a run that is killed or stopped, and started again', () => {
     const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
     await expectUndisturbed(killed, dataDir);
 
-    // Weights of versions 0 … 7 and the newest three optimizer states, whoever wrote the others.
+    // Only the weights of versions 0 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
     const checkpointsOf = (directory: string) => readdirSync(join(directory, 'checkpoints')).sort();
     expect(checkpointsOf(dataDir)).toHaveLength(8 + 3);
     expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
@@ -75,7 +75,7 @@ describe('a run that is killed or stopped, and started again', () => {
     );
   }, 600_000);
 
-  it('ends with the same policy under `up` with several collectors, whichever of them is killed, and the API with its sink', async () => {
+  it('a killed run under `up` with two collectors: ends with the same policy when collectors and the API with its sink are killed', async () => {
     const kills: Kill[] = [
       { target: 'collector-2', afterUpdate: 1, delayMs: 90 },
       { target: 'collector', afterUpdate: 2, delayMs: 150 },
@@ -88,7 +88,7 @@ describe('a run that is killed or stopped, and started again', () => {
     });
     await expectUndisturbed(shared, dataDir);
 
-    // Both played: each half of every group place, and no place trained on twice.
+    // Each collector played half of the places of every group, and no place was trained on twice.
     const claims = `SELECT JSONExtractInt(payload, 'shareIndex') AS share, count() > 0 AS played
       FROM events WHERE kind = 'CollectorClaimed' GROUP BY share ORDER BY share`;
     expect(await sql(dataDir, claims)).toMatchObject([{ share: 0 }, { share: 1 }]);

@@ -13,12 +13,12 @@ import {
 } from '../support/kill-points.mjs';
 import { whyNoStrace } from '../support/strace.mjs';
 
-/** Of each kind in `npm test`; `npm run test:long -- faults` takes every point. */
+/** Points of each kind that are tested here; `npm run test:long -- faults` tests every point. */
 const NUM_POINTS = 3;
 const reason = whyNoStrace();
-const title = 'killed at a commit point';
+const TITLE = 'killed at a commit point';
 
-describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, because ${reason})`, () => {
+describe.skipIf(reason !== null)(reason === null ? TITLE : `${TITLE} (skipped, because ${reason})`, () => {
   let bench: FaultBench;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, b
   });
   afterAll(() => bench.close());
 
-  /** Kills at some of the points, one after the other on one store, and expects that each audit finds nothing. */
+  /** Kills at some of the points, one after another on one store, and expects that each audit finds no fault. */
   async function killAtSome(
     points: readonly KillPoint[],
     kill: (bench: FaultBench, point: KillPoint) => Promise<KillOutcome>,
@@ -38,29 +38,29 @@ describe.skipIf(reason !== null)(reason === null ? title : `${title} (skipped, b
       expect({ ...outcome, faults: outcome.audit.faults }).toMatchObject({ faults: [] });
       outcomes.push(outcome);
     }
-    // Threads share the work otherwise each time, so that a point far on may not be reached; most are.
+    // Threads share the work differently each time, so a late point may not be reached; most are.
     const numHit = outcomes.filter(({ hit }) => hit !== '').length;
     expect(numHit).toBeGreaterThan(outcomes.length / 2);
     expect(new Set(bench.acknowledged).size).toBe(outcomes.at(-1)!.audit.numEvents);
   }
 
-  it('of an insert, the store has every event once when it is back', async () => {
+  it('store killed during an insert: has every event exactly once after a restart', async () => {
     const points = await countInsertPoints(bench);
     expect(points.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['mkdir', 'write', 'fdatasync', 'rename', 'unlink']),
     );
-    // The one call that makes a part of it, whatever the sample.
+    // Always includes the call that makes the part visible.
     await killAtSome([{ name: 'rename', nth: 1 }], killStoreInInsert);
     await killAtSome(points, killStoreInInsert);
   }, 240_000);
 
-  it('of a merge, the store has every event once when it is back, and after the next merge', async () => {
+  it('store killed during a merge: has every event exactly once after a restart and after the next merge', async () => {
     const points = await countMergePoints(bench);
     await killAtSome([{ name: 'rename', nth: 1 }], killStoreInMerge);
     await killAtSome(points, killStoreInMerge);
   }, 240_000);
 
-  it('of its cursor or in mid-request, another sink goes on from what the store has', async () => {
+  it('sink killed at a cursor commit or during a request: another sink continues from the position in the store', async () => {
     const points = await countSinkPoints(bench);
     expect(points.length).toBeGreaterThan(5);
     await killAtSome(points, killSink);

@@ -7,7 +7,7 @@ import { FaultBench } from '../support/fault-bench.mjs';
 
 const STREAMS = ['control', 'trajectories'] as const;
 
-describe('a sink whose log or position is not what it was', { timeout: 120_000 }, () => {
+describe('a sink whose log, store or position was changed', { timeout: 120_000 }, () => {
   let bench: FaultBench;
   let logPath: string;
 
@@ -25,7 +25,7 @@ describe('a sink whose log or position is not what it was', { timeout: 120_000 }
   }
 
   it.each(['back to the start', 'beyond the end'])(
-    'pays no heed to cursors that were moved %s',
+    'sink: ignores cursors that were moved %s',
     async (where) => {
       await endSink();
       for (const stream of STREAMS) {
@@ -42,7 +42,7 @@ describe('a sink whose log or position is not what it was', { timeout: 120_000 }
     },
   );
 
-  it('brings again what the store lost from its end, as after a restore of an older copy', async () => {
+  it('sink: brings again what the store lost from its end, as after a restore of an older copy', async () => {
     await endSink();
     await bench.client.command("DELETE FROM events WHERE log_stream = 'trajectories' AND log_offset >= 7", {
       settings: { lightweight_deletes_sync: '2' },
@@ -53,7 +53,7 @@ describe('a sink whose log or position is not what it was', { timeout: 120_000 }
     expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 8 });
   });
 
-  it('refuses to work for a log that was set back behind the store, and the audit says so', async () => {
+  it('sink: refuses a log that was reset to before the store’s position, and the audit reports it', async () => {
     const copyPath = join(bench.directory, 'older copy');
     await bench.log.close();
     cpSync(logPath, copyPath, { recursive: true });
@@ -73,7 +73,7 @@ describe('a sink whose log or position is not what it was', { timeout: 120_000 }
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the log/));
   });
 
-  it('begins at the first record of a log that was made anew, beside the rows of the old one', async () => {
+  it('sink: starts at the first record of a recreated log, and keeps the rows of the old one', async () => {
     await endSink();
     await bench.log.close();
     rmSync(logPath, { recursive: true });

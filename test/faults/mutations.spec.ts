@@ -5,10 +5,10 @@ import { Strace, whyNoStrace } from '../support/strace.mjs';
 
 const noStrace = whyNoStrace();
 const skipped = noStrace === null ? '' : ` (skipped, because ${noStrace})`;
-/** Episodes fall on one of two partitions by chance: so many leave none empty. */
+/** Episodes fall on one of two partitions by chance; this many leave neither empty. */
 const EPISODES_FOR_BOTH_PARTITIONS = 24;
 
-/** A test of the tests: sinks of designs that are known to lose data, under faults that the matrix has. */
+/** Tests the tests: sink designs that are known to lose data, under faults of the matrix. */
 describe('the audit of the fault matrix', () => {
   let bench: FaultBench;
   afterEach(() => bench.close());
@@ -27,7 +27,7 @@ describe('the audit of the fault matrix', () => {
       expected: [/^ROW_MISSING/, /acknowledged events are not in the store/],
     },
   ])(
-    `is red for deduplication by token, when the store dies between the token and the part: $mutation${skipped}`,
+    `audit: finds exactly the faults of a sink with mutation $mutation when the store dies between deduplication token and part${skipped}`,
     async ({ mutation, expected }) => {
       bench = await FaultBench.open();
       await bench.client.command(
@@ -52,7 +52,7 @@ describe('the audit of the fault matrix', () => {
       expected: [/^ROW_MISSING/, /acknowledged events are not in the store/],
     },
   ])(
-    'is red for a cursor that is committed before the insert, when the store dies between the two: $mutation',
+    'audit: finds exactly the faults of a sink with mutation $mutation when the store dies between cursor and insert',
     async ({ mutation, expected }) => {
       bench = await FaultBench.open();
       await bench.startSink({ mutation });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 describe('producers', { timeout: 120_000 }, () => {
-  it('that append what others appended, later and in another order, change nothing', async () => {
+  it('producers: appending another producer’s events again, later and in another order, changes nothing', async () => {
     await bench.startSink();
     const episodes = Array.from({ length: 12 }, () => bench.newEpisode());
     const first = (async () => {
@@ -34,11 +34,11 @@ describe('producers', { timeout: 120_000 }, () => {
     await bench.untilVisible();
     const audit = await bench.audit();
     expect(audit).toMatchObject({ faults: [], numSealedEpisodes: 12, numConflicts: 0 });
-    // RunStarted, and a start, 3 steps and an end each.
+    // RunStarted, and a start, 3 steps and an end for each episode.
     expect(audit.numEvents).toBe(1 + 12 * 5);
   });
 
-  it('that contradict each other are told apart, and the first in the log counts', async () => {
+  it('producers: of two contradicting events the first in the log counts, the other is a conflict', async () => {
     await bench.startSink();
     for (let i = 0; i < 6; i += 1) {
       const events = bench.newEpisode();
@@ -49,11 +49,12 @@ describe('producers', { timeout: 120_000 }, () => {
     }
     await bench.untilVisible();
     const audit = await bench.audit();
-    // Steps 0 and 1 of the other came second, step 2 came first: its twin is the conflict. Starts and ends are equal.
+    // Steps 0 and 1 of the other producer came second and are conflicts; its step 2 came first, so the first producer's is the conflict.
+    // Starts and ends are equal.
     expect(audit).toMatchObject({ faults: [], numConflicts: 6 * 3, numSealedEpisodes: 6 });
   });
 
-  it('of bytes that are no event spoil nothing around them', async () => {
+  it('producers: bytes that are no event do not harm the events around them', async () => {
     await bench.startSink();
     for (let i = 0; i < 6; i += 1) {
       const events = bench.newEpisode();
@@ -71,14 +72,14 @@ describe('producers', { timeout: 120_000 }, () => {
 });
 
 describe('sinks', { timeout: 120_000 }, () => {
-  it('that carry the same partitions double nothing, though one sleeps through the work of the other', async () => {
+  it('sinks: two on the same partitions double nothing, although one is suspended while the other works', async () => {
     const sleeper = await bench.startSink();
     await bench.startSink();
     for (let i = 0; i < 4; i += 1) {
       const appending = bench.appendEpisodes(8, { pauseMs: 5 });
       await sleep(20);
       sleeper.child.kill('SIGSTOP');
-      // Where it holds the write lock of the log nobody else gets on until it wakes.
+      // If it holds the write lock of the log, all other processes wait until it wakes.
       await Promise.race([appending.then(() => bench.untilVisible()), sleep(SLEEP_MS)]);
       sleeper.child.kill('SIGCONT');
       await appending;
@@ -88,7 +89,7 @@ describe('sinks', { timeout: 120_000 }, () => {
     expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 36 });
   });
 
-  it('that begin again at the first record double nothing', async () => {
+  it('sinks: starting again at the first record doubles nothing', async () => {
     await bench.startSink();
     await bench.appendEpisodes(10);
     await bench.untilVisible();
@@ -105,7 +106,7 @@ describe('sinks', { timeout: 120_000 }, () => {
     expect(await bench.audit()).toMatchObject({ faults: [], numRepeatedRows: 0 });
   });
 
-  it('go on rightly when wall clocks jump, of producers, sinks and store', async () => {
+  it('sinks: bring everything once when the wall clocks of producers, sinks and store jump', async () => {
     await bench.restartStore({ environment: CLOCK_JUMPS });
     await bench.startSink({}, { environment: CLOCK_JUMPS });
     const nowUs = Date.now() * 1000;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlTail } from '@retrace/log';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 import { runRetrace } from '../support/cli.mjs';
 import { ServiceRoles } from '../support/services.js';
 

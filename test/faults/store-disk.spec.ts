@@ -10,10 +10,10 @@ import { Strace, whyNoStrace } from '../support/strace.mjs';
 const FAILING_MS = 500;
 const noStrace = whyNoStrace();
 
-/** A write that would grow a file beyond its limit is cut short, as on a full disk; without the trap it would end the process. */
+/** Cuts a write beyond the limit of the file's size short, as a full disk does; without the trap the process would be killed. */
 const limitable = ['bash', '-c', `trap '' XFSZ; exec "$0" "$@"`];
 
-/** The disk is sound again: everything comes, and it is there also for a store that has only what is on disk. */
+/** After the disk works again, expects everything in the store, also after a restart of the store from its disk. */
 async function expectAllOnDisk(bench: FaultBench): Promise<void> {
   expect(bench.sinks.map(({ child }) => child.exitCode)).toEqual([null]);
   await bench.untilVisible();
@@ -37,7 +37,7 @@ describe('a store whose disk fails', () => {
     ['rename', 'EIO'],
     ['mkdir', 'ENOSPC'],
   ])(
-    `answers no insert with success while %s gives %s, and has everything afterwards${noStrace === null ? '' : ` (skipped, because ${noStrace})`}`,
+    `store: confirms no insert while %s fails with %s, and has everything afterwards${noStrace === null ? '' : ` (skipped, because ${noStrace})`}`,
     async (call, error) => {
       const strace = await Strace.attach(bench.store.pid, [call], `error=${error}`);
       await bench.appendEpisodes(2, { pauseMs: 30 });
@@ -49,9 +49,9 @@ describe('a store whose disk fails', () => {
     120_000,
   );
 
-  /** The engine does not look at the outcome of these writes: INSERT and merge would succeed, with parts that are cut short. */
+  /** The engine does not check the outcome of these writes: INSERT and merge would succeed with truncated parts. */
   it.each([300, 900, 2048])(
-    'ends rather than answer with success where files end at %i bytes, and has everything when it is back',
+    'store: exits instead of confirming an insert where files are cut at %i bytes, and has everything after a restart',
     async (maxFileBytes) => {
       const setLimit = (limit: string) =>
         execFileSync('prlimit', ['--pid', String(bench.store.pid), `--fsize=${limit}:unlimited`]);
@@ -65,7 +65,7 @@ describe('a store whose disk fails', () => {
       await merging;
       await bench.restartStore({ prefix: limitable });
       await expectAllOnDisk(bench);
-      // Where a merge was cut short its sources count again.
+      // The sources of a truncated merge count again.
       await bench.client.command('OPTIMIZE TABLE events FINAL');
       expect((await bench.audit()).faults).toEqual([]);
     },
@@ -87,7 +87,7 @@ describe('a store on a file system that is full', () => {
     rmSync(mounted, { recursive: true, force: true });
   });
 
-  it('takes up again where it was when there is space', async ({ skip }) => {
+  it('store: continues at its position when there is space again', async ({ skip }) => {
     if (problem !== null) skip(`skipped, because ${problem}`);
     const bench = await FaultBench.open({ storeDirectory: join(mounted, 'store') });
     try {

@@ -6,7 +6,7 @@ import { trainAndGenerate, type Outcome } from './train-and-generate.mjs';
 
 const isAsked = process.env.RETRACE_GPU_TESTS === 'on';
 
-/** The processor computes in a process of its own: a process keeps the backend that it has opened. */
+/** The processor's side runs in its own process, because a process keeps the backend that it has opened. */
 async function onProcessor(): Promise<Outcome> {
   const script = new URL('train-and-generate.mjs', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [script, 'tensorflow'], {
@@ -16,7 +16,7 @@ async function onProcessor(): Promise<Outcome> {
 }
 
 describe.skipIf(!isAsked)('an NVIDIA GPU (run by npm run test:gpu)', () => {
-  it('trains and generates as the processor does', async () => {
+  it('NVIDIA GPU: trains and generates like the processor', async () => {
     await openBackend({ prefer: ['tensorflow-cuda'] });
     const [gpu, processor] = [await trainAndGenerate(), await onProcessor()];
     expect(gpu.greedyTokens).toEqual(processor.greedyTokens);

@@ -1,4 +1,4 @@
-import { Generator, PolicyOptimizer, scoreTokens, Transformer } from '@retrace/policy';
+import { Generator, PolicyOptimizer, evaluateLogprobs, Transformer } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 
 const shared = {
@@ -10,7 +10,7 @@ const shared = {
   valueHead: false,
 };
 
-/** Models, batches and numbers of steps; the tiny one for devices that compile a program for each shape. */
+/** Models, batches and numbers of steps; `tiny` is for devices that compile a program for each shape. */
 const sizes = {
   small: {
     config: {
@@ -47,7 +47,7 @@ const sizes = {
 };
 
 /**
- * Some optimizer steps from a seed, the logprobs after them, and a greedy continuation, on the backend that is open.
+ * Makes some optimizer steps from a seed on the open backend; returns the losses, the logprobs after them, and a greedy continuation.
  *
  * @typedef {{ losses: number[], logprobs: number[], greedyTokens: number[] }} Outcome
  * @param {keyof typeof sizes} [size]
@@ -86,7 +86,7 @@ export async function trainAndGenerate(size = 'small') {
     losses.push(loss);
     await optimizer.apply({ learningRate: 1e-3, maxGradientNorm: 1 });
   }
-  const { logprobs } = await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch: 512 });
+  const { logprobs } = await evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch: 512 });
   const greedyTokens = await continueGreedily(model, batch.tokenIds.subarray(0, 12), maxNewTokens);
   optimizer.dispose();
   model.dispose();
@@ -113,7 +113,7 @@ async function continueGreedily(model, tokenIds, maxNewTokens) {
   return tokens;
 }
 
-/** As a program: prints the outcome on the backend, and of the size, that its arguments name. */
+/** As a program: prints the outcome for the backend and the size that its arguments name. */
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   await openBackend({ prefer: [process.argv[2]] });
   console.log(JSON.stringify(await trainAndGenerate(process.argv[3])));

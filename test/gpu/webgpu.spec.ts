@@ -6,13 +6,13 @@ import { listBackends } from '@retrace/compute';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from './train-and-generate.mjs';
 
-/** Where Debian's chromium has SwiftShader, a Vulkan driver that computes on the processor, and Vulkan's loader. */
-const chromium = '/usr/lib/chromium';
-const driver = join(chromium, 'vk_swiftshader_icd.json');
+/** Path in Debian's chromium of SwiftShader, a Vulkan driver that computes on the processor, and of Vulkan's loader. */
+const CHROMIUM = '/usr/lib/chromium';
+const driver = join(CHROMIUM, 'vk_swiftshader_icd.json');
 const softwareGpu = {
   RETRACE_WEBGPU_SOFTWARE: 'on',
   VK_ICD_FILENAMES: driver,
-  LD_LIBRARY_PATH: chromium,
+  LD_LIBRARY_PATH: CHROMIUM,
 };
 
 async function outcomeOn(backend: string): Promise<Outcome> {
@@ -32,7 +32,7 @@ async function whyNotHere(): Promise<string | null> {
 const reason = await whyNotHere();
 
 describe.skipIf(reason !== null)(`WebGPU${reason === null ? '' : `: skipped, because ${reason}`}`, () => {
-  it('trains and generates on SwiftShader as plain JavaScript does', { timeout: 120_000 }, async () => {
+  it('WebGPU on SwiftShader: trains and generates like plain JavaScript', { timeout: 120_000 }, async () => {
     const [webgpu, plain] = await Promise.all([outcomeOn('webgpu'), outcomeOn('cpu')]);
     expect(webgpu.greedyTokens).toEqual(plain.greedyTokens);
     expectClose(webgpu.losses, plain.losses);

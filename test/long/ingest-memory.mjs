@@ -19,7 +19,7 @@ import { FigureTable } from '../../bench/figure-table.mjs';
 import { anonymousMiB, startRole, STORE_USER } from '../../bench/pipeline-processes.mjs';
 import { EpisodeSource, RewardSource } from '../../bench/sample-episodes.mjs';
 import { WrittenPipeline } from '../../bench/written-pipeline.mjs';
-import { startBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 
 const { values } = parseArgs({
   options: {

@@ -16,8 +16,8 @@ const { values } = parseArgs({
   options: { seed: { type: 'string', default: String(Date.now() % 100_000) } },
 });
 const random = seededRandom(Number(values.seed));
-const numKills = 10;
-const withinMs = 300_000;
+const NUM_KILLS = 10;
+const WITHIN_MS = 300_000;
 const drills = [
   { recipe: 'bandit-ppo', numUpdates: 30, settings: [], command: 'train', sink: 'sink' },
   {
@@ -47,7 +47,7 @@ function planKills(numUpdates, sink) {
     .sort((a, b) => a.rank - b.rank);
   return order.map(({ target }, i) => ({
     target,
-    afterUpdate: 1 + Math.floor((i * (numUpdates - 2)) / numKills),
+    afterUpdate: 1 + Math.floor((i * (numUpdates - 2)) / NUM_KILLS),
     delayMs: Math.floor(random() * 1000),
   }));
 }
@@ -59,13 +59,13 @@ for (const { recipe, numUpdates, settings, command, sink } of drills) {
   const [undisturbedDirectory, killedDirectory] = [makeDataDirectory(), makeDataDirectory()];
   try {
     const undisturbed = await trainWithKills([...args, '--data-dir', undisturbedDirectory.path], [], {
-      withinMs,
+      withinMs: WITHIN_MS,
     });
     const killed = await trainWithKills(
       [...args, '--data-dir', killedDirectory.path],
       planKills(numUpdates, sink),
       {
-        withinMs,
+        withinMs: WITHIN_MS,
         command,
         onKill: (description) => console.log(`${recipe}: kill -9 of ${description}`),
       },
@@ -75,7 +75,7 @@ for (const { recipe, numUpdates, settings, command, sink } of drills) {
     const isSamePolicy = killed.weightsSha256 === undisturbed.weightsSha256;
     hasFailed ||= !isSamePolicy || verified.code !== 0 || killed.numUpdates !== numUpdates;
     figures.push(
-      { name: `${recipe}: kills`, value: numKills },
+      { name: `${recipe}: kills`, value: NUM_KILLS },
       { name: `${recipe}: updates`, value: killed.numUpdates },
       { name: `${recipe}: same policy as undisturbed`, value: isSamePolicy ? 'yes, bit for bit' : 'no' },
       { name: `${recipe}: records verified`, value: report.numRecords },
@@ -89,7 +89,7 @@ for (const { recipe, numUpdates, settings, command, sink } of drills) {
 }
 await drillAsynchronously();
 if (process.env.RETRACE_RESULT_FILE) {
-  const title = `Kill -9 at ${numKills} random moments (seed ${values.seed})`;
+  const title = `Kill -9 at ${NUM_KILLS} random moments (seed ${values.seed})`;
   writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
 }
 process.exitCode = hasFailed ? 1 : 0;
@@ -110,12 +110,12 @@ async function drillAsynchronously() {
     const killed = await trainWithKills(
       [...argumentsOf(asynchronous), '--data-dir', directory.path],
       planKills(numUpdates, 'sink'),
-      { withinMs, onKill: (description) => console.log(`${name}: kill -9 of ${description}`) },
+      { withinMs: WITHIN_MS, onKill: (description) => console.log(`${name}: kill -9 of ${description}`) },
     );
     const audit = await auditAsynchronousRun(directory.path, { numUpdates, maxStaleness: 1 });
     hasFailed ||= audit.faults.length > 0 || killed.numUpdates !== numUpdates || audit.maxStaleness !== 1;
     figures.push(
-      { name: `${name}: kills`, value: numKills },
+      { name: `${name}: kills`, value: NUM_KILLS },
       { name: `${name}: updates`, value: killed.numUpdates },
       { name: `${name}: oldest tokens trained on`, value: audit.maxStaleness, unit: 'versions' },
       { name: `${name}: updates replayed to the recorded loss`, value: audit.numReplayed },

@@ -15,7 +15,7 @@ import {
   loadPolicyCheckpoint,
   policyCheckpointContent,
   PolicyOptimizer,
-  scoreTokens,
+  evaluateLogprobs,
   Transformer,
 } from '@retrace/policy';
 import { countTensors, openBackend } from '@retrace/compute';
@@ -23,8 +23,8 @@ import { countTensors, openBackend } from '@retrace/compute';
 const { values } = parseArgs({ options: { steps: { type: 'string', default: '10000' } } });
 const numSteps = Number(values.steps);
 const stepsPerRound = Math.max(1, numSteps / 100);
-const allowedGrowth = 0.05;
-const allowedGrowthMiB = 32;
+const ALLOWED_GROWTH = 0.05;
+const ALLOWED_GROWTH_MI_B = 32;
 
 const config = {
   vocabSize: 43,
@@ -67,7 +67,7 @@ for (let step = 0; step < numSteps; step++) {
   const batch = batchOf(step);
   await optimizer.accumulate(batch, options);
   await optimizer.apply({ learningRate: 1e-4, maxGradientNorm: 1 });
-  await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
+  await evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
   if (step % 10 === 0) await generate(step);
   if (step % stepsPerRound === stepsPerRound - 1) await finishRound();
 }
@@ -98,7 +98,7 @@ if (process.env.RETRACE_RESULT_FILE) {
   const title = 'Tensors and memory over optimizer steps';
   writeFileSync(process.env.RETRACE_RESULT_FILE, JSON.stringify({ title, figures }));
 }
-const isFlat = late - early <= Math.max(allowedGrowth * early, allowedGrowthMiB);
+const isFlat = late - early <= Math.max(ALLOWED_GROWTH * early, ALLOWED_GROWTH_MI_B);
 process.exitCode = isFlat && counts.size === 1 && numLeft === 0 ? 0 : 1;
 
 async function finishRound() {

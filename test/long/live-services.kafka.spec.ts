@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
-import { findFreePort } from '../../scripts/free-port.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
 import { ServiceRoles } from '../support/services.js';
 

@@ -6,7 +6,7 @@ import { peekEnvelope } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/log';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startBroker, type StartedBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker, type StartedBroker } from '@retrace/log/kafka-broker';
 import type { Figure } from '../support/run-long-spec.mjs';
 import { ServiceRoles } from '../support/services.js';
 
@@ -59,7 +59,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     const control = new ControlTail(log);
     const isPlanned = () => {
       const [pending] = control.state.run(runId)?.updates.pendingPlans ?? [];
-      return pending !== undefined && pending.plan.updateNumber >= 2;
+      return pending !== undefined && pending.updateNumber >= 2;
     };
     while (!isPlanned()) await control.changed(AbortSignal.timeout(90_000));
     control.close();

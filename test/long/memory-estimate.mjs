@@ -18,8 +18,8 @@ import { qwenHalfBillion } from '../../bench/random-model.mjs';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 
 const { values } = parseArgs({ options: { 'half-billion': { type: 'boolean', default: false } } });
-const allowed = 0.2;
-const mebibyte = 2 ** 20;
+const ALLOWED = 0.2;
+const MEBIBYTE = 2 ** 20;
 const targets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'];
 const lora = { rank: 16, alpha: 32, targets };
 
@@ -75,13 +75,13 @@ let passed = true;
 
 function compare(name, measuredBytes, predictedBytes) {
   const error = predictedBytes / measuredBytes - 1;
-  const isClose = Math.abs(error) <= allowed;
+  const isClose = Math.abs(error) <= ALLOWED;
   if (!isClose) passed = false;
   console.log(
-    `${name}: ${(measuredBytes / mebibyte).toFixed(0)} MiB measured, ${(predictedBytes / mebibyte).toFixed(0)} predicted, ${(100 * error).toFixed(0)} %${isClose ? '' : '  TOO FAR'}`,
+    `${name}: ${(measuredBytes / MEBIBYTE).toFixed(0)} MiB measured, ${(predictedBytes / MEBIBYTE).toFixed(0)} predicted, ${(100 * error).toFixed(0)} %${isClose ? '' : '  TOO FAR'}`,
   );
-  figures.push({ name: `${name}: measured`, value: measuredBytes / mebibyte, unit: 'MiB' });
-  figures.push({ name: `${name}: predicted`, value: predictedBytes / mebibyte, unit: 'MiB' });
+  figures.push({ name: `${name}: measured`, value: measuredBytes / MEBIBYTE, unit: 'MiB' });
+  figures.push({ name: `${name}: predicted`, value: predictedBytes / MEBIBYTE, unit: 'MiB' });
 }
 
 for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] of shapes) {

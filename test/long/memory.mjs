@@ -10,14 +10,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findFreePort } from '../../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
 const durationMs = Number(values.minutes) * 60_000;
 const sampleEveryMs = Math.max(1000, durationMs / 180);
-const allowedGrowth = 0.1;
-const allowedGrowthMiB = 64;
+const ALLOWED_GROWTH = 0.1;
+const ALLOWED_GROWTH_MI_B = 64;
 const directory = makeDataDirectory();
 const port = await findFreePort();
 const session = startRetrace([
@@ -72,7 +72,7 @@ for (const [role, list] of Object.entries(samples)) {
   const sixth = Math.floor(list.length / 6);
   const early = mean(list.slice(2 * sixth, 3 * sixth));
   const late = mean(list.slice(-sixth));
-  const flat = late - early <= Math.max(allowedGrowth * early, allowedGrowthMiB);
+  const flat = late - early <= Math.max(ALLOWED_GROWTH * early, ALLOWED_GROWTH_MI_B);
   if (!flat) passed = false;
   console.log(`${role.padEnd(10)} ${early.toFixed(0)} → ${late.toFixed(0)} MiB${flat ? '' : '  GROWS'}`);
   figures.push({ name: `${role}: anonymous memory after a third of the time`, value: early, unit: 'MiB' });

@@ -104,7 +104,7 @@ for (const easy of EASY) {
     }
   }
   passed &&= numRefused === 0;
-  report(`${easy.name}: refused`, numRefused, `of ${String(NUM_SEEDS)}`);
+  report(`${easy.name}: refused`, numRefused, `of ${NUM_SEEDS}`);
   for (const [estimator, results] of found) {
     const mean = results.reduce((sum, { value }) => sum + value, 0) / results.length;
     const deviation = Math.sqrt(
@@ -131,12 +131,12 @@ for (const { name, numEpisodes, policies, change = (episodes) => episodes } of H
     if (evaluation.kind === 'refused') numRefused++;
   }
   passed &&= numRefused === NUM_SEEDS;
-  report(`hopeless, ${name}: refused`, numRefused, `of ${String(NUM_SEEDS)}`);
+  report(`hopeless, ${name}: refused`, numRefused, `of ${NUM_SEEDS}`);
 }
 
 const { RETRACE_RESULT_FILE: resultFile } = process.env;
 if (resultFile !== undefined) {
-  const title = `Off-policy evaluation over ${String(NUM_SEEDS)} seeds a case`;
+  const title = `Off-policy evaluation over ${NUM_SEEDS} seeds a case`;
   writeFileSync(resultFile, JSON.stringify({ title, figures }));
 }
 process.exitCode = passed ? 0 : 1;

@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from '../../scripts/build-if-stale.mjs';
-import { startBroker } from '../../scripts/kafka/start-broker.mjs';
+import { startBroker } from '@retrace/log/kafka-broker';
 
 const { values } = parseArgs({
   options: {

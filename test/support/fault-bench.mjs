@@ -9,7 +9,7 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { newRunId } from '@retrace/trajectory';
 import { partitionOf } from '@retrace/log';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { findFreePort } from '../../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
 import { auditStore } from './store-audit.mjs';
 import { STORE_USER, StoreChild } from './store-child.mjs';
@@ -31,7 +31,7 @@ export class FaultBench {
   deletedRuns = new Set();
   /** @type {SinkChild[]} */
   sinks = [];
-  /** @type {import('../../scripts/kafka/start-broker.mjs').StartedBroker | undefined} */
+  /** @type {import('@retrace/log/kafka-broker').StartedBroker | undefined} */
   broker;
   /** Longest time for a sink to bring appended events, and for the store to answer it. */
   visibleWithinMs = 60_000;
@@ -53,7 +53,7 @@ export class FaultBench {
   }
 
   /**
-   * @param {{ broker?: import('../../scripts/kafka/start-broker.mjs').StartedBroker, storeDirectory?: string,
+   * @param {{ broker?: import('@retrace/log/kafka-broker').StartedBroker, storeDirectory?: string,
    *   storeOptions?: Parameters<typeof StoreChild.start>[1] }} [options] with `broker` the log is on Kafka, otherwise in LMDB
    */
   static async open({ broker, storeOptions, storeDirectory } = {}) {
@@ -203,7 +203,7 @@ async function openOwnLmdbLog(directory) {
 
 let numKafkaLogs = 0;
 
-/** @param {import('../../scripts/kafka/start-broker.mjs').StartedBroker} broker */
+/** @param {import('@retrace/log/kafka-broker').StartedBroker} broker */
 async function openOwnKafkaLog({ addresses }) {
   const prefix = `faults-${process.pid}-${Date.now()}-${(numKafkaLogs += 1)}.`;
   const options = { brokers: [addresses.plaintext], prefix, numTrajectoryPartitions: 3 };

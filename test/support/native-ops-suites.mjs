@@ -41,7 +41,7 @@ export function testNativeOps({ title, settings }) {
 /** Checks that Retrace's own ops are loaded: without them the suites pass as well, on ops composed of TensorFlow's. Returns the backend's description. */
 function requireNativeOps(environment) {
   const program = `
-    const { openBackend } = await import('@retrace/policy');
+    const { openBackend } = await import('@retrace/compute');
     const { version, reason } = await openBackend({ prefer: ['tensorflow'] });
     console.log(JSON.stringify({ version, reason }));`;
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {

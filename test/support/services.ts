@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials } from '@retrace/process';
-import type { StartedBroker } from '../../scripts/kafka/start-broker.mjs';
-import { findFreePort } from '../../scripts/free-port.mjs';
+import type { StartedBroker } from '@retrace/log/kafka-broker';
+import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, runRetrace, startRetrace, type Session } from './cli.mjs';
 
 export interface VerifyReport {

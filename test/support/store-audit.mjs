@@ -73,7 +73,7 @@ async function foldLog(log, deletedRuns) {
   return { ids, episodes };
 }
 
-function applyTo({ ids, episodes }, event, offset) {
+function applyTo({ ids, episodes }, event) {
   // The log itself writes its first record.
   if (event.kind === 'LogOpened') return;
   ids.add(event.eventId);
@@ -84,7 +84,7 @@ function applyTo({ ids, episodes }, event, offset) {
     episode = { fold: new EpisodeFold(event), steps: new Map() };
     episodes.set(key, episode);
   }
-  const outcome = episode.fold.apply(event, offset);
+  const outcome = episode.fold.apply(event);
   if (outcome === 'applied' && event.kind === 'StepRecorded') {
     episode.steps.set(event.payload.step, event.payload);
   }

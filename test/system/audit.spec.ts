@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
 
-/** What a person does with the data after the training: all of it through the command line, with and without a server. */
+/** Every use of the data after training, through the command line, with and without a server. */
 describe('audit, rebuild, archive, delete', () => {
   const data = makeDataDirectory();
   const elsewhere = makeDataDirectory();

@@ -38,7 +38,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     const [{ mean }] = await json<{ mean: number }[]>(
       'sql',
       `SELECT avg(return) AS mean FROM episodes
-       WHERE run_id = (SELECT max(run_id) FROM runs) AND split = 'train' AND policy_version_max = ${String(version)}`,
+       WHERE run_id = (SELECT max(run_id) FROM runs) AND split = 'train' AND policy_version_max = ${version}`,
     );
     return mean;
   };

@@ -1,4 +1,4 @@
-export type ApiErrorCode = 'ADDRESS_UNUSABLE';
+type ApiErrorCode = 'ADDRESS_UNUSABLE';
 
 /** The API can not run; the message says what to do. */
 export class ApiError extends Error {

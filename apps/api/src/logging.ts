@@ -28,7 +28,7 @@ export class RoleLogger implements LoggerService {
     const context = words.at(-1);
     if (context !== undefined && FRAMEWORK_CONTEXTS.has(context)) return;
     const details = words.slice(0, -1);
-    const lines = [context ? `${context}: ${String(message)}` : String(message), ...details];
+    const lines = [context ? `${context}: ${message}` : String(message), ...details];
     process.stdout.write(`${level} ${lines.join('\n')}\n`);
   }
 }

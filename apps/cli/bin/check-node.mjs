@@ -2,7 +2,7 @@
 const oldest = [20, 19];
 
 /** One sentence when this Node is too old, else null. Runs on old Nodes: plain syntax, no imports. */
-export function nodeVersionProblem(version) {
+function nodeVersionProblem(version) {
   const [major, minor] = version.split('.').map(Number);
   const isOldEnough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
   if (isOldEnough) return null;

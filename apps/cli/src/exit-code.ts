@@ -16,7 +16,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
   NOT_REPLAYABLE: INSUFFICIENT_DATA,
 };
 
-export interface Exit {
+interface Exit {
   readonly exitCode: number;
   /** Whether the error is on the terminal already: commander prints its own. */
   readonly isPrinted: boolean;

@@ -1,21 +1,12 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { BackendName } from './server/role-definitions.js';
 
-/** Options that every command takes. */
-export interface CommonOptions {
-  readonly dataDir: string;
-  readonly json?: true;
-  readonly verbose?: true;
-}
+/** Options of the program, which every command takes. */
+export type CommonOptions = Readonly<{ dataDir: string; json?: true; verbose?: true }>;
 
-export const dataDirOption = () =>
-  new Option('--data-dir <directory>', 'directory of the log, store and checkpoints')
-    .env('RETRACE_DATA_DIR')
-    .default('./.retrace');
-
-export const jsonOption = () => new Option('--json', 'machine-readable output');
-
-export const verboseOption = () => new Option('--verbose', 'print stack traces with errors');
+/** A command of the program; `optsWithGlobals` gives its action the common options too. */
+export const newCommand = (name: string) =>
+  new Command<[], Record<never, never>, CommonOptions>(name).configureHelp({ showGlobalOptions: true });
 
 export const recipeOption = () =>
   new Option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file').default(

@@ -1,4 +1,4 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, Option, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { EXPERIMENTAL_HELP } from './experimental.js';
 import { readVersion } from './installation.js';
 
@@ -42,6 +42,13 @@ export async function createProgram(args: readonly string[]): Promise<CommandUnk
   const program = new Command('retrace')
     .description('Event-sourced trajectory store and off-policy-aware trainer for LLM agents')
     .version(readVersion())
+    .addOption(
+      new Option('--data-dir <directory>', 'directory of the log, store and checkpoints')
+        .env('RETRACE_DATA_DIR')
+        .default('./.retrace'),
+    )
+    .option('--json', 'machine-readable output')
+    .option('--verbose', 'print stack traces with errors')
     .showHelpAfterError('(see --help)')
     .addHelpText('after', EXPERIMENTAL_HELP)
     .addHelpText('after', EXIT_CODES);

@@ -3,21 +3,21 @@ import { longestContext, playsGreedyBaseline, type Recipe } from '@retrace/confi
 import { countTensors } from '@retrace/compute';
 import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog } from '@retrace/log';
-import { type PolicyState, type RunState, type Split } from '@retrace/trajectory';
+import { type PolicyPublished, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
-import { abandonUnfinished, trajectoryEnds } from './abandon-unfinished.js';
-import type { Actor } from './actor.js';
+import { abandonUnfinished, trajectoryEnds } from './episode/abandon-unfinished.js';
+import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
-import { nextTask, type CollectorTask } from './next-task.js';
-import { PolicyActor } from './policy-actor.js';
-import { PolicySource } from './policy-source.js';
-import type { PlannedEpisode, RoundPlanOptions } from './round-plan.js';
-import { RoundPlanner } from './round-planner.js';
-import { claimOf, isShared, placesLeft, type Share } from './round-share.js';
-import type { RoundMetrics } from './round-metrics.js';
-import { playRound, type RoundSetting } from './play-round.js';
-import type { TrajectoryWriter } from './trajectory-writer.js';
-import { scriptedAgent, ScriptedActor } from './scripted-actor.js';
+import { nextTask, type CollectorTask } from './round/next-task.js';
+import { PolicyActor } from './actors/policy-actor.js';
+import { PolicySource } from './actors/policy-source.js';
+import type { PlannedEpisode, RoundPlanOptions } from './round/round-plan.js';
+import { RoundPlanner } from './round/round-planner.js';
+import { claimOf, isShared, placesLeft, type Share } from './round/round-share.js';
+import type { RoundMetrics } from './round/round-metrics.js';
+import { playRound, type RoundSetting } from './round/play-round.js';
+import type { TrajectoryWriter } from './writer/trajectory-writer.js';
+import { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
 
 export interface CollectorOptions {
   readonly runId: string;
@@ -261,7 +261,7 @@ export class Collector {
     this.generator?.setPolicyVersion(policy.policyVersion);
   }
 
-  private currentPolicy(): PolicyState {
+  private currentPolicy(): PolicyPublished {
     const policy = this.view.policies.latest;
     if (!policy) throw new CollectorError('NO_POLICY', 'no policy is published yet');
     return policy;

@@ -1,12 +1,17 @@
-export { collectEpisodes, type CollectOptions, type CollectResult } from './collect-episodes.js';
+export { collectEpisodes, type CollectOptions, type CollectResult } from './episode/collect-episodes.js';
 export { Collector, type CollectorOptions } from './collector.js';
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
-export type { Actor, ActRequest, FinishedAct } from './actor.js';
-export { EpisodeSlot, type SlotContext } from './episode-slot.js';
-export type { EpisodeSummary, Prompt, RecorderContext, Turn } from './episode-recorder.js';
-export { createSlots, playEpisodes, type PlayOptions } from './play-episodes.js';
-export { PolicyActor } from './policy-actor.js';
-export { planRound, type PlannedEpisode, type PlannedGroup, type RoundPlanOptions } from './round-plan.js';
+export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
+export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
+export type { EpisodeSummary, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
+export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
+export { PolicyActor } from './actors/policy-actor.js';
+export {
+  planRound,
+  type PlannedEpisode,
+  type PlannedGroup,
+  type RoundPlanOptions,
+} from './round/round-plan.js';
 export { runCollector } from './run-collector.js';
-export { ScriptedActor } from './scripted-actor.js';
-export { TrajectoryWriter } from './trajectory-writer.js';
+export { ScriptedActor } from './actors/scripted-actor.js';
+export { TrajectoryWriter } from './writer/trajectory-writer.js';

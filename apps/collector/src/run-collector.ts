@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { matrixProducts, parseRecipe } from '@retrace/config';
-import type { CollectorConfig, Share, Supervised } from '@retrace/process';
+import type { CollectorConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { ControlTail, holdRole, openLog, PatientLog } from '@retrace/log';
+import { ControlTail, holdRole, openLog, PatientLog, type Share } from '@retrace/log';
 import { Collector } from './collector.js';
-import { TrajectoryWriter } from './trajectory-writer.js';
+import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
 /** How long an unavailable log is waited for at the end. */
 const RELEASE_MS = 5_000;

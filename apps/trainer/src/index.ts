@@ -9,7 +9,7 @@ export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorf
 export type { EngineState, UpdateEngine } from './engine/update-engine.js';
 export { recipeModelConfig } from './engine/recipe-model.js';
 export {
-  replayTolerance,
+  REPLAY_TOLERANCE,
   replayUpdate,
   type ReplayedMetric,
   type ReplayOptions,
@@ -19,12 +19,10 @@ export { WorkerPool, type WorkerPoolOptions } from './data-parallel/worker-pool.
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';
 export {
   evaluatePolicy,
-  POLICY_ESTIMATORS,
-  type PolicyEstimate,
-  type PolicyEstimator,
   type PolicyEvaluation,
   type PolicyEvaluationInput,
 } from './evaluation/evaluate-policy.js';
+export { POLICY_ESTIMATORS, type PolicyEstimate, type PolicyEstimator } from './evaluation/q-estimates.js';
 export {
   findEligibleEpisodes,
   type EligibleEpisodes,

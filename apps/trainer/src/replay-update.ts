@@ -1,4 +1,4 @@
-import { parseRecipe } from '@retrace/config';
+import { parseRecipe, type Recipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/policy';
 import {
@@ -50,11 +50,11 @@ export interface ReplayResult {
 }
 
 /** Largest loss difference that counts as reproduced. */
-export const replayTolerance = 1e-5;
+export const REPLAY_TOLERANCE = 1e-5;
 
 /**
- * Makes an update again from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
- * episodes left out for want of a reward, whatever was assigned to them since.
+ * Re-runs an update from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
+ * episodes left out because they had no reward, whatever was assigned to them since.
  *
  * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when a file that it
  *   starts from was removed by the checkpoint policy or is damaged, naming the updates that start from files that are there
@@ -80,16 +80,13 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       await engine.load(found.before);
     } catch (cause) {
       if (!(cause instanceof PolicyError)) throw cause;
-      throw new TrainerError(
-        'NOT_REPLAYABLE',
-        `update ${updateNumber}: a file of the state that it starts from can't be read (${cause.message}); ` +
-          `recipe field checkpoint.keepEvery is ${recipe.checkpoint.keepEvery}, checkpoint.keepLast ${recipe.checkpoint.keepLast}: ` +
-          `what can be replayed is update ${describeNumbers(await replayableUpdates(found.commits, checkpoints))}`,
-        { cause },
-      );
+      throw notReplayable(cause, updateNumber, {
+        kept: recipe.checkpoint,
+        replayable: await replayableUpdates(found.commits, checkpoints),
+      });
     }
   }
-  // What a judge said then counts; what it might say now does not.
+  // Only stored verdicts of judges count; none is asked for.
   const rewards = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader, runId }),
     visits: options.visits,
@@ -107,25 +104,44 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     recordedRewards: found.commit.episodeRewards,
     trainerState: found.before?.trainerState ?? null,
   });
-  const replayed = new Map(metrics);
-  const compared = found.commit.metricNames.map((name, i) => ({
-    name,
-    recorded: found.commit.metricValues[i],
-    replayed: replayed.get(name) ?? Number.NaN,
-  }));
-  const loss = compared.find((metric) => metric.name === 'train/loss');
   return {
     updateNumber,
-    numEpisodes: found.plan.episodeIds.length,
-    metrics: compared,
-    lossDifference: loss
-      ? Math.abs(loss.replayed - loss.recorded) / Math.max(1, Math.abs(loss.recorded))
-      : // An update that trained nothing has no loss.
-        replayed.has('train/loss')
-        ? Number.NaN
-        : 0,
+    numEpisodes: episodeIds.length,
+    ...compareMetrics(found.commit, new Map(metrics)),
     sameWeights: (await engine.saveWeights()).sha256 === found.commit.weights.sha256,
   };
+}
+
+function compareMetrics(
+  { metricNames, metricValues }: UpdateApplied,
+  replayed: ReadonlyMap<string, number>,
+): Pick<ReplayResult, 'metrics' | 'lossDifference'> {
+  const metrics = metricNames.map((name, i) => ({
+    name,
+    recorded: metricValues[i],
+    replayed: replayed.get(name) ?? Number.NaN,
+  }));
+  const loss = metrics.find(({ name }) => name === 'train/loss');
+  // An update that trained nothing has no loss.
+  const withoutLoss = replayed.has('train/loss') ? Number.NaN : 0;
+  const lossDifference = loss
+    ? Math.abs(loss.replayed - loss.recorded) / Math.max(1, Math.abs(loss.recorded))
+    : withoutLoss;
+  return { metrics, lossDifference };
+}
+
+function notReplayable(
+  cause: PolicyError,
+  updateNumber: number,
+  { kept, replayable }: { readonly kept: Recipe['checkpoint']; readonly replayable: readonly number[] },
+): TrainerError {
+  return new TrainerError(
+    'NOT_REPLAYABLE',
+    `update ${updateNumber}: a file of the state that it starts from can't be read (${cause.message}); ` +
+      `recipe field checkpoint.keepEvery is ${kept.keepEvery}, checkpoint.keepLast ${kept.keepLast}: ` +
+      `what can be replayed is update ${describeNumbers(replayable)}`,
+    { cause },
+  );
 }
 
 interface FoundUpdate {
@@ -195,5 +211,5 @@ function describeNumbers(numbers: readonly number[]): string {
     if (last?.[1] === n - 1) last[1] = n;
     else stretches.push([n, n]);
   }
-  return stretches.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`)).join(', ');
+  return stretches.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
 }

@@ -3,12 +3,11 @@ import { matrixProducts, parseRecipe } from '@retrace/config';
 import type { RunRoleConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
-import { openBackend, visibleGpus } from '@retrace/compute';
+import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
 import { ControlTail, openLog, PatientLog } from '@retrace/log';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
-import { deviceOf } from './data-parallel/worker-pool.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
 
@@ -31,11 +30,12 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);
   const numShards = recipe.optimizer.dataParallel ?? 1;
-  const gpus = numShards > 1 ? visibleGpus() : [];
-  // TensorFlow reads this once, when its backend opens.
-  Object.assign(process.env, deviceOf(0, gpus));
+  const environment = readComputeEnvironment();
+  const gpus = numShards > 1 ? environment.gpus : [];
   const backend = await openBackend({
     ...matrixProducts(recipe),
+    environment,
+    visibleGpu: gpus[0],
     prefer: config.backend === null ? undefined : [config.backend],
   });
   const { tokenizer } = await openPolicyText({

@@ -190,7 +190,7 @@ export class Trainer {
         ['time/read', readSeconds],
         ['time/update', updateSeconds],
         ['memory/trainerTensors', countTensors()],
-        ['train/numGroupsTooStale', this.view.groups.counts.numForgotten],
+        ['train/numGroupsTooStale', this.view.groups.numForgotten],
         ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });

@@ -1,22 +1,26 @@
+import {
+  ControlFold,
+  newControlEvent,
+  TrajectoryError,
+  type AnyEvent,
+  type ControlEventKind,
+  type PayloadOf,
+  type RunState,
+} from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog, LogRecord } from './event-log.js';
-import type { AnyEvent, ControlEventKind, PayloadOf } from '@retrace/trajectory';
-import { ControlFold } from '@retrace/trajectory';
-import type { RunState } from '@retrace/trajectory';
-import { TrajectoryError } from '@retrace/trajectory';
-import { newControlEvent } from '@retrace/trajectory';
+import { orAborted } from './or-aborted.js';
 
-/** A control event to append: what the envelope does not fill in. */
+/** The kind and payload of a control event to append. */
 export type ControlEntry = {
   [K in ControlEventKind]: { readonly kind: K; readonly payload: PayloadOf<K> };
 }[ControlEventKind];
 
 /**
- * Follows stream `control` of a log and keeps its fold: how collector, trainer and API know where a run is.
- * One consumer a tail: calls must not overlap.
+ * Follows stream `control` of a log and folds it, so that collector, trainer and API know the state of each run. Calls must not overlap.
  */
 export class ControlTail {
-  /** Demonstrations may be sampled again and again; groups that a policy trains on are used once. */
+  /** Demonstrations may be sampled any number of times, other groups once. */
   readonly state = new ControlFold({
     maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY),
   });
@@ -42,22 +46,17 @@ export class ControlTail {
     }
   }
 
-  /** Resolves when something new was folded, or when the signal aborts. */
+  /** Resolves when a new record was folded, or when the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     const before = this.state.nextOffset;
-    const aborted = new Aborted(signal);
-    try {
-      this.following ??= this.follow();
-      while (this.state.nextOffset === before) {
-        this.pending ??= this.following.next();
-        const next = await Promise.race([this.pending, aborted.promise]);
-        if (next === null) return;
-        this.pending = null;
-        if (next.done) return;
-        this.fold(next.value);
-      }
-    } finally {
-      aborted.forget();
+    this.following ??= this.follow();
+    while (this.state.nextOffset === before) {
+      this.pending ??= this.following.next();
+      const next = await orAborted(this.pending, signal);
+      if (next === null) return;
+      this.pending = null;
+      if (next.done) return;
+      this.fold(next.value);
     }
   }
 
@@ -88,25 +87,5 @@ export class ControlTail {
       if (decoded.ok) this.state.apply(decoded.event, offset);
       else this.state.skip(offset);
     }
-  }
-}
-
-/** The abort of a signal as a promise of null, which leaves no listener behind once it is forgotten. */
-class Aborted {
-  readonly promise: Promise<null>;
-  private listener: () => void = () => undefined;
-
-  constructor(private readonly signal: AbortSignal) {
-    this.promise = new Promise((resolve) => {
-      this.listener = () => {
-        resolve(null);
-      };
-      if (signal.aborted) this.listener();
-      else signal.addEventListener('abort', this.listener);
-    });
-  }
-
-  forget(): void {
-    this.signal.removeEventListener('abort', this.listener);
   }
 }

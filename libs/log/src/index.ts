@@ -8,7 +8,8 @@ export {
   type ReadOptions,
 } from './event-log.js';
 export { LogError, type LogErrorCode } from './log-error.js';
+export type { Share } from './kafka/exclusive-role.js';
 export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js';
 export { partitionOf } from './partitioner.js';
-export { PatientLog, type PatientLogOptions } from './patient-log.js';
+export { PatientLog } from './patient-log.js';
 export { SINK_GROUP, trajectoriesStored } from './stored-position.js';

@@ -1,6 +1,6 @@
 import { TrajectoryError } from '@retrace/trajectory';
 
-/** Reasons for which a method of an `EventLog` fails. */
+/** Reasons why a method of an `EventLog` fails. */
 export type LogErrorCode =
   | 'LOG_CLOSED'
   | 'LOG_DISK_FULL'
@@ -13,9 +13,9 @@ export type LogErrorCode =
   | 'LOG_APPEND_TOO_LARGE'
   | 'LOG_UNREACHABLE'
   | 'LOG_UNAUTHORIZED'
-  /** Records that were there are gone: removed at the start, lost at the end, or the partition was made again. */
+  /** Records are missing: removed at the start, lost at the end, or the partition was deleted and created again. */
   | 'LOG_RECORDS_MISSING'
-  /** A topic or file of the log is another than the one it was opened with. */
+  /** A topic was deleted, or deleted and created again. */
   | 'LOG_REPLACED'
   | 'LOG_ROLE_TAKEN'
   | 'LOG_FAILED';

@@ -3,30 +3,29 @@ import type { ExclusiveRole, HoldOptions } from './kafka/exclusive-role.js';
 import type { KafkaLogOptions } from './kafka/kafka-options.js';
 import type { LogTopics } from './kafka/log-topics.js';
 
-/** Where an event log is: in a directory of this machine, or on a Kafka cluster. */
+/** Location of an event log: a directory of this machine, or topics of a Kafka cluster. */
 export type LogLocation =
   | { readonly kind: 'lmdb'; readonly path: string; readonly maxEventBytes?: number }
   | ({ readonly kind: 'kafka' } & Omit<KafkaLogOptions, 'createdBy'>);
 
 /**
- * Opens the log at a location; only the driver that it needs is loaded.
+ * Opens the log at a location. Loads only the driver that it needs.
  *
- * @param createdBy name and version of the program, kept in `LogOpened` of a new log
- * @throws what `openLmdbLog` and `openKafkaLog` throw
+ * @param createdBy name and version of the program, stored in `LogOpened` of a new log
+ * @throws LogError as `openLmdbLog` and `openKafkaLog`
  */
 export async function openLog(location: LogLocation, createdBy: string): Promise<EventLog> {
   if (location.kind === 'lmdb') {
     const { openLmdbLog } = await import('./lmdb/open-lmdb-log.js');
-    const { path, maxEventBytes } = location;
-    return openLmdbLog({ path, createdBy, ...(maxEventBytes !== undefined && { maxEventBytes }) });
+    return openLmdbLog({ ...location, createdBy });
   }
   const { openKafkaLog } = await import('./kafka/open-kafka-log.js');
   return openKafkaLog({ ...location, createdBy });
 }
 
 /**
- * Holds a role, or a share of it, that one process at a time may play on a log, such as the collector of a run. On a log in a directory that is
- * the business of whoever holds the directory.
+ * Takes a role, or a share of it, that only one process at a time may play on a log, such as the collector of a run. Does nothing for a log
+ * in a directory, which one server holds as a whole.
  *
  * @throws LogError `LOG_ROLE_TAKEN`
  */
@@ -43,7 +42,7 @@ export async function holdRole(
 }
 
 /**
- * What a log on Kafka looks like, without opening or making it; null when its topics are not made yet.
+ * Finds and checks the topics of a log on Kafka without opening the log; null when they don't exist yet.
  *
  * @throws LogError as `openKafkaLog`
  */

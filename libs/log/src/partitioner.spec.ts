@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { episodeIdFor } from '@retrace/trajectory';
 import { partitionOf } from './partitioner.js';
 
-const runId = '01936d00-0000-7000-8000-00000000b001';
+const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
 
 describe('partitionOf', () => {
   it('is CRC-32 of the ids modulo the partitions, as ClickHouse computes it', () => {
@@ -15,7 +15,7 @@ describe('partitionOf', () => {
     const numEpisodes = 20_000;
     const counts = new Array<number>(numPartitions).fill(0);
     for (let ordinal = 0; ordinal < numEpisodes; ordinal += 1) {
-      counts[partitionOf(runId, episodeIdFor({ runId, ordinal }), numPartitions)] += 1;
+      counts[partitionOf(RUN_ID, episodeIdFor({ runId: RUN_ID, ordinal }), numPartitions)] += 1;
     }
     const expected = numEpisodes / numPartitions;
     // Five standard deviations of a binomial count.
@@ -24,6 +24,6 @@ describe('partitionOf', () => {
   });
 
   it.each([0, -1, 1.5])('refuses %d partitions', (numPartitions) => {
-    expect(() => partitionOf(runId, 'e', numPartitions)).toThrow(/must be an integer ≥ 1/);
+    expect(() => partitionOf(RUN_ID, 'e', numPartitions)).toThrow(/must be an integer ≥ 1/);
   });
 });

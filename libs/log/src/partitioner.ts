@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import { TrajectoryError } from '@retrace/trajectory';
 
 /**
- * The partition of stream `trajectories` that holds an episode: crc32(runId + episodeId) mod numPartitions.
+ * Returns the partition of stream `trajectories` that holds an episode: crc32(runId + episodeId) mod numPartitions.
  *
- * Every event of an episode lands in one partition, so its log order is its order. The same in SQL:
+ * All events of an episode are in one partition, so they have one order. In SQL:
  * `CRC32(concat(run_id, episode_id)) % n`.
  *
  * @throws TrajectoryError `INVALID_ARGUMENT` unless `numPartitions` is an integer ≥ 1

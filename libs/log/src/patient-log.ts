@@ -1,28 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LogError } from './log-error.js';
-import type { EventLog, FollowOptions, ReadOptions } from './event-log.js';
-import type { Stream } from '@retrace/trajectory';
+import type { EventLog } from './event-log.js';
 
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5_000;
 
-export interface PatientLogOptions {
-  /** When it aborts, nothing is tried for longer than `drainMs` more. */
+interface PatientLogOptions {
+  /** After it aborts, a call takes `drainMs` at most. */
   readonly signal: AbortSignal;
-  /** (default 3,000) */
+  /** Default 3,000. */
   readonly drainMs?: number;
-  /** How long a call is tried at all (default: until the signal aborts). */
+  /** Longest time for which a call is retried (default: until the signal aborts). */
   readonly patienceMs?: number;
-  /** Receives one line when something fails for the first time, and when the log is back. */
+  /** Receives one line when a call fails for the first time, and one when the log answers again. */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * A log whose calls outlast its absence: what fails and may succeed later is tried again, an append with the same bytes and so with the same
- * event ids. It may then land twice; readers take the first. Appends to one partition must not overlap. Followers are the log's own, which wait.
+ * Retries the calls to a log while it is unavailable. An append is repeated with the same bytes, and so the same event ids; it may land
+ * twice, and readers take the first. Appends to one partition must not overlap. `follow` is not retried, as it waits by itself.
  */
 export class PatientLog implements EventLog {
-  private isAway = false;
+  private isUnavailable = false;
 
   constructor(
     private readonly log: EventLog,
@@ -41,51 +40,21 @@ export class PatientLog implements EventLog {
     return this.log.maxEventBytes;
   }
 
-  numPartitions(stream: Stream): number {
-    return this.log.numPartitions(stream);
-  }
-
-  append(stream: Stream, partition: number, records: readonly Uint8Array[]) {
-    return this.outlast(() => this.log.append(stream, partition, records));
-  }
-
-  read(stream: Stream, partition: number, fromOffset: number, options?: ReadOptions) {
-    return this.outlast(() => this.log.read(stream, partition, fromOffset, options));
-  }
-
-  endOffset(stream: Stream, partition: number): Promise<number> {
-    return this.outlast(() => this.log.endOffset(stream, partition));
-  }
-
-  startOffset(stream: Stream, partition: number): Promise<number> {
-    return this.outlast(() => this.log.startOffset(stream, partition));
-  }
-
-  follow(stream: Stream, partition: number, fromOffset: number, options?: FollowOptions) {
-    return this.log.follow(stream, partition, fromOffset, options);
-  }
-
-  readCursor(group: string, stream: Stream, partition: number): Promise<number | null> {
-    return this.outlast(() => this.log.readCursor(group, stream, partition));
-  }
-
-  commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
-    return this.outlast(() => this.log.commitCursor(group, stream, partition, nextOffset));
-  }
-
-  cursorReached(
-    group: string,
-    stream: Stream,
-    partition: number,
-    nextOffset: number,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    return this.outlast(() => this.log.cursorReached(group, stream, partition, nextOffset, signal));
-  }
+  readonly numPartitions: EventLog['numPartitions'] = (stream) => this.log.numPartitions(stream);
+  readonly follow: EventLog['follow'] = (...at) => this.log.follow(...at);
+  readonly append: EventLog['append'] = (...call) => this.outlast(() => this.log.append(...call));
+  readonly read: EventLog['read'] = (...at) => this.outlast(() => this.log.read(...at));
+  readonly endOffset: EventLog['endOffset'] = (...of) => this.outlast(() => this.log.endOffset(...of));
+  readonly startOffset: EventLog['startOffset'] = (...of) => this.outlast(() => this.log.startOffset(...of));
+  readonly readCursor: EventLog['readCursor'] = (...of) => this.outlast(() => this.log.readCursor(...of));
+  readonly commitCursor: EventLog['commitCursor'] = (...call) =>
+    this.outlast(() => this.log.commitCursor(...call));
+  readonly cursorReached: EventLog['cursorReached'] = (...call) =>
+    this.outlast(() => this.log.cursorReached(...call));
 
   /**
-   * Once the signal has aborted this takes no longer than `drainMs`, and lets go of a log that is away: it may go on for minutes with
-   * an append that nobody waits for any more.
+   * Closes the log. After the signal has aborted, it waits for `drainMs` at most, because an unavailable log may retry an append for
+   * minutes.
    */
   async close(): Promise<void> {
     try {
@@ -95,15 +64,15 @@ export class PatientLog implements EventLog {
     }
   }
 
-  /** @throws what the log threw, when no retry can mend it or the signal has aborted; LogError `LOG_UNREACHABLE` when the patience is over */
+  /** @throws the log's error when a retry can't help or the signal has aborted; LogError `LOG_UNREACHABLE` after `patienceMs` */
   private async outlast<T>(call: () => Promise<T>): Promise<T> {
     const { signal, onNotice, patienceMs = Infinity } = this.options;
     const startedMs = performance.now();
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
         const result = await this.unlessStopped(call);
-        if (this.isAway) onNotice?.('the event log answers again');
-        this.isAway = false;
+        if (this.isUnavailable) onNotice?.('the event log answers again');
+        this.isUnavailable = false;
         return result;
       } catch (error) {
         if (!(error instanceof LogError && error.retriable) || signal.aborted) throw error;
@@ -111,14 +80,14 @@ export class PatientLog implements EventLog {
           const message = `the event log did not answer for ${Math.round(patienceMs / 1000)} s: ${error.message}`;
           throw new LogError('LOG_UNREACHABLE', message, { retriable: true, cause: error });
         }
-        if (!this.isAway) onNotice?.(`waits for the event log: ${error.message}`);
-        this.isAway = true;
+        if (!this.isUnavailable) onNotice?.(`waits for the event log: ${error.message}`);
+        this.isUnavailable = true;
         await sleep(backoffMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  /** The call's outcome, or an error when it has none `drainMs` after the signal aborted. */
+  /** Settles like the call. @throws LogError `LOG_UNREACHABLE` if it has not settled `drainMs` after the signal aborted */
   private unlessStopped<T>(call: () => Promise<T>): Promise<T> {
     const { signal, drainMs = 3_000 } = this.options;
     return new Promise<T>((resolve, reject) => {

@@ -1,11 +1,11 @@
 import type { EventLog } from './event-log.js';
 
-/** Cursor group under which sinks commit how far the store holds the log. Advisory: the store itself knows best. */
+/** Cursor group of sinks: offsets up to which the store has the log. Advisory: only the store knows for certain. */
 export const SINK_GROUP = 'sink';
 
 /**
- * Resolves true once a sink says that the store holds every trajectory record which is in the log at the time of the call;
- * false after `timeoutMs`, or when the signal aborts.
+ * Resolves true once the cursors of the sinks are past every trajectory record that is in the log at the time of the call; false after
+ * `timeoutMs`, or when the signal aborts.
  */
 export async function trajectoriesStored(
   log: EventLog,

@@ -54,8 +54,12 @@ export type { AdamWOptions, AdamWState } from './optimizer/adamw.js';
 export { type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
 export { PolicyError, type PolicyErrorCode, type PolicyErrorOptions } from './policy-error.js';
-export { type ScoreOptions, scoreTokens, type TokenScores } from './scoring/score-tokens.js';
-export { valuesAtEnd } from './scoring/values-at-end.js';
+export {
+  type EvaluateLogprobsOptions,
+  evaluateLogprobs,
+  type TokenLogprobs,
+} from './logprobs/evaluate-logprobs.js';
+export { valuesAtEnd } from './logprobs/values-at-end.js';
 export { byteLevelTokenizer } from './tokenizers/byte-tokenizer.js';
 export { type ChatMessage, ChatTemplate } from './tokenizers/chat-template.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';

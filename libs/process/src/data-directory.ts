@@ -19,7 +19,7 @@ export interface Credentials {
   readonly readonlyPassword: string;
 }
 
-/** What a running server says about itself in `server.json`. */
+/** Content of `server.json`, which a running server writes. */
 export interface ServerAddress {
   readonly pid: number;
   readonly apiUrl: string;
@@ -27,15 +27,15 @@ export interface ServerAddress {
   readonly startedAt: string;
 }
 
-/** What of a data directory is kept elsewhere. */
-export interface DataDirectoryPlaces {
+/** Parts of a data directory that are stored elsewhere. */
+interface DataDirectoryPlaces {
   readonly checkpoints?: string;
   readonly tokenizers?: string;
-  /** The users of a store that is not the directory's own. */
+  /** Users of a store outside the directory. */
   readonly credentials?: Credentials;
 }
 
-/** The layout of a data directory. Creating the object touches nothing. */
+/** The layout of a data directory. The constructor reads and writes nothing. */
 export class DataDirectory {
   readonly root: string;
   constructor(
@@ -56,7 +56,7 @@ export class DataDirectory {
   get tokenizers(): string {
     return this.places.tokenizers ?? join(this.root, 'tokenizers');
   }
-  /** What collectors could not append yet. */
+  /** Events that collectors could not append yet. */
   get spool(): string {
     return join(this.root, 'spool');
   }
@@ -67,7 +67,7 @@ export class DataDirectory {
     return join(this.root, 'server.json');
   }
 
-  /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be made or written. */
+  /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be created or written. */
   prepare(): void {
     try {
       for (const path of [this.root, this.log, this.store, this.checkpoints, this.tokenizers]) {
@@ -83,7 +83,7 @@ export class DataDirectory {
     }
   }
 
-  /** The store's users; passwords are made at first start and kept with mode 600. */
+  /** Returns the store's users. The first call creates their passwords, and stores them in a file with mode 600. */
   credentials(): Credentials {
     if (this.places.credentials !== undefined) return this.places.credentials;
     if (existsSync(this.credentialsFile)) {
@@ -99,14 +99,14 @@ export class DataDirectory {
     return made;
   }
 
-  /** The server that holds this directory, if its process lives. A file left by a killed server is ignored. */
+  /** Returns the server that holds this directory, or null if its process is not running; a killed server leaves its file behind. */
   runningServer(): ServerAddress | null {
     if (!existsSync(this.serverFile)) return null;
     const address = JSON.parse(readFileSync(this.serverFile, 'utf8')) as ServerAddress;
     return isAlive(address.pid) ? address : null;
   }
 
-  /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another live process holds it. */
+  /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another running process holds it. */
   announceServer(address: ServerAddress): void {
     const holder = this.runningServer();
     if (holder && holder.pid !== address.pid) {

@@ -1,3 +1,3 @@
-export type { StoreUser } from './authentication.js';
+export type { StoreUser } from './access/authentication.js';
 export { StoreServerError, type StoreServerErrorCode } from './store-server-error.js';
 export { startStoreServer, type StoreServer, type StoreServerOptions } from './store-server.js';

@@ -2,12 +2,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { Authentication, type StoreUser } from './authentication.js';
-import { Engine } from './engine.js';
-import { DiskGuard } from './disk-guard.js';
-import { createRequestListener } from './http-interface.js';
-import { QueryHandler } from './query-handler.js';
-import { ResultPipes } from './result-pipe.js';
+import { Authentication, type StoreUser } from './access/authentication.js';
+import { Engine } from './engine/engine.js';
+import { DiskGuard } from './engine/disk-guard.js';
+import { createRequestListener } from './http/http-interface.js';
+import { QueryHandler } from './http/query-handler.js';
+import { ResultPipes } from './engine/result-pipe.js';
 import { StoreServerError } from './store-server-error.js';
 
 export interface StoreServerOptions {

@@ -37,5 +37,5 @@ for (const file of readdirSync(directory).filter((entry) => entry.endsWith('.bin
   const expected = JSON.parse(readFileSync(`${directory}${name}.json`, 'utf8'));
   if (expected.schemaVersion === decoded.event.schemaVersion) continue;
   writeExpected(name, decoded.event);
-  console.log(`${name}: is read as version ${String(decoded.event.schemaVersion)} now; check the difference`);
+  console.log(`${name}: is read as version ${decoded.event.schemaVersion} now; check the difference`);
 }

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
+import type { LogLocation } from '@retrace/log';
 import {
-  logConfigOf,
+  logLocationOf,
   OPTIONAL_STORE_VARIABLES,
   readVariables,
   STORE_VARIABLES,
   storeAccessOf,
-  type Environment,
-  type LogConfig,
   type StoreAccess,
 } from '@retrace/process';
 
@@ -15,7 +14,7 @@ const DEFAULT_PORT = 8787;
 
 /** Typed configuration of the API. */
 export class ApiConfig {
-  readonly log!: LogConfig;
+  readonly log!: LogLocation;
   readonly store!: StoreAccess & {
     /** User of the SQL that people type: read-only, with limits. */
     readonly readonlyUsername: string;
@@ -36,7 +35,7 @@ export class ApiConfig {
  * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is wrong, its value and the rule; a password's
  *   value is never printed
  */
-export function readApiConfig(environment: Environment): ApiConfig {
+export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
   const variables = readVariables(environment, {
     opensLog: true,
     reads: [
@@ -53,7 +52,7 @@ export function readApiConfig(environment: Environment): ApiConfig {
   });
   const directory = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {
-    log: logConfigOf(variables),
+    log: logLocationOf(variables),
     store: {
       ...storeAccessOf(variables),
       readonlyUsername: variables.RETRACE_STORE_READONLY_USER,

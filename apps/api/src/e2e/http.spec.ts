@@ -87,7 +87,7 @@ describe('bad requests', () => {
     expect(await response.json()).toMatchObject({ errors: [{ field: 'runId', value: 'NOT-AN-ID' }] });
   });
 
-  it('tells a malformed body, a wrong type and a body that is too large apart', async () => {
+  it('distinguishes a malformed body, a wrong type and a body that is too large', async () => {
     const post = (contentType: string, body: string): Promise<Response> =>
       fetch(`${fixture.api.url}/api/sql`, { method: 'POST', headers: { 'content-type': contentType }, body });
     const answers = await Promise.all([
@@ -131,15 +131,15 @@ describe('bad requests', () => {
   });
 });
 
-describe('who may ask', () => {
-  it('refuses a host name that is not its own, as a page with a rebound name would send', async () => {
+describe('allowed clients', () => {
+  it('refuses a foreign host name, which a page with a rebound name would send', async () => {
     const { status, bytes } = await getWithHost('evil.example:8787', '/api/runs');
     expect(status).toBe(403);
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'HOST_NOT_ALLOWED', status: 403 });
     expect((await getWithHost('127.0.0.1.evil.example', '/')).status).toBe(403);
   });
 
-  it.each(['localhost:8787', '127.0.0.1', '[::1]:80'])('takes the loopback name %s', async (host) => {
+  it.each(['localhost:8787', '127.0.0.1', '[::1]:80'])('accepts the loopback name %s', async (host) => {
     expect((await getWithHost(host, '/api/health')).status).toBe(200);
   });
 
@@ -153,7 +153,7 @@ describe('who may ask', () => {
 });
 
 describe('the dashboard', () => {
-  it('serves the index for every page, never from a cache', async () => {
+  it('serves the index for every page, to be revalidated each time', async () => {
     for (const path of ['/', '/sql', `/runs/${run.runId}/episodes`]) {
       const response = await fixture.get(path);
       expect(response.status).toBe(200);
@@ -162,7 +162,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('serves files with a hash in their name for good', async () => {
+  it('lets clients cache files with a hash in their name for a year', async () => {
     const response = await fixture.get('/assets/index-abc123.js');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/javascript/);
@@ -197,7 +197,7 @@ describe('the dashboard', () => {
     expect(bytes.toString()).toContain('<title>Retrace</title>');
   });
 
-  it('does not reach out of its directory', async () => {
+  it('serves no file outside its directory', async () => {
     expect((await getWithHost('localhost', '/../secret.txt')).status).toBe(404);
     expect((await getWithHost('localhost', '/..%2f..%2fetc%2fpasswd.txt')).status).toBeGreaterThanOrEqual(
       400,
@@ -206,18 +206,18 @@ describe('the dashboard', () => {
   });
 });
 
-describe('what the process says about itself', () => {
-  it('reports health', async () => {
+describe('health and measurements', () => {
+  it('reports the health of store, log and sink with status 200', async () => {
     const health = await fixture.getJson<Health>('/api/health');
     expect(health).toMatchObject({
       status: 'ok',
-      store: { state: 'ready' },
+      store: { status: 'up', state: 'ready' },
       log: { logId: fixture.log.logId },
-      sink: { state: 'running' },
+      sink: { status: 'up', state: 'running' },
     });
   });
 
-  it('gives its measurements in the text format of Prometheus', async () => {
+  it('returns measurements in the text format of Prometheus', async () => {
     const response = await fixture.get('/metrics');
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const text = await response.text();
@@ -228,7 +228,7 @@ describe('what the process says about itself', () => {
     );
   });
 
-  it('describes its routes as OpenAPI', async () => {
+  it('serves the OpenAPI document with every route', async () => {
     const document = await fixture.getJson<{
       openapi: string;
       paths: object;

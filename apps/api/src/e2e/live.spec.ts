@@ -93,7 +93,7 @@ const logAt = (step: number): Promise<number> =>
   run.logMetrics({ source: 'system', step, names: ['a', 'b'], values: Float64Array.of(0.5, Number.NaN) });
 
 describe('the live stream', () => {
-  it('brings what is logged to every client, with the offset in the log as id', async () => {
+  it('sends logged metrics to every client, with the offset in the log as id', async () => {
     const [one, other] = await Promise.all([listen(), listen()]);
     const offset = await logAt(1_001);
     for (const listener of [one, other]) {
@@ -103,7 +103,7 @@ describe('the live stream', () => {
     }
   });
 
-  it('tells of plans, updates and policies', async () => {
+  it('sends plans, updates and policies', async () => {
     const listener = await listen();
     await run.round();
     expect((await listener.heard('update', ({ data }) => data.state === 'planned')).data).toMatchObject({
@@ -117,7 +117,7 @@ describe('the live stream', () => {
     });
   });
 
-  it('keeps the runs apart', async () => {
+  it('sends a client only the events of its run', async () => {
     const another = new RunRecorder(fixture.log);
     await another.start();
     const listener = await listen(another.runId);
@@ -131,14 +131,14 @@ describe('the live stream', () => {
     expect((await listener.heard('metrics')).id).toBe(offset);
   });
 
-  it('repeats the last moments to a new client, whose snapshot may be behind the log', async () => {
+  it('repeats the last messages to a new client, whose snapshot may be behind the log', async () => {
     const offset = await logAt(1_003);
     await (await listen()).heard('metrics', ({ id }) => id === offset);
     const late = await listen();
     expect((await late.heard('metrics', ({ id }) => id === offset)).data.step).toBe(1_003);
   });
 
-  it('gives a client that comes back exactly what it missed', async () => {
+  it('sends a client that reconnects exactly the messages it missed', async () => {
     const seen = await logAt(2_001);
     const missed = [await logAt(2_002), await logAt(2_003)];
     await (await listen()).heard('metrics', ({ id }) => id === missed[1]);
@@ -148,20 +148,20 @@ describe('the live stream', () => {
     expect(back.messages.map(({ id }) => id)).toEqual([...missed, next]);
   });
 
-  it('tells a client from another log to read everything anew', async () => {
+  it('tells a client from another log to read everything again', async () => {
     const listener = await listen(run.runId, { 'last-event-id': '999999' });
     await listener.heard('reset');
     const offset = await logAt(3_001);
     await listener.heard('metrics', ({ id }) => id === offset);
   });
 
-  it('refuses a Last-Event-ID that is none, naming it', async () => {
+  it('refuses a Last-Event-ID that is not a number, naming it', async () => {
     const response = await fixture.get(`/api/runs/${run.runId}/live`, { 'last-event-id': 'yesterday' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ errors: [{ field: 'Last-Event-ID', value: 'yesterday' }] });
   });
 
-  it('forgets clients that are gone', async () => {
+  it('counts no connection of a client that has left', async () => {
     const gone = await listen();
     expect(await connections()).toBeGreaterThan(0);
     for (const listener of [gone, ...listeners]) listener.close();

@@ -111,7 +111,7 @@ async function occupyPort(): Promise<{ readonly port: number; readonly server: S
 }
 
 describe('the API as a process', () => {
-  it('says that it is ready, shows a heartbeat, and ends on SIGTERM with code 0', async () => {
+  it('reports ready, sends heartbeats, and exits with code 0 on SIGTERM', async () => {
     const role = start();
     const ready = await role.said('ready');
     const { url } = ready as Extract<RoleMessage, { type: 'ready' }>;
@@ -121,7 +121,7 @@ describe('the API as a process', () => {
     expect(await role.exited).toBe(0);
   });
 
-  it('carries what the log holds into the store before it ends', async () => {
+  it('copies the whole log into the store before it exits', async () => {
     const role = start();
     await role.said('ready');
     const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
@@ -143,7 +143,7 @@ describe('the API as a process', () => {
     expect(rows).toEqual([{ numSealed: played.length, numLast: 1 }]);
   });
 
-  it('does not wait for a store that is gone', async () => {
+  it('exits within seconds although the store is unreachable', async () => {
     const line = await openLine(store.url);
     const logDirectory = join(directory, 'other-log');
     const role = start({ RETRACE_STORE_URL: line.url, RETRACE_LOG_DIRECTORY: logDirectory });
@@ -157,19 +157,19 @@ describe('the API as a process', () => {
     expect(role.output).toContain('stopped before the store had all of the log (after 5 s)');
   }, 60_000);
 
-  it('ends when its supervisor is gone', async () => {
+  it('exits when its supervisor has exited', async () => {
     const role = start();
     await role.said('ready');
     role.child.disconnect();
     expect(await role.exited).toBe(0);
   });
 
-  it('serves while the store is away, and says so', async () => {
+  it('serves while the store is unavailable, and reports it', async () => {
     const { port, server } = await occupyPort();
     server.close();
     const role = start({ RETRACE_STORE_URL: 'http://127.0.0.1:1', RETRACE_API_PORT: String(port) });
     const health = await untilAnswers<Health>(`http://127.0.0.1:${port}/api/health`);
-    expect(health).toMatchObject({ status: 'starting', store: { state: 'starting' } });
+    expect(health).toMatchObject({ status: 'starting', store: { status: 'degraded', state: 'starting' } });
     const list = await fetch(`http://127.0.0.1:${port}/api/runs`);
     expect(list.status).toBe(503);
     expect(list.headers.get('retry-after')).toBe('2');
@@ -178,7 +178,7 @@ describe('the API as a process', () => {
     expect(await role.exited).toBe(0);
   });
 
-  it('says in one sentence that the port is taken', async () => {
+  it('exits with one sentence when the port is in use', async () => {
     const { port, server } = await occupyPort();
     const role = start({ RETRACE_API_PORT: String(port) });
     expect(await role.exited).toBe(1);
@@ -188,7 +188,7 @@ describe('the API as a process', () => {
     server.close();
   });
 
-  it('names the variable that is wrong, and never a password', async () => {
+  it('names every invalid variable, but never prints a password', async () => {
     const role = start({ RETRACE_API_PORT: '99999', RETRACE_STORE_URL: 'somewhere' });
     expect(await role.exited).toBe(1);
     expect(role.output).toContain('RETRACE_API_PORT: got "99999", ');
@@ -196,7 +196,7 @@ describe('the API as a process', () => {
     expect(role.output).not.toContain('secret');
   });
 
-  it('gives up when the store refuses the password', async () => {
+  it('exits when the store refuses the password', async () => {
     const role = start({ RETRACE_STORE_PASSWORD: 'wrong' });
     expect(await role.exited).toBe(1);
     expect(role.output).toMatch(/refused the user or password/);

@@ -6,7 +6,7 @@ import type { MetricSeriesList } from '../metrics/metrics.dto.js';
 import type { Policy } from '../policies/policies.dto.js';
 import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
-import type { PlayedEpisode } from '../testing/played-episode.js';
+import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 import type { Update } from '../updates/updates.dto.js';
 
@@ -15,8 +15,8 @@ const NUM_ROUNDS = 12;
 let fixture: ApiFixture;
 let run: RunRecorder;
 let endedRun: RunRecorder;
-let rounds: (readonly PlayedEpisode[])[];
-let unfinished: PlayedEpisode;
+let rounds: (readonly RecordedEpisode[])[];
+let unfinished: RecordedEpisode;
 
 beforeAll(async () => {
   fixture = await ApiFixture.start();
@@ -69,7 +69,7 @@ describe('runs', () => {
     expect(names).toEqual(['frozen-lake-ppo', 'ended']);
   });
 
-  it('gives the recipe and the baselines of a run', async () => {
+  it('returns the recipe and the baselines of a run', async () => {
     const detail = await fixture.getJson<RunDetail>(runPath());
     expect(detail.recipe).toMatchObject({ optimizer: { learningRate: 0.001, epochs: 2 } });
     expect(detail.baselines[1]).toEqual({
@@ -80,7 +80,7 @@ describe('runs', () => {
     });
   });
 
-  it('answers 404 for a run that is not there', async () => {
+  it('answers 404 for an unknown run', async () => {
     const response = await fixture.get('/api/runs/01900000-0000-7000-8000-000000000000');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
@@ -88,7 +88,7 @@ describe('runs', () => {
 });
 
 describe('metrics', () => {
-  it('gives the series that were asked for, by step', async () => {
+  it('returns the requested series, ordered by step', async () => {
     const path = `${runPath()}/metrics?names=rollout/success,validation/success`;
     const { series } = await fixture.getJson<MetricSeriesList>(path);
     expect(series.map(({ name, source, steps }) => ({ name, source, steps }))).toEqual([
@@ -97,7 +97,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('leaves out values that were not available', async () => {
+  it('leaves out unavailable values', async () => {
     // The recorded run has no explained variance (NaN) for its first update.
     const { series } = await fixture.getJson<MetricSeriesList>(
       `${runPath()}/metrics?names=train/explainedVariance`,
@@ -105,7 +105,7 @@ describe('metrics', () => {
     expect(series[0].steps).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
-  it('shows the mean of equal stretches where a series has more points than asked for', async () => {
+  it('returns means of equal stretches when a series has more points than maxPoints', async () => {
     const path = `${runPath()}/metrics?names=rollout/numSteps&maxPoints=3`;
     const { series } = await fixture.getJson<MetricSeriesList>(path);
     const perRound = rounds.map((episodes) => mean(episodes.map(({ end }) => end.numSteps)));
@@ -115,7 +115,7 @@ describe('metrics', () => {
     );
   });
 
-  it('takes the newest value where a step was logged twice', async () => {
+  it('returns the newest value when a step was logged twice', async () => {
     await run.logMetrics({ source: 'system', step: 1, names: ['redone'], values: Float64Array.of(1) });
     await run.round();
     await run.logMetrics({ source: 'system', step: 1, names: ['redone'], values: Float64Array.of(2) });
@@ -126,9 +126,9 @@ describe('metrics', () => {
 });
 
 describe('episodes', () => {
-  const played = (): PlayedEpisode[] => [...rounds.flat(), unfinished];
+  const played = (): RecordedEpisode[] => [...rounds.flat(), unfinished];
 
-  it('pages through all episodes once, newest first, while others are added', async () => {
+  it('pages through all episodes exactly once, newest first, while others are added', async () => {
     const path = `${runPath()}/episodes?limit=7`;
     const first = await fixture.getJson<Page<EpisodeListItem>>(path);
     const later = await run.unfinishedEpisode();
@@ -141,7 +141,7 @@ describe('episodes', () => {
     expect(ids).not.toContain(later.episodeId);
   });
 
-  it('tells of an episode what its events say', async () => {
+  it('returns the summary of an episode as its events have it', async () => {
     const [episode] = await allPages<EpisodeListItem>(`${runPath()}/episodes?sort=oldest&limit=500`);
     const { end } = rounds[0][0];
     expect(episode).toMatchObject({

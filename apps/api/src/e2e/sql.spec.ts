@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlResult, SqlSchema } from '../sql/sql.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
-import type { PlayedEpisode } from '../testing/played-episode.js';
+import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 
 let fixture: ApiFixture;
-let episodes: readonly PlayedEpisode[];
+let episodes: readonly RecordedEpisode[];
 
 beforeAll(async () => {
   fixture = await ApiFixture.start();
@@ -41,7 +41,7 @@ describe('queries', () => {
     });
   });
 
-  it('cuts the result at maxRows and says so', async () => {
+  it('cuts the result at maxRows and sets truncated', async () => {
     expect(await rowsOf('SELECT step FROM steps', 3)).toMatchObject({ numRows: 3, truncated: true });
     const all = await rowsOf('SELECT episode_id FROM episodes', episodes.length);
     expect(all).toMatchObject({ numRows: episodes.length, truncated: false });
@@ -55,7 +55,7 @@ describe('queries', () => {
     expect(rows).toEqual([[2, '18446744073709551615', 'nan']]);
   });
 
-  it('takes comments and a closing semicolon', async () => {
+  it('accepts comments and a closing semicolon', async () => {
     expect((await rowsOf('SELECT 1 AS one; -- done')).rows).toEqual([[1]]);
   });
 
@@ -88,13 +88,13 @@ describe('the guard', () => {
     expect(problem.detail).toMatch(reason);
   });
 
-  it('leaves everything as it was', async () => {
+  it('refused queries change nothing', async () => {
     expect((await rowsOf('SELECT count() FROM episodes')).rows).toEqual([[episodes.length]]);
   });
 });
 
 describe('failures', () => {
-  it('gives the reason of the engine', async () => {
+  it('returns the reason of the engine', async () => {
     const response = await fixture.post('/api/sql', { query: 'SELECT colour FROM steps' });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({
@@ -103,7 +103,7 @@ describe('failures', () => {
     });
   });
 
-  it('gives the reason of a syntax error', async () => {
+  it('returns the reason of a syntax error', async () => {
     const response = await fixture.post('/api/sql', { query: "SELECT 'open" });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ code: 'SQL_FAILED' });

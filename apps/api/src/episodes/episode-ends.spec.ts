@@ -7,64 +7,64 @@ const record = (
   offset: number,
   more: Partial<EpisodeEndRow> = {},
 ): EpisodeEndRow => ({
-  episode_id: episodeId,
+  episodeId,
   kind,
-  log_offset: offset,
-  occurred_at: `2026-01-02 03:04:05.00000${String(offset % 10)}`,
-  group_id: 'g',
-  group_member: 0,
+  logOffset: offset,
+  occurredAt: `2026-01-02 03:04:05.00000${offset % 10}`,
+  groupId: 'g',
+  groupMember: 0,
   environment: 'bandit',
   split: 'train',
   agent: 'policy',
-  environment_seed: 1,
-  end_reason: '',
+  environmentSeed: 1,
+  endReason: '',
   success: null,
   return: null,
-  num_steps: 0,
-  num_tokens: 0,
-  num_action_tokens: 0,
-  policy_version_min: 0,
-  policy_version_max: 0,
+  numSteps: 0,
+  numTokens: 0,
+  numActionTokens: 0,
+  policyVersionMin: 0,
+  policyVersionMax: 0,
   ...more,
 });
 
 describe('episodesOf', () => {
   it('takes of each episode the first start and the first end in the log, whatever their order in the rows', () => {
     const rows = [
-      record('b', 'EpisodeEnded', 9, { num_steps: 7, success: false }),
-      record('b', 'EpisodeEnded', 4, { num_steps: 3, success: true, return: 0.5, end_reason: 'terminated' }),
-      record('b', 'EpisodeStarted', 2, { environment_seed: 5 }),
-      record('b', 'EpisodeStarted', 8, { environment_seed: 6 }),
-      record('a', 'EpisodeStarted', 10, { num_steps: 0 }),
+      record('b', 'EpisodeEnded', 9, { numSteps: 7, success: false }),
+      record('b', 'EpisodeEnded', 4, { numSteps: 3, success: true, return: 0.5, endReason: 'terminated' }),
+      record('b', 'EpisodeStarted', 2, { environmentSeed: 5 }),
+      record('b', 'EpisodeStarted', 8, { environmentSeed: 6 }),
+      record('a', 'EpisodeStarted', 10, { numSteps: 0 }),
     ];
     const [b, a] = episodesOf(rows);
     expect(b).toMatchObject({
-      episode_id: 'b',
-      environment_seed: 5,
-      started_at: '2026-01-02 03:04:05.000002',
-      ended_at: '2026-01-02 03:04:05.000004',
+      episodeId: 'b',
+      environmentSeed: 5,
+      startedAt: '2026-01-02 03:04:05.000002',
+      endedAt: '2026-01-02 03:04:05.000004',
       sealed: true,
-      num_steps: 3,
+      numSteps: 3,
       success: true,
       return: 0.5,
-      end_reason: 'terminated',
+      endReason: 'terminated',
     });
     expect(a).toMatchObject({
-      episode_id: 'a',
+      episodeId: 'a',
       sealed: false,
-      ended_at: null,
-      num_steps: null,
+      endedAt: null,
+      numSteps: null,
       success: null,
     });
   });
 
   it('compares offsets as numbers, and leaves out an episode without its start', () => {
     const rows = [
-      record('b', 'EpisodeEnded', 10, { log_offset: '10', num_steps: 2 }),
-      record('b', 'EpisodeEnded', 9, { log_offset: '9', num_steps: 1 }),
-      record('b', 'EpisodeStarted', 8, { log_offset: '8' }),
+      record('b', 'EpisodeEnded', 10, { logOffset: '10', numSteps: 2 }),
+      record('b', 'EpisodeEnded', 9, { logOffset: '9', numSteps: 1 }),
+      record('b', 'EpisodeStarted', 8, { logOffset: '8' }),
       record('a', 'EpisodeEnded', 3),
     ];
-    expect(episodesOf(rows)).toEqual([expect.objectContaining({ episode_id: 'b', num_steps: 1 })]);
+    expect(episodesOf(rows)).toEqual([expect.objectContaining({ episodeId: 'b', numSteps: 1 })]);
   });
 });

@@ -4,7 +4,7 @@ import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
 import { BATCH_CONDITION, filterConditions, filterParams, GROUP_CONDITION } from './episode-filter.js';
-import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
+import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
 import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 
 /** Sorts after every UUID. */
@@ -52,7 +52,7 @@ export class EpisodeListService {
    * The next episodes, at most one more than the limit, read in the order of the sorting key. Skipping indexes are off: evaluating
    * them for each of the sink's many parts costs more than they save.
    */
-  private async readNext(runId: string, query: EpisodesQuery, after: string): Promise<EpisodeRow[]> {
+  private async readNext(runId: string, query: EpisodesQuery, after: string): Promise<EpisodeListItem[]> {
     const { direction, beyond } = orderOf(query);
     const sql = `
       SELECT ${EPISODE_END_COLUMNS}
@@ -67,8 +67,8 @@ export class EpisodeListService {
     for (let size = 2 * (wanted + 1); ; size *= 2) {
       const records = await this.store.queryRows<EpisodeEndRow>(sql, { runId, after, size });
       const isWhole = records.length < size;
-      const last = records.at(-1)?.episode_id;
-      const episodes = episodesOf(isWhole ? records : records.filter(({ episode_id: id }) => id !== last));
+      const last = records.at(-1)?.episodeId;
+      const episodes = episodesOf(isWhole ? records : records.filter(({ episodeId }) => episodeId !== last));
       if (isWhole || episodes.length >= wanted) return episodes.slice(0, wanted);
     }
   }
@@ -91,7 +91,7 @@ export class EpisodeListService {
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
     const params = { ...filterParams(query), runId, after, limit: query.limit + 1 };
-    return toPage(await this.store.queryRows<EpisodeRow>(sql, params), query.limit);
+    return toPage(await this.store.queryRows<EpisodeListItem>(sql, params), query.limit);
   }
 
   /** Finds the ids first, reading only the columns of the filter, then reads the rows of these ids. */
@@ -125,34 +125,37 @@ export class EpisodeListService {
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
     const params = { ...filterParams(query), runId, after, size: WINDOW_EPISODES, limit: query.limit + 1 };
-    const rows = await this.store.queryRows<{ episode_id: string }>(sql, params);
-    return rows.map(({ episode_id: episodeId }) => episodeId);
+    const rows = await this.store.queryRows<{ episodeId: string }>(sql, params);
+    return rows.map(({ episodeId }) => episodeId);
   }
 
   /** Last episode of the window after `after`; null when the window reaches the end of the list. */
   private async endOfWindow(runId: string, query: EpisodesQuery, after: string): Promise<string | null> {
     const sql = `SELECT ${orderOf(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${windowOf(query)})`;
     const size = WINDOW_EPISODES;
-    const [row] = await this.store.queryRows<{ window_end: string; num_episodes: number }>(sql, {
+    const [row] = await this.store.queryRows<{ windowEnd: string; numEpisodes: number }>(sql, {
       runId,
       after,
       size,
     });
-    return row.num_episodes < size ? null : row.window_end;
+    return row.numEpisodes < size ? null : row.windowEnd;
   }
 
   private readRows(
     runId: string,
     query: EpisodesQuery,
     episodeIds: readonly string[],
-  ): Promise<EpisodeRow[]> {
+  ): Promise<EpisodeListItem[]> {
     if (episodeIds.length === 0) return Promise.resolve([]);
     const sql = `
       SELECT ${EPISODE_COLUMNS}
       FROM episodes
       WHERE run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}
       ORDER BY episode_id ${orderOf(query).direction}`;
-    return this.store.queryRows<EpisodeRow>(sql, { runId, episodeIds: episodeIds.slice(0, query.limit + 1) });
+    return this.store.queryRows<EpisodeListItem>(sql, {
+      runId,
+      episodeIds: episodeIds.slice(0, query.limit + 1),
+    });
   }
 }
 
@@ -184,6 +187,6 @@ function windowOf(query: EpisodesQuery): string {
     LIMIT {size:UInt32}`;
 }
 
-function toPage(rows: readonly EpisodeRow[], limit: number): Page<EpisodeListItem> {
-  return pageOf(rows, limit, { toItem: toEpisodeListItem, keyOf: (row) => [row.episode_id] });
+function toPage(rows: readonly EpisodeListItem[], limit: number): Page<EpisodeListItem> {
+  return pageOf(rows, limit, { toItem: toEpisodeListItem, keyOf: (row) => [row.episodeId] });
 }

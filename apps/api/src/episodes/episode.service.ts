@@ -2,13 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
-import { EPISODE_COLUMNS, toEpisodeListItem, type EpisodeRow } from './episode-row.js';
-import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
+import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
+import type {
+  EpisodeDetail,
+  EpisodeListItem,
+  EpisodeParams,
+  EpisodeQuery,
+  StepDetail,
+} from './episodes.dto.js';
 import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
 
-interface EpisodeDetailRow extends EpisodeRow {
+interface EpisodeDetailRow extends EpisodeListItem {
   readonly task: string;
-  readonly final_observation: string;
+  readonly finalObservation: string;
 }
 
 /** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
@@ -54,7 +60,7 @@ export class EpisodeService {
     const key = { runId, episodeId };
     const [[episode], updates, steps] = await Promise.all([
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
-      this.store.queryRows<{ update_number: number }>(GET_UPDATES, key),
+      this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
       this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
     ]);
     if (!episode)
@@ -65,18 +71,16 @@ export class EpisodeService {
     return {
       ...toEpisodeListItem(episode),
       task: parseJson(episode.task),
-      finalObservation: episode.sealed ? episode.final_observation : null,
-      updateNumbers: updates.map(({ update_number: updateNumber }) => updateNumber),
+      finalObservation: episode.sealed ? episode.finalObservation : null,
+      updateNumbers: updates.map(({ updateNumber }) => updateNumber),
       steps: await this.withTexts(steps),
-      nextStep: nextStep(steps, episode.num_steps),
+      nextStep: nextStep(steps, episode.numSteps),
     };
   }
 
   private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
     return Promise.all(
-      steps.map(async (row) =>
-        toStepDetail(row, await this.tokenTexts.of(row.tokenizer_hash, row.token_ids)),
-      ),
+      steps.map(async (row) => toStepDetail(row, await this.tokenTexts.of(row.tokenizerHash, row.tokenIds))),
     );
   }
 }

@@ -6,6 +6,19 @@ import { PageQuery } from '../paging/page.js';
 import { OptionalUuid, QueryBoolean, QueryInteger, QueryWord, Uuid } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
 import { SPLITS } from './splits.js';
+import {
+  ApiBoolean,
+  ApiInteger,
+  ApiNullableBoolean,
+  ApiNullableInteger,
+  ApiNullableNumber,
+  ApiNullableText,
+  ApiNullableTime,
+  ApiNumber,
+  ApiText,
+  ApiTime,
+  ApiWord,
+} from '../openapi/properties.js';
 
 const SORTS = ['newest', 'oldest'] as const;
 const END_REASONS = ['terminated', 'truncated', 'abandoned'] as const satisfies readonly EndReason[];
@@ -68,33 +81,28 @@ export class EpisodeListItem {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly groupId!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Position in its group, from 0' })
+  @ApiInteger('Position in its group, from 0')
   readonly groupMember!: number;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly environment!: string;
 
-  @ApiProperty({ type: String, enum: SPLITS })
+  @ApiWord(SPLITS)
   readonly split!: Split;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly agent!: string;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly environmentSeed!: number;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @ApiTime()
   readonly startedAt!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'null until the episode ends',
-  })
+  @ApiNullableTime('null until the episode ends')
   readonly endedAt!: string | null;
 
-  @ApiProperty({ type: Boolean, description: 'The episode has ended: its steps are complete and final' })
+  @ApiBoolean('The episode has ended: its steps are complete and final')
   readonly sealed!: boolean;
 
   @ApiProperty({
@@ -105,45 +113,25 @@ export class EpisodeListItem {
   })
   readonly endReason!: EndReason | null;
 
-  @ApiProperty({
-    type: Boolean,
-    nullable: true,
-    description: 'null until the episode ends, or when the environment does not tell',
-  })
+  @ApiNullableBoolean('null until the episode ends, or when the environment does not tell')
   readonly success!: boolean | null;
 
-  @ApiProperty({
-    type: Number,
-    nullable: true,
-    description: 'Sum of the rewards; null until the episode ends, or when every reward is missing',
-  })
+  @ApiNullableNumber('Sum of the rewards; null until the episode ends, or when every reward is missing')
   readonly return!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'null until the episode ends' })
+  @ApiNullableInteger('null until the episode ends')
   readonly numSteps!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'null until the episode ends' })
+  @ApiNullableInteger('null until the episode ends')
   readonly numTokens!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Tokens that the policy sampled; null until the episode ends',
-  })
+  @ApiNullableInteger('Tokens that the policy sampled; null until the episode ends')
   readonly numActionTokens!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Oldest policy version that sampled a token; null when no policy of this run did',
-  })
+  @ApiNullableInteger('Oldest policy version that sampled a token; null when no policy of this run did')
   readonly policyVersionMin!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Newest policy version that sampled a token; null when no policy of this run did',
-  })
+  @ApiNullableInteger('Newest policy version that sampled a token; null when no policy of this run did')
   readonly policyVersionMax!: number | null;
 }
 
@@ -151,7 +139,7 @@ const NULLABLE_NUMBERS = { type: 'array', items: { type: 'number', nullable: tru
 const INTEGERS = { type: 'array', items: { type: 'integer' } } as const;
 
 /** The tokens that a step appended: lists of equal length, one value for each token. */
-export class StepTokens {
+class StepTokens {
   @ApiProperty(INTEGERS)
   readonly ids!: readonly number[];
 
@@ -176,81 +164,70 @@ export class StepTokens {
   readonly policyVersions!: readonly number[];
 }
 
-export class StepReward {
-  @ApiProperty({ type: String })
+class StepReward {
+  @ApiText()
   readonly name!: string;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null = missing, which is not zero' })
+  @ApiNullableNumber('null = missing, which is not zero')
   readonly value!: number | null;
 }
 
 export class StepDetail {
-  @ApiProperty({ type: 'integer', description: 'From 0' })
+  @ApiInteger('From 0')
   readonly step!: number;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly observation!: string;
 
-  @ApiProperty({ type: String, description: 'Text that the agent answered' })
+  @ApiText('Text that the agent answered')
   readonly action!: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Action that the environment read from the text',
-  })
+  @ApiNullableText('Action that the environment read from the text')
   readonly parsedAction!: string | null;
 
-  @ApiProperty({ type: Boolean })
+  @ApiBoolean()
   readonly actionValid!: boolean;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Text by which the environment identifies its state; null when it offers none',
-  })
+  @ApiNullableText('Text by which the environment identifies its state; null when it offers none')
   readonly anchor!: string | null;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null = missing, which is not zero' })
+  @ApiNullableNumber('null = missing, which is not zero')
   readonly reward!: number | null;
 
   @ApiProperty({ type: [StepReward], description: 'Components of the reward' })
   readonly rewards!: readonly StepReward[];
 
-  @ApiProperty({ type: Boolean, description: 'The environment ended the episode in this step' })
+  @ApiBoolean('The environment ended the episode in this step')
   readonly terminated!: boolean;
 
-  @ApiProperty({ type: Boolean, description: 'The episode was cut off after this step' })
+  @ApiBoolean('The episode was cut off after this step')
   readonly truncated!: boolean;
 
   @ApiJson('What the environment reported beside the observation')
   readonly info!: Json;
 
-  @ApiProperty({
-    type: 'integer',
-    description: "Tokens of the episode's context that this step's prompt kept",
-  })
+  @ApiInteger("Tokens of the episode's context that this step's prompt kept")
   readonly keptPrefixTokens!: number;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'null when no token was sampled' })
+  @ApiNullableNumber('null when no token was sampled')
   readonly temperature!: number | null;
 
-  @ApiProperty({ type: Boolean, nullable: true, description: 'null when no token was sampled' })
+  @ApiNullableBoolean('null when no token was sampled')
   readonly greedy!: boolean | null;
 
-  @ApiProperty({ type: String, description: 'Engine that sampled the action' })
+  @ApiText('Engine that sampled the action')
   readonly engine!: string;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly model!: string;
 
-  @ApiProperty({ type: Number })
+  @ApiNumber()
   readonly generationMs!: number;
 
-  @ApiProperty({ type: Number })
+  @ApiNumber()
   readonly environmentMs!: number;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @ApiTime()
   readonly occurredAt!: string;
 
   @ApiProperty({ type: StepTokens })
@@ -261,11 +238,7 @@ export class EpisodeDetail extends EpisodeListItem {
   @ApiJson('Task that the environment was reset with')
   readonly task!: Json;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Observation after the last action; null until the episode ends',
-  })
+  @ApiNullableText('Observation after the last action; null until the episode ends')
   readonly finalObservation!: string | null;
 
   @ApiProperty({ ...INTEGERS, description: 'Updates whose batches contain this episode' })
@@ -274,10 +247,6 @@ export class EpisodeDetail extends EpisodeListItem {
   @ApiProperty({ type: [StepDetail] })
   readonly steps!: readonly StepDetail[];
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'First step after this answer; null when there is none',
-  })
+  @ApiNullableInteger('First step after this answer; null when there is none')
   readonly nextStep!: number | null;
 }

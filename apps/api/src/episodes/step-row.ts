@@ -2,34 +2,17 @@ import type { Json } from '@retrace/trajectory';
 import { isoTime } from '../store/store-time.js';
 import type { StepDetail } from './episodes.dto.js';
 
-/** A row of the view `steps`, as JSON gives it. */
-export interface StepRow {
-  readonly step: number;
-  readonly occurred_at: string;
-  readonly observation: string;
-  readonly action: string;
-  readonly parsed_action: string | null;
-  readonly action_valid: boolean;
-  readonly anchor: string | null;
-  readonly reward: number | null;
-  readonly reward_names: readonly string[];
-  readonly reward_values: readonly (number | null)[];
-  readonly terminated: boolean;
-  readonly truncated: boolean;
+/** A row of the view `steps`. */
+export interface StepRow extends Omit<StepDetail, 'info' | 'rewards' | 'tokens'> {
   readonly info: string;
-  readonly kept_prefix_tokens: number;
-  readonly token_ids: readonly number[];
-  readonly action_mask: readonly number[];
-  readonly token_logprobs: readonly (number | null)[];
-  readonly token_entropies: readonly (number | null)[];
-  readonly token_policy_versions: readonly number[];
-  readonly temperature: number | null;
-  readonly greedy: boolean;
-  readonly engine: string;
-  readonly model: string;
-  readonly tokenizer_hash: string;
-  readonly generation_ms: number;
-  readonly environment_ms: number;
+  readonly rewardNames: readonly string[];
+  readonly rewardValues: readonly (number | null)[];
+  readonly tokenIds: readonly number[];
+  readonly actionMask: readonly number[];
+  readonly tokenLogprobs: readonly (number | null)[];
+  readonly tokenEntropies: readonly (number | null)[];
+  readonly tokenPolicyVersions: readonly number[];
+  readonly tokenizerHash: string;
 }
 
 export const STEP_COLUMNS = `step, occurred_at, observation, action, parsed_action, action_valid, anchor, reward, reward_names,
@@ -37,33 +20,21 @@ export const STEP_COLUMNS = `step, occurred_at, observation, action, parsed_acti
     token_policy_versions, temperature, greedy, engine, model, tokenizer_hash, generation_ms, environment_ms`;
 
 export function toStepDetail(row: StepRow, texts: readonly string[] | null): StepDetail {
+  const { rewardNames, rewardValues, tokenIds, actionMask, tokenLogprobs, ...others } = row;
+  const { tokenEntropies, tokenPolicyVersions, tokenizerHash: _, ...step } = others;
   return {
-    step: row.step,
-    observation: row.observation,
-    action: row.action,
-    parsedAction: row.parsed_action,
-    actionValid: row.action_valid,
-    anchor: row.anchor,
-    reward: row.reward,
-    rewards: row.reward_names.map((name, i) => ({ name, value: row.reward_values[i] })),
-    terminated: row.terminated,
-    truncated: row.truncated,
-    info: parseJson(row.info),
-    keptPrefixTokens: row.kept_prefix_tokens,
-    temperature: row.temperature,
-    greedy: row.temperature === null ? null : row.greedy,
-    engine: row.engine,
-    model: row.model,
-    generationMs: row.generation_ms,
-    environmentMs: row.environment_ms,
-    occurredAt: isoTime(row.occurred_at),
+    ...step,
+    rewards: rewardNames.map((name, i) => ({ name, value: rewardValues[i] })),
+    info: parseJson(step.info),
+    greedy: step.temperature === null ? null : step.greedy,
+    occurredAt: isoTime(step.occurredAt),
     tokens: {
-      ids: row.token_ids,
+      ids: tokenIds,
       texts,
-      actionMask: row.action_mask,
-      logprobs: row.token_logprobs,
-      entropies: row.token_entropies,
-      policyVersions: row.token_policy_versions,
+      actionMask,
+      logprobs: tokenLogprobs,
+      entropies: tokenEntropies,
+      policyVersions: tokenPolicyVersions,
     },
   };
 }

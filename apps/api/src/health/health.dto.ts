@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ApiNullableInteger, ApiText, ApiWord } from '../openapi/properties.js';
 
 const PART_STATUSES = ['up', 'degraded'] as const;
 const STORE_STATES = ['starting', 'ready', 'unreachable', 'failed'] as const;
@@ -6,54 +7,47 @@ const SINK_STATES = ['off', 'waiting', 'running', 'backingOff', 'failed'] as con
 const HEALTH_STATUSES = ['ok', 'starting', 'degraded'] as const;
 
 abstract class PartHealth {
-  @ApiProperty({ type: String, enum: PART_STATUSES })
+  @ApiWord(PART_STATUSES)
   readonly status!: (typeof PART_STATUSES)[number];
 }
 
 export class StoreHealth extends PartHealth {
-  @ApiProperty({ type: String, enum: STORE_STATES })
+  @ApiWord(STORE_STATES)
   readonly state!: (typeof STORE_STATES)[number];
 
-  @ApiProperty({ type: String, description: 'Why the store is not ready; empty when it is' })
+  @ApiText('Why the store is not ready; empty when it is')
   readonly detail!: string;
 }
 
 export class SinkHealth extends PartHealth {
-  @ApiProperty({ type: String, enum: SINK_STATES, description: '`off`: the sink is another process' })
+  @ApiWord(SINK_STATES, '`off`: the sink is another process')
   readonly state!: (typeof SINK_STATES)[number];
 
-  @ApiProperty({ type: String, description: 'Why the sink is not running; empty when it is' })
+  @ApiText('Why the sink is not running; empty when it is')
   readonly detail!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Records of the log that the store does not have yet; null until known',
-  })
+  @ApiNullableInteger('Records of the log that the store does not have yet; null until known')
   readonly lagRecords!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: '99th percentile of the time from an event to its row in the store, in ms; null until known',
-  })
+  @ApiNullableInteger(
+    '99th percentile of the time from an event to its row in the store, in ms; null until known',
+  )
   readonly visibleAfterMsP99!: number | null;
 }
 
-export class LogHealth {
-  @ApiProperty({ type: String })
+class LogHealth {
+  @ApiText()
   readonly logId!: string;
 }
 
 export class Health {
-  @ApiProperty({
-    type: String,
-    enum: HEALTH_STATUSES,
-    description: '`starting`: waiting for the store. `degraded`: the store or the sink has a fault',
-  })
+  @ApiWord(
+    HEALTH_STATUSES,
+    '`starting`: waiting for the store. `degraded`: the store or the sink has a fault',
+  )
   readonly status!: (typeof HEALTH_STATUSES)[number];
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly version!: string;
 
   @ApiProperty({ type: StoreHealth })

@@ -16,7 +16,7 @@ import { shown } from '../problems/violations.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export interface IntegerRule {
+interface IntegerRule {
   readonly min: number;
   readonly max: number;
   readonly default?: number;

@@ -1,21 +1,22 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { METRIC_SOURCES, type MetricSource } from '../metrics/metrics.dto.js';
 import { UPDATE_STAGES, type UpdateStage } from '../updates/updates.dto.js';
+import { ApiInteger, ApiText, ApiWord } from '../openapi/properties.js';
 
 const RUN_END_REASONS = ['finished', 'stopped', 'failed'] as const;
 
 /** Fields of every message. */
 abstract class LiveData {
-  @ApiProperty({ type: 'integer', description: 'Time of the event, milliseconds since the Unix epoch' })
+  @ApiInteger('Time of the event, milliseconds since the Unix epoch')
   readonly time!: number;
 }
 
 /** Data of a message `metrics`. */
 export class LiveMetrics extends LiveData {
-  @ApiProperty({ type: String, enum: METRIC_SOURCES })
+  @ApiWord(METRIC_SOURCES)
   readonly source!: MetricSource;
 
-  @ApiProperty({ type: 'integer', description: 'Update, round or policy version, depending on the source' })
+  @ApiInteger('Update, round or policy version, depending on the source')
   readonly step!: number;
 
   @ApiProperty({ type: 'array', items: { type: 'string' } })
@@ -31,10 +32,10 @@ export class LiveMetrics extends LiveData {
 
 /** Data of a message `policy`. */
 export class LivePolicy extends LiveData {
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly policyVersion!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly updateNumber!: number;
 }
 
@@ -43,13 +44,13 @@ export class LiveUpdatePlanned extends LiveData {
   @ApiProperty({ type: String, enum: ['planned'] })
   readonly state!: 'planned';
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly updateNumber!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly policyVersionIn!: number;
 
-  @ApiProperty({ type: String, enum: UPDATE_STAGES })
+  @ApiWord(UPDATE_STAGES)
   readonly stage!: UpdateStage;
 }
 
@@ -58,10 +59,10 @@ export class LiveUpdateApplied extends LiveData {
   @ApiProperty({ type: String, enum: ['applied'] })
   readonly state!: 'applied';
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly updateNumber!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly policyVersionOut!: number;
 }
 
@@ -70,7 +71,7 @@ export class LiveRunStarted extends LiveData {
   @ApiProperty({ type: String, enum: ['started'] })
   readonly state!: 'started';
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 }
 
@@ -79,7 +80,7 @@ export class LiveRunEnded extends LiveData {
   @ApiProperty({ type: String, enum: ['ended'] })
   readonly state!: 'ended';
 
-  @ApiProperty({ type: String, enum: RUN_END_REASONS })
+  @ApiWord(RUN_END_REASONS)
   readonly reason!: (typeof RUN_END_REASONS)[number];
 }
 

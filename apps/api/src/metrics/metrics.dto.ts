@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsString, Length } from 'class-validator';
 import { QueryInteger, QueryWord } from '../http/query-decorators.js';
+import { ApiText, ApiWord } from '../openapi/properties.js';
 
 export const METRIC_SOURCES = ['trainer', 'collector', 'sink', 'evaluation', 'system'] as const;
 export type MetricSource = (typeof METRIC_SOURCES)[number];
@@ -33,11 +34,11 @@ export class MetricsQuery {
   readonly maxPoints: number = 1_000;
 }
 
-export class MetricSeries {
-  @ApiProperty({ type: String })
+class MetricSeries {
+  @ApiText()
   readonly name!: string;
 
-  @ApiProperty({ type: String, enum: METRIC_SOURCES })
+  @ApiWord(METRIC_SOURCES)
   readonly source!: MetricSource;
 
   @ApiProperty({

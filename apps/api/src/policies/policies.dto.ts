@@ -1,28 +1,24 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiInteger, ApiNullableInteger, ApiText, ApiTime } from '../openapi/properties.js';
 
 export class Policy {
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly policyVersion!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Version it was trained from; null for the first version',
-  })
+  @ApiNullableInteger('Version it was trained from; null for the first version')
   readonly parentVersion!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Update that made this version' })
+  @ApiInteger('Update that made this version')
   readonly updateNumber!: number;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly weightsSha256!: string;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly weightsSizeBytes!: number;
 
-  @ApiProperty({ type: String, description: 'Hash of architecture and tokenizer' })
+  @ApiText('Hash of architecture and tokenizer')
   readonly modelHash!: string;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @ApiTime()
   readonly publishedAt!: string;
 }

@@ -5,16 +5,6 @@ import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { Policy } from './policies.dto.js';
 
-interface PolicyRow {
-  readonly policy_version: number;
-  readonly parent_version: number | null;
-  readonly update_number: number;
-  readonly weights_sha256: string;
-  readonly weights_size_bytes: number;
-  readonly model_hash: string;
-  readonly published_at: string;
-}
-
 const LIST_POLICIES = `
   SELECT policy_version, parent_version, update_number, weights_sha256, weights_size_bytes, model_hash, published_at
   FROM policies
@@ -29,19 +19,11 @@ export class PoliciesService {
   /** Newest version first. */
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Policy>> {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
-    const rows = await this.store.queryRows<PolicyRow>(LIST_POLICIES, { runId, before, limit: limit + 1 });
-    return pageOf(rows, limit, { toItem: toPolicy, keyOf: (row) => [row.policy_version] });
+    const rows = await this.store.queryRows<Policy>(LIST_POLICIES, { runId, before, limit: limit + 1 });
+    return pageOf(rows, limit, { toItem: toPolicy, keyOf: (row) => [row.policyVersion] });
   }
 }
 
-function toPolicy(row: PolicyRow): Policy {
-  return {
-    policyVersion: row.policy_version,
-    parentVersion: row.parent_version,
-    updateNumber: row.update_number,
-    weightsSha256: row.weights_sha256,
-    weightsSizeBytes: row.weights_size_bytes,
-    modelHash: row.model_hash,
-    publishedAt: isoTime(row.published_at),
-  };
+function toPolicy(row: Policy): Policy {
+  return { ...row, publishedAt: isoTime(row.publishedAt) };
 }

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Violation } from './violations.js';
 
 /** The kind of a problem, for programs to branch on. */
-export type ProblemCode =
+type ProblemCode =
   | 'INVALID_REQUEST'
   | 'MALFORMED_BODY'
   | 'UNSUPPORTED_MEDIA_TYPE'
@@ -86,7 +86,7 @@ export class ProblemError extends Error {
   }
 }
 
-export class ViolationBody implements Violation {
+class ViolationBody implements Violation {
   @ApiProperty({ type: String, description: 'Path of the field', example: 'limit' })
   readonly field!: string;
 

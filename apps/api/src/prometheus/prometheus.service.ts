@@ -26,65 +26,11 @@ export class PrometheusService {
     live: LiveService,
     store: StoreService,
   ) {
-    const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
-    new Gauge({
-      name: 'retrace_store_ready',
-      help: '1 once the store has answered and has its schema',
-      registers,
-      collect() {
-        this.set(store.current.phase === 'ready' ? 1 : 0);
-      },
-    });
-    new Gauge({
-      name: 'retrace_live_connections',
-      help: 'Clients that follow a run live',
-      registers,
-      collect() {
-        this.set(live.numConnections);
-      },
-    });
-    new Gauge({
-      name: 'retrace_sink_lag_records',
-      help: 'Records that the log has and the store lacks',
-      labelNames: PARTITION_LABELS,
-      registers,
-      collect() {
-        for (const { stream, partition, lag } of sink.state.partitions) {
-          if (lag !== null) this.set({ stream, partition: `${partition}` }, lag);
-        }
-      },
-    });
-    new Gauge({
-      name: 'retrace_sink_partition_failed',
-      help: '1 while a partition has failed or backs off; others go on',
-      labelNames: PARTITION_LABELS,
-      registers,
-      collect() {
-        for (const { stream, partition, state } of sink.state.partitions) {
-          this.set(
-            { stream, partition: `${partition}` },
-            state === 'failed' || state === 'backingOff' ? 1 : 0,
-          );
-        }
-      },
-    });
-    this.countPerPartition(
-      'retrace_sink_rows_total',
-      'Records carried into the store',
-      ({ numRows }) => numRows,
-    );
-    this.countPerPartition(
-      'retrace_sink_inserts_total',
-      'Inserts, each one part',
-      ({ numInserts }) => numInserts,
-    );
-    this.countPerPartition('retrace_sink_bytes_total', 'Bytes of records', ({ numBytes }) => numBytes);
-    this.countPerPartition(
-      'retrace_sink_dead_letters_total',
-      'Records that hold no valid event',
-      (each) => each.numDeadLetters,
-    );
+    this.gaugeStore(store);
+    this.gaugeConnections(live);
+    this.gaugeSink();
+    this.countSink();
   }
 
   get contentType(): string {
@@ -99,6 +45,74 @@ export class PrometheusService {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { method: request.method, route, status: `${reply.statusCode}` };
     this.requestDuration.observe(labels, reply.elapsedTime / 1000);
+  }
+
+  private gaugeStore(store: StoreService): void {
+    new Gauge({
+      name: 'retrace_store_ready',
+      help: '1 once the store has answered and has its schema',
+      registers: [this.registry],
+      collect() {
+        this.set(store.current.phase === 'ready' ? 1 : 0);
+      },
+    });
+  }
+
+  private gaugeConnections(live: LiveService): void {
+    new Gauge({
+      name: 'retrace_live_connections',
+      help: 'Clients that are connected to the live stream',
+      registers: [this.registry],
+      collect() {
+        this.set(live.numConnections);
+      },
+    });
+  }
+
+  private gaugeSink(): void {
+    const { sink } = this;
+    new Gauge({
+      name: 'retrace_sink_lag_records',
+      help: 'Records of the log that the store does not have yet',
+      labelNames: PARTITION_LABELS,
+      registers: [this.registry],
+      collect() {
+        for (const { stream, partition, lag } of sink.state.partitions) {
+          if (lag !== null) this.set({ stream, partition: `${partition}` }, lag);
+        }
+      },
+    });
+    new Gauge({
+      name: 'retrace_sink_partition_failed',
+      help: '1 while a partition has failed or waits to retry; the others continue',
+      labelNames: PARTITION_LABELS,
+      registers: [this.registry],
+      collect() {
+        for (const { stream, partition, state } of sink.state.partitions) {
+          const hasFault = state === 'failed' || state === 'backingOff';
+          this.set({ stream, partition: `${partition}` }, hasFault ? 1 : 0);
+        }
+      },
+    });
+  }
+
+  private countSink(): void {
+    this.countPerPartition(
+      'retrace_sink_rows_total',
+      'Records copied into the store',
+      (each) => each.numRows,
+    );
+    this.countPerPartition(
+      'retrace_sink_inserts_total',
+      'Inserts, each of which makes one part',
+      (each) => each.numInserts,
+    );
+    this.countPerPartition('retrace_sink_bytes_total', 'Bytes of copied records', (each) => each.numBytes);
+    this.countPerPartition(
+      'retrace_sink_dead_letters_total',
+      'Records that contain no valid event',
+      (each) => each.numDeadLetters,
+    );
   }
 
   private countPerPartition(

@@ -56,16 +56,16 @@ export class RunActivityReader {
     if (runIds.length === 0) return () => NO_ACTIVITY;
     const params = { runIds, maxPoints: MAX_CURVE_POINTS };
     const [lastActivities, versions, latestValues, curves] = await Promise.all([
-      this.store.queryRows<{ run_id: string; last_activity_at: string }>(LAST_ACTIVITY, params),
-      this.store.queryRows<{ run_id: string; newest_version: number }>(POLICY_VERSIONS, params),
-      this.store.queryRows<{ run_id: string; name: string; latest: number }>(LATEST_VALUES, params),
-      this.store.queryRows<{ run_id: string; curve: number[] }>(SUCCESS_CURVES, params),
+      this.store.queryRows<{ runId: string; lastActivityAt: string }>(LAST_ACTIVITY, params),
+      this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
+      this.store.queryRows<{ runId: string; name: string; latest: number }>(LATEST_VALUES, params),
+      this.store.queryRows<{ runId: string; curve: number[] }>(SUCCESS_CURVES, params),
     ]);
-    const lastActivityOf = new Map(lastActivities.map((row) => [row.run_id, isoTime(row.last_activity_at)]));
-    const versionOf = new Map(versions.map((row) => [row.run_id, row.newest_version]));
-    const curveOf = new Map(curves.map((row) => [row.run_id, row.curve]));
+    const lastActivityOf = new Map(lastActivities.map((row) => [row.runId, isoTime(row.lastActivityAt)]));
+    const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
+    const curveOf = new Map(curves.map((row) => [row.runId, row.curve]));
     const latestOf = new Map<string, Record<string, number>>();
-    for (const { run_id: runId, name, latest } of latestValues) {
+    for (const { runId, name, latest } of latestValues) {
       latestOf.set(runId, { ...latestOf.get(runId), [name]: latest });
     }
     return (runId) => ({

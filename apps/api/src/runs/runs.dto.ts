@@ -2,6 +2,15 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Json, Split } from '@retrace/trajectory';
 import { ApiJson } from '../openapi/any-json.js';
 import { SPLITS } from '../episodes/splits.js';
+import {
+  ApiInteger,
+  ApiNullableInteger,
+  ApiNullableTime,
+  ApiNumber,
+  ApiText,
+  ApiTime,
+  ApiWord,
+} from '../openapi/properties.js';
 
 const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -10,42 +19,28 @@ export class RunListItem {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly environment!: string;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly seed!: number;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly recipeHash!: string;
 
-  @ApiProperty({
-    type: String,
-    enum: RUN_STATUSES,
-    description: '`idle`: the run has not ended, but it has logged nothing for 30 seconds',
-  })
+  @ApiWord(RUN_STATUSES, '`idle`: the run has not ended, but it has logged nothing for 30 seconds')
   readonly status!: RunStatus;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @ApiTime()
   readonly startedAt!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'null while the run goes on',
-  })
+  @ApiNullableTime('null while the run goes on')
   readonly endedAt!: string | null;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'Time of the newest control event',
-  })
+  @ApiNullableTime('Time of the newest control event')
   readonly lastActivityAt!: string | null;
 
   @ApiProperty({
@@ -62,21 +57,21 @@ export class RunListItem {
   })
   readonly latest!: Readonly<Record<string, number>>;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Newest published policy version' })
+  @ApiNullableInteger('Newest published policy version')
   readonly policyVersion!: number | null;
 }
 
 export class RunBaseline {
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 
-  @ApiProperty({ type: Number, description: 'Success rate in [0, 1]' })
+  @ApiNumber('Success rate in [0, 1]')
   readonly success!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly numEpisodes!: number;
 
-  @ApiProperty({ type: String, enum: SPLITS })
+  @ApiWord(SPLITS)
   readonly split!: Split;
 }
 
@@ -87,6 +82,6 @@ export class RunDetail extends RunListItem {
   @ApiProperty({ type: [RunBaseline] })
   readonly baselines!: readonly RunBaseline[];
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly codeVersion!: string;
 }

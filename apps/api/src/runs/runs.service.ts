@@ -8,21 +8,14 @@ import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { RunBaseline, RunDetail, RunStatus, RunListItem } from './runs.dto.js';
 
-interface RunRow {
-  readonly run_id: string;
-  readonly name: string;
-  readonly environment: string;
-  readonly seed: number;
-  readonly recipe_hash: string;
-  readonly started_at: string;
-  readonly ended_at: string | null;
-  readonly end_reason: string | null;
+interface RunRow extends Omit<RunListItem, 'status' | keyof RunActivity> {
+  readonly endReason: RunStatus | null;
 }
 
 interface RunDetailRow extends RunRow {
   readonly recipe: string;
   readonly baselines: string;
-  readonly code_version: string;
+  readonly codeVersion: string;
 }
 
 /** A run that has not ended is `running` while its newest event is younger than this, then `idle`. */
@@ -53,10 +46,10 @@ export class RunsService {
   async list({ limit, cursor }: PageQuery): Promise<Page<RunListItem>> {
     const [before] = cursor ? decodeCursor(cursor, ['string']) : [''];
     const rows = await this.store.queryRows<RunRow>(LIST_RUNS, { before, limit: limit + 1 });
-    const activityOf = await this.activities.read(rows.slice(0, limit).map(({ run_id: runId }) => runId));
+    const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
     return pageOf(rows, limit, {
-      toItem: (row) => toListItem(row, activityOf(row.run_id)),
-      keyOf: (row) => [row.run_id],
+      toItem: (row) => toListItem(row, activityOf(row.runId)),
+      keyOf: (row) => [row.runId],
     });
   }
 
@@ -67,31 +60,26 @@ export class RunsService {
       this.activities.read([runId]),
     ]);
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    const { recipe, baselines, codeVersion, ...run } = row;
     return {
-      ...toListItem(row, activityOf(runId)),
-      recipe: JSON.parse(row.recipe) as Json,
-      baselines: JSON.parse(row.baselines) as RunBaseline[],
-      codeVersion: row.code_version,
+      ...toListItem(run, activityOf(runId)),
+      recipe: JSON.parse(recipe) as Json,
+      baselines: JSON.parse(baselines) as RunBaseline[],
+      codeVersion,
     };
   }
 }
 
-function toListItem(row: RunRow, activity: RunActivity): RunListItem {
+function toListItem({ endReason, ...run }: RunRow, activity: RunActivity): RunListItem {
   return {
-    runId: row.run_id,
-    name: row.name,
-    environment: row.environment,
-    seed: row.seed,
-    recipeHash: row.recipe_hash,
-    status: statusOf(row, activity),
-    startedAt: isoTime(row.started_at),
-    endedAt: isoTimeOrNull(row.ended_at),
+    ...run,
+    status: endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt)),
+    startedAt: isoTime(run.startedAt),
+    endedAt: isoTimeOrNull(run.endedAt),
     ...activity,
   };
 }
 
-function statusOf(row: RunRow, { lastActivityAt }: RunActivity): RunStatus {
-  if (row.end_reason !== null) return row.end_reason as RunStatus;
-  const newest = Date.parse(lastActivityAt ?? isoTime(row.started_at));
-  return Date.now() - newest < RUNNING_WITHIN_MS ? 'running' : 'idle';
+function statusOf(lastActivityAt: string): RunStatus {
+  return Date.now() - Date.parse(lastActivityAt) < RUNNING_WITHIN_MS ? 'running' : 'idle';
 }

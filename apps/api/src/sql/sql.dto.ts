@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import { IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from 'class-validator';
 import { ApiJsonRows } from '../openapi/any-json.js';
+import { ApiBoolean, ApiInteger, ApiText } from '../openapi/properties.js';
 
 const MAX_QUERY_LENGTH = 65_536;
 const MAX_ROWS = 10_000;
@@ -34,7 +35,7 @@ export class SqlRequest {
 }
 
 export class SqlColumn {
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 
   @ApiProperty({ type: String, description: 'ClickHouse type', example: 'Array(Int32)' })
@@ -48,18 +49,18 @@ export class SqlResult {
   @ApiJsonRows('Rows of values; integers beyond 2⁵³, NaN and infinities are text')
   readonly rows!: readonly (readonly Json[])[];
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly numRows!: number;
 
-  @ApiProperty({ type: Boolean, description: 'The result has more rows than `maxRows`' })
+  @ApiBoolean('The result has more rows than `maxRows`')
   readonly truncated!: boolean;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly elapsedMs!: number;
 }
 
 export class SqlTable {
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly name!: string;
 
   @ApiProperty({ type: [SqlColumn] })

@@ -5,7 +5,7 @@ import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 
 /** `starting` until the store answers and has the schema of this code; `failed` when waiting can not help. */
-export interface StoreState {
+interface StoreState {
   readonly phase: 'starting' | 'ready' | 'failed';
   readonly detail: string;
 }
@@ -59,12 +59,13 @@ export class StoreService implements OnApplicationShutdown {
     }
   }
 
-  /** Rows of a parameterised query. `params` fill the `{name:Type}` placeholders. */
+  /** Rows of a parameterised query, with columns in camelCase. `params` fill the `{name:Type}` placeholders. */
   async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
     if (this.state.phase !== 'ready') {
       throw new ProblemError('STORE_STARTING', `The store is not ready: ${this.state.detail}`);
     }
-    return this.client.queryRows<Row>(sql, { params });
+    const rows = await this.client.queryRows<object>(sql, { params });
+    return rows.map((row) => camelCased(row) as Row);
   }
 
   /** Whether the store answers now. */
@@ -81,4 +82,14 @@ export class StoreService implements OnApplicationShutdown {
     this.stopping.abort();
     await this.client.close();
   }
+}
+
+/** The row with its columns named as the API names them: `episode_id` is `episodeId`. */
+function camelCased(row: object): object {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+      value as unknown,
+    ]),
+  );
 }

@@ -9,7 +9,7 @@ import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded } from '@retrace
 import { episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { WordVocabulary } from './word-vocabulary.js';
 
-export interface EpisodePlan {
+interface EpisodePlan {
   readonly logId: string;
   readonly runId: string;
   readonly ordinal: number;
@@ -27,7 +27,7 @@ export interface EpisodePlan {
   readonly isUnfinished?: boolean;
 }
 
-export interface PlayedEpisode {
+export interface RecordedEpisode {
   readonly episodeId: string;
   readonly events: readonly AnyEvent[];
   readonly end: EpisodeEnded;
@@ -36,7 +36,7 @@ export interface PlayedEpisode {
 const STEP_US = 2_000;
 
 /** Plays an episode of frozen lake by a policy of a given skill, and gives its events as a collector would. */
-export async function playEpisode(plan: EpisodePlan): Promise<PlayedEpisode> {
+export async function playEpisode(plan: EpisodePlan): Promise<RecordedEpisode> {
   const { logId, runId, ordinal, groupId, groupSize, groupMember, split } = plan;
   const { task, seed } = frozenLake.sampleTask({ split, index: plan.taskIndex, seed: 1 });
   const { steps, final } = await play(plan, { task, seed });

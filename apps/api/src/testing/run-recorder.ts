@@ -3,10 +3,10 @@ import { newRunId, type AnyEvent, type ControlEventKind, type PayloadOf } from '
 import { controlEvent } from '@retrace/trajectory/testing';
 import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { playEpisode, type PlayedEpisode } from './played-episode.js';
+import { playEpisode, type RecordedEpisode } from './played-episode.js';
 import { WordVocabulary } from './word-vocabulary.js';
 
-export interface RunRecorderOptions {
+interface RunRecorderOptions {
   readonly name?: string;
   readonly groupsPerRound?: number;
   readonly groupSize?: number;
@@ -64,7 +64,7 @@ export class RunRecorder {
   }
 
   /** A round of episodes, its metrics, and the update that trains on it. */
-  async round(): Promise<readonly PlayedEpisode[]> {
+  async round(): Promise<readonly RecordedEpisode[]> {
     const round = this.numRounds++;
     const skill = 0.12 + 0.85 * (1 - Math.exp((-3 * round) / this.learningRounds));
     const groups = await Promise.all(
@@ -79,7 +79,7 @@ export class RunRecorder {
   }
 
   /** An episode that has begun and not ended. */
-  async unfinishedEpisode(): Promise<PlayedEpisode> {
+  async unfinishedEpisode(): Promise<RecordedEpisode> {
     const episode = await playEpisode({ ...this.episodePlan(this.numRounds, 0, 0, 0.5), isUnfinished: true });
     await this.appendEpisodes([episode]);
     return episode;
@@ -93,7 +93,7 @@ export class RunRecorder {
     return this.control('MetricsLogged', metrics);
   }
 
-  private playGroup(round: number, group: number, skill: number): Promise<PlayedEpisode[]> {
+  private playGroup(round: number, group: number, skill: number): Promise<RecordedEpisode[]> {
     const plans = Array.from({ length: this.groupSize }, (_, member) =>
       this.episodePlan(round, group, member, skill),
     );
@@ -117,7 +117,7 @@ export class RunRecorder {
     };
   }
 
-  private async appendEpisodes(episodes: readonly PlayedEpisode[]): Promise<void> {
+  private async appendEpisodes(episodes: readonly RecordedEpisode[]): Promise<void> {
     const numPartitions = this.log.numPartitions('trajectories');
     const records = Array.from({ length: numPartitions }, (): Uint8Array[] => []);
     for (const { episodeId, events } of episodes) {
@@ -130,8 +130,8 @@ export class RunRecorder {
     );
   }
 
-  private async logRollout(round: number, episodes: readonly PlayedEpisode[]): Promise<void> {
-    const mean = (of: (episode: PlayedEpisode) => number): number =>
+  private async logRollout(round: number, episodes: readonly RecordedEpisode[]): Promise<void> {
+    const mean = (of: (episode: RecordedEpisode) => number): number =>
       episodes.reduce((sum, episode) => sum + of(episode), 0) / episodes.length;
     const metrics: Record<string, number> = {
       'rollout/success': mean(({ end }) => Number(end.success)),
@@ -156,7 +156,7 @@ export class RunRecorder {
     }
   }
 
-  private async update(round: number, episodes: readonly PlayedEpisode[]): Promise<void> {
+  private async update(round: number, episodes: readonly RecordedEpisode[]): Promise<void> {
     const planId = uuidLike(1_000_000 + round);
     await this.control('BatchPlanned', {
       planId,

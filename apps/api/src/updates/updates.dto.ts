@@ -1,39 +1,43 @@
 import { ApiProperty } from '@nestjs/swagger';
+import {
+  ApiInteger,
+  ApiNullableInteger,
+  ApiNullableText,
+  ApiNullableTime,
+  ApiText,
+  ApiTime,
+  ApiWord,
+} from '../openapi/properties.js';
 
 export const UPDATE_STAGES = ['policy', 'imitation'] as const;
 export type UpdateStage = (typeof UPDATE_STAGES)[number];
 
 export class Update {
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly updateNumber!: number;
 
-  @ApiProperty({ type: String, enum: UPDATE_STAGES })
+  @ApiWord(UPDATE_STAGES)
   readonly stage!: UpdateStage;
 
-  @ApiProperty({ type: String })
+  @ApiText()
   readonly planId!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Epoch of the trainer that planned the update' })
+  @ApiInteger('Epoch of the trainer that planned the update')
   readonly epoch!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiInteger()
   readonly policyVersionIn!: number;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'null until the update is applied' })
+  @ApiNullableInteger('null until the update is applied')
   readonly policyVersionOut!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Episodes in the batch' })
+  @ApiInteger('Episodes in the batch')
   readonly numEpisodes!: number;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @ApiTime()
   readonly plannedAt!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'null until the update is applied',
-  })
+  @ApiNullableTime('null until the update is applied')
   readonly appliedAt!: string | null;
 
   @ApiProperty({
@@ -43,6 +47,6 @@ export class Update {
   })
   readonly metrics!: Readonly<Record<string, number>>;
 
-  @ApiProperty({ type: String, nullable: true, description: 'null until the update is applied' })
+  @ApiNullableText('null until the update is applied')
   readonly weightsSha256!: string | null;
 }

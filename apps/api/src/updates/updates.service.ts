@@ -3,20 +3,10 @@ import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import type { Update, UpdateStage } from './updates.dto.js';
+import type { Update } from './updates.dto.js';
 
-interface UpdateRow {
-  readonly update_number: number;
-  readonly stage: UpdateStage;
-  readonly plan_id: string;
-  readonly epoch: number;
-  readonly policy_version_in: number;
-  readonly policy_version_out: number | null;
-  readonly num_episodes: number;
-  readonly planned_at: string;
-  readonly applied_at: string | null;
+interface UpdateRow extends Omit<Update, 'metrics'> {
   readonly metrics: Readonly<Record<string, number | null>>;
-  readonly weights_sha256: string | null;
 }
 
 // The plans of the page are selected by number first: opening every plan's manifest would get slower as the run grows.
@@ -41,23 +31,16 @@ export class UpdatesService {
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Update>> {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
     const rows = await this.store.queryRows<UpdateRow>(LIST_UPDATES, { runId, before, limit: limit + 1 });
-    return pageOf(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.update_number] });
+    return pageOf(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.updateNumber] });
   }
 }
 
 function toUpdate(row: UpdateRow): Update {
   return {
-    updateNumber: row.update_number,
-    stage: row.stage,
-    planId: row.plan_id,
-    epoch: row.epoch,
-    policyVersionIn: row.policy_version_in,
-    policyVersionOut: row.policy_version_out,
-    numEpisodes: row.num_episodes,
-    plannedAt: isoTime(row.planned_at),
-    appliedAt: isoTimeOrNull(row.applied_at),
+    ...row,
+    plannedAt: isoTime(row.plannedAt),
+    appliedAt: isoTimeOrNull(row.appliedAt),
     metrics: presentValues(row.metrics),
-    weightsSha256: row.weights_sha256,
   };
 }
 

@@ -23,7 +23,7 @@ const ABANDONED_AFTER_MS = 60_000;
 
 type Occupancy = 'free' | 'claimed' | 'held';
 
-export interface LockOptions {
+interface LockOptions {
   /** How long to wait for a holder that will end soon: a short command, or children of a killed server. */
   readonly waitMs: number;
   /** Called before each wait; may throw to give up. */

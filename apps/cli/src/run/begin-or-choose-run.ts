@@ -3,6 +3,7 @@ import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from './begin-run.js';
+import { withInterrupt } from '../terminal/with-interrupt.js';
 import { chooseRun } from './choose-run.js';
 import { measureBaselines } from './measure-baselines.js';
 import type { Services } from '../services/services.js';
@@ -23,18 +24,9 @@ export async function beginRunOn(services: Services, recipe: Recipe): Promise<Be
 
 /** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */
 export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
-  const stop = new AbortController();
-  const onSignal = () => {
-    stop.abort();
-  };
-  process.once('SIGTERM', onSignal);
-  process.once('SIGINT', onSignal);
-  try {
-    return await withControl(services, (control) => chooseRun(control, run, stop.signal));
-  } finally {
-    process.off('SIGTERM', onSignal);
-    process.off('SIGINT', onSignal);
-  }
+  return withInterrupt((signal) => withControl(services, (control) => chooseRun(control, run, signal)), {
+    signals: ['SIGTERM', 'SIGINT'],
+  });
 }
 
 async function withControl<T>(

@@ -9,7 +9,7 @@ export interface BegunRun {
   readonly isResumed: boolean;
 }
 
-export interface BeginRunOptions {
+interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
   /** Called only when a new run starts. */

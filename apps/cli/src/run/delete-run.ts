@@ -5,11 +5,11 @@ import { readControlState } from '../services/control-state.js';
 import type { StoreSession } from '../services/connection.js';
 import { checkpointFilesOf } from './run-checkpoints.js';
 
-export interface DeletedRun extends DeleteReport {
+interface DeletedRun extends DeleteReport {
   readonly numCheckpointFiles: number;
 }
 
-export interface DeletionRequest {
+interface DeletionRequest {
   readonly runId: string;
   readonly force: boolean;
   readonly detail: string;

@@ -1,12 +1,12 @@
 import type { EventLog } from '@retrace/log';
-import type { PolicyState, RunState } from '@retrace/trajectory';
+import type { PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { findRun } from './find-run.js';
 
-export interface FoundPolicy {
+interface FoundPolicy {
   /** The run that published it. */
   readonly run: RunState;
-  readonly policy: PolicyState;
+  readonly policy: PolicyPublished;
 }
 
 /**

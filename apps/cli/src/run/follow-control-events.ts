@@ -3,7 +3,7 @@ import type { EventLog } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** A control event and its offset in the log. */
-export interface ControlRecord {
+interface ControlRecord {
   readonly offset: number;
   readonly event: AnyEvent;
 }

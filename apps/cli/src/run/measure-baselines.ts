@@ -7,7 +7,7 @@ import {
 } from '@retrace/environments';
 import type { Baseline, Split } from '@retrace/trajectory';
 
-export interface BaselineOptions {
+interface BaselineOptions {
   readonly environment: string;
   /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;

@@ -1,12 +1,12 @@
 import type { EventLog } from '@retrace/log';
-import type { FileRef } from '@retrace/trajectory';
+import type { CheckpointFile } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** Lists the checkpoint files that the events of each run name: run id → SHA-256 → file. */
-export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, FileRef>>> {
-  const files = new Map<string, Map<string, FileRef>>();
-  const add = (runId: string, ref: FileRef) => {
-    const ofRun = files.get(runId) ?? new Map<string, FileRef>();
+export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, CheckpointFile>>> {
+  const files = new Map<string, Map<string, CheckpointFile>>();
+  const add = (runId: string, ref: CheckpointFile) => {
+    const ofRun = files.get(runId) ?? new Map<string, CheckpointFile>();
     files.set(runId, ofRun.set(ref.sha256, ref));
   };
   let next = 0;

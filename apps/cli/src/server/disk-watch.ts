@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 ** 2;
 /** With this much free space, log, store and checkpoints can still stop cleanly; with less they fail one after the other. */
 const LEAST_FREE_BYTES = 48 * MEBIBYTE;
 
-export interface WatchedDirectory {
+interface WatchedDirectory {
   readonly path: string;
   /** The path as the user gave it, for messages. */
   readonly shownAs: string;

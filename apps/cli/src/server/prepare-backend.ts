@@ -2,7 +2,7 @@ import { installation } from '../installation.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { RoleProcess } from '../supervisor/role-process.js';
 
-export interface PrepareBackendOptions {
+interface PrepareBackendOptions {
   readonly log: LogStream;
   readonly lockFileDescriptor: number;
   readonly signal: AbortSignal;

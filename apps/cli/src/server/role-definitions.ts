@@ -1,4 +1,5 @@
-import { roleEnvironment, type DataDirectory, type BackendChoice, type Share } from '@retrace/process';
+import type { Share } from '@retrace/log';
+import { roleEnvironment, type DataDirectory, type BackendChoice } from '@retrace/process';
 import { logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
@@ -49,7 +50,7 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   };
 }
 
-export interface ApiRoleOptions {
+interface ApiRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
   readonly port: number;
@@ -93,7 +94,7 @@ export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefini
   };
 }
 
-export interface RunRoleOptions {
+interface RunRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
   readonly runId: string;

@@ -1,7 +1,7 @@
 import { listenForStop } from './stop-requests.js';
 import { TrainingServer, type TrainingServerOptions } from './training-server.js';
 
-export interface ServeOptions extends TrainingServerOptions {
+interface ServeOptions extends TrainingServerOptions {
   /** Called once the server is up. `stopped` aborts when the server stops for any reason; the work then has to return soon. */
   readonly work: (server: TrainingServer, stopped: AbortSignal) => Promise<void>;
 }

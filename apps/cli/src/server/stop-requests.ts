@@ -4,7 +4,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The terminal and npm both pass Ctrl-C on to a process. Signals this close together count as one request. */
 const SAME_REQUEST_MS = 500;
 
-export interface StopRequests {
+interface StopRequests {
   /** Aborted by the first request, which means to stop in order. */
   readonly signal: AbortSignal;
   dispose(): void;

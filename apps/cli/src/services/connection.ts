@@ -1,5 +1,5 @@
-import type { DataDirectory, LogConfig } from '@retrace/process';
-import type { EventLog } from '@retrace/log';
+import type { DataDirectory } from '@retrace/process';
+import type { EventLog, LogLocation } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
 import { CREATED_BY } from '../installation.js';
 
@@ -19,7 +19,7 @@ export interface StoreSession {
 export async function withConnection<T>(
   directory: DataDirectory,
   { storeUrl, storeCluster = null }: { readonly storeUrl: string; readonly storeCluster?: string | null },
-  logConfig: LogConfig,
+  logLocation: LogLocation,
   work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
 ): Promise<T> {
   const [{ createStoreClient }, { openLog }] = await Promise.all([
@@ -28,7 +28,7 @@ export async function withConnection<T>(
   ]);
   const { user, password } = directory.credentials();
   const client = createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });
-  const log = await openLog(logConfig, CREATED_BY);
+  const log = await openLog(logLocation, CREATED_BY);
   try {
     return await work({ client, log });
   } finally {

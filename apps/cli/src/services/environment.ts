@@ -1,18 +1,13 @@
-import {
-  logInDirectory,
-  readVariables,
-  type DataDirectory,
-  type Environment,
-  type LogConfig,
-} from '@retrace/process';
+import type { LogLocation } from '@retrace/log';
+import { readVariables, type DataDirectory } from '@retrace/process';
 
 /** The environment of the command line, read nowhere else. Every use parses it by the schema of `@retrace/process`. */
-export const commandEnvironment: Environment = process.env;
+export const commandEnvironment: NodeJS.ProcessEnv = process.env;
 
 /** The log in a data directory, with the limits that the environment sets. */
-export function logOf(directory: DataDirectory): Extract<LogConfig, { kind: 'lmdb' }> {
+export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'lmdb' }> {
   const { RETRACE_MAX_EVENT_BYTES: maxEventBytes } = readVariables(commandEnvironment, {
     reads: ['RETRACE_MAX_EVENT_BYTES'],
   });
-  return logInDirectory(directory.log, { maxEventBytes });
+  return { kind: 'lmdb', path: directory.log, maxEventBytes };
 }

@@ -6,7 +6,7 @@ import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { withConnection, type StoreSession } from './connection.js';
 
-export interface OwnStoreOptions {
+interface OwnStoreOptions {
   readonly dataDir: string;
   readonly log: LogStream;
   /** Default: any free port. */

@@ -1,7 +1,7 @@
 import type { DataDirectory } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 
-export interface Query {
+interface Query {
   readonly sql: string;
   /** ClickHouse's name of the output format. */
   readonly format: string;

@@ -4,7 +4,6 @@ import {
   readSinkConfig,
   readTrainerConfig,
   runProcess,
-  type Environment,
   type Supervised,
 } from '@retrace/process';
 import { CliError } from '../cli-error.js';
@@ -15,26 +14,26 @@ import { readServices, type Services } from './services.js';
 
 /** Each role that can run in the process of the command line, on shared services. */
 const ROLES = {
-  api: async (environment: Environment, supervised: Supervised) => {
+  api: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { readApiConfig, runApi } = await import('@retrace/api');
     await runApi(readApiConfig(environment), supervised);
   },
-  sink: async (environment: Environment, supervised: Supervised) => {
+  sink: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runSink } = await import('@retrace/sink');
     await runSink(readSinkConfig(environment), supervised);
   },
-  collector: async (environment: Environment, supervised: Supervised) => {
+  collector: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runCollector } = await import('@retrace/collector');
     await runCollector(readCollectorConfig(environment), supervised);
   },
-  trainer: async (environment: Environment, supervised: Supervised) => {
+  trainer: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runTrainer } = await import('@retrace/trainer');
     await runTrainer(readTrainerConfig(environment), supervised);
   },
 };
 
-export interface RoleInProcessOptions {
-  readonly variables: Environment;
+interface RoleInProcessOptions {
+  readonly variables: NodeJS.ProcessEnv;
   /** Whether to print the log as JSON lines. */
   readonly json: boolean;
   /** The first line of the log. */
@@ -69,7 +68,7 @@ export async function runRoleInProcess(
   const { checkpoints, tokenizers } = directory;
   for (const path of [checkpoints, tokenizers]) mkdirSync(path, { recursive: true });
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
-  const environment: Environment = {
+  const environment: NodeJS.ProcessEnv = {
     RETRACE_SPOOL_DIRECTORY: directory.spool,
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
@@ -85,6 +84,6 @@ export async function runRoleInProcess(
   await runProcess(environment, (supervised) => ROLES[role](environment, supervised));
 }
 
-function definedOnly(variables: Environment): Environment {
+function definedOnly(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
 }

@@ -1,9 +1,10 @@
-import { DataDirectory, logConfigOf, namesKafka, readVariables, type LogConfig } from '@retrace/process';
+import type { LogLocation } from '@retrace/log';
+import { DataDirectory, logLocationOf, namesKafka, readVariables } from '@retrace/process';
 import { commandEnvironment } from './environment.js';
 
 /** The log and the store that the environment names, instead of those of a data directory. */
 export interface Services {
-  readonly log: LogConfig;
+  readonly log: LogLocation;
   readonly storeUrl: string;
   /** Null for a single server. */
   readonly storeCluster: string | null;
@@ -32,7 +33,7 @@ export function readServices(dataDir: string): Services | null {
     ],
   });
   return {
-    log: logConfigOf(variables),
+    log: logLocationOf(variables),
     storeUrl: variables.RETRACE_STORE_URL,
     storeCluster: variables.RETRACE_STORE_CLUSTER ?? null,
     directory: new DataDirectory(dataDir, {

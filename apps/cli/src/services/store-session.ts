@@ -8,7 +8,7 @@ import { withConnection, type StoreSession } from './connection.js';
 import { withOwnStore } from './own-store.js';
 import { readServices, type Services } from './services.js';
 
-export interface StoreSessionOptions {
+interface StoreSessionOptions {
   readonly dataDir: string;
   /** Whether to create a missing data directory (default false: a missing one is an error). */
   readonly create?: boolean;

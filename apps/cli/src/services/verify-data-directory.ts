@@ -4,13 +4,13 @@ import { renderTable } from '../terminal/table.js';
 import { readControlState } from './control-state.js';
 import type { StoreSession } from './connection.js';
 
-export interface CheckpointFault {
+interface CheckpointFault {
   readonly code: 'CHECKPOINT_UNREADABLE';
   readonly where: string;
   readonly message: string;
 }
 
-export interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
+interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
   readonly faults: readonly (VerifyReport['faults'][number] | CheckpointFault)[];
   /** The report in lines of text; the last one is a summary. */
   readonly lines: readonly string[];

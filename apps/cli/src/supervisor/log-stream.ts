@@ -34,7 +34,7 @@ const TIME_WIDTH = 'hh:mm:ss'.length;
 const ROLE_WIDTH = 'collector'.length;
 const BAR_WIDTH = 24;
 
-export interface LogStreamOptions {
+interface LogStreamOptions {
   readonly json: boolean;
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly now?: () => Date;

@@ -14,7 +14,7 @@ export interface RoleExit {
   readonly lastSentence: string;
 }
 
-export interface RoleProcessOptions {
+interface RoleProcessOptions {
   readonly role: string;
   readonly script: string;
   readonly nodeArguments: readonly string[];

@@ -30,7 +30,7 @@ export interface RoleDefinition {
   readonly group?: string;
 }
 
-export interface RoleOptions {
+interface RoleOptions {
   readonly log: LogStream;
   readonly lockFileDescriptor: number | null;
   /** Called once, when the role has failed more often than its limits allow. */

@@ -3,7 +3,7 @@ import type { LogStream } from './log-stream.js';
 import { Role, type RoleDefinition } from './role.js';
 import type { ReadyMessage } from './role-process.js';
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly log: LogStream;
   /** Inherited by every child; see `DataDirectoryLock`. */
   readonly lockFileDescriptor: number | null;

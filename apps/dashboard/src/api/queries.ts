@@ -78,7 +78,7 @@ export function useMetrics(runId: string, names: readonly string[], options: { r
 }
 
 /** One page of a list: `cursor` comes from the page before it. */
-export interface PageRequest {
+interface PageRequest {
   readonly cursor: string | null;
   readonly limit: number;
   readonly refetchMs: number | false;

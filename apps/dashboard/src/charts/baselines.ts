@@ -9,7 +9,7 @@ const LABEL_HEIGHT = 14;
 const FONT_FAMILY = 'ui-sans-serif, system-ui, sans-serif';
 export const AXIS_FONT = `11px ${FONT_FAMILY}`;
 
-export interface BaselineStyle {
+interface BaselineStyle {
   readonly color: ChartColors['baseline'];
   /** Labels are drawn beside the plot, not on it. */
   readonly labelsBeside: boolean;

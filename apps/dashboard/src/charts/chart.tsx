@@ -5,7 +5,7 @@ import { formatValue } from './chart-options';
 import styles from './chart.module.css';
 import { Plot, type PlotProps } from './plot';
 
-export interface ChartProps extends Omit<PlotProps, 'onCursor'> {
+interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   readonly title: string;
   /** Says what the chart shows, when the pointer rests on the title. */
   readonly note?: string;

@@ -4,7 +4,7 @@ import { Chart } from './chart';
 import { alignSeries, stackShares, type ChartAxis } from './chart-data';
 import type { ChartDefinition } from './run-charts';
 
-export interface MetricChartProps {
+interface MetricChartProps {
   readonly definition: ChartDefinition;
   readonly seriesByName: ReadonlyMap<string, MetricSeries>;
   readonly axis: ChartAxis;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { EpisodeListItem, RunListItem } from '../api/schema';
 import styles from './badge.module.css';
 
-export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
+type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
 
 export function Badge({
   tone = 'neutral',

@@ -2,7 +2,7 @@ import controls from './controls.module.css';
 import styles from './pager.module.css';
 import type { Paging } from './use-paging';
 
-export interface PagerProps {
+interface PagerProps {
   readonly paging: Paging;
   readonly nextCursor: string | null;
   readonly numItems: number;

@@ -1,6 +1,6 @@
 import styles from './controls.module.css';
 
-export interface SelectProps {
+interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];

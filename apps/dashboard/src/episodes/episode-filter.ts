@@ -3,7 +3,7 @@ import type { EpisodeFilter } from '../api/queries';
 
 const ANY = { value: '', label: 'Any' } as const;
 
-/** What each filter offers to choose from. */
+/** The choices of each filter. */
 export const FILTER_OPTIONS = {
   split: [
     ANY,
@@ -25,7 +25,7 @@ export const FILTER_OPTIONS = {
   ],
 } as const;
 
-export type FilterName = keyof EpisodeFilter;
+type FilterName = keyof EpisodeFilter;
 
 /** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
 export function useEpisodeFilter() {

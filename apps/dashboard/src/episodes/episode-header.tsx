@@ -11,7 +11,7 @@ import page from '../pages/page.module.css';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import styles from './episode.module.css';
 
-export interface EpisodeHeaderProps {
+interface EpisodeHeaderProps {
   readonly episode: EpisodeDetail;
 }
 

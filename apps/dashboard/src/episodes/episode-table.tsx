@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<EpisodeListItem>[] = [
   },
 ];
 
-export interface EpisodeTableProps {
+interface EpisodeTableProps {
   readonly episodes: readonly EpisodeListItem[];
   readonly isStale: boolean;
 }

@@ -6,7 +6,7 @@ import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 const FLUSH_MS = 400;
 
 /** Data of a run that changed and has to be fetched again; `reset` means all of it. */
-export type StaleData = 'update' | 'run' | 'reset';
+type StaleData = 'update' | 'run' | 'reset';
 
 /** Collects changes of a run and applies them to the query cache every 400 ms, so that a burst renders once. */
 export class ChangeBuffer {

@@ -14,7 +14,7 @@ import { useEffect, useRef } from 'react';
 import type { SqlTable } from '../api/schema';
 import styles from './sql-editor.module.css';
 
-export interface SqlEditorProps {
+interface SqlEditorProps {
   readonly value: string;
   /** Tables and columns that completion offers. */
   readonly tables: readonly SqlTable[];

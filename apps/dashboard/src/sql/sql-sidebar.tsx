@@ -3,7 +3,7 @@ import page from '../pages/page.module.css';
 import { EXAMPLES } from './examples';
 import styles from './sql-sidebar.module.css';
 
-export interface SqlSidebarProps {
+interface SqlSidebarProps {
   readonly tables: readonly SqlTable[];
   /** Why the tables could not be read. */
   readonly error: Error | null;

@@ -38,7 +38,7 @@ function choose(choice: ThemeChoice): void {
   for (const listener of listeners) listener();
 }
 
-export interface Theme {
+interface Theme {
   readonly choice: ThemeChoice;
   /** The theme on the screen. */
   readonly shown: 'dark' | 'light';

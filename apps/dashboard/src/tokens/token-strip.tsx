@@ -6,7 +6,7 @@ import { surpriseOf, tokenViews, type TokenView } from './token-view';
 
 const NUM_SHOWN_AT_FIRST = 400;
 
-export interface TokenStripProps {
+interface TokenStripProps {
   readonly tokens: StepTokens;
   /** Name of the strip for screen readers. */
   readonly label: string;

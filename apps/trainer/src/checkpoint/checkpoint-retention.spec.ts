@@ -35,7 +35,7 @@ function startRun(runId: string, recipe: PayloadOf<'RunStarted'>['recipe']): voi
 async function commit(runId: string, content: string): Promise<void> {
   const optimizer = await checkpoints.write(Buffer.from(content));
   const updateNumber = (log.run(runId)?.updates.numUpdates ?? 0) + 1;
-  const planId = `${runId} ${String(updateNumber)}`;
+  const planId = `${runId} ${updateNumber}`;
   append(runId, 'BatchPlanned', { planId, updateNumber, epoch: 0, groupIds: [] });
   append(runId, 'UpdateApplied', {
     planId,

@@ -6,11 +6,11 @@ import type { CommittedState, RunState } from '@retrace/trajectory';
  * Removes optimizer states that no resume needs and the recipe does not keep: all but those of the newest `keepLast`
  * updates and of every `keepEvery`-th. Weights stay, for every version.
  *
- * What may go follows from the log alone, so that a trainer removes what its predecessors left. Files are named by their
+ * Which files are removed follows from the log only, so that a trainer removes those that its predecessors left. Files are named by their
  * content: one that any run still keeps, under whatever update, stays.
  */
 export class CheckpointRetention {
-  /** The run's commits before this one were looked at by this process; another one begins anew. */
+  /** This process has checked the run's commits before this one; a new process starts from the first. */
   private nextCommit = 0;
 
   constructor(

@@ -3,7 +3,7 @@ import type { ControlTail } from '@retrace/log';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { MetricEntries } from '../update/metrics.js';
 
-export interface CommitOptions {
+interface CommitOptions {
   readonly runId: string;
   readonly control: ControlTail;
   readonly epoch: number;

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tokenizer } from '@retrace/policy';
 
-/** Keeps the run's tokenizer as `<directory>/<hash>.json` (Hugging Face format), for whoever shows tokens as text. */
+/** Keeps the run's tokenizer as `<directory>/<hash>.json` (Hugging Face format), for readers that show tokens as text. */
 export async function saveTokenizer(directory: string, tokenizer: Tokenizer): Promise<void> {
   const path = join(directory, `${tokenizer.hash}.json`);
   if (existsSync(path)) return;

@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 const [readAt, writeAt, closeFile] = [promisify(read), promisify(write), promisify(close)];
 
 /** Most bytes that one system call may carry. */
-const mostBytes = 2 ** 30;
+const MOST_BYTES = 2 ** 30;
 
 /** Where Linux keeps files in memory. */
-const sharedMemory = '/dev/shm';
+const SHARED_MEMORY = '/dev/shm';
 
 /**
  * Memory that the trainer and its workers share: a file without a name, which the kernel frees when the last of them is gone.
- * It lies in memory (`/dev/shm`) where that has room, else in the directory for temporary files.
+ * It is kept in memory (`/dev/shm`) where that has room, else in the directory for temporary files.
  */
 export class ExchangeFile {
   /** @param descriptor an open file, which a child process inherits */
@@ -22,7 +22,10 @@ export class ExchangeFile {
 
   /** @param sizeBytes what it may grow to */
   static create(sizeBytes: number): ExchangeFile {
-    const path = join(hasRoom(sharedMemory, sizeBytes) ? sharedMemory : tmpdir(), `retrace-${randomUUID()}`);
+    const path = join(
+      hasRoom(SHARED_MEMORY, sizeBytes) ? SHARED_MEMORY : tmpdir(),
+      `retrace-${randomUUID()}`,
+    );
     const descriptor = openSync(path, 'wx+', 0o600);
     rmSync(path);
     return new ExchangeFile(descriptor);
@@ -34,7 +37,7 @@ export class ExchangeFile {
     for (const vector of vectors) {
       const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
       for (let start = 0; start < bytes.length;) {
-        const length = Math.min(mostBytes, bytes.length - start);
+        const length = Math.min(MOST_BYTES, bytes.length - start);
         start += (await writeAt(this.descriptor, bytes, start, length, at + start)).bytesWritten;
       }
       at += bytes.length;
@@ -49,7 +52,7 @@ export class ExchangeFile {
       const vector = new Float32Array(length);
       const bytes = new Uint8Array(vector.buffer);
       for (let start = 0; start < bytes.length;) {
-        const wanted = Math.min(mostBytes, bytes.length - start);
+        const wanted = Math.min(MOST_BYTES, bytes.length - start);
         const { bytesRead } = await readAt(this.descriptor, bytes, start, wanted, at + start);
         if (bytesRead === 0) throw new Error(`the exchange file ends at byte ${at + start}`);
         start += bytesRead;

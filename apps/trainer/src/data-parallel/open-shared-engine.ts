@@ -2,10 +2,10 @@ import type { BackendName } from '@retrace/compute';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../engine/tensorflow-engine.js';
 import { WorkerPool } from './worker-pool.js';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** That of the trainer: every process computes on the same kind of device. */
   readonly backend: BackendName;
-  /** `visibleGpus` of the machine. */
+  /** The machine's GPUs. */
   readonly gpus: readonly string[];
   readonly onNotice: (line: string) => void;
 }

@@ -3,13 +3,18 @@ import { assignTrainedWeights, CheckpointFiles, PolicyError } from '@retrace/pol
 import { ComputeError, openBackend } from '@retrace/compute';
 import { TensorflowEngine } from '../engine/tensorflow-engine.js';
 import { ExchangeFile } from './exchange-file.js';
-import { exchangeDescriptor, type FromWorker, type ToWorker, type WorkerFailure } from './worker-protocol.js';
+import {
+  EXCHANGE_DESCRIPTOR,
+  type FromWorker,
+  type ToWorker,
+  type WorkerFailure,
+} from './worker-protocol.js';
 
 /**
  * A data parallel worker as a process: a replica of the policy that computes gradients of the shards that its trainer sends.
  * It keeps no state between jobs, and ends when its trainer does.
  */
-const exchange = new ExchangeFile(exchangeDescriptor);
+const exchange = new ExchangeFile(EXCHANGE_DESCRIPTOR);
 let engine: TensorflowEngine | null = null;
 
 async function answer(message: ToWorker): Promise<FromWorker> {
@@ -51,5 +56,5 @@ process.on('message', (message: ToWorker) => {
 process.once('disconnect', () => {
   process.exit(0);
 });
-// Ctrl-C reaches the whole group; the trainer says when it is over.
+// Ctrl-C reaches the whole process group; a worker ends when its trainer disconnects.
 process.on('SIGINT', () => undefined);

@@ -11,7 +11,7 @@ export interface WorkerPoolOptions {
   readonly tokenizerHash: string;
   /** That of the trainer: every process computes on the same kind of device. */
   readonly backend: BackendName;
-  /** `visibleGpus` of the machine; the process of rank r gets the r-th of them, from 0, and again from the first where they are fewer. */
+  /** The machine's GPUs. The process of rank r gets number r mod their count; rank 0 is the trainer. */
   readonly gpus: readonly string[];
   /** That of the trainer's own model. */
   readonly modelHash: string;
@@ -20,7 +20,7 @@ export interface WorkerPoolOptions {
   readonly onNotice: (line: string) => void;
 }
 
-const bytesPerValue = 4;
+const BYTES_PER_VALUE = 4;
 
 /**
  * The other processes of a data parallel trainer, one a shard beyond its own, each on a GPU of its own where there are several.
@@ -37,7 +37,7 @@ export class WorkerPool implements GradientWorkers {
     private readonly options: WorkerPoolOptions,
     numWorkers: number,
   ) {
-    this.exchange = ExchangeFile.create((numWorkers + 1) * options.numTrainedValues * bytesPerValue);
+    this.exchange = ExchangeFile.create((numWorkers + 1) * options.numTrainedValues * BYTES_PER_VALUE);
   }
 
   /** @throws TrainerError `WORKER_LOST`, PolicyError; no process is left running then. */
@@ -80,7 +80,7 @@ export class WorkerPool implements GradientWorkers {
     job: ShardJob,
     weightLengths: readonly number[],
   ): Promise<ShardGradient> {
-    const gradientPosition = (index + 1) * this.options.numTrainedValues * bytesPerValue;
+    const gradientPosition = (index + 1) * this.options.numTrainedValues * BYTES_PER_VALUE;
     const request = () =>
       this.workers[index].request({
         type: 'compute',
@@ -90,12 +90,13 @@ export class WorkerPool implements GradientWorkers {
       });
     const answer = await request().catch(async (error: unknown) => {
       if (!this.workers[index].hasEnded) throw error;
-      this.options.onNotice(`${(error as Error).message}; it is started again and gets its part once more`);
+      this.options.onNotice(
+        `${(error as Error).message}; it is started again and gets its part of the batch once more`,
+      );
       await this.open(index);
       return request();
     });
-    if (answer.type !== 'computed')
-      throw new TypeError(`worker ${String(index + 1)} answered ${answer.type}`);
+    if (answer.type !== 'computed') throw new TypeError(`worker ${index + 1} answered ${answer.type}`);
     return { terms: answer.terms, gradients: await this.exchange.read(answer.lengths, gradientPosition) };
   }
 
@@ -103,7 +104,7 @@ export class WorkerPool implements GradientWorkers {
     const { recipe, vocabSize, tokenizerHash, backend, gpus, modelHash } = this.options;
     const worker = new WorkerProcess({
       rank: index + 1,
-      environment: { ...process.env, ...deviceOf(index + 1, gpus) },
+      environment: { ...process.env, ...onlyGpu(index + 1, gpus) },
       exchangeDescriptor: this.exchange.descriptor,
     });
     this.workers[index] = worker;
@@ -111,12 +112,12 @@ export class WorkerPool implements GradientWorkers {
     if (answer.type === 'opened' && answer.modelHash === modelHash) return;
     throw new TrainerError(
       'WORKER_LOST',
-      `data parallel worker ${String(index + 1)} has another model than the trainer: the files of ${recipe.policy?.model ?? 'the recipe'} were changed`,
+      `data parallel worker ${index + 1} has another model than the trainer: the files of ${recipe.policy?.model ?? 'the recipe'} were changed`,
     );
   }
 }
 
-/** The environment that leaves one GPU to the process of that rank, 0 being the trainer's own; nothing where there is none. */
-export function deviceOf(rank: number, gpus: readonly string[]): { readonly CUDA_VISIBLE_DEVICES?: string } {
+/** The environment that leaves one GPU visible to the process of that rank; empty where there is none. */
+function onlyGpu(rank: number, gpus: readonly string[]): { readonly CUDA_VISIBLE_DEVICES?: string } {
   return gpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: gpus[rank % gpus.length] };
 }

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from './worker-protocol.js';
 /** The compiled worker, also where the trainer itself runs from its sources. */
 const script = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
 
-export interface WorkerProcessOptions {
+interface WorkerProcessOptions {
   /** From 1; the trainer itself is 0. */
   readonly rank: number;
   readonly environment: NodeJS.ProcessEnv;
@@ -46,7 +46,9 @@ export class WorkerProcess {
     });
     this.child.once('exit', (code, signal) => {
       const said = this.lastLine === '' ? '' : ` (${this.lastLine})`;
-      this.end(signal === null ? `it ended with code ${String(code)}${said}` : `it was ended by ${signal}`);
+      this.end(
+        signal === null ? `it ended with code ${code ?? 'unknown'}${said}` : `it was ended by ${signal}`,
+      );
     });
   }
 
@@ -74,7 +76,7 @@ export class WorkerProcess {
       });
     });
     if (answer.type !== 'failed') return answer;
-    const sentence = `data parallel worker ${String(this.options.rank)}: ${answer.message}`;
+    const sentence = `data parallel worker ${this.options.rank}: ${answer.message}`;
     if (answer.failure?.thrownBy === 'compute') throw new ComputeError(answer.failure.code, sentence);
     if (answer.failure?.thrownBy === 'policy') throw new PolicyError(answer.failure.code, sentence);
     throw new TrainerError('WORKER_LOST', sentence);
@@ -94,7 +96,7 @@ export class WorkerProcess {
       reject(
         new TrainerError(
           'WORKER_LOST',
-          `data parallel worker ${String(this.options.rank)}, process ${String(this.pid)}: ${how}`,
+          `data parallel worker ${this.options.rank}, process ${this.pid}: ${how}`,
         ),
       );
     });

@@ -1,12 +1,11 @@
 import type { Recipe } from '@retrace/config';
 import type { BackendName, ComputeErrorCode } from '@retrace/compute';
-import type { PolicyErrorCode, ShardJob } from '@retrace/policy';
-import type { LossTerms } from '@retrace/policy';
+import type { LossTerms, PolicyErrorCode, ShardJob } from '@retrace/policy';
 
 /** Descriptor under which a worker finds the exchange file; 0 … 2 are its streams, 3 its channel to the trainer. */
-export const exchangeDescriptor = 4;
+export const EXCHANGE_DESCRIPTOR = 4;
 
-/** What the trainer tells a worker; the first message is `open`. Vectors lie in the exchange file. */
+/** Messages of the trainer to a worker; the first is `open`. Vectors are in the exchange file. */
 export type ToWorker =
   | {
       readonly type: 'open';
@@ -18,13 +17,13 @@ export type ToWorker =
   | {
       readonly type: 'compute';
       readonly job: ShardJob;
-      /** Of the weights, which the trainer has written. */
+      /** Lengths and position of the weights, which the trainer has written. */
       readonly weights: { readonly lengths: readonly number[]; readonly position: number };
-      /** Where the gradients go. */
+      /** Position at which the worker writes the gradients. */
       readonly gradientPosition: number;
     };
 
-/** What a worker answers, one message to each. */
+/** Answers of a worker, one to each message. */
 export type FromWorker =
   | { readonly type: 'opened'; readonly modelHash: string }
   | {

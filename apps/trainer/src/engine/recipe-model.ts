@@ -22,7 +22,7 @@ export function madeConfig({ model, loss }: Recipe, vocabSize: number): Transfor
   };
 }
 
-/** What a recipe asks of a model directory. */
+/** The options that a recipe opens a model directory with. */
 export function directoryOptions({ loss }: Recipe, policy: PolicyRecipe): HuggingFaceModelOptions {
   return {
     maxPositions: policy.maxPositions,

@@ -7,7 +7,7 @@ import {
   modelFingerprint,
   policyCheckpointContent,
   PolicyOptimizer,
-  scoreTokens,
+  evaluateLogprobs,
   ShardedOptimizer,
   Transformer,
   valuesAtEnd,
@@ -20,7 +20,7 @@ import {
   type SequenceBatch,
   type TrainingBatch,
 } from '@retrace/policy';
-import type { FileRef } from '@retrace/trajectory';
+import type { CheckpointFile } from '@retrace/trajectory';
 import { directoryOptions, madeConfig } from './recipe-model.js';
 import type {
   EngineState,
@@ -98,7 +98,7 @@ export class TensorflowEngine implements UpdateEngine {
     batch: SequenceBatch,
     { temperature, mask, squaredProbabilities }: EvaluationOptions,
   ): Promise<EvaluatedTokens> {
-    return scoreTokens(this.model, batch, {
+    return evaluateLogprobs(this.model, batch, {
       temperature,
       actionMask: mask,
       squaredProbabilities,
@@ -107,11 +107,11 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   async evaluateReference(
-    weights: FileRef,
+    weights: CheckpointFile,
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
-    const { logprobs } = await scoreTokens(await this.reference(weights), batch, {
+    const { logprobs } = await evaluateLogprobs(await this.reference(weights), batch, {
       temperature,
       actionMask: mask,
       maxTokensPerMicroBatch: this.passTokens,
@@ -136,7 +136,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** Stores the trained weights, with what a reader needs to rebuild the model. */
-  saveWeights(): Promise<FileRef> {
+  saveWeights(): Promise<CheckpointFile> {
     const { checkpoints, tokenizerHash } = this.options;
     return checkpoints.write(policyCheckpointContent(this.model, { tokenizerHash, base: this.base }));
   }
@@ -184,7 +184,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** The frozen model of saved weights, kept until another is asked for. */
-  private async reference(weights: FileRef): Promise<Transformer> {
+  private async reference(weights: CheckpointFile): Promise<Transformer> {
     if (this.referenceModel?.sha256 !== weights.sha256) {
       this.referenceModel?.model.dispose();
       this.referenceModel = null;

@@ -22,7 +22,7 @@ const PLAYED = `
   run_id = {runId:String} AND sealed AND agent = 'policy' AND end_reason != 'abandoned' AND num_steps > 0
   AND ({behaviorVersion:Int64} < 0
     OR (policy_version_min = {behaviorVersion:Int64} AND policy_version_max = {behaviorVersion:Int64}))`;
-/** A greedy choice is no sample, and one by top-k or top-p none of the policy's; the first step tells, as an episode is sampled in one way. */
+/** A greedy choice is no sample, and one by top-k or top-p is none of the policy's. An episode is sampled in one way, so its first step tells. */
 const SAMPLED = `
   SELECT episode_id FROM events
   WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'StepRecorded' AND seq = 1 AND NOT greedy
@@ -31,7 +31,7 @@ const FITTED = `
   SELECT arrayJoin(episode_ids) FROM updates
   WHERE run_id = {policyRunId:String} AND applied_at IS NOT NULL AND update_number <= {updateNumber:UInt64}`;
 
-/** Episodes that a policy acted out by sampling, be it one of another run, and that fed no update on the way to the candidate. */
+/** Episodes that a policy of this run or another one sampled, and that fed no update on the way to the candidate. */
 export async function findEligibleEpisodes(
   client: StoreClient,
   query: EligibleQuery,
@@ -41,7 +41,7 @@ export async function findEligibleEpisodes(
   const rows = await client.queryRows<{ readonly episodeId: string }>(
     `SELECT episode_id AS episodeId FROM episodes
      WHERE ${PLAYED} AND episode_id IN (${SAMPLED}) AND episode_id NOT IN (${FITTED})
-     ORDER BY episode_id DESC LIMIT ${String(maxEpisodes)}`,
+     ORDER BY episode_id DESC LIMIT ${maxEpisodes}`,
     { params },
   );
   const [{ numFitted }] = await client.queryRows<{ readonly numFitted: number }>(

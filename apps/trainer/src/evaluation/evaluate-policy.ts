@@ -1,27 +1,27 @@
-import {
-  AlgorithmError,
-  crossFitLinearQ,
-  evaluateOffPolicy,
-  fittedQEvaluation,
-  OFF_POLICY_ESTIMATORS,
-  type Interval,
-  type OffPolicyDiagnostics,
-  type QTransitions,
-} from '@retrace/algorithms';
+import { evaluateOffPolicy, OFF_POLICY_ESTIMATORS, type OffPolicyDiagnostics } from '@retrace/algorithms';
 import type { Recipe } from '@retrace/config';
-import { openPolicyCheckpoint, scoreTokens, type CheckpointFiles, type Transformer } from '@retrace/policy';
-import { buildTokenBatch, type EpisodeColumns, type FileRef, type TokenBatch } from '@retrace/trajectory';
+import { evaluateLogprobs, openPolicyCheckpoint, type CheckpointFiles } from '@retrace/policy';
+import {
+  buildTokenBatch,
+  type EpisodeColumns,
+  type CheckpointFile,
+  type TokenBatch,
+} from '@retrace/trajectory';
 import { toLoggedDecisions, type StepRewards } from './logged-decisions.js';
+import {
+  estimateWithQ,
+  Q_ESTIMATORS,
+  type PolicyEstimate,
+  type PolicyEstimator,
+  type UnavailableEstimator,
+} from './q-estimates.js';
 import { qFeatures } from './q-features.js';
-
-export const POLICY_ESTIMATORS = [...OFF_POLICY_ESTIMATORS, 'fittedQ'] as const;
-export type PolicyEstimator = (typeof POLICY_ESTIMATORS)[number];
 
 export interface PolicyEvaluationInput {
   readonly recipe: Recipe;
   readonly checkpoints: CheckpointFiles;
   /** Weights of the candidate. */
-  readonly weights: FileRef;
+  readonly weights: CheckpointFile;
   readonly columns: EpisodeColumns;
   /** [E] */
   readonly rewards: readonly StepRewards[];
@@ -33,21 +33,15 @@ export interface PolicyEvaluationInput {
   readonly seed: number;
 }
 
-export interface PolicyEstimate {
-  readonly estimator: PolicyEstimator;
-  readonly value: number;
-  readonly interval: Interval;
-}
-
 export interface PolicyEvaluation {
-  /** null when the episodes cannot support any estimate. */
+  /** Null when the episodes cannot support any estimate. */
   readonly estimates: readonly PolicyEstimate[] | null;
   /** Why there are none. */
   readonly refusal: string | null;
-  /** Estimators that were asked for and cannot be had here. */
-  readonly unavailable: readonly { readonly estimator: PolicyEstimator; readonly reason: string }[];
+  /** Estimators that were asked for and are unavailable for these episodes. */
+  readonly unavailable: readonly UnavailableEstimator[];
   readonly diagnostics: OffPolicyDiagnostics;
-  /** What the behavior policies got on these episodes. */
+  /** Mean return of the behavior policies on these episodes. */
   readonly behaviorReturn: number;
   readonly excluded: {
     /** Chosen greedily or at another temperature: no sample of the policy that is evaluated. */
@@ -57,12 +51,10 @@ export interface PolicyEvaluation {
   };
 }
 
-const bootstrap = { numResamples: 1000, level: 0.95 };
-/** Each fits the model anew. */
-const numFittedQResamples = 100;
+const BOOTSTRAP = { numResamples: 1000, level: 0.95 };
 
 /**
- * What a policy would get, estimated on episodes that other versions of it acted out: decisions are steps, their logprobs
+ * Estimates the return of a policy on episodes that other versions of it sampled: decisions are steps, their logprobs
  * recomputed from the candidate's weights under the transform that was sampled with. Q models are
  * fitted on other groups than those that they are used on.
  *
@@ -73,10 +65,10 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
   const batch = buildTokenBatch(columns);
   const { temperature } = recipe.collection;
   const { excluded, counts } = exclude(columns, batch, rewards, temperature);
-  const model = await loadModel(input);
+  const model = await openPolicyCheckpoint(input.checkpoints, input.weights);
   try {
     const { maxTokensPerMicroBatch } = recipe.optimizer;
-    const scores = await scoreTokens(model, batch, {
+    const scores = await evaluateLogprobs(model, batch, {
       temperature,
       maxTokensPerMicroBatch,
       actionMask: batch.actionMask,
@@ -91,11 +83,10 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
     const common = {
       gamma,
       minEffectiveEpisodes: input.minEffectiveEpisodes,
-      bootstrap: { ...bootstrap, seed },
+      bootstrap: { ...BOOTSTRAP, seed },
     };
     const behaviorReturn = meanReturn(logged.offsets, logged.rewards, gamma);
-    const needsQ = estimators.includes('doublyRobust') || estimators.includes('fittedQ');
-    // Before the Q model, which is dear: without support there is nothing to estimate.
+    // These come first: a Q model is expensive, and without support there is nothing to estimate.
     const direct = OFF_POLICY_ESTIMATORS.filter(
       (name) => name !== 'doublyRobust' && estimators.includes(name),
     );
@@ -105,45 +96,16 @@ export async function evaluatePolicy(input: PolicyEvaluationInput): Promise<Poli
     if (evaluation.kind === 'refused') {
       return { ...report, estimates: null, refusal: evaluation.reason, unavailable: [] };
     }
-    const estimates: PolicyEstimate[] = [...evaluation.estimates];
-    const unavailable: PolicyEvaluation['unavailable'][number][] = [];
-    if (needsQ) {
-      const q = await qFeatures(model, batch, logged, scores.values, { temperature, maxTokensPerMicroBatch });
-      for (const estimator of ['doublyRobust', 'fittedQ'] as const) {
-        if (!estimators.includes(estimator)) continue;
-        const found = q.kind === 'none' ? q.reason : withQ(estimator, q.transitions);
-        if (typeof found === 'string') unavailable.push({ estimator, reason: found });
-        else estimates.push({ estimator, ...found });
-      }
-    }
-    return { ...report, estimates, refusal: null, unavailable };
-
-    function withQ(estimator: 'doublyRobust' | 'fittedQ', transitions: QTransitions) {
-      try {
-        if (estimator === 'fittedQ') {
-          return fittedQEvaluation(transitions, {
-            gamma,
-            bootstrap: { ...common.bootstrap, numResamples: numFittedQResamples },
-          });
-        }
-        const fitted = crossFitLinearQ(transitions, { gamma });
-        const robust = evaluateOffPolicy(
-          { ...logged, ...fitted },
-          { ...common, estimators: ['doublyRobust'] },
-        );
-        return robust.kind === 'refused' ? robust.reason : robust.estimates[0];
-      } catch (error) {
-        if (error instanceof AlgorithmError && error.code === 'INSUFFICIENT_DATA') return error.message;
-        throw error;
-      }
-    }
+    const withQ = Q_ESTIMATORS.filter((name) => estimators.includes(name));
+    if (withQ.length === 0)
+      return { ...report, estimates: evaluation.estimates, refusal: null, unavailable: [] };
+    const passes = { temperature, maxTokensPerMicroBatch };
+    const q = await qFeatures(model, batch, logged, scores.values, passes);
+    const { estimates, unavailable } = estimateWithQ(withQ, q, { logged, ...common });
+    return { ...report, estimates: [...evaluation.estimates, ...estimates], refusal: null, unavailable };
   } finally {
     model.dispose();
   }
-}
-
-async function loadModel({ checkpoints, weights }: PolicyEvaluationInput): Promise<Transformer> {
-  return openPolicyCheckpoint(checkpoints, weights);
 }
 
 function exclude(

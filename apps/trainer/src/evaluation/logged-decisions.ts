@@ -1,7 +1,7 @@
 import { numberGroups, type LoggedEpisodes } from '@retrace/algorithms';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 
-/** Where the decision of a step stands: its action tokens are positions [firstToken, endToken) of the batch. */
+/** Position of the decision of a step: its action tokens are [firstToken, endToken) of the batch. */
 export interface Decision {
   /** Start of the sequence that the tokens are in. */
   readonly sequenceStart: number;
@@ -21,7 +21,7 @@ export interface LoggedDecisions extends LoggedEpisodes {
 /** The reward of each step of an episode; null where it is not known. */
 export type StepRewards = readonly number[] | null;
 
-export interface DecisionsInput {
+interface DecisionsInput {
   readonly columns: EpisodeColumns;
   readonly batch: TokenBatch;
   /** [E] */

@@ -1,5 +1,5 @@
 import { openBackend } from '@retrace/compute';
-import { scoreTokens, Transformer } from '@retrace/policy';
+import { evaluateLogprobs, Transformer } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LoggedDecisions } from './logged-decisions.js';
@@ -51,7 +51,7 @@ describe('qFeatures', () => {
     expect(numFeatures).toBe(6);
     expect([...features]).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
     const probabilityOf = async (...tokens: number[]) => {
-      const { logprobs } = await scoreTokens(
+      const { logprobs } = await evaluateLogprobs(
         model,
         { tokenIds: Int32Array.from(tokens), sequenceOffsets: Int32Array.of(0, tokens.length) },
         options,

@@ -1,24 +1,24 @@
 import type { QTransitions } from '@retrace/algorithms';
-import { scoreTokens, type Transformer } from '@retrace/policy';
+import { evaluateLogprobs, type Transformer } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { Decision, LoggedDecisions } from './logged-decisions.js';
 
-export interface QFeatureOptions {
+interface QFeatureOptions {
   readonly temperature: number;
   readonly maxTokensPerMicroBatch: number;
 }
 
-/** Either features for a linear Q model, or why there can be none. */
+/** Features for a linear Q model, or the reason why there can be none. */
 export type QFeatures =
   | { readonly kind: 'features'; readonly transitions: QTransitions }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** E_π Q needs the candidate's probability of every action in every state; beyond these it would cost more than it tells. */
-const maxActions = 32;
-const maxFeatures = 160;
-const maxScoredTokens = 20_000_000;
+/** E_π Q needs the candidate's probability of every action in every state; beyond these limits it would cost more than it is worth. */
+const MAX_ACTIONS = 32;
+const MAX_FEATURES = 160;
+const MAX_EVALUATED_TOKENS = 20_000_000;
 /** Tokens of alternatives in one call. */
-const tokensPerChunk = 262_144;
+const TOKENS_PER_CHUNK = 262_144;
 
 /**
  * Features φ(s, a) = φ(s) ⊗ onehot(a) and their expectation under the candidate. Actions are the distinct token sequences
@@ -42,18 +42,21 @@ export async function qFeatures(
     actions.set(key, known);
     return known.number;
   });
-  if (actions.size > maxActions) {
+  if (actions.size > MAX_ACTIONS) {
     return {
       kind: 'none',
-      reason: `a Q model needs E_π Q over all actions; the episodes have ${String(actions.size)} different ones, at most ${String(maxActions)} can be weighed`,
+      reason: `a Q model needs E_π Q over all actions; the episodes have ${actions.size} different ones, at most ${MAX_ACTIONS} can be weighed`,
     };
   }
   const alternatives = [...actions.values()].map(({ tokens }) => tokens);
-  const numScored = decisions.reduce((sum, decision) => sum + decision.endToken - decision.sequenceStart, 0);
-  if (numScored * alternatives.length > maxScoredTokens) {
+  const numEvaluated = decisions.reduce(
+    (sum, decision) => sum + decision.endToken - decision.sequenceStart,
+    0,
+  );
+  if (numEvaluated * alternatives.length > MAX_EVALUATED_TOKENS) {
     return {
       kind: 'none',
-      reason: `a Q model needs the candidate's probability of ${String(alternatives.length)} actions in ${String(decisions.length)} states, about ${String(numScored * alternatives.length)} tokens; evaluate fewer episodes`,
+      reason: `a Q model needs the candidate's probability of ${alternatives.length} actions in ${decisions.length} states, about ${numEvaluated * alternatives.length} tokens; evaluate fewer episodes`,
     };
   }
   const probabilities = await actionProbabilities(model, batch, decisions, alternatives, options);
@@ -95,7 +98,7 @@ async function actionProbabilities(
   for (let from = 0; from < decisions.length;) {
     let to = from;
     let numTokens = 0;
-    while (to < decisions.length && numTokens < tokensPerChunk) {
+    while (to < decisions.length && numTokens < TOKENS_PER_CHUNK) {
       numTokens += alternatives.length * (decisions[to].firstToken - decisions[to].sequenceStart + longest);
       to++;
     }
@@ -115,7 +118,7 @@ async function actionProbabilities(
       tokenIds.set(action, sequenceOffsets[s] + prefix.length);
       actionMask.fill(1, sequenceOffsets[s] + prefix.length, sequenceOffsets[s + 1]);
     });
-    const { logprobs } = await scoreTokens(
+    const { logprobs } = await evaluateLogprobs(
       model,
       { tokenIds, sequenceOffsets },
       { temperature, maxTokensPerMicroBatch, actionMask },
@@ -141,7 +144,7 @@ function stateFeatures(
     if (anchor !== null && !numbers.has(anchor)) numbers.set(anchor, numbers.size);
   }
   const plain = values === null ? 2 : 3;
-  const usesAnchors = (plain + numbers.size) * numActions <= maxFeatures;
+  const usesAnchors = (plain + numbers.size) * numActions <= MAX_FEATURES;
   const size = plain + (usesAnchors ? numbers.size : 0);
   const rows = new Float32Array(decisions.length * size);
   decisions.forEach(({ step, anchor, firstToken }, d) => {

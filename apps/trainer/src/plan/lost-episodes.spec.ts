@@ -9,7 +9,7 @@ for (const [offset, groupId] of ['a', 'b', 'c'].entries()) {
     ...({ round: 0, split: 'train', reason: 'complete', trainable: true, groupId, groupSize: 2 } as const),
     ...{ episodeIds: members, numSteps: Int32Array.of(3, 4), policyVersionMin: 0, policyVersionMax: 0 },
   };
-  groups.close(group, offset, 0);
+  groups.close({ ...group, offset });
 }
 
 const plan: BatchPlanned = {
@@ -38,7 +38,7 @@ describe('a plan with an episode that lost an event', () => {
       numSteps: Int32Array.of(1, 2, 5, 6),
     });
     expect(lines).toEqual([
-      "update 5: 1 of its 6 episodes won't ever be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)",
+      'update 5: 1 of its 6 episodes will never be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)',
     ]);
   });
 

@@ -2,7 +2,7 @@ import type { BatchPlanned, GroupPool } from '@retrace/trajectory';
 import type { LostEpisode } from '@retrace/store';
 import { TrainerError } from '../trainer-error.js';
 
-export interface LeaveOutLost {
+interface LeaveOutLost {
   readonly lost: readonly LostEpisode[];
   /** Whether the plan is not in the log yet, and may still be changed. */
   readonly isNew: boolean;
@@ -22,7 +22,7 @@ export function leaveOutLost(
   { lost, isNew, groups, onProgress }: LeaveOutLost,
 ): BatchPlanned {
   const described = lost.map(({ episodeId, missing }) => `episode ${episodeId}: ${missing}`).join('; ');
-  const what = `update ${plan.updateNumber}: ${lost.length} of its ${plan.episodeIds.length} episodes won't ever be whole`;
+  const what = `update ${plan.updateNumber}: ${lost.length} of its ${plan.episodeIds.length} episodes will never be whole`;
   if (!isNew) {
     const rule =
       'its plan is in the log and must be made as it is; `retrace deadletters` lists what became of their events';

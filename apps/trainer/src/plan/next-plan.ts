@@ -12,7 +12,7 @@ export type NextPlan =
     }
   | { readonly kind: 'wait'; readonly reason: string };
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly recipe: Recipe;
   readonly epoch: number;
   readonly rewardVersion: string;
@@ -24,7 +24,7 @@ export interface PlanOptions {
  */
 export function nextPlan(run: RunState, { recipe, epoch, rewardVersion }: PlanOptions): NextPlan {
   const [pending] = run.updates.pendingPlans;
-  if (pending) return { kind: 'plan', plan: pending.plan, isNew: false };
+  if (pending) return { kind: 'plan', plan: pending, isNew: false };
   const imitationUpdates = recipe.imitation?.numUpdates ?? 0;
   const updateNumber = (run.updates.lastUpdate?.updateNumber ?? 0) + 1;
   if (updateNumber > imitationUpdates + recipe.numUpdates) {

@@ -15,7 +15,6 @@ function group(groupId: string, overrides: Partial<GroupState> = {}): GroupState
     policyVersionMax: 5,
     trainable: true,
     offset: 0,
-    closedAtUs: 0,
     numPlans: 0,
     ...overrides,
   };

@@ -1,6 +1,6 @@
 import type { GroupState } from '@retrace/trajectory';
 
-export interface SamplerOptions {
+interface SamplerOptions {
   readonly groupsPerUpdate: number;
   /** Versions that a group's oldest token may lag behind the current policy. */
   readonly maxStaleness: number;
@@ -8,7 +8,7 @@ export interface SamplerOptions {
   readonly stalenessOf: (behaviorVersion: number) => number | null;
 }
 
-export type SampleResult = {
+type SampleResult = {
   /** Those passed over for their staleness, which only grows: they will never be sampled. */
   readonly tooStale: readonly GroupState[];
 } & (

@@ -11,7 +11,7 @@ import type { ScoredRewards } from './score-rewards.js';
 import { gather, not, shuffled } from './token-columns.js';
 import type { ChargedRewards } from './token-rewards.js';
 
-export interface AdvantageInput {
+interface AdvantageInput {
   readonly columns: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>;
   readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'truncated'>;
   readonly scored: ScoredRewards;
@@ -29,7 +29,7 @@ export interface AdvantageInput {
   readonly roles: Roles | null;
 }
 
-export interface AdvantageOptions extends AdvantageRecipe {
+interface AdvantageOptions extends AdvantageRecipe {
   /** [N] 1 = an action token that this update trains. */
   readonly trained: Uint8Array;
   /** Of the order that `shuffle` puts the advantages in. */
@@ -39,7 +39,7 @@ export interface AdvantageOptions extends AdvantageRecipe {
 export interface TokenAdvantages {
   /** [A] */
   readonly advantages: Float32Array;
-  /** [A] What the critic is fitted to; null for estimators without a critic. */
+  /** [A] Targets of the critic; null for estimators without a critic. */
   readonly returns: Float32Array | null;
   /** Running mean return of each role after this batch; empty for estimators without roles. */
   readonly roleBaselines: Readonly<Record<string, number>>;

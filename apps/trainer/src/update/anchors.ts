@@ -1,7 +1,7 @@
 import { MOST_COMPARED_UNITS, numberAnchors, numberGroups, numberSimilarAnchors } from '@retrace/algorithms';
 import type { EpisodeColumns } from '@retrace/trajectory';
 
-export interface NumberedAnchors {
+interface NumberedAnchors {
   /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
   readonly anchors: Int32Array;
   readonly warnings: readonly string[];

@@ -1,7 +1,7 @@
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 
-export interface LogprobRules {
+interface LogprobRules {
   /** That the trainer computes its own logprobs with. */
   readonly temperature: number;
   /** [E] 1 for episodes that nobody trains on; null: none. */
@@ -50,7 +50,7 @@ export function assertAccountedLogprobs(
   }
 }
 
-export interface RatioCheck {
+interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
   readonly maxDeviation: number;
   readonly numTokens: number;

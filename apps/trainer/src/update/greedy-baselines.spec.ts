@@ -6,7 +6,7 @@ import { episodesToTrain, greedyBaselines, greedyReturns } from './greedy-baseli
 /** Episodes of one step each. */
 function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): EpisodeColumns {
   return {
-    episodeIds: episodes.map((_, e) => `episode ${String(e)}`),
+    episodeIds: episodes.map((_, e) => `episode ${e}`),
     groupIds: episodes.map(({ group }) => group),
     stepOffsets: Int32Array.from({ length: episodes.length + 1 }, (_, e) => e),
     greedy: Uint8Array.from(episodes, ({ greedy }) => Number(greedy)),

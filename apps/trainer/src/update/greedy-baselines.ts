@@ -12,7 +12,7 @@ export function greedyBaselines({
   );
 }
 
-export interface GreedyReturns {
+interface GreedyReturns {
   /** [E] Return of the greedy episode of each episode's group; 0 where there is none. */
   readonly returns: Float32Array;
   /** [E] 1 where the group has a greedy episode whose reward is there. */
@@ -48,7 +48,7 @@ export function greedyReturns(
   };
 }
 
-export interface TrainableEpisodes {
+interface TrainableEpisodes {
   /** [E] 1 where the reward is there. */
   readonly rewarded: Uint8Array;
   /** [E + 1] Episodes over action tokens. */

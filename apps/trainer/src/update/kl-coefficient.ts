@@ -1,7 +1,7 @@
 import { adaptKlCoefficient } from '@retrace/algorithms';
 import type { AdaptiveKlRecipe } from '@retrace/config';
 
-export interface MeasuredKl {
+interface MeasuredKl {
   /** Mean KL of an update; NaN where it trained nothing, and so measured nothing. */
   readonly meanKl: number;
   readonly numTrainedEpisodes: number;

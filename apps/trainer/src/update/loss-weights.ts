@@ -8,13 +8,13 @@ import {
 
 export interface AggregationRule {
   readonly aggregation: Aggregation;
-  /** What `sequenceMeanTokenSumNorm` divides by. */
+  /** The divisor of `sequenceMeanTokenSumNorm`, in tokens; null where another aggregation is used. */
   readonly horizon: number | null;
   /** Whether rejected tokens count in the denominators (`all`) or not (`kept`). */
   readonly denominator: 'all' | 'kept';
 }
 
-export interface WeightedTokens {
+interface WeightedTokens {
   /** [N] 1 = trained. */
   readonly trainedMask: Uint8Array;
   /** [N] 0 at trained tokens that were rejected; null: none was. */
@@ -27,7 +27,7 @@ export interface WeightedTokens {
 
 /**
  * Weight of each token's loss, so that Σ w·ℓ is the aggregated loss of the batch: the aggregation sees the trained tokens
- * alone, their weights are put back where they stand, and all others weigh 0.
+ * only, their weights are put back at their positions, and all others weigh 0.
  *
  * @returns [N]
  */
@@ -42,7 +42,7 @@ export function lossWeights(
       if (trainedMask[n] === 1) positions.push(n);
     offsets[s + 1] = positions.length;
   }
-  // The groups of these sequences alone, numbered anew.
+  // Only the groups of these sequences, numbered from 0.
   const { groupIds } = numberGroups(Array.from(sequenceGroups, String));
   const tokens: AggregatedTokens = {
     offsets,

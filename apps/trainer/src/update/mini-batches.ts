@@ -2,7 +2,7 @@ import type { Pcg32 } from '@retrace/environments';
 import { mapLossColumns, type LossColumns, type SequenceBatch, type TrainingBatch } from '@retrace/policy';
 import { lossWeights, type AggregationRule } from './loss-weights.js';
 
-/** What an update trains on: whole sequences, flat over their N tokens, with the columns that the loss reads. */
+/** Whole sequences that an update trains, flat over their N tokens, with the columns that the loss reads. */
 export interface UpdateColumns extends SequenceBatch, LossColumns {
   /** [S] Group number of each sequence. */
   readonly sequenceGroups: Int32Array;

@@ -9,7 +9,7 @@ import type { ScoredRewards } from './score-rewards.js';
 import { hasKlInLoss } from './step-options.js';
 import type { ChargedRewards } from './token-rewards.js';
 
-export interface StepFigures {
+interface StepFigures {
   readonly outcome: UpdateOutcome;
   readonly learningRate: number;
   /** β of this update. */
@@ -30,7 +30,7 @@ export function stepMetrics(
   ];
 }
 
-export interface BatchFigures {
+interface BatchFigures {
   readonly batch: TokenBatch;
   /** The version that the update starts from. */
   readonly policyVersionIn: number;

@@ -5,7 +5,7 @@ import { compareOnPolicy } from './behavior-check.js';
 import { firstOf } from './token-columns.js';
 import type { UpdateNeeds } from './update-needs.js';
 
-export interface ProximalOptions {
+interface ProximalOptions {
   readonly temperature: number;
   /** [N] 1 at action tokens that were sampled to be trained. */
   readonly mask: Uint8Array;

@@ -17,7 +17,7 @@ export interface ReadBatch {
   readonly sampled: Uint8Array;
 }
 
-export interface ReadBatchOptions {
+interface ReadBatchOptions {
   /** Of the sampling that the recipe asks for. */
   readonly temperature: number;
   readonly hasGreedyBaselines: boolean;

@@ -8,7 +8,7 @@ export interface EpisodeSource {
   /** Rejects with a retriable error while an episode is not visible yet. */
   readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
   readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
-  /** Those that won't ever be whole. */
+  /** Those of these episodes that will never be whole. */
   findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
 }
 
@@ -20,7 +20,7 @@ export interface ReadEpisodes {
   readonly texts: EpisodeTexts[] | null;
 }
 
-export interface ReadEpisodesOptions {
+interface ReadEpisodesOptions {
   readonly log: EventLog;
   readonly reader: EpisodeSource;
   readonly runId: string;

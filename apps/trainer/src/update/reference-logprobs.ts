@@ -1,10 +1,10 @@
 import type { Recipe } from '@retrace/config';
-import type { FileRef, PolicyPublished } from '@retrace/trajectory';
+import type { CheckpointFile, PolicyPublished } from '@retrace/trajectory';
 import type { EvaluationOptions, UpdateEngine } from '../engine/update-engine.js';
 import type { SequenceBatch } from '@retrace/policy';
 
 /** Published policies of a run, by version. */
-export interface PublishedPolicies {
+interface PublishedPolicies {
   get(policyVersion: number): Pick<PolicyPublished, 'weights'> | undefined;
 }
 
@@ -12,7 +12,10 @@ export interface PublishedPolicies {
  * Weights of the reference policy of the KL term: the first policy that the policy gradient starts from, after any imitation.
  * Null where the recipe has no KL term, or that version is not published yet.
  */
-export function referenceWeights({ loss, imitation }: Recipe, policies: PublishedPolicies): FileRef | null {
+export function referenceWeights(
+  { loss, imitation }: Recipe,
+  policies: PublishedPolicies,
+): CheckpointFile | null {
   if (loss.klCoefficient === 0) return null;
   return policies.get(imitation?.numUpdates ?? 0)?.weights ?? null;
 }
@@ -20,7 +23,7 @@ export function referenceWeights({ loss, imitation }: Recipe, policies: Publishe
 /** [N] logπ of the reference policy at the tokens that the mask marks; null without weights. */
 export async function computeReferenceLogprobs(
   engine: UpdateEngine,
-  weights: FileRef | null,
+  weights: CheckpointFile | null,
   batch: SequenceBatch,
   options: Pick<EvaluationOptions, 'temperature' | 'mask'>,
 ): Promise<Float32Array | null> {

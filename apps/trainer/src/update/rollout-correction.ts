@@ -12,7 +12,7 @@ import type { TokenBatch } from '@retrace/trajectory';
 import type { MetricEntries } from './metrics.js';
 import { countMarked, gather, scatter, sequenceActionOffsets } from './token-columns.js';
 
-export interface CorrectedTokens {
+interface CorrectedTokens {
   readonly batch: TokenBatch;
   /** [N] 1 = an action token that the update trains. */
   readonly trained: Uint8Array;
@@ -22,7 +22,7 @@ export interface CorrectedTokens {
   readonly policyVersionIn: number;
 }
 
-export interface CorrectionOptions {
+interface CorrectionOptions {
   /** Null: nothing is corrected, the policies are only compared. */
   readonly rules: RolloutCorrectionRecipe | null;
   /** Largest staleness, in versions, that the recipe allows. */

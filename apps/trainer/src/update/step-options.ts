@@ -4,7 +4,7 @@ import type { StepLoss } from '../engine/update-engine.js';
 import { learningRateAt } from './learning-rate.js';
 import type { StepOptions } from './optimizer-steps.js';
 
-export interface StepSettings {
+interface StepSettings {
   /** From 1, over all stages. */
   readonly updateNumber: number;
   readonly seed: number;

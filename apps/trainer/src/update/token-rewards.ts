@@ -2,7 +2,7 @@ import { applyKlPenalty, estimateKl, type KlEstimator } from '@retrace/algorithm
 import type { ReadBatch } from './read-batch.js';
 import { countMarked, gather } from './token-columns.js';
 
-export interface KlCharge {
+interface KlCharge {
   /** [N] logπ at the start of the update, so that the charge has no gradient. */
   readonly proximal: Float32Array;
   /** [N] logπ of the reference policy; null where the KL is not charged to rewards. */

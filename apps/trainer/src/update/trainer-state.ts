@@ -1,10 +1,10 @@
 import type { Json } from '@retrace/trajectory';
 
 /**
- * What an update leaves for the next one beside weights and optimizer. It stands in the `UpdateApplied` of the update, so
+ * State that an update leaves for the next one beside weights and optimizer. It is recorded in the `UpdateApplied` of the update, so
  * that a trainer which resumes, and a replay, go on from the same numbers.
  */
-export interface TrainerState {
+interface TrainerState {
   /** Of the adaptive KL term; null: what the recipe starts from. */
   readonly klCoefficient: number | null;
   /** Running mean return of each role; empty at the start. */

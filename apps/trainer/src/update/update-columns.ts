@@ -7,7 +7,7 @@ import type { ReadBatch } from './read-batch.js';
 import type { RolloutCorrection } from './rollout-correction.js';
 import { episodeOfSequence, scatter } from './token-columns.js';
 
-export interface SequencesToTrain {
+interface SequencesToTrain {
   readonly read: Pick<ReadBatch, 'batch' | 'groupIds'>;
   /** [N] 1 = an action token that this update trains. */
   readonly trained: Uint8Array;

@@ -14,7 +14,7 @@ import {
 /** Groups are dealt out to folds; what a fold's episodes are worth is said by a model that was fitted on the other folds. */
 const NUM_FOLDS = 5;
 /** With fewer a bootstrap sample could lie in a single fold, and leave nothing to fit on. */
-const minGroups = 2 * NUM_FOLDS;
+const MIN_GROUPS = 2 * NUM_FOLDS;
 
 export interface CrossFittedQ {
   /** Q of each decision `[N]`, by a model that never saw its episode, nor another of its group. */
@@ -105,11 +105,11 @@ class Folds {
     checkFittedQOptions(options);
     this.clusters = clusterByGroup(transitions.groupIds, transitions.offsets.length - 1);
     const { numClusters } = this.clusters;
-    if (numClusters < minGroups) {
+    if (numClusters < MIN_GROUPS) {
       throw new AlgorithmError(
         'INSUFFICIENT_DATA',
         `there are ${numClusters} groups of episodes; a Q model that is fitted on some and used on others needs at least ` +
-          `${minGroups}: ${minGroups - numClusters} more groups would do`,
+          `${MIN_GROUPS}: ${MIN_GROUPS - numClusters} more groups would do`,
       );
     }
   }

@@ -1,9 +1,9 @@
 /**
- * What computes, in the order in which it is chosen:
+ * The backends, in the order of choice:
  * `tensorflow-cuda` and `tensorflow`: the addon that `installBackend` builds against a current TensorFlow;
  * `tfjs-node-gpu` and `tfjs-node`: an official package whose own binary is there and loads;
  * `webgpu`: any GPU with a driver for Vulkan, Metal or Direct3D 12, through Dawn;
- * `wasm`: what every machine has; `cpu`: plain JavaScript, an oracle for tests that is never chosen by itself.
+ * `wasm`: WebAssembly, which every machine has; `cpu`: plain JavaScript, an oracle for tests, used only when it is named.
  */
 export type BackendName =
   'tensorflow-cuda' | 'tfjs-node-gpu' | 'tensorflow' | 'tfjs-node' | 'webgpu' | 'wasm' | 'cpu';
@@ -11,9 +11,9 @@ export type BackendName =
 /** The backend that runs in this process. */
 export interface Backend {
   readonly name: BackendName;
-  /** Of TensorFlow, or of the npm package that computes. */
+  /** Version of TensorFlow, or of the npm package that computes. */
   readonly version: string;
-  /** One sentence a person can read: why this one, and why none of those before it. */
+  /** One sentence for people: why this backend was chosen, and what keeps each one before it from being used. */
   readonly reason: string;
 }
 
@@ -28,4 +28,4 @@ export const ORDER_OF_CHOICE: readonly BackendName[] = [
 ];
 
 /** Every backend that can be asked for by name. */
-export const backendNames: readonly BackendName[] = [...ORDER_OF_CHOICE, 'cpu'];
+export const BACKEND_NAMES: readonly BackendName[] = [...ORDER_OF_CHOICE, 'cpu'];

@@ -1,11 +1,12 @@
 import { cpus } from 'node:os';
 import * as tf from '@tensorflow/tfjs-core';
-import { linear } from '../ops/linear.js';
-import { logSoftmax } from '../ops/log-softmax.js';
-import { matMul } from '../ops/mat-mul.js';
-import { rmsNorm } from '../ops/rms-norm.js';
-import { swiGlu } from '../ops/swi-glu.js';
+import { linear } from '../ops/products/linear.js';
+import { logSoftmax } from '../ops/distribution/log-softmax.js';
+import { matMul } from '../ops/products/mat-mul.js';
+import { rmsNorm } from '../ops/layers/rms-norm.js';
+import { swiGlu } from '../ops/layers/swi-glu.js';
 import type { BackendName } from './backend.js';
+import type { ComputeEnvironment } from './compute-environment.js';
 import { openBackend } from './open-backend.js';
 
 export interface BackendBench {
@@ -23,24 +24,21 @@ export interface BackendBench {
 }
 
 export interface BenchBackendOptions {
-  readonly cacheDirectory?: string;
+  readonly environment?: ComputeEnvironment;
   /** How long each figure is measured; the best repetition counts. */
   readonly measureMs?: number;
 }
 
 /**
- * Measures one backend. A process keeps the backend it has opened, so compare several in a process each.
+ * Measures one backend. A process keeps the backend that it has opened, so each needs a process of its own.
  *
  * @throws ComputeError `BACKEND_UNAVAILABLE` if it can't be opened.
  */
 export async function benchBackend(
   name: BackendName,
-  { cacheDirectory, measureMs = 1000 }: BenchBackendOptions = {},
+  { environment, measureMs = 1000 }: BenchBackendOptions = {},
 ): Promise<BackendBench> {
-  const { version } = await openBackend({
-    prefer: [name],
-    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
-  });
+  const { version } = await openBackend({ prefer: [name], environment });
   const matrixSize = name === 'cpu' ? 128 : name === 'wasm' ? 512 : 1024;
   const trainingRows = 4096;
   const matmulMs = await bestOf(measureMs, squareProduct(matrixSize));
@@ -75,22 +73,19 @@ function manySmallOps(): tf.Tensor {
 }
 
 function trainingStep(numRows: number): Work {
-  const width = 64;
-  const shapes = [[width], [6 * width, width], [width, 3 * width], [43, width]];
+  const [width, vocabSize] = [64, 43];
+  const shapes = [[width], [6 * width, width], [width, 3 * width], [vocabSize, width]];
   const weights = shapes.map((shape, i) => tf.randomNormal(shape, 0, 0.1, 'float32', i));
   const x = tf.randomNormal([numRows, width], 0, 1, 'float32', 9);
-  const loss = (norm: tf.Tensor, gateUp: tf.Tensor, down: tf.Tensor, head: tf.Tensor): tf.Scalar => {
+  const logprobs = (norm: tf.Tensor, gateUp: tf.Tensor, down: tf.Tensor, head: tf.Tensor): tf.Tensor => {
     const normed = tf.mul(rmsNorm(x, 1e-6), norm);
     const [gate, up] = tf.split(gateUp, 2, 0).map((weight) => linear(normed, weight, null));
     const hidden = linear(swiGlu(gate, up), down, null);
-    return tf.neg(tf.mean(logSoftmax(linear(hidden, head, null))));
+    return logSoftmax(linear(hidden, head, null));
   };
-  return () =>
-    tf.addN(
-      tf
-        .grads(loss)(weights)
-        .map((gradient) => tf.sum(gradient)),
-    );
+  const gradients = tf.grads(logprobs);
+  const slope = tf.fill([numRows, vocabSize], -1 / (numRows * vocabSize));
+  return () => tf.addN(gradients(weights, slope).map((gradient) => tf.sum(gradient)));
 }
 
 async function bestOf(measureMs: number, work: Work): Promise<number> {

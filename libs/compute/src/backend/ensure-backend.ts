@@ -1,7 +1,6 @@
 import { ComputeError } from './compute-error.js';
-import type { InstallOptions } from './installer/install-backend.js';
-import { installBackend } from './installer/install-backend.js';
-import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
+import { readComputeEnvironment } from './compute-environment.js';
+import { installBackend, type InstallBackendOptions } from './installer/install-backend.js';
 
 export interface EnsuredBackend {
   readonly isInstalled: boolean;
@@ -10,15 +9,14 @@ export interface EnsuredBackend {
 }
 
 /**
- * Installs the fast backend where that is possible. Never throws for a machine that can't have it: `openBackend` then
- * takes the next one, at worst wasm.
+ * Installs the fast backend where that is possible. Where it is not, `openBackend` uses the next one, at worst wasm.
  *
- * @throws ComputeError `BACKEND_UNAVAILABLE` where RETRACE_TENSORFLOW names no version that is pinned.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` as `readComputeEnvironment` does
  */
-export async function ensureBackend(options: InstallOptions = {}): Promise<EnsuredBackend> {
-  const version = options.version ?? chosenTensorflowVersion(options.environment);
+export async function ensureBackend(options: InstallBackendOptions = {}): Promise<EnsuredBackend> {
+  const environment = options.environment ?? readComputeEnvironment();
   try {
-    const { manifest } = await installBackend({ ...options, version });
+    const { manifest } = await installBackend({ ...options, environment });
     return { isInstalled: true, message: `TensorFlow ${manifest.tensorflowVersion} is installed.` };
   } catch (error) {
     if (!(error instanceof ComputeError)) throw error;

@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../testing/temporary-directory.js';
-import type { BackendStatus } from './list-backends.js';
-import { listBackends } from './list-backends.js';
+import { readComputeEnvironment } from './compute-environment.js';
+import { type BackendStatus, listBackends } from './list-backends.js';
 import { openBackend } from './open-backend.js';
-import { addonVersion } from './installer/addon-sources.js';
+import { addonVersion } from './installer/build/addon-sources.js';
 import { BINDING_FILE, LAYOUT_VERSION, MANIFEST_FILE, platformName } from './installer/installation.js';
 
 /** A cache in which these versions look installed; their binding is a text. */
@@ -29,9 +29,10 @@ async function cacheWith(...versions: string[]): Promise<string> {
 
 async function tensorflowIn(
   cacheDirectory: string,
-  environment: NodeJS.ProcessEnv = {},
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<BackendStatus | undefined> {
-  const statuses = await listBackends({ cacheDirectory, environment });
+  const environment = { ...readComputeEnvironment(variables), cacheDirectory };
+  const statuses = await listBackends({ environment });
   return statuses.find(({ name }) => name === 'tensorflow');
 }
 
@@ -83,15 +84,9 @@ describe('openBackend', () => {
     const cacheDirectory = await cacheWith('2.21.0', '2.20.0');
     const attempt = openBackend({
       prefer: ['tensorflow'],
-      cacheDirectory,
-      environment: { RETRACE_TENSORFLOW: '2.20.0' },
+      environment: { ...readComputeEnvironment({ RETRACE_TENSORFLOW: '2.20.0' }), cacheDirectory },
     });
     // What looks installed here is no library; the linker's refusal says which file it was given.
     await expect(attempt).rejects.toThrow(/does not load \(.*tensorflow-2\.20\.0-cpu-/);
-  });
-
-  it('refuses a version that is not pinned, whatever backend is asked for', async () => {
-    const environment = { RETRACE_TENSORFLOW: '2.22.0', RETRACE_BACKEND: 'cpu' };
-    await expect(openBackend({ environment })).rejects.toThrow('RETRACE_TENSORFLOW is "2.22.0"');
   });
 });

@@ -1,9 +1,7 @@
-import type { BackendName } from './backend.js';
-import { ORDER_OF_CHOICE } from './backend.js';
-import { defaultCacheDirectory, findDamage, findInstallations } from './installer/installation.js';
-import type { TensorflowVersion } from './installer/tensorflow-version.js';
-import { chosenTensorflowVersion } from './installer/tensorflow-version.js';
-import { backendObstacle, backendsOf } from './open-backend.js';
+import { type BackendName, ORDER_OF_CHOICE } from './backend.js';
+import { type ComputeEnvironment, readComputeEnvironment } from './compute-environment.js';
+import { findDamage, findInstallations } from './installer/installation.js';
+import { backendObstacle } from './open-backend.js';
 
 export interface BackendStatus {
   readonly name: BackendName;
@@ -11,9 +9,9 @@ export interface BackendStatus {
   readonly isAvailable: boolean;
   /** The first available one in the order of choice, or the one that RETRACE_BACKEND names. */
   readonly isChosen: boolean;
-  /** Why it is not available, or null. */
+  /** Reason for which it is not available, or null. */
   readonly obstacle: string | null;
-  /** What `installBackend` installed for it, the newest version first, whether or not it can run now. */
+  /** Its installations by `installBackend`, the newest version first, whether or not they can run now. */
   readonly installations: readonly InstallationStatus[];
 }
 
@@ -23,64 +21,51 @@ export interface InstallationStatus {
   /** Whether this is the version that is opened: the one that RETRACE_TENSORFLOW names, or the default. */
   readonly isSelected: boolean;
   readonly sizeBytes: number;
-  /** What differs from what was installed; null if nothing does, or it was not verified. */
+  /** The first file that differs from what was installed; null if none does, or nothing was verified. */
   readonly damage: string | null;
 }
 
 export interface ListBackendsOptions {
-  readonly cacheDirectory?: string;
-  readonly environment?: NodeJS.ProcessEnv;
-  /** Compare the checksum of every installed file: reads some 600 MB a version. */
+  readonly environment?: ComputeEnvironment;
+  /** Compare the checksum of every installed file, which reads about 600 MB a version. */
   readonly verify?: boolean;
 }
 
 /**
- * What each backend of the order of choice would do here. Loads none of them.
+ * Says of each backend in the order of choice whether it can be used here. Loads none of them.
  *
- * @throws ComputeError `BACKEND_UNAVAILABLE` where RETRACE_BACKEND or RETRACE_TENSORFLOW names none that there is.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` as `readComputeEnvironment` does
  */
 export async function listBackends({
-  environment = process.env,
-  cacheDirectory = defaultCacheDirectory(environment),
+  environment = readComputeEnvironment(),
   verify = false,
 }: ListBackendsOptions = {}): Promise<readonly BackendStatus[]> {
   const statuses: BackendStatus[] = [];
-  const candidates = backendsOf(environment);
-  const version = chosenTensorflowVersion(environment);
   for (const name of ORDER_OF_CHOICE) {
-    const obstacle = await backendObstacle(name, { cacheDirectory, version });
-    const isChosen =
-      obstacle === null && candidates.includes(name) && !statuses.some((status) => status.isChosen);
-    const installations = await installationsOf(name, { cacheDirectory, version, verify });
-    statuses.push({ name, isAvailable: obstacle === null, isChosen, obstacle, installations });
+    const obstacle = await backendObstacle(name, environment);
+    const isAvailable = obstacle === null;
+    const isFirst = isAvailable && !statuses.some(({ isChosen }) => isChosen);
+    const isChosen = isFirst && environment.backends.includes(name);
+    const installations = await installationsOf(name, environment, verify);
+    statuses.push({ name, isAvailable, isChosen, obstacle, installations });
   }
   return statuses;
-}
-
-interface InstallationQuery {
-  readonly cacheDirectory: string;
-  readonly version: TensorflowVersion;
-  readonly verify: boolean;
 }
 
 async function installationsOf(
   name: BackendName,
-  { cacheDirectory, version, verify }: InstallationQuery,
+  { cacheDirectory, tensorflowVersion }: ComputeEnvironment,
+  verify: boolean,
 ): Promise<InstallationStatus[]> {
   if (name !== 'tensorflow' && name !== 'tensorflow-cuda') return [];
-  const statuses: InstallationStatus[] = [];
-  for (const installation of await findInstallations(
-    cacheDirectory,
-    name === 'tensorflow' ? 'cpu' : 'cuda',
-  )) {
-    const { directory, sizeBytes, manifest } = installation;
-    statuses.push({
-      directory,
-      tensorflowVersion: manifest.tensorflowVersion,
-      isSelected: manifest.tensorflowVersion === version,
-      sizeBytes,
+  const installations = await findInstallations(cacheDirectory, name === 'tensorflow' ? 'cpu' : 'cuda');
+  return Promise.all(
+    installations.map(async (installation) => ({
+      directory: installation.directory,
+      tensorflowVersion: installation.manifest.tensorflowVersion,
+      isSelected: installation.manifest.tensorflowVersion === tensorflowVersion,
+      sizeBytes: installation.sizeBytes,
       damage: verify ? await findDamage(installation) : null,
-    });
-  }
-  return statuses;
+    })),
+  );
 }

@@ -1,60 +1,48 @@
 import { createRequire } from 'node:module';
 import * as tf from '@tensorflow/tfjs-core';
-import { ComputeError } from './compute-error.js';
-import type { Backend, BackendName } from './backend.js';
-import { backendNames, ORDER_OF_CHOICE } from './backend.js';
 import { registerGradients } from '../gradients/register-gradients.js';
-import { gpuIsVisible } from './gpu.js';
-import { configureProducts, type MatrixProducts } from './matrix-products.js';
-import type { Variant } from './installer/installation.js';
-import { defaultCacheDirectory, findInstallation } from './installer/installation.js';
-import { findNativeOps } from './installer/native-ops.js';
-import { runningProcessor } from './installer/processor.js';
-import type { TensorflowVersion } from './installer/tensorflow-version.js';
-import { chosenTensorflowVersion, DEFAULT_TENSORFLOW_VERSION } from './installer/tensorflow-version.js';
-import { activateAddon, findOfficialBinding, loadNativeOps, nativeOpsAreLoaded } from './node-addon.js';
-import { activateWebGpu, webgpuObstacle } from './webgpu.js';
+import type { Backend, BackendName } from './backend.js';
+import { type ComputeEnvironment, readComputeEnvironment } from './compute-environment.js';
+import { ComputeError } from './compute-error.js';
+import { findNativeOps } from './installer/build/native-ops.js';
+import { findInstallation, type Variant } from './installer/installation.js';
+import { DEFAULT_TENSORFLOW_VERSION } from './installer/wheels/tensorflow-version.js';
+import {
+  activateAddon,
+  findOfficialBinding,
+  loadNativeOps,
+  nativeOpsAreLoaded,
+  type TensorflowSettings,
+} from './node-addon.js';
 import { registerWasmKernels } from './wasm/register-kernels.js';
+import { activateWebGpu, webgpuObstacle } from './webgpu.js';
 
 const require = createRequire(import.meta.url);
 
-export interface OpenBackendOptions extends MatrixProducts {
-  /** Tried in this order; by default what RETRACE_BACKEND names alone, or `orderOfChoice`. */
+export interface OpenBackendOptions extends TensorflowSettings {
+  /** The backends to try, in this order; by default those of the environment. */
   readonly prefer?: readonly BackendName[];
-  readonly cacheDirectory?: string;
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment?: ComputeEnvironment;
 }
 
-/** Where an installed TensorFlow is looked for, and which. */
-export interface InstallationChoice {
-  readonly cacheDirectory: string;
-  readonly version: TensorflowVersion;
-}
-
-/** A backend that can't be opened says why in a few words. */
+/** The version that was opened, or a few words on why none was. */
 type Attempt = { readonly version: string } | { readonly refusal: string };
 
 /**
- * Makes the first backend that works the one that all tensors of this process live on.
+ * Opens the first backend that works. All tensors of this process are on it from then on.
  *
- * @throws ComputeError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each. With the default order
- *   that can't happen: `wasm` needs nothing. Also if RETRACE_PROCESSOR names no generation that this machine has, or
- *   RETRACE_TENSORFLOW no version that is pinned.
+ * @throws ComputeError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each (the default order ends
+ *   with `wasm`, which always works), or as `readComputeEnvironment` does
  */
 export async function openBackend({
-  environment = process.env,
-  prefer = backendsOf(environment),
-  cacheDirectory = defaultCacheDirectory(environment),
-  ...products
+  environment = readComputeEnvironment(),
+  prefer = environment.backends,
+  ...settings
 }: OpenBackendOptions = {}): Promise<Backend> {
-  configureProducts(products);
   registerGradients();
-  // What was asked for wrongly is said, before anything slower is taken in its place.
-  runningProcessor();
-  const choice = { cacheDirectory, version: chosenTensorflowVersion(environment) };
   const refusals: string[] = [];
   for (const name of prefer) {
-    const attempt = await tryBackend(name, choice);
+    const attempt = await tryBackend(name, environment, settings);
     if ('version' in attempt) {
       const before = refusals.length === 0 ? 'the first choice' : `not ${refusals.join('; not ')}`;
       const lacks = name === 'tensorflow' && !nativeOpsAreLoaded() ? ' (slower: without the fused ops)' : '';
@@ -65,106 +53,97 @@ export async function openBackend({
   throw new ComputeError('BACKEND_UNAVAILABLE', `No backend works: not ${refusals.join('; not ')}.`);
 }
 
-/**
- * The backends to try: the one that RETRACE_BACKEND names, or all in the order of choice.
- *
- * @throws ComputeError `BACKEND_UNAVAILABLE` when it names none that there is
- */
-export function backendsOf(environment: NodeJS.ProcessEnv): readonly BackendName[] {
-  const named = environment['RETRACE_BACKEND'];
-  if (named === undefined || named === '') return ORDER_OF_CHOICE;
-  const known = backendNames.find((name) => name === named);
-  if (known !== undefined) return [known];
-  throw new ComputeError(
-    'BACKEND_UNAVAILABLE',
-    `RETRACE_BACKEND is ${JSON.stringify(named)}; it must be one of ${backendNames.join(', ')}`,
-  );
-}
-
-/** Why a backend would not be chosen, in a few words, or null if all it needs is there. Loads nothing. */
+/** Says in a few words why a backend can't be used, or null if everything that it needs is there. Loads nothing. */
 export async function backendObstacle(
   name: BackendName,
-  choice: InstallationChoice = {
-    cacheDirectory: defaultCacheDirectory(),
-    version: chosenTensorflowVersion(),
-  },
+  environment: ComputeEnvironment = readComputeEnvironment(),
 ): Promise<string | null> {
+  const noGpu = environment.gpus.length === 0 ? 'no NVIDIA GPU is visible' : null;
   switch (name) {
     case 'tensorflow-cuda':
-      return gpuIsVisible() ? notInstalled(choice, 'cuda') : 'no NVIDIA GPU is visible';
+      return noGpu ?? notInstalled(environment, 'cuda');
     case 'tfjs-node-gpu':
-      if (!gpuIsVisible()) return 'no NVIDIA GPU is visible';
-      return officialObstacle('@tensorflow/tfjs-node-gpu');
+      return noGpu ?? officialObstacle('@tensorflow/tfjs-node-gpu');
     case 'tensorflow':
-      return notInstalled(choice, 'cpu');
+      return notInstalled(environment, 'cpu');
     case 'tfjs-node':
       return officialObstacle('@tensorflow/tfjs-node');
     case 'webgpu':
-      return webgpuObstacle(choice.cacheDirectory);
+      return webgpuObstacle(environment);
     case 'wasm':
     case 'cpu':
       return null;
   }
 }
 
-async function tryBackend(name: BackendName, choice: InstallationChoice): Promise<Attempt> {
-  const obstacle = await backendObstacle(name, choice);
+async function tryBackend(
+  name: BackendName,
+  environment: ComputeEnvironment,
+  settings: TensorflowSettings,
+): Promise<Attempt> {
+  const obstacle = await backendObstacle(name, environment);
   if (obstacle !== null) return { refusal: obstacle };
   try {
-    return { version: await activate(name, choice) };
+    return { version: await activate(name, environment, settings) };
   } catch (error) {
     return { refusal: `it does not load (${(error as Error).message.split('\n')[0]})` };
   }
 }
 
-async function activate(name: BackendName, choice: InstallationChoice): Promise<string> {
+async function activate(
+  name: BackendName,
+  environment: ComputeEnvironment,
+  settings: TensorflowSettings,
+): Promise<string> {
   switch (name) {
     case 'tensorflow-cuda':
-      return activateInstalled(choice, 'cuda', '@tensorflow/tfjs-node-gpu');
-    case 'tfjs-node-gpu':
-      return activateOfficial('@tensorflow/tfjs-node-gpu');
+      return activateInstalled('cuda', environment, settings);
     case 'tensorflow':
-      return activateInstalled(choice, 'cpu', '@tensorflow/tfjs-node');
+      return activateInstalled('cpu', environment, settings);
+    case 'tfjs-node-gpu':
     case 'tfjs-node':
-      return activateOfficial('@tensorflow/tfjs-node');
+      return activateOfficial(`@tensorflow/${name}`, settings);
     case 'webgpu':
-      return activateWebGpu(choice.cacheDirectory);
+      return activateWebGpu(environment.cacheDirectory);
     case 'wasm':
       await import('@tensorflow/tfjs-backend-wasm');
       registerWasmKernels();
-      return activatePackaged('wasm', '@tensorflow/tfjs-backend-wasm');
+      return activatePackaged('wasm');
     case 'cpu':
       await import('@tensorflow/tfjs-backend-cpu');
-      return activatePackaged('cpu', '@tensorflow/tfjs-backend-cpu');
+      return activatePackaged('cpu');
   }
 }
 
 async function activateInstalled(
-  { cacheDirectory, version }: InstallationChoice,
   variant: Variant,
-  packageName: string,
+  { cacheDirectory, tensorflowVersion: version, processor }: ComputeEnvironment,
+  settings: TensorflowSettings,
 ): Promise<string> {
   const installation = await findInstallation(cacheDirectory, { version, variant });
   if (installation === null) throw new Error('it was removed just now');
-  const native = variant === 'cpu' ? findNativeOps(installation.directory) : null;
-  const tensorflowVersion = await activateAddon(installation.bindingPath, packageName, native?.quiet);
+  const native = variant === 'cpu' ? findNativeOps(installation.directory, processor) : null;
+  const packageName = variant === 'cpu' ? '@tensorflow/tfjs-node' : '@tensorflow/tfjs-node-gpu';
+  const addon = { path: installation.bindingPath, packageName, quietPath: native?.quiet };
+  const tensorflowVersion = await activateAddon(addon, settings);
   if (native !== null) loadNativeOps(native.ops);
   return tensorflowVersion;
 }
 
-async function activateOfficial(packageName: string): Promise<string> {
-  const binding = findOfficialBinding(packageName);
-  if (binding === null) throw new Error('it was removed just now');
-  return activateAddon(binding, packageName);
+async function activateOfficial(packageName: string, settings: TensorflowSettings): Promise<string> {
+  const path = findOfficialBinding(packageName);
+  if (path === null) throw new Error('it was removed just now');
+  return activateAddon({ path, packageName }, settings);
 }
 
-async function activatePackaged(backend: string, packageName: string): Promise<string> {
+async function activatePackaged(backend: 'wasm' | 'cpu'): Promise<string> {
   if (!(await tf.setBackend(backend))) throw new Error('tfjs refuses it');
-  return (require(`${packageName}/package.json`) as { version: string }).version;
+  const { version } = require(`@tensorflow/tfjs-backend-${backend}/package.json`) as { version: string };
+  return version;
 }
 
 async function notInstalled(
-  { cacheDirectory, version }: InstallationChoice,
+  { cacheDirectory, tensorflowVersion: version }: ComputeEnvironment,
   variant: Variant,
 ): Promise<string | null> {
   if ((await findInstallation(cacheDirectory, { version, variant })) !== null) return null;

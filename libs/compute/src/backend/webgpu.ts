@@ -6,14 +6,19 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { compileFunction } from 'node:vm';
 import * as tf from '@tensorflow/tfjs-core';
-import { findWebGpu, WEBGPU_KERNELS, type WebGpuInstallation } from './installer/webgpu-installation.js';
+import type { ComputeEnvironment } from './compute-environment.js';
+import {
+  findWebGpu,
+  WEBGPU_KERNELS,
+  type WebGpuInstallation,
+} from './installer/webgpu/webgpu-installation.js';
 
 const require = createRequire(import.meta.url);
 
-/** tfjs's name of the backend. */
+/** The name by which tfjs knows the backend. */
 const WEBGPU_BACKEND = 'webgpu';
 
-/** The parts of Dawn's module that are used here. */
+/** The part of Dawn's module that is used here. */
 interface Dawn {
   readonly create: (options: string[]) => object;
   readonly globals: object;
@@ -21,25 +26,22 @@ interface Dawn {
 
 interface Adapter {
   readonly description: string;
-  /** A rasterizer on the processor: right, and slower than WebAssembly. */
+  /** Whether it computes on the processor, which is correct and slower than WebAssembly. */
   readonly isFallbackAdapter: boolean;
 }
 
 /**
- * Why WebGPU would not be chosen, in a few words, or null. The adapter is asked for in a process of its own, so that a
- * driver which fails there takes nothing with it.
+ * Says in a few words why WebGPU can't be used, or null. The adapter is asked for in a process of its own, so that a
+ * driver that crashes ends only that process.
  */
-export async function webgpuObstacle(
-  cacheDirectory: string,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<string | null> {
+export async function webgpuObstacle(environment: ComputeEnvironment): Promise<string | null> {
   const noDriver = 'Dawn finds no graphics driver (Vulkan, Metal or Direct3D 12)';
-  if (!mayHaveDriver(environment)) return noDriver;
-  const installation = findWebGpu(cacheDirectory);
+  if (!mayHaveDriver(environment.namesVulkanDriver)) return noDriver;
+  const installation = findWebGpu(environment.cacheDirectory);
   if (installation === null) return 'it is not installed (`retrace backend install --webgpu`)';
-  const adapter = await probeAdapter(installation, environment);
+  const adapter = await probeAdapter(installation);
   if (adapter === null) return noDriver;
-  if (adapter.isFallbackAdapter && environment['RETRACE_WEBGPU_SOFTWARE'] !== 'on') {
+  if (adapter.isFallbackAdapter && !environment.allowsSoftwareWebGpu) {
     return `${adapter.description} computes on the processor (RETRACE_WEBGPU_SOFTWARE=on allows it, for tests)`;
   }
   return null;
@@ -49,7 +51,7 @@ export async function webgpuObstacle(
 export async function activateWebGpu(cacheDirectory: string): Promise<string> {
   const installation = findWebGpu(cacheDirectory);
   if (installation === null) throw new Error('it was removed just now');
-  // The kernels look for what browsers have. Dawn lives as long as its `gpu` is referred to.
+  // The kernels expect the globals of a browser. Dawn is alive as long as its `gpu` is referred to.
   const { create, globals } = (await import(pathToFileURL(installation.dawnPath).href)) as Dawn;
   Object.assign(globalThis, globals);
   const navigator = (globalThis as { navigator?: object }).navigator ?? {};
@@ -61,8 +63,8 @@ export async function activateWebGpu(cacheDirectory: string): Promise<string> {
 }
 
 /**
- * Runs the kernels' file, which registers them. It lies in the cache, from where Node would find no tfjs-core, or
- * another one: it is given that of this process.
+ * Runs the kernels' file, which registers them. From the cache Node would resolve no tfjs-core, or another one, so the
+ * file is given the one of this process.
  */
 async function registerKernels({ kernelsPath }: WebGpuInstallation): Promise<void> {
   const source = await readFile(kernelsPath, 'utf8');
@@ -71,22 +73,18 @@ async function registerKernels({ kernelsPath }: WebGpuInstallation): Promise<voi
   run(require, module.exports, module);
 }
 
-/** Whether what is on the device can be read at once; from WebGPU it comes later, or never. */
+/** Says whether tensors can be read synchronously, which WebGPU does not allow. */
 export function readsSynchronously(): boolean {
   return tf.getBackend() !== WEBGPU_BACKEND;
 }
 
-/** Spares the machines that have no GPU the process that asks Dawn. */
-function mayHaveDriver(environment: NodeJS.ProcessEnv): boolean {
-  if (process.platform !== 'linux') return true;
-  const isNamed = ['VK_ICD_FILENAMES', 'VK_DRIVER_FILES'].some((name) => environment[name]);
-  return isNamed || ['/dev/dri', '/dev/dxg', '/dev/nvidiactl'].some((device) => existsSync(device));
+/** Says whether asking Dawn, which takes a process, can find anything. */
+function mayHaveDriver(isNamed: boolean): boolean {
+  if (isNamed || process.platform !== 'linux') return true;
+  return ['/dev/dri', '/dev/dxg', '/dev/nvidiactl'].some((device) => existsSync(device));
 }
 
-async function probeAdapter(
-  { dawnPath }: WebGpuInstallation,
-  environment: NodeJS.ProcessEnv,
-): Promise<Adapter | null> {
+async function probeAdapter({ dawnPath }: WebGpuInstallation): Promise<Adapter | null> {
   const program = `
     const { create } = await import(${JSON.stringify(pathToFileURL(dawnPath).href)});
     const { info } = (await create([]).requestAdapter()) ?? {};
@@ -94,7 +92,6 @@ async function probeAdapter(
     console.log(JSON.stringify(info ? { description, isFallbackAdapter } : null));`;
   try {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-      env: environment,
       timeout: 10_000,
     });
     return JSON.parse(stdout) as Adapter | null;

@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect } from 'vitest';
+import './tfjs-gradients.js';
 
 /** A differentiable function of tensors. */
 export type TensorFunction = (...inputs: tf.Tensor[]) => tf.Tensor;

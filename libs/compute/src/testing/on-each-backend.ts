@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { BackendName } from '../backend/backend.js';
 import { backendObstacle, openBackend } from '../backend/open-backend.js';
-import { enableNativeOps } from '../ops/native-op.js';
+import { enableNativeOps } from '../ops/kernels/native-op.js';
 
 interface TestedBackend {
   readonly title: string;

@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { openBackend } from '../backend/open-backend.js';
-import { matMul } from '../ops/mat-mul.js';
+import { matMul } from '../ops/products/mat-mul.js';
 
 /** Makes this module a program when it is run with this argument. */
 export const PROGRAM_FLAG = '--print-product-error';

@@ -1,17 +1,13 @@
 import type { Admin } from 'kafkajs';
 import { inject, vi } from 'vitest';
-import {
-  startBroker,
-  type BrokerAddresses,
-  type StartedBroker,
-} from '../../../../scripts/kafka/start-broker.mjs';
+import { startBroker, type BrokerAddresses, type StartedBroker } from '../../kafka-broker/start-broker.mjs';
 import type { EventLog } from '../event-log.js';
 import type { KafkaLogOptions } from './kafka-options.js';
 import { openKafkaLog } from './open-kafka-log.js';
 
 const provided = inject('kafkaBroker');
 
-/** Whether specs that need a broker can't run; the reason then stands in their titles. */
+/** Whether specs that need a broker can't run; their titles then give the reason. */
 export const noBroker = 'unavailable' in provided;
 
 /** The title of a suite that needs a broker. */
@@ -19,13 +15,13 @@ export function onBroker(title: string): string {
   return 'unavailable' in provided ? `${title} (skipped, because ${provided.unavailable})` : title;
 }
 
-/** The broker that all Kafka specs share; each log takes a prefix of its own. */
+/** The broker that all Kafka specs share; each log has its own prefix. */
 export function sharedBroker(): BrokerAddresses {
   if ('unavailable' in provided) throw new Error(provided.unavailable);
   return provided;
 }
 
-/** A broker for one spec alone, which it may kill. */
+/** A broker for one spec only, which it may kill. */
 export async function startOwnBroker(options?: { readonly proxiedPort: number }): Promise<StartedBroker> {
   const started = await startBroker(options);
   if ('unavailable' in started) throw new Error(started.unavailable);
@@ -34,17 +30,17 @@ export async function startOwnBroker(options?: { readonly proxiedPort: number })
 
 let numPrefixes = 0;
 
-/** A prefix under which no log is yet. */
+/** A prefix that no log uses yet. */
 export function newPrefix(): string {
   numPrefixes += 1;
   return `t${process.pid}-${Date.now()}-${numPrefixes}.`;
 }
 
 const TOPIC = 2;
-/** Where Kafka says that a setting comes from when the topic has it itself. */
+/** Kafka's number for the source of a setting that is set on the topic itself. */
 const TOPIC_SOURCE = 1;
 
-/** Settings of a topic's own, beside those it has; resolves when the broker goes by them, a moment after the controller took them. */
+/** Adds settings to those of a topic; resolves when the broker applies them, a moment after the controller has accepted them. */
 export async function setOnTopic(
   admin: Admin,
   topic: string,
@@ -55,7 +51,7 @@ export async function setOnTopic(
     const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] });
     return resources[0].configEntries;
   };
-  // kafkajs's request replaces all that the topic has.
+  // kafkajs's request replaces all settings of the topic.
   const own = (await describe())
     .filter((entry) => (entry as { configSource?: number }).configSource === TOPIC_SOURCE)
     .map(({ configName, configValue }) => [configName, configValue]);
@@ -73,9 +69,9 @@ export async function setOnTopic(
   );
 }
 
-/** Logs that one test opens, on the shared broker unless it says otherwise, and closes all at once. */
+/** Opens logs for a test, on the shared broker by default, and closes all of them at once. */
 export class OpenLogs {
-  readonly #logs: EventLog[] = [];
+  private readonly logs: EventLog[] = [];
 
   async open(options: Partial<KafkaLogOptions> = {}): Promise<EventLog> {
     const log = await openKafkaLog({
@@ -86,11 +82,11 @@ export class OpenLogs {
       requestDeadlineMs: 10_000,
       ...options,
     });
-    this.#logs.push(log);
+    this.logs.push(log);
     return log;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#logs.splice(0).map((log) => log.close()));
+    await Promise.all(this.logs.splice(0).map((log) => log.close()));
   }
 }

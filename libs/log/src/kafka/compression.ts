@@ -5,7 +5,7 @@ import type { KafkaCompression } from './kafka-options.js';
 
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
-/** Kafka's numbers of the codecs. */
+/** Kafka's numbers for the codecs. */
 export const COMPRESSION_TYPES: Readonly<Record<KafkaCompression, number>> = {
   none: CompressionTypes.None,
   gzip: CompressionTypes.GZIP,
@@ -26,7 +26,7 @@ type ZstdFunction = (
   callback: (error: Error | null, result: Buffer) => void,
 ) => void;
 
-/** What `node:zlib` has from Node.js 22.15 on; the types here are those of the oldest version that is supported. */
+/** The zstd functions of `node:zlib` in Node.js ≥ 22.15; the installed types are those of the oldest version that is supported. */
 interface ZlibWithZstd {
   readonly zstdCompress: ZstdFunction;
   readonly zstdDecompress: ZstdFunction;
@@ -45,14 +45,14 @@ async function loadZstd(): Promise<Zstd> {
   await writer.init();
   return {
     compress: (bytes) => Promise.resolve(writer.compress(bytes, ZSTD_LEVEL)),
-    // The other package can't read frames that don't say their size, as Java's streams write them.
+    // `@bokuweb/zstd-wasm` can't read frames without a size, which Java's streams write.
     decompress: (bytes) => Promise.resolve(reader.decompress(bytes)),
   };
 }
 
 let zstd: Promise<Zstd> | null = null;
 
-// kafkajs keeps one table of codecs for the process.
+// kafkajs has one table of codecs for the whole process.
 CompressionCodecs[CompressionTypes.ZSTD] = () => ({
   compress: async ({ buffer }: { readonly buffer: Buffer }) => {
     zstd ??= loadZstd();

@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log.js';
 import { openKafkaLog } from './open-kafka-log.js';
 
-/** The log of the contract suite at a location `<broker>/<prefix>`; batches are so small that large records go in fragments. */
+/** Opens the contract suite's log at a location `<broker>/<prefix>`; its batches are so small that large records are sent in fragments. */
 export function openContractLog(location: string): Promise<EventLog> {
   const [broker, prefix] = location.split('/');
   return openKafkaLog({

@@ -1,7 +1,7 @@
-import Broker from 'kafkajs/src/broker/index.js';
+import { brokerMethods } from './kafkajs-broker.fixture.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newPrefix, noBroker, onBroker, OpenLogs, sharedBroker } from './broker.fixture.js';
-import { holdExclusively, type ExclusiveRole, type RoleShare } from './exclusive-role.js';
+import { holdExclusively, type ExclusiveRole, type Share } from './exclusive-role.js';
 
 describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   const logs = new OpenLogs();
@@ -12,13 +12,13 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
   });
   afterAll(() => logs.close());
 
-  const hold = (role: string, waitMs: number, share?: RoleShare): Promise<ExclusiveRole> =>
+  const hold = (role: string, waitMs: number, share?: Share): Promise<ExclusiveRole> =>
     holdExclusively({ brokers: [sharedBroker().plaintext], prefix, createdBy: 'test' }, role, {
       waitMs,
       share,
     });
 
-  it('gives a role to one process at a time, whoever asks beside it, and to the next after its release', async () => {
+  it('gives a role to one process at a time, refuses others, and gives it to the next after its release', async () => {
     const first = await hold('collector-a', 10_000);
     await expect(hold('collector-a', 2_500)).rejects.toMatchObject({
       code: 'LOG_ROLE_TAKEN',
@@ -32,7 +32,7 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     await other.release();
   }, 40_000);
 
-  it('gives each share to one, and none under another number of shares meanwhile', async () => {
+  it('gives each share to one process, and refuses other numbers of shares meanwhile', async () => {
     const [first, second] = await Promise.all([
       hold('collector-c', 10_000, { index: 0, count: 2 }),
       hold('collector-c', 10_000, { index: 1, count: 2 }),
@@ -56,15 +56,15 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     await Promise.all([first.release(), again.release()]);
   }, 60_000);
 
-  it('keeps a role through errors after which kafkajs does not begin again', async () => {
+  it('keeps a role through errors after which kafkajs does not join the group again', async () => {
     const role = await hold('collector-d', 10_000);
-    // As after a restart: the coordinator knows the member no more, and can't be found for a while.
+    // The errors that follow a restart: the coordinator has forgotten the member, and can't be found for a while.
     const find = vi
-      .spyOn(Broker.prototype, 'findGroupCoordinator')
+      .spyOn(brokerMethods, 'findGroupCoordinator')
       .mockRejectedValueOnce(new Error('connection lost'))
       .mockRejectedValueOnce(new Error('connection lost'));
     const unknownMember = Object.assign(new Error('unknown member'), { type: 'UNKNOWN_MEMBER_ID' });
-    const heartbeat = vi.spyOn(Broker.prototype, 'heartbeat').mockRejectedValueOnce(unknownMember);
+    const heartbeat = vi.spyOn(brokerMethods, 'heartbeat').mockRejectedValueOnce(unknownMember);
     await vi.waitUntil(() => find.mock.calls.length > 2 && heartbeat.mock.calls.length > 1, {
       timeout: 20_000,
     });

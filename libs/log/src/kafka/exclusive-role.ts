@@ -1,16 +1,16 @@
-import './request-queue-fix.js';
-import kafkajs, { type PartitionAssigner } from 'kafkajs';
+import './kafkajs-internals.js';
+import kafkajs, { type Consumer, type PartitionAssigner } from 'kafkajs';
 import { LogError } from '../log-error.js';
 import { isUnauthorized, rootError, toLogError } from './kafka-errors.js';
-import { resolveKafkaOptions, type KafkaLogOptions } from './kafka-options.js';
+import { resolveKafkaOptions, type KafkaLogOptions, type ResolvedKafkaOptions } from './kafka-options.js';
 import { topicNames } from './log-topics.js';
 
 const { AssignerProtocol, Kafka, logLevel } = kafkajs;
 
-/** After this long without a heartbeat a holder counts as gone. */
+/** A holder without a heartbeat for this long counts as dead. */
 const SESSION_TIMEOUT_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
-/** After a failure, before the group is joined again. */
+/** Wait between a failure and joining the group again. */
 const REJOIN_MS = 500;
 const ASSIGNER = 'retrace-holder';
 
@@ -20,8 +20,8 @@ export interface ExclusiveRole {
   release(): Promise<void>;
 }
 
-/** One of `count` parts of a role, each with a holder of its own. */
-export interface RoleShare {
+/** One of `count` parts of a role, each of which has its own holder. */
+export interface Share {
   /** 0 … count − 1. */
   readonly index: number;
   readonly count: number;
@@ -29,23 +29,23 @@ export interface RoleShare {
 
 export interface HoldOptions {
   readonly waitMs?: number;
-  /** Without it the whole role. */
-  readonly share?: RoleShare;
+  /** Defaults to the whole role. */
+  readonly share?: Share;
 }
 
 interface Member {
   readonly isHolder: boolean;
   readonly sinceMs: number;
-  readonly share: RoleShare;
+  readonly share: Share;
 }
 
 /**
- * Holds a role that only one process at a time may play, or one share of it, such as the collector of a run: the membership of a
- * Kafka group that assigns partition 0 to whoever holds, and keeps it so. Holders agree in the number of shares: while one of two halves is
- * held, a third isn't given away. Waits for as long as a predecessor that died may still count as alive.
+ * Takes a role that only one process at a time may play, such as the collector of a run, or one share of it. The holder is the member of
+ * a Kafka group to which partition 0 is assigned, and stays so. All holders have the same number of shares: while one of two halves is
+ * held, no third can be taken. Waits for as long as a dead predecessor may still count as alive.
  *
- * A process that was stopped for longer than that learns of its loss only with its next heartbeat; what it appends until then is
- * later in the log than its successor's, and the first in log order wins.
+ * A process that was suspended for longer than a session learns only from its next heartbeat that it lost the role. Records that it appends until
+ * then come after its successor's in the log, and the first in log order wins.
  *
  * @throws LogError `LOG_ROLE_TAKEN` when another process holds it
  */
@@ -55,8 +55,27 @@ export async function holdExclusively(
   { waitMs = 2 * SESSION_TIMEOUT_MS, share = { index: 0, count: 1 } }: HoldOptions = {},
 ): Promise<ExclusiveRole> {
   const resolved = resolveKafkaOptions(options);
-  const { brokers, clientId, tls, sasl, prefix, stallTimeoutMs } = resolved;
+  const { prefix } = resolved;
   const topic = topicNames(resolved).control;
+  const sinceMs = Date.now();
+  const membership = new Membership(topic);
+  const self = (): Member => ({ isHolder: membership.isHolder, sinceMs, share });
+  const consumer = newConsumer(resolved, prefix + role, keepHolders(topic, self));
+  try {
+    const taken = new LogError('LOG_ROLE_TAKEN', describeTaken(role, share));
+    await membership.hold(consumer, { waitMs, taken });
+  } catch (error) {
+    await membership.release(consumer);
+    throw toLogError(`taking role ${role}`, resolved.brokers.join(','), error);
+  }
+  return { lost: membership.lost.signal, release: () => membership.release(consumer) };
+}
+
+function newConsumer(
+  { brokers, clientId, tls, sasl, stallTimeoutMs }: ResolvedKafkaOptions,
+  groupId: string,
+  assigner: PartitionAssigner,
+): Consumer {
   const kafka = new Kafka({
     brokers: [...brokers],
     clientId,
@@ -65,84 +84,97 @@ export async function holdExclusively(
     requestTimeout: stallTimeoutMs,
     logLevel: logLevel.NOTHING,
   });
-  let isHolder = false;
-  const sinceMs = Date.now();
-  const lost = new AbortController();
-  const consumer = kafka.consumer({
-    groupId: prefix + role,
+  return kafka.consumer({
+    groupId,
     sessionTimeout: SESSION_TIMEOUT_MS,
     rebalanceTimeout: SESSION_TIMEOUT_MS,
     heartbeatInterval: HEARTBEAT_MS,
     maxWaitTimeInMs: HEARTBEAT_MS,
-    // kafkajs begins again only after errors that it takes for passing, and a group whose coordinator isn't found is none of them.
+    // kafkajs restarts only after errors that it takes for temporary, and a group coordinator that isn't found is none of them.
     retry: { restartOnFailure: () => Promise.resolve(false) },
     allowAutoTopicCreation: false,
-    partitionAssigners: [keepHolders(topic, () => ({ isHolder, sinceMs, share }))],
+    partitionAssigners: [assigner],
   });
-  let isReleased = false;
-  let rejoin: NodeJS.Timeout | undefined;
-  let failure: unknown = null;
-  const join = (): Promise<void> => consumer.run({ autoCommit: false, eachMessage: () => Promise.resolve() });
-  const held = new Promise<void>((resolve, reject) => {
+}
+
+/** The membership of this process in the group of a role: joins again after failures, until it is released or refused. */
+class Membership {
+  isHolder = false;
+  readonly lost = new AbortController();
+  private isReleased = false;
+  private rejoining: NodeJS.Timeout | undefined;
+
+  constructor(private readonly topic: string) {}
+
+  /** Resolves once this process holds the role. @throws the last failure, or `taken`, after `waitMs` */
+  async hold(
+    consumer: Consumer,
+    { waitMs, taken }: { readonly waitMs: number; readonly taken: LogError },
+  ): Promise<void> {
+    let resolve = (): void => undefined;
+    let reject: (error: unknown) => void = () => undefined;
+    const held = new Promise<void>((onHeld, onFailure) => {
+      [resolve, reject] = [onHeld, onFailure];
+    });
+    held.catch(() => undefined);
+    let failure: unknown = null;
     const timer = setTimeout(() => {
-      reject(failure ?? new LogError('LOG_ROLE_TAKEN', describeTaken(role, share)));
+      reject(failure ?? taken);
     }, waitMs);
+    const join = (): Promise<void> =>
+      consumer.run({ autoCommit: false, eachMessage: () => Promise.resolve() });
     const fail = (error: unknown): void => {
-      if (isReleased) return;
+      if (this.isReleased) return;
       failure = error;
       if (isUnauthorized(rootError(error))) {
-        lost.abort();
-        clearTimeout(timer);
+        this.lost.abort();
         reject(error);
         return;
       }
-      // While no broker answers nobody else gets the role; the next join tells.
-      rejoin = setTimeout(() => void join().catch(fail), REJOIN_MS);
+      // While no broker answers, nobody else gets the role; the next join shows who has it.
+      this.rejoining = setTimeout(() => void join().catch(fail), REJOIN_MS);
     };
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       failure = null;
-      // The group is the point, not what it would read.
-      consumer.pause([{ topic }]);
-      const isAssigned = payload.memberAssignment[topic] as number[] | undefined;
-      if (isAssigned?.includes(0)) {
-        isHolder = true;
-        clearTimeout(timer);
+      // Only the membership is of use, not the records.
+      consumer.pause([{ topic: this.topic }]);
+      const isAssigned = (payload.memberAssignment[this.topic] as number[] | undefined)?.includes(0);
+      if (isAssigned === true) {
+        this.isHolder = true;
         resolve();
-      } else if (isHolder) {
-        lost.abort();
+      } else if (this.isHolder) {
+        this.lost.abort();
       }
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       fail(payload.error);
     });
-  });
-  held.catch(() => undefined);
-  const release = async (): Promise<void> => {
-    isReleased = true;
-    clearTimeout(rejoin);
-    await consumer.disconnect();
-  };
-  try {
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic] });
-    await join();
-    await held;
-  } catch (error) {
-    await release();
-    throw toLogError(`taking role ${role}`, brokers.join(','), error);
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [this.topic] });
+      await join();
+      await held;
+    } finally {
+      clearTimeout(timer);
+    }
   }
-  return { lost: lost.signal, release };
+
+  async release(consumer: Consumer): Promise<void> {
+    this.isReleased = true;
+    clearTimeout(this.rejoining);
+    await consumer.disconnect();
+  }
 }
 
-function describeTaken(role: string, { index, count }: RoleShare): string {
+function describeTaken(role: string, { index, count }: Share): string {
   if (count === 1) return `role ${role} is held by another process; stop that one, or wait until it is gone`;
   const other = `another process, or another number of shares than ${count} is in force`;
   return `share ${index + 1}/${count} of role ${role} is held by ${other}; stop that one, or wait until it is gone`;
 }
 
 /**
- * A share stays with its holder; with none, whoever came first gets it. The number of shares in force is that of the holders, or
- * with none of whoever came first.
+ * Assigns each share to its holder, or to the first that asked for it if there is no holder. The number of shares in force is that of the
+ * holders; without holders, that of the first member.
  */
 function keepHolders(topic: string, self: () => Member): PartitionAssigner {
   return () => ({

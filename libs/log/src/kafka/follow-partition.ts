@@ -1,15 +1,16 @@
-import type Broker from 'kafkajs/src/broker/index.js';
+import type { Broker } from './kafkajs-internals.js';
 import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
+import { orAborted } from '../or-aborted.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
-import { isRetriable, StalledError, toLogError, typeOf } from './kafka-errors.js';
+import { isRetriable, toLogError, typeOf } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 import type { Fetched, PartitionReader } from './partition-reader.js';
 
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 1_000;
 
-export interface FollowParts {
+interface FollowParts {
   readonly connection: KafkaConnection;
   readonly options: ResolvedKafkaOptions;
   readonly reader: PartitionReader;
@@ -20,9 +21,11 @@ export interface FollowParts {
 }
 
 /**
- * The records of a partition from an offset on, as they come, never an empty batch. It has a connection of its own to the leader,
- * on which fetches wait at the broker. Outages are waited out, however long: a follower that ends would have to be begun again
- * just there. A fetch that gets no answer in time is given up with its connection.
+ * Yields the records of a partition from an offset on, as they arrive, never an empty batch. It has its own connection to the leader, on
+ * which fetches wait at the broker. It waits until an outage is over, however long: the caller could only start again at the same
+ * offset. A fetch without an answer in time is given up, with its connection.
+ *
+ * @throws LogError `LOG_RECORDS_MISSING`; any code that no retry mends
  */
 export async function* followPartition(
   parts: FollowParts,
@@ -57,60 +60,38 @@ export async function* followPartition(
 }
 
 class Fetcher {
-  readonly #parts: FollowParts;
-  #broker: Broker | null = null;
-  #numDisconnects = 0;
+  private broker: Broker | null = null;
+  private numDisconnects = 0;
 
-  constructor(parts: FollowParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: FollowParts) {}
 
   /** Null when the signal aborts first. */
   async fetch(fromOffset: number): Promise<Fetched | null> {
-    const { signal, options } = this.#parts;
+    const { connection, options, signal } = this.parts;
     const timeoutMs = options.fetchWaitMs + options.stallTimeoutMs;
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => undefined;
-    const stalled = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new StalledError('fetch', timeoutMs));
-      }, timeoutMs);
-    });
-    const aborted = new Promise<null>((resolve) => {
-      onAbort = () => {
-        resolve(null);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-    });
-    try {
-      return await Promise.race([this.#fetch(fromOffset), stalled, aborted]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    return orAborted(connection.within('fetch', this.fetchNext(fromOffset), timeoutMs), signal);
   }
 
   disconnect(): void {
-    if (this.#broker !== null) destroyBroker(this.#broker);
-    this.#broker = null;
-    this.#numDisconnects += 1;
+    if (this.broker !== null) destroyBroker(this.broker);
+    this.broker = null;
+    this.numDisconnects += 1;
   }
 
-  async #fetch(fromOffset: number): Promise<Fetched> {
-    const { connection, options, reader, maxBytes } = this.#parts;
-    const broker = (this.#broker ??= await this.#connect());
+  private async fetchNext(fromOffset: number): Promise<Fetched> {
+    const { connection, options, reader, maxBytes } = this.parts;
+    const broker = (this.broker ??= await this.connect());
     if (connection.fatal !== null) throw connection.fatal;
     return reader.fetch(broker, fromOffset, { maxBytes, waitMs: options.fetchWaitMs });
   }
 
-  async #connect(): Promise<Broker> {
-    const { connection, reader, signal } = this.#parts;
-    const numDisconnects = this.#numDisconnects;
+  private async connect(): Promise<Broker> {
+    const { connection, reader, signal } = this.parts;
+    const numDisconnects = this.numDisconnects;
     return connection.once('connecting', async (cluster) => {
       const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
-      if (!signal.aborted && this.#numDisconnects === numDisconnects) return broker;
-      // It took so long that nobody waits for it any more.
+      if (!signal.aborted && this.numDisconnects === numDisconnects) return broker;
+      // Connecting took so long that nobody waits for it any more.
       destroyBroker(broker);
       throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');
     });

@@ -3,8 +3,8 @@ import type { KafkaConnection } from './kafka-connection.js';
 const NO_MEMBER = { groupGenerationId: -1, memberId: '' };
 
 /**
- * Positions of groups, kept as committed offsets of Kafka consumer groups without members: tools that watch the lag of
- * consumer groups show them. Kafka forgets a group that committed nothing for `offsets.retention.minutes`; cursors are advisory.
+ * Cursors of groups, stored as committed offsets of Kafka consumer groups without members, so tools that show the lag of consumer groups
+ * show them too. Kafka forgets a group that has committed nothing for `offsets.retention.minutes`; cursors are advisory.
  */
 export class GroupCursors {
   constructor(

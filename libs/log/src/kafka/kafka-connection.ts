@@ -1,66 +1,63 @@
-import './request-queue-fix.js';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import Broker from 'kafkajs/src/broker/index.js';
-import Cluster from 'kafkajs/src/cluster/index.js';
-import loggers from 'kafkajs/src/loggers/index.js';
+import kafkajs, { type Admin, type ISocketFactoryArgs, type KafkaConfig, type Logger } from 'kafkajs';
 import { LogError } from '../log-error.js';
 import { isConnectionError, isRetriable, NotReadyError, StalledError, toLogError } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
+import { newBroker, newCluster, type Broker, type Cluster } from './kafkajs-internals.js';
 
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 1_000;
 const KEEP_ALIVE_MS = 60_000;
 
-/** What is done with a connected cluster; throws what kafkajs throws. */
+const { Kafka, logLevel } = kafkajs;
+
+/** One attempt on a connected cluster; throws the errors of kafkajs. */
 type Attempt<T> = (cluster: Cluster) => Promise<T>;
 
 /**
- * The connections of one handle to the cluster, and the one place that retries: kafkajs gets a single try at everything, under
- * a time limit of ours, because its own retries can neither be stopped nor bounded.
+ * The connections of one handle to the cluster, and the only place that retries: kafkajs gets a single attempt at everything, under a time
+ * limit of ours, because its own retries can neither be stopped nor bounded.
  */
 export class KafkaConnection {
   readonly where: string;
-  /** Set when nothing this handle does can succeed any more; every later attempt rejects with it. */
+  /** Set when nothing on this handle can succeed any more; every later attempt rejects with it. */
   fatal: LogError | null = null;
-  /** Called while a recovery is under way: may set `fatal`, must not retry, which would wait for this very recovery. */
+  /** Called during a recovery. It may set `fatal`; it must not retry, because a retry waits for the recovery to end. */
   onReconnected: () => Promise<void> = () => Promise.resolve();
-  readonly #options: ResolvedKafkaOptions;
-  readonly #logger = loggers.createLogger({ level: 0, logCreator: () => () => undefined });
-  readonly #closing = new AbortController();
-  #topics: readonly string[] = [];
-  #cluster: Promise<Cluster> | null = null;
-  #recovering: Promise<void> | null = null;
-  #numConnects = 0;
+  private readonly options: ResolvedKafkaOptions;
+  private readonly logger: Logger;
+  private readonly closingController = new AbortController();
+  private topics: readonly string[] = [];
+  private cluster: Promise<Cluster> | null = null;
+  private recovering: Promise<void> | null = null;
+  private numConnects = 0;
 
   constructor(options: ResolvedKafkaOptions) {
-    this.#options = options;
+    this.options = options;
     this.where = options.brokers.join(',');
+    this.logger = new Kafka({ brokers: [...options.brokers], logLevel: logLevel.NOTHING }).logger();
   }
 
   /** Aborted by `close`. */
   get closing(): AbortSignal {
-    return this.#closing.signal;
+    return this.closingController.signal;
   }
 
-  /** From now on metadata is about these topics; they must exist. */
+  /** Sets the topics, which must exist, whose metadata is kept. @throws LogError */
   async watchTopics(topics: readonly string[]): Promise<void> {
-    this.#topics = topics;
+    this.topics = topics;
     await this.retrying('looking up topics', (cluster) => cluster.addMultipleTargetTopics(topics));
   }
 
   /**
-   * Tries until it succeeds, the error is one that no retry mends, or the time is over.
+   * Tries until an attempt succeeds, an error is permanent, or `requestDeadlineMs` is over.
    *
    * @throws LogError
    */
-  async retrying<T>(
-    what: string,
-    attempt: Attempt<T>,
-    { deadlineMs = this.#options.requestDeadlineMs }: { readonly deadlineMs?: number } = {},
-  ): Promise<T> {
-    const giveUpAt = performance.now() + deadlineMs;
+  async retrying<T>(what: string, attempt: Attempt<T>): Promise<T> {
+    const giveUpAt = performance.now() + this.options.requestDeadlineMs;
     for (let backoffMs = MIN_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS)) {
       try {
         return await this.once(what, attempt);
@@ -73,21 +70,20 @@ export class KafkaConnection {
     }
   }
 
-  /** One attempt under the time limit for a request; rejects with what kafkajs throws, or `StalledError`. */
+  /** Makes one attempt under the time limit of a request. @throws the errors of kafkajs; StalledError; LogError `LOG_CLOSED` or `fatal` */
   async once<T>(what: string, attempt: Attempt<T>): Promise<T> {
     if (this.fatal !== null) throw this.fatal;
     if (this.closing.aborted)
       throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.where} is closed`);
-    const connected = this.#connected();
+    const connected = this.connected();
     return this.within(
       what,
       connected.then((cluster) => attempt(cluster)),
     );
   }
 
-  /** `promise`, or a `StalledError` when it takes longer than a request may. */
-  async within<T>(what: string, promise: Promise<T>): Promise<T> {
-    const timeoutMs = this.#options.stallTimeoutMs;
+  /** Settles like `promise`. @throws StalledError after `timeoutMs`, by default the time that a request may take */
+  async within<T>(what: string, promise: Promise<T>, timeoutMs = this.options.stallTimeoutMs): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const stalled = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -101,24 +97,24 @@ export class KafkaConnection {
     }
   }
 
-  /** After a failed attempt: renews the metadata, or the connections if that fails too, and waits. Never rejects. */
+  /** Renews the metadata after a failed attempt, or the connections if that fails too, and waits. Never rejects. */
   async recover(error: unknown, backoffMs: number): Promise<void> {
-    this.#recovering ??= this.#recover(error).finally(() => {
-      this.#recovering = null;
+    this.recovering ??= this.reconnect(error).finally(() => {
+      this.recovering = null;
     });
-    await this.#recovering;
+    await this.recovering;
     await sleep(backoffMs, undefined, { signal: this.closing }).catch(() => undefined);
   }
 
-  async #recover(error: unknown): Promise<void> {
+  private async reconnect(error: unknown): Promise<void> {
     if (this.closing.aborted) return;
     try {
       if (error instanceof StalledError) throw error;
-      const cluster = await this.within('connecting', this.#connected());
+      const cluster = await this.within('connecting', this.connected());
       await this.within('renewing metadata', cluster.refreshMetadata());
       if (isConnectionError(error)) await this.onReconnected();
     } catch {
-      this.#dropCluster();
+      this.dropCluster();
     }
   }
 
@@ -127,26 +123,12 @@ export class KafkaConnection {
     return cluster.findBroker({ nodeId: leaderId(cluster, topic, partition) });
   }
 
-  /** A connection of its own to the leader, for requests that wait there: a broker answers a connection's requests one by one. */
+  /** Opens another connection to the leader, for requests that wait there: a broker answers the requests of a connection one by one. */
   async openLeader(cluster: Cluster, topic: string, partition: number): Promise<Broker> {
     const leader = leaderId(cluster, topic, partition);
     const target = cluster.brokerPool.metadata?.brokers.find(({ nodeId }) => String(nodeId) === leader);
     if (target === undefined) throw new NotReadyError(`broker ${leader} is unknown`);
-    return this.openBroker(cluster, target);
-  }
-
-  async openBroker(
-    cluster: Cluster,
-    target: { readonly nodeId: number; readonly host: string; readonly port: number },
-  ): Promise<Broker> {
-    const connectionPool = await cluster.connectionPoolBuilder.build(target);
-    const { nodeId } = target;
-    const broker = new Broker({
-      connectionPool,
-      logger: this.#logger,
-      nodeId,
-      allowAutoTopicCreation: false,
-    });
+    const broker = await newBroker(cluster, target, this.logger);
     try {
       await broker.connect();
     } catch (error) {
@@ -156,47 +138,51 @@ export class KafkaConnection {
     return broker;
   }
 
-  close(): void {
-    this.#closing.abort();
-    this.#dropCluster();
+  /**
+   * Like `retrying`, for tasks of kafkajs's public admin client, which connects for each attempt.
+   *
+   * @throws LogError
+   */
+  async administering<T>(what: string, task: (admin: Admin) => Promise<T>): Promise<T> {
+    return this.retrying(what, async () => {
+      const admin = new Kafka(this.settings()).admin();
+      try {
+        await admin.connect();
+        return await task(admin);
+      } finally {
+        // Not awaited: it waits for answers that may never come.
+        void admin.disconnect().catch(() => undefined);
+      }
+    });
   }
 
-  #connected(): Promise<Cluster> {
-    if (this.#cluster !== null) return this.#cluster;
-    const connecting = this.#connect();
-    this.#cluster = connecting;
+  close(): void {
+    this.closingController.abort();
+    this.dropCluster();
+  }
+
+  private connected(): Promise<Cluster> {
+    if (this.cluster !== null) return this.cluster;
+    const connecting = this.connect();
+    this.cluster = connecting;
     connecting.catch(() => {
-      // One that was given up as stalled must not take its successor along.
-      if (this.#cluster === connecting) this.#cluster = null;
+      // A connection that was given up as stalled must not remove its successor.
+      if (this.cluster === connecting) this.cluster = null;
     });
     return connecting;
   }
 
-  async #connect(): Promise<Cluster> {
-    const { brokers, clientId, sasl, tls, stallTimeoutMs } = this.#options;
-    // kafkajs begins with the first; with a single try that has to be another one each time.
-    const first = this.#numConnects++ % brokers.length;
-    const cluster = new Cluster({
-      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
-      clientId,
-      sasl,
-      ssl: tls,
-      logger: this.#logger,
-      socketFactory: openSocket,
-      connectionTimeout: Math.min(stallTimeoutMs, 5_000),
-      authenticationTimeout: stallTimeoutMs,
-      reauthenticationThreshold: 10_000,
-      // The last resort behind the time limits here, which act first and give the connection up.
-      requestTimeout: 10 * stallTimeoutMs,
-      enforceRequestTimeout: true,
+  private async connect(): Promise<Cluster> {
+    const cluster = newCluster({
+      ...this.settings(),
+      logger: this.logger,
       metadataMaxAge: 300_000,
       allowAutoTopicCreation: false,
       maxInFlightRequests: null,
-      retry: { retries: 0, initialRetryTime: MIN_BACKOFF_MS },
     });
     try {
       await cluster.connect();
-      if (this.#topics.length > 0) await cluster.addMultipleTargetTopics(this.#topics);
+      if (this.topics.length > 0) await cluster.addMultipleTargetTopics(this.topics);
       return cluster;
     } catch (error) {
       destroyCluster(cluster);
@@ -204,9 +190,30 @@ export class KafkaConnection {
     }
   }
 
-  #dropCluster(): void {
-    const dropped = this.#cluster;
-    this.#cluster = null;
+  private settings(): KafkaConfig {
+    const { brokers, clientId, sasl, tls, stallTimeoutMs } = this.options;
+    // kafkajs begins with the first broker. As it gets one try only, that must be another broker each time.
+    const first = this.numConnects++ % brokers.length;
+    return {
+      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
+      clientId,
+      sasl: sasl as KafkaConfig['sasl'],
+      ssl: tls,
+      socketFactory: openSocket,
+      connectionTimeout: Math.min(stallTimeoutMs, 5_000),
+      authenticationTimeout: stallTimeoutMs,
+      reauthenticationThreshold: 10_000,
+      // The last resort behind the time limits of this class, which act first and give the connection up.
+      requestTimeout: 10 * stallTimeoutMs,
+      enforceRequestTimeout: true,
+      retry: { retries: 0, initialRetryTime: MIN_BACKOFF_MS },
+      logLevel: logLevel.NOTHING,
+    };
+  }
+
+  private dropCluster(): void {
+    const dropped = this.cluster;
+    this.cluster = null;
     dropped?.then(destroyCluster, () => undefined);
   }
 }
@@ -234,17 +241,10 @@ function leaderId(cluster: Cluster, topic: string, partition: number): string {
   return leader;
 }
 
-interface SocketTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly ssl: object | null;
-  readonly onConnect: () => void;
-}
-
-/** As kafkajs opens sockets, but without Nagle's delay. */
-function openSocket({ host, port, ssl, onConnect }: SocketTarget): ReturnType<typeof connectTcp> {
+/** Opens a socket as kafkajs does, but without Nagle's delay. */
+function openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
   const socket =
-    ssl === null
+    (ssl as object | null) === null
       ? connectTcp({ host, port }, onConnect)
       : connectTls({ host, port, servername: /^[\d.]+$|:/.test(host) ? undefined : host, ...ssl }, onConnect);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);

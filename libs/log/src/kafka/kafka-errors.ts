@@ -1,14 +1,14 @@
 import { TrajectoryError } from '@retrace/trajectory';
 import { LogError, type LogErrorCode } from '../log-error.js';
 
-/** What kafkajs throws: `type` is Kafka's name of an error that a broker answered with. */
+/** An error of kafkajs; `type` is Kafka's name for the error with which a broker answered. */
 interface KafkaJsError extends Error {
   readonly type?: string;
   readonly retriable?: boolean;
   readonly cause?: unknown;
 }
 
-/** A request without an answer in time: whether it took effect is unknown, and the connection can't be trusted. */
+/** A request had no answer in time: whether it took effect is unknown, and its connection can't be trusted. */
 export class StalledError extends Error {
   readonly retriable = true;
   constructor(what: string, timeoutMs: number) {
@@ -17,7 +17,7 @@ export class StalledError extends Error {
   }
 }
 
-/** A state that passes by itself, such as an election of a leader. */
+/** A temporary state of the cluster, such as the election of a leader. */
 export class NotReadyError extends Error {
   readonly retriable = true;
 }
@@ -30,7 +30,7 @@ const UNAUTHORIZED = new Set([
   'UNSUPPORTED_SASL_MECHANISM',
 ]);
 
-/** Answers by which a broker says for sure that it did not take the batch. */
+/** Answers that mean for certain that the broker did not take the batch. */
 const REFUSALS = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -40,7 +40,7 @@ const REFUSALS = new Set([
   'MESSAGE_TOO_LARGE',
 ]);
 
-/** Answers after which the producer's id or count is of no use: it must begin anew under another id. */
+/** Answers after which the producer's id or count is useless: it must start again under another id. */
 const LOST_PRODUCER = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'DUPLICATE_SEQUENCE_NUMBER',
@@ -50,7 +50,7 @@ const LOST_PRODUCER = new Set([
   'PRODUCER_FENCED',
 ]);
 
-/** The error itself, out of the retry wrappers of kafkajs. */
+/** Unwraps an error from kafkajs's retry errors. */
 export function rootError(error: unknown): KafkaJsError {
   let root = error instanceof Error ? (error as KafkaJsError) : new Error(String(error));
   while (isWrapper(root) && root.cause instanceof Error) root = root.cause;
@@ -68,7 +68,7 @@ export function typeOf(error: unknown): string {
 export function isRetriable(error: unknown): boolean {
   if (error instanceof TrajectoryError) return false;
   const root = rootError(error);
-  // kafkajs forgets why no broker named the group's coordinator; on a new cluster its topic is just being made.
+  // kafkajs does not say why no broker named the group's coordinator; on a new cluster the coordinator's topic is still being created.
   return (
     !isUnauthorized(root) && (root.retriable === true || root.name === 'KafkaJSGroupCoordinatorNotFound')
   );
@@ -82,7 +82,7 @@ export function isLostProducer(error: unknown): boolean {
   return LOST_PRODUCER.has(typeOf(error));
 }
 
-/** Whether the connection to the broker is to blame, in place of what the broker answered. */
+/** Whether the connection to the broker failed, as opposed to an error that the broker answered. */
 export function isConnectionError(error: unknown): boolean {
   const { name } = rootError(error);
   return (
@@ -94,12 +94,12 @@ export function isConnectionError(error: unknown): boolean {
   );
 }
 
-/** Whether user, password or rights are to blame, which no retry mends. */
+/** Whether the user, password or access rights were refused, which no retry mends. */
 export function isUnauthorized({ name, type = '' }: KafkaJsError): boolean {
   return UNAUTHORIZED.has(type) || name === 'KafkaJSSASLAuthenticationError';
 }
 
-/** What kafkajs threw as a `LogError` that says what failed; our own errors as they are. */
+/** Turns an error of kafkajs into a `LogError` that says what failed; leaves our own errors as they are. */
 export function toLogError(what: string, where: string, error: unknown): LogError | TrajectoryError {
   if (error instanceof TrajectoryError) return error;
   const root = rootError(error);
@@ -109,6 +109,10 @@ export function toLogError(what: string, where: string, error: unknown): LogErro
   if (isUnauthorized(root))
     return fail('LOG_UNAUTHORIZED', `${root.message}; check user, password and access rights`, false);
   if (isConnectionError(root))
-    return fail('LOG_UNREACHABLE', `${root.message}; is it there, and is its listener plain or TLS?`, true);
+    return fail(
+      'LOG_UNREACHABLE',
+      `${root.message}; check that a broker runs there, and whether its listener uses TLS`,
+      true,
+    );
   return fail('LOG_FAILED', root.message, isRetriable(root));
 }

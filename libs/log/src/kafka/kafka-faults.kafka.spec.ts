@@ -1,6 +1,7 @@
-import Broker from 'kafkajs/src/broker/index.js';
+import { brokerMethods } from './kafkajs-broker.fixture.js';
+import type { Broker } from './kafkajs-internals.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { StartedBroker } from '../../../../scripts/kafka/start-broker.mjs';
+import type { StartedBroker } from '../../kafka-broker/start-broker.mjs';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { leastShareOfCore } from '../contract/idle-share.contract.js';
 import { collect, readAll, textOf, texts } from '../contract/records.contract.js';
@@ -13,12 +14,12 @@ import { PartitionProducer } from './partition-producer.js';
 import { messageOf } from './record-batch.js';
 import { TcpProxy } from './tcp-proxy.fixture.js';
 
-/** A control event whose payload is a text that can be found among the bytes of an answer. */
+/** A control event with a text that can be found in the bytes of an answer. */
 function eventSaying(text: string): Buffer {
   return Buffer.from(encodeEvent(sampleControlEvent('LogOpened', { createdBy: text })));
 }
 
-/** Appends `label/0`, `label/1` … one by one until told to stop; gives what was acknowledged. */
+/** Appends `label/0`, `label/1` … one by one until told to stop; returns the acknowledged ones. */
 function appendSteadily(
   log: EventLog,
   label: string,
@@ -64,7 +65,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
   const open = (options = {}) => logs.open({ brokers: [broker.addresses.plaintext], ...options });
   const openThroughProxy = (options = {}) => logs.open({ brokers: [proxy.address], ...options });
 
-  it('loses and doubles nothing acknowledged, and follows on, when the broker is killed under it', async () => {
+  it('loses and doubles no acknowledged record, and keeps following, when the broker is killed', async () => {
     const log = await open();
     const aborting = new AbortController();
     const seen: LogRecord[] = [];
@@ -101,8 +102,8 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     expect(seen.map((record) => [record.offset, textOf(record)])).toEqual(records);
   }, 180_000);
 
-  it('gives an append up at its own deadline, and appends under a new producer id after that', async () => {
-    const produce = vi.spyOn(Broker.prototype, 'produce');
+  it('fails an append at its deadline, and appends under a new producer id after that', async () => {
+    const produce = vi.spyOn(brokerMethods, 'produce');
     const log = await open({ deliveryTimeoutMs: 700, stallTimeoutMs: 500 });
     await log.append('trajectories', 0, texts('before'));
     await broker.command('kill');
@@ -116,7 +117,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     await broker.command('start');
     let numTries = 0;
     await vi.waitFor(() => log.append('trajectories', 0, texts(`after ${++numTries}`)), { timeout: 30_000 });
-    // A try that was given up may have landed all the same.
+    // An attempt that was given up may still have landed.
     const landed = (await readAll(log)).map(([, text]) => text);
     expect(landed[0]).toBe('before');
     expect(landed).not.toContain('lost');
@@ -125,12 +126,12 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     expect(producerIds.at(-1)).not.toBe(producerIds[1]);
   }, 90_000);
 
-  it('sends one topic and one partition a request, one batch of a partition at a time', async () => {
+  it('sends one partition in each request, and one batch of a partition at a time', async () => {
     const log = await open({ numTrajectoryPartitions: 4 });
     let numUnderWay = 0;
     let most = 0;
-    const real = Broker.prototype.produce;
-    const produce = vi.spyOn(Broker.prototype, 'produce').mockImplementation(async function (
+    const real = brokerMethods.produce;
+    const produce = vi.spyOn(brokerMethods, 'produce').mockImplementation(async function (
       this: Broker,
       request,
     ) {
@@ -153,11 +154,11 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
       expect(acks).toBe(-1);
     }
     expect(most).toBe(1);
-    // Appends share requests: far fewer of these than of those.
+    // Appends share requests, so there are far fewer requests than appends.
     expect(produce.mock.calls.length).toBeLessThan(100);
   });
 
-  it('goes on under a new producer id when the broker has lost count of the old one', async () => {
+  it('appends under a new producer id when the broker has lost count of the old one', async () => {
     const prefix = newPrefix();
     await (await open({ prefix })).close();
     const options = resolveKafkaOptions({ brokers: [broker.addresses.plaintext], prefix, createdBy: 'test' });
@@ -170,7 +171,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     );
     const messagesOf = (...values: string[]) => texts(...values).map(messageOf);
     expect(await producers[0].send(messagesOf('a', 'b', 'c'))).toBe(0);
-    const produce = vi.spyOn(Broker.prototype, 'produce');
+    const produce = vi.spyOn(brokerMethods, 'produce');
     // The broker expects number 3 from this producer id and gets 0.
     expect(await producers[1].send(messagesOf('d'))).toBe(3);
     expect(produce).toHaveBeenCalledTimes(2);
@@ -193,7 +194,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
   });
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'gets over the loss of an answer and of the %i. one after it',
+    'appends and reads although one answer and the %i. one after it are lost',
     async (later) => {
       const log = await openThroughProxy({ requestDeadlineMs: 5_000 });
       await log.append('trajectories', 0, texts('a'));
@@ -204,13 +205,13 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     },
   );
 
-  it('finds the cluster through whichever broker of the list is there', async () => {
+  it('finds the cluster through the only broker of the list that answers', async () => {
     const dead = ['127.0.0.1:1', '127.0.0.1:2'];
     const log = await logs.open({ brokers: [...dead, broker.addresses.plaintext] });
     expect(await log.append('trajectories', 0, texts('a'))).toEqual({ firstOffset: 0 });
   });
 
-  it('makes the connection anew when a broker falls silent, for appends, reads and follows', async () => {
+  it('reconnects appends, reads and follows when a broker falls silent', async () => {
     const log = await openThroughProxy({ stallTimeoutMs: 400, fetchWaitMs: 100 });
     await log.append('trajectories', 0, texts('a'));
     const following = log.follow('trajectories', 0, 0)[Symbol.asyncIterator]();
@@ -221,7 +222,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     expect(await log.append('trajectories', 0, texts('b'))).toEqual({ firstOffset: 1 });
     const { value } = (await next) as { value: LogRecord[] };
     expect(value.map(textOf)).toEqual(['b']);
-    // Not kafkajs's own time limit, which is ten times as long here.
+    // kafkajs's own time limit is ten times as long in this test.
     expect(performance.now() - silentSince).toBeLessThan(3_000);
     proxy.silenceConnections();
     expect(await log.endOffset('trajectories', 0)).toBe(2);
@@ -229,7 +230,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     await following.return?.();
   });
 
-  it('fetches again what was damaged on its way', async () => {
+  it('fetches a record again that was damaged in transit', async () => {
     const log = await openThroughProxy();
     await log.append('trajectories', 0, [
       eventSaying('a neighbour'),
@@ -250,7 +251,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     expect(records.map(({ bytes }) => decodeEvent(bytes).ok)).toEqual([true, true, true]);
   });
 
-  it('hands out what lies damaged in the log, where the checksum of its frame tells every reader', async () => {
+  it('returns a record that is damaged in the log, whose checksum shows that to every reader', async () => {
     const log = await open();
     const damaged = eventSaying('text');
     damaged[damaged.length - 1] ^= 1;
@@ -259,7 +260,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     expect(decoded.map((event) => (event.ok ? 'ok' : event.code))).toEqual(['ok', 'CHECKSUM_MISMATCH', 'ok']);
   });
 
-  it('ends a follow at once when it is aborted while the broker is away', async () => {
+  it('ends an aborted follow at once while the broker is unavailable', async () => {
     const log = await open();
     const aborting = new AbortController();
     const following = collect(log.follow('trajectories', 0, 0, { signal: aborting.signal }));
@@ -273,7 +274,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     await broker.command('start');
   }, 90_000);
 
-  it('costs less than 2 % of a core while it follows and nothing comes', async () => {
+  it('takes less than 2 % of a core while it follows and no record arrives', async () => {
     const log = await open();
     const aborting = new AbortController();
     const following = [0, 1].map((partition) =>

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TrajectoryError } from '@retrace/trajectory';
 import { LogError } from '../log-error.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DEFAULT_MAX_RECORDS,
+  requireOffset,
+  requirePartition,
+  requireRecords,
+} from '../log-arguments.js';
 import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { followPartition } from './follow-partition.js';
@@ -14,8 +20,6 @@ import { PartitionReader, type Fetched } from './partition-reader.js';
 import { PartitionWriter } from './partition-writer.js';
 
 const CURSOR_POLL_MS = 50;
-const DEFAULT_MAX_RECORDS = 10_000;
-const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface KafkaLogParts {
   readonly connection: KafkaConnection;
@@ -35,20 +39,20 @@ export class KafkaLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes: number;
   readonly maxEventBytes: number;
-  readonly #connection: KafkaConnection;
-  readonly #options: ResolvedKafkaOptions;
-  readonly #cursors: GroupCursors;
-  readonly #partitions: Readonly<Record<Stream, readonly Partition[]>>;
-  readonly #closing = new AbortController();
-  #closed: Promise<void> | null = null;
+  private readonly connection: KafkaConnection;
+  private readonly options: ResolvedKafkaOptions;
+  private readonly cursors: GroupCursors;
+  private readonly partitions: Readonly<Record<Stream, readonly Partition[]>>;
+  private readonly closing = new AbortController();
+  private closed: Promise<void> | null = null;
 
   constructor({ connection, options, logId, numTrajectoryPartitions }: KafkaLogParts) {
     this.logId = logId;
     this.maxRecordBytes = options.maxRecordBytes;
     this.maxEventBytes = options.maxEventBytes;
-    this.#connection = connection;
-    this.#options = options;
-    this.#cursors = new GroupCursors(connection, options.prefix);
+    this.connection = connection;
+    this.options = options;
+    this.cursors = new GroupCursors(connection, options.prefix);
     const names = topicNames(options);
     const partitionsOf = (stream: Stream, count: number): readonly Partition[] =>
       Array.from({ length: count }, (_, partition) => {
@@ -60,14 +64,14 @@ export class KafkaLog implements EventLog {
           writer: new PartitionWriter(producer, options.maxBatchBytes),
         };
       });
-    this.#partitions = {
+    this.partitions = {
       trajectories: partitionsOf('trajectories', numTrajectoryPartitions),
       control: partitionsOf('control', 1),
     };
   }
 
   numPartitions(stream: Stream): number {
-    return this.#partitions[stream].length;
+    return this.partitions[stream].length;
   }
 
   async append(
@@ -75,16 +79,8 @@ export class KafkaLog implements EventLog {
     partition: number,
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
-    const { writer } = this.#partition(stream, partition);
-    if (records.length === 0) {
-      throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
-    }
-    for (const record of records) {
-      if (record.length > this.maxRecordBytes) {
-        const message = `record has ${record.length} bytes; must have at most ${this.maxRecordBytes}`;
-        throw new LogError('LOG_RECORD_TOO_LARGE', message);
-      }
-    }
+    const { writer } = this.partition(stream, partition);
+    requireRecords(records, this.maxRecordBytes);
     return { firstOffset: await writer.submit(records) };
   }
 
@@ -94,25 +90,25 @@ export class KafkaLog implements EventLog {
     fromOffset: number,
     options: ReadOptions = {},
   ): Promise<LogRecord[]> {
-    const { reader } = this.#partition(stream, partition);
-    requireOffset('fromOffset', fromOffset);
+    const { reader } = this.partition(stream, partition);
+    requireOffset('fromOffset', fromOffset, Number.MAX_SAFE_INTEGER);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
     for (let nextOffset = fromOffset; ;) {
-      const fetched = await this.#fetch(reader, nextOffset, maxBytes);
+      const fetched = await this.fetch(reader, nextOffset, maxBytes);
       if (fetched === null) return [];
       const [first = []] = slices(fetched.records, maxRecords, maxBytes);
-      // What was there may have been fragments alone.
+      // The fetched messages may have been fragments only.
       if (first.length > 0 || fetched.nextOffset >= fetched.endOffset) return first;
       nextOffset = fetched.nextOffset;
     }
   }
 
   async endOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#partition(stream, partition).reader.endOffset();
+    return this.partition(stream, partition).reader.endOffset();
   }
 
   async startOffset(stream: Stream, partition: number): Promise<number> {
-    return this.#partition(stream, partition).reader.startOffset();
+    return this.partition(stream, partition).reader.startOffset();
   }
 
   async *follow(
@@ -121,14 +117,14 @@ export class KafkaLog implements EventLog {
     fromOffset: number,
     options: FollowOptions = {},
   ): AsyncGenerator<LogRecord[], void, undefined> {
-    const { reader } = this.#partition(stream, partition);
-    requireOffset('fromOffset', fromOffset);
+    const { reader } = this.partition(stream, partition);
+    requireOffset('fromOffset', fromOffset, Number.MAX_SAFE_INTEGER);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
-    const signals = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const signals = [this.closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
     const signal = AbortSignal.any(signals);
     const fetched = followPartition({
-      connection: this.#connection,
-      options: this.#options,
+      connection: this.connection,
+      options: this.options,
       reader,
       fromOffset,
       maxBytes,
@@ -143,17 +139,17 @@ export class KafkaLog implements EventLog {
   }
 
   async readCursor(group: string, stream: Stream, partition: number): Promise<number | null> {
-    const { topic } = this.#partition(stream, partition);
-    return this.#cursors.read(group, topic, partition);
+    const { topic } = this.partition(stream, partition);
+    return this.cursors.read(group, topic, partition);
   }
 
   async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
-    const { topic } = this.#partition(stream, partition);
-    requireOffset('nextOffset', nextOffset);
-    return this.#cursors.commit(group, topic, partition, nextOffset);
+    const { topic } = this.partition(stream, partition);
+    requireOffset('nextOffset', nextOffset, Number.MAX_SAFE_INTEGER);
+    return this.cursors.commit(group, topic, partition, nextOffset);
   }
 
-  /** Asks the group coordinator every 50 ms: Kafka tells nobody of a commit. */
+  /** Asks the group coordinator every 50 ms, because Kafka does not notify anybody of a commit. */
   async cursorReached(
     group: string,
     stream: Stream,
@@ -161,7 +157,7 @@ export class KafkaLog implements EventLog {
     nextOffset: number,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    requireOffset('nextOffset', nextOffset);
+    requireOffset('nextOffset', nextOffset, Number.MAX_SAFE_INTEGER);
     for (;;) {
       if (signal?.aborted) return false;
       const cursor = await this.readCursor(group, stream, partition);
@@ -171,20 +167,24 @@ export class KafkaLog implements EventLog {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.closed ??= this.drainAndClose();
+    return this.closed;
   }
 
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    const partitions = [...this.#partitions.trajectories, ...this.#partitions.control];
+  private async drainAndClose(): Promise<void> {
+    this.closing.abort();
+    const partitions = [...this.partitions.trajectories, ...this.partitions.control];
     await Promise.all(partitions.map(({ writer }) => writer.drain()));
-    this.#connection.close();
+    this.connection.close();
   }
 
-  /** Null when there is nothing at the offset yet. */
-  async #fetch(reader: PartitionReader, fromOffset: number, maxBytes: number): Promise<Fetched | null> {
-    const connection = this.#connection;
+  /** Null when the offset has no record yet. */
+  private async fetch(
+    reader: PartitionReader,
+    fromOffset: number,
+    maxBytes: number,
+  ): Promise<Fetched | null> {
+    const connection = this.connection;
     return connection.retrying('read', async (cluster) => {
       const broker = await connection.leaderOf(cluster, reader.topic, reader.partition);
       try {
@@ -198,20 +198,15 @@ export class KafkaLog implements EventLog {
     });
   }
 
-  #partition(stream: Stream, partition: number): Partition {
-    if (this.#closed !== null) {
-      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.#connection.where} is closed`);
+  private partition(stream: Stream, partition: number): Partition {
+    if (this.closed !== null) {
+      throw new LogError('LOG_CLOSED', `the event log on Kafka at ${this.connection.where} is closed`);
     }
-    const partitions = this.#partitions[stream];
-    if (!Object.hasOwn(partitions, partition)) {
-      const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${partitions.length - 1}`;
-      throw new LogError('LOG_UNKNOWN_PARTITION', message);
-    }
-    return partitions[partition];
+    return requirePartition(this.partitions, stream, partition);
   }
 }
 
-/** `records` in runs of at most `maxRecords`, each of which ends with the record that reaches `maxBytes`. */
+/** Splits `records` into runs of at most `maxRecords`, each of which ends with the record that reaches `maxBytes`. */
 function* slices(
   records: readonly LogRecord[],
   maxRecords: number,
@@ -228,10 +223,4 @@ function* slices(
     numBytes = 0;
   }
   if (slice.length > 0) yield slice;
-}
-
-function requireOffset(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw new TrajectoryError('INVALID_ARGUMENT', `${name} is ${value}; must be an integer ≥ 0`);
-  }
 }

@@ -3,74 +3,68 @@ import { DEFAULT_MAX_EVENT_BYTES } from '../event-log.js';
 
 export type KafkaCompression = 'none' | 'gzip' | 'zstd';
 
-export interface KafkaSasl {
+interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly username: string;
   readonly password: string;
 }
 
-/** PEM texts. All may be left out: then the certificate authorities of Node.js count, and no client certificate is shown. */
-export interface KafkaTls {
+/** PEM texts, all optional. The default is the certificate authorities of Node.js, and no client certificate. */
+interface KafkaTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
 export interface KafkaLogOptions {
-  /** `host:port` of some brokers of the cluster; the others are found through them. */
+  /** `host:port` of some brokers of the cluster, through which the others are found. */
   readonly brokers: readonly string[];
-  /** Who opens it: name and version of the program, kept in `LogOpened`. */
+  /** Name and version of the program that opens the log, stored in `LogOpened`. */
   readonly createdBy: string;
-  /** The topics are `<prefix>trajectories` and `<prefix>control`, groups `<prefix><group>` (default `retrace.`). */
+  /** Prefix of the topics, `<prefix>trajectories` and `<prefix>control`, and of groups, `<prefix><group>` (default `retrace.`). */
   readonly prefix?: string;
   readonly clientId?: string;
   readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
-  /** Of what this handle appends (default none). Every handle reads all of them. */
+  /** Compression of the batches that this handle appends (default none). Every handle reads all kinds. */
   readonly compression?: KafkaCompression;
-  /** Partitions of stream `trajectories`, fixed when the log is made (default 8). */
+  /** Partitions of stream `trajectories`, fixed when the log is created (default 8). */
   readonly numTrajectoryPartitions?: number;
-  /** Copies of a partition in topics that are created (default 3, or one a broker where there are fewer). */
+  /** Copies of each partition in created topics (default 3, or the number of brokers if that is smaller). */
   readonly replicationFactor?: number;
   /** Copies that must have a record before it is acknowledged (default 2 with 3 or more copies, else 1). */
   readonly minInsyncReplicas?: number;
-  /** How long records of `trajectories` are kept at least; −1 = for ever (default). `control` is always kept for ever. */
+  /** Least time for which records of `trajectories` are kept; −1 = for ever (default). `control` is always kept for ever. */
   readonly trajectoryRetentionMs?: number;
   /** Largest record that `append` takes (default 64 MiB). */
   readonly maxRecordBytes?: number;
-  /** Largest episode event that counts (default 8 MiB). */
+  /** Largest episode event that is accepted (default 8 MiB). */
   readonly maxEventBytes?: number;
-  /** Most bytes of one produce request (default 4 MiB); a record that is larger goes in several. */
+  /** Most bytes of one produce request (default 4 MiB); a larger record is sent in several. */
   readonly maxBatchBytes?: number;
-  /** How long an append is tried (default 120,000). */
+  /** How long an append is retried (default 120,000). */
   readonly deliveryTimeoutMs?: number;
-  /** How long opening, reading and cursors are tried (default 30,000). */
+  /** How long opening, reading and cursor requests are retried (default 30,000). */
   readonly requestDeadlineMs?: number;
-  /** A broker that does not answer one request within this is taken for stalled: the connection is made anew (default 15,000). */
+  /** After this long without an answer to a request, the connection is replaced (default 15,000). */
   readonly stallTimeoutMs?: number;
   /** How long a follower's fetch may wait at the broker for records (default 1,000). */
   readonly fetchWaitMs?: number;
 }
 
-export type ResolvedKafkaOptions = Required<
-  Omit<
-    KafkaLogOptions,
-    'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas'
-  >
-> &
-  Pick<
-    KafkaLogOptions,
-    'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas'
-  >;
+type WithoutDefault = 'tls' | 'sasl' | 'numTrajectoryPartitions' | 'replicationFactor' | 'minInsyncReplicas';
+
+export type ResolvedKafkaOptions = Required<Omit<KafkaLogOptions, WithoutDefault>> &
+  Pick<KafkaLogOptions, WithoutDefault>;
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** As Kafka names topics and groups. */
+/** Kafka's rule for names of topics and groups. */
 const PREFIX = /^[a-zA-Z0-9._-]{0,200}$/;
 const BROKER = /^[^\s:/]+:\d{1,5}$/;
 
-/** @throws TrajectoryError `INVALID_ARGUMENT` naming the option, its value and the rule */
+/** Adds the defaults. @throws TrajectoryError `INVALID_ARGUMENT` naming the option, its value and the rule */
 export function resolveKafkaOptions(options: KafkaLogOptions): ResolvedKafkaOptions {
   const resolved: ResolvedKafkaOptions = {
     prefix: 'retrace.',

@@ -32,7 +32,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
   afterEach(() => logs.close());
   afterAll(() => admin.disconnect());
 
-  /** What any other client finds. */
+  /** The messages as any other client finds them. */
   const fetchRaw = async (topic: string, count: number) => {
     const consumer = kafka.consumer({ groupId: newPrefix(), maxWaitTimeInMs: 100 });
     const values: { value: Buffer | null; headers: object }[] = [];
@@ -53,7 +53,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     return values;
   };
 
-  it('lie there byte for byte, without anything of ours around them', async () => {
+  it('are stored byte for byte, with nothing around them', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix, numTrajectoryPartitions: 1 });
     await log.append('trajectories', 0, texts('one', 'two'));
@@ -102,7 +102,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     expect(read.map(({ bytes }, i) => Buffer.compare(bytes, records[i]))).toEqual([0, 0]);
   });
 
-  it('that are larger than a request go in fragments, which nobody sees, and land all at once', async () => {
+  it('larger than a request are sent in fragments, which no reader sees, and land all at once', async () => {
     const log = await logs.open({ maxBatchBytes: 64 * KIB });
     const large = randomBytes(300 * KIB);
     const other = randomBytes(70 * KIB);
@@ -124,7 +124,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     }
   });
 
-  it('in fragments that no append ever pointed to are as if they were not there', async () => {
+  it('in fragments without a pointer are not read', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix, numTrajectoryPartitions: 1 });
     await log.append('trajectories', 0, texts('a'));
@@ -140,7 +140,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     ]);
   });
 
-  it('whose fragments are gone are dead letters, and harm nothing after them', async () => {
+  it('whose fragments are gone are dead letters, and later records can be read', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix, numTrajectoryPartitions: 1, maxBatchBytes: 64 * KIB });
     const { firstOffset } = await log.append('trajectories', 0, [randomBytes(150 * KIB), ...texts('next')]);
@@ -155,7 +155,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     expect(textOf(read[1])).toBe('next');
   });
 
-  it('that can’t make one batch even in fragments are refused, and none of them lands', async () => {
+  it('that don’t fit into one batch even in fragments are refused, and none of them lands', async () => {
     const log = await logs.open({ maxBatchBytes: 16 * KIB });
     const many = Array.from({ length: 2_000 }, () => new Uint8Array(10));
     await expect(log.append('trajectories', 0, many)).rejects.toMatchObject({

@@ -9,7 +9,7 @@ describe.skipIf(noBroker)(onBroker('who may open a log on Kafka'), () => {
 
   const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-  it.each(mechanisms)('a user by SASL %s, on plain and on TLS listeners', async (mechanism) => {
+  it.each(mechanisms)('a user with SASL %s, on plain and on TLS listeners', async (mechanism) => {
     const { sasl, saslTls, username, password, caFile } = sharedBroker();
     const tls = { ca: await readFile(caFile, 'utf8') };
     for (const access of [{ brokers: [sasl] }, { brokers: [saslTls], tls }]) {
@@ -36,7 +36,7 @@ describe.skipIf(noBroker)(onBroker('who may open a log on Kafka'), () => {
     },
   );
 
-  it('anybody by TLS who knows the authority, and nobody who does not', async () => {
+  it('a TLS client that trusts the certificate authority, and no other', async () => {
     const { tls, caFile } = sharedBroker();
     const log = await logs.open({ brokers: [tls], tls: { ca: await readFile(caFile, 'utf8') } });
     expect(await log.append('trajectories', 0, texts('a'))).toEqual({ firstOffset: 0 });
@@ -46,7 +46,7 @@ describe.skipIf(noBroker)(onBroker('who may open a log on Kafka'), () => {
     });
   });
 
-  it('says that no broker is there, in time', async () => {
+  it('fails within the deadline when no broker answers', async () => {
     const started = performance.now();
     await expect(logs.open({ brokers: ['127.0.0.1:9'], requestDeadlineMs: 500 })).rejects.toMatchObject({
       code: 'LOG_UNREACHABLE',

@@ -4,7 +4,7 @@ import { collect, readAll, texts } from '../contract/records.contract.js';
 import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } from './broker.fixture.js';
 
 const TOPIC = 2;
-/** What a loaded machine may need until its broker goes by a change. */
+/** How long the broker of a loaded machine may take to apply a change. */
 const WITHIN = { timeout: 10_000 };
 
 describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
@@ -28,14 +28,14 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   const recreate = async (topic: string, numPartitions: number) => {
     await remove(topic);
     const topics = [{ topic, numPartitions, replicationFactor: 1 }];
-    // False also where an earlier try made it, but failed before its leaders were known.
+    // False also if an earlier attempt created the topic, but failed before its leaders were known.
     await vi.waitUntil(async () => {
       await admin.createTopics({ topics, waitForLeaders: true }).catch(() => false);
       return (await admin.listTopics()).includes(topic);
     }, WITHIN);
   };
 
-  /** The same of new partitions. */
+  /** Adds partitions, and waits until the brokers know them. */
   const addPartitions = async (topic: string, count: number) => {
     await admin.createPartitions({ topicPartitions: [{ topic, count }] });
     await vi.waitUntil(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     }, WITHIN);
   };
 
-  it('are made with settings under which nothing acknowledged goes', async () => {
+  it('are created with settings under which no acknowledged record is lost', async () => {
     const prefix = newPrefix();
     await logs.open({ prefix, numTrajectoryPartitions: 3, maxBatchBytes: 2 * 1024 * 1024 });
     const { topics } = await admin.fetchTopicMetadata({
@@ -90,7 +90,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
   });
 
-  it('may keep trajectories for the time that was asked for', async () => {
+  it('keep trajectories for the configured time', async () => {
     const prefix = newPrefix();
     const day = 86_400_000;
     await (await logs.open({ prefix, trajectoryRetentionMs: 7 * day })).close();
@@ -102,7 +102,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
   });
 
-  it('are refused with another number of partitions than asked for, or than the log was made with', async () => {
+  it('are refused when the number of partitions is not the configured or the original one', async () => {
     const prefix = newPrefix();
     await (await logs.open({ prefix, numTrajectoryPartitions: 2 })).close();
     await expect(logs.open({ prefix, numTrajectoryPartitions: 3 })).rejects.toMatchObject({
@@ -116,11 +116,11 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
   });
 
-  it('say so when retention or a deletion took records, to reads and follows', async () => {
+  it('fail reads and follows when retention or a deletion removed records', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix });
     await log.append('trajectories', 0, texts('a', 'b', 'c', 'd', 'e'));
-    // kafkajs finds the leader in what it asked before.
+    // kafkajs finds the leader in the metadata that it has.
     await admin.fetchTopicOffsets(`${prefix}trajectories`);
     await admin.deleteTopicRecords({
       topic: `${prefix}trajectories`,
@@ -140,7 +140,7 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
   });
 
-  it('are noticed when one of them was made again, by whoever opens the log and whoever has it open', async () => {
+  it('fail with LOG_REPLACED when one was created again, on opening and on an open handle', async () => {
     const prefix = newPrefix();
     const log = await logs.open({ prefix });
     await log.append('trajectories', 0, texts('a', 'b'));
@@ -154,11 +154,13 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     });
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
-      message: expect.stringMatching(/topic .*trajectories has id .*; must be .*it was made again/) as string,
+      message: expect.stringMatching(
+        /topic .*trajectories has id .*; must be .*it was deleted and created again/,
+      ) as string,
     });
   });
 
-  it('are another log when both were made again', async () => {
+  it('are another log when both were created again', async () => {
     const prefix = newPrefix();
     const before = await logs.open({ prefix });
     await before.append('trajectories', 0, texts('a'));
@@ -169,17 +171,17 @@ describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
     expect(await readAll(after)).toEqual([]);
   });
 
-  it('are not made anew when one is missing', async () => {
+  it('are not created when one is missing', async () => {
     const prefix = newPrefix();
     await (await logs.open({ prefix })).close();
     await remove(`${prefix}trajectories`);
     await expect(logs.open({ prefix })).rejects.toMatchObject({
       code: 'LOG_REPLACED',
-      message: expect.stringContaining(`topic ${prefix}trajectories is gone`) as string,
+      message: expect.stringContaining(`topic ${prefix}trajectories does not exist`) as string,
     });
   });
 
-  it('can’t be named by a prefix or brokers that Kafka would not take', async () => {
+  it('are refused with a prefix or broker address that Kafka does not allow', async () => {
     await expect(logs.open({ prefix: 'a/b' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(logs.open({ brokers: ['localhost'] })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

@@ -1,27 +1,26 @@
-import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import { LogError } from '../log-error.js';
 import type { RetraceEvent } from '@retrace/trajectory';
-import { newControlEventId } from '@retrace/trajectory';
-import { newControlEvent } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
+import { LogError } from '../log-error.js';
+import { decodeLogOpened, newLogOpened } from '../log-opened.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
-import { findTopicsOnce, type LogTopics } from './log-topics.js';
+import { findTopics, type LogTopics } from './log-topics.js';
 import { PartitionProducer } from './partition-producer.js';
 import { PartitionReader } from './partition-reader.js';
 
 /**
- * The producer id under which every process writes the first control record. A broker takes one first batch from a producer
- * id and answers every other with the offset of that one: so however many processes open a new log at once, one `LogOpened` lands. Brokers
- * count ids up from 0 and never get here.
+ * The producer id under which every process writes the first control record. A broker takes one first batch of a producer id and answers any
+ * other with the offset of that one, so one `LogOpened` lands however many processes open a new log at once. Brokers hand out ids
+ * from 0 upwards and never reach this one.
  */
 const OPENER = { producerId: String(2n ** 62n), producerEpoch: 0 };
 
-export interface LogIdentity {
+interface LogIdentity {
   readonly logId: string;
   readonly numTrajectoryPartitions: number;
 }
 
-/** Kafka header of the first control record: the id that the cluster gave topic `trajectories`. Made again, it has another. */
+/** Kafka header of the first control record: the id of topic `trajectories`, which changes when the topic is deleted and created again. */
 const TRAJECTORIES_HEADER = 'retrace-trajectories';
 
 interface Opened {
@@ -30,7 +29,7 @@ interface Opened {
 }
 
 /**
- * Reads who the log is from its first control record, which is written if there is none.
+ * Reads the identity of the log from its first control record, and writes that record if there is none.
  *
  * @throws LogError `LOG_REPLACED` when topic trajectories is not the one the log was opened with, `LOG_INCOMPATIBLE` when it has
  *   another number of partitions, `LOG_CORRUPT` when the first control record is no `LogOpened`
@@ -45,7 +44,7 @@ export async function readOrWriteIdentity(
   if (startOffset > 0) {
     throw new LogError(
       'LOG_RECORDS_MISSING',
-      `topic ${topics.control.topic} starts at offset ${startOffset}; must start at 0, where the log says who it is`,
+      `topic ${topics.control.topic} starts at offset ${startOffset}; must start at 0, with the record that identifies the log`,
     );
   }
   const opened =
@@ -55,30 +54,30 @@ export async function readOrWriteIdentity(
   if (topicId !== opened.trajectoriesId) {
     throw new LogError(
       'LOG_REPLACED',
-      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, as the log was made with: it was made again. ` +
-        `Restore it, or delete ${topics.control.topic} too to begin a new log`,
+      `topic ${topic} has id ${topicId}; must be ${opened.trajectoriesId}, its id when the log was created: it was deleted and created again. ` +
+        `Restore it, or delete ${topics.control.topic} too to start a new log`,
     );
   }
   if (numPartitions !== partitions.trajectories) {
     throw new LogError(
       'LOG_INCOMPATIBLE',
-      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as the log was made with`,
+      `topic ${topic}: the number of partitions is ${numPartitions}; must be ${partitions.trajectories}, as when the log was created`,
     );
   }
   return { logId: opened.event.logId, numTrajectoryPartitions: partitions.trajectories };
 }
 
-/** An error that ends the handle when one of its topics is another than the one it opened; else null. */
+/** The error that ends a handle if one of its topics is not the one that it opened; null if both are. */
 export async function findReplacement(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
   opened: LogTopics,
 ): Promise<LogError | null> {
-  const now = await findTopicsOnce(connection, options);
+  const now = await findTopics(connection, options, 'once');
   for (const stream of ['trajectories', 'control'] as const) {
     const { topic, topicId } = opened[stream];
     if (now !== null && now[stream].topicId !== topicId) {
-      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was made again`;
+      const message = `topic ${topic} has id ${now[stream].topicId}; was ${topicId} when the log was opened: it was deleted and created again`;
       return new LogError('LOG_REPLACED', message);
     }
   }
@@ -91,12 +90,8 @@ async function readOpened(connection: KafkaConnection, reader: PartitionReader):
   );
   const first = messages.at(0);
   if (first === undefined) return null;
-  const decoded = decodeEvent(first.value ?? Buffer.alloc(0));
-  if (decoded.ok && decoded.event.kind === 'LogOpened') {
-    return { event: decoded.event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
-  }
-  const reason = decoded.ok ? `it is ${decoded.event.kind}` : decoded.reason;
-  throw new LogError('LOG_CORRUPT', `the first record of topic ${reader.topic} is no LogOpened: ${reason}`);
+  const event = decodeLogOpened(first.value ?? Buffer.alloc(0), `topic ${reader.topic}`);
+  return { event, trajectoriesId: String(first.headers[TRAJECTORIES_HEADER]) };
 }
 
 async function writeOpened(
@@ -106,17 +101,8 @@ async function writeOpened(
   reader: PartitionReader,
 ): Promise<Opened> {
   const { topic } = topics.control;
-  const event = newControlEvent({
-    kind: 'LogOpened',
-    logId: newControlEventId(),
-    runId: '',
-    occurredAtUs: Date.now() * 1000,
-    payload: {
-      adapter: 'kafka',
-      createdBy: options.createdBy,
-      partitions: { trajectories: topics.trajectories.numPartitions, control: 1 },
-    },
-  });
+  const partitions = { trajectories: topics.trajectories.numPartitions, control: 1 };
+  const event = newLogOpened({ adapter: 'kafka', createdBy: options.createdBy, partitions });
   const producer = new PartitionProducer({ connection, options, topic, partition: 0, identity: OPENER });
   const headers = { [TRAJECTORIES_HEADER]: topics.trajectories.topicId };
   await producer.send([{ value: Buffer.from(encodeEvent(event)), headers }]);

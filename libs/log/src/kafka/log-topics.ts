@@ -1,15 +1,17 @@
-import type Cluster from 'kafkajs/src/cluster/index.js';
+import kafkajs from 'kafkajs';
 import { LogError } from '../log-error.js';
 import type { Stream } from '@retrace/trajectory';
-import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import { NotReadyError } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
+import type { Broker, Cluster } from './kafkajs-internals.js';
 import { BATCH_OVERHEAD_BYTES } from './record-batch.js';
-import { describeTopics, type DescribedCluster, type DescribedTopic } from './topic-description.js';
+import { describeTopics, type DescribedTopic } from './topic-description.js';
+
+const { ConfigResourceTypes } = kafkajs;
 
 const DEFAULT_TRAJECTORY_PARTITIONS = 8;
 const PREFERRED_REPLICAS = 3;
-const TOPIC = 2;
 const TIMEOUT_MS = 10_000;
 
 export const STREAMS: readonly Stream[] = ['trajectories', 'control'];
@@ -21,9 +23,9 @@ export function topicNames({ prefix }: ResolvedKafkaOptions): Readonly<Record<St
 }
 
 /**
- * The two topics of the log: created when neither is there, and checked setting by setting.
+ * Finds the two topics of the log, creates them if neither exists, and checks each setting.
  *
- * @throws LogError `LOG_INCOMPATIBLE` naming topic, setting, value and rule; `LOG_REPLACED` when only one of them is there
+ * @throws LogError `LOG_INCOMPATIBLE` naming topic, setting, value and rule; `LOG_REPLACED` when only one of them exists
  */
 export async function openTopics(
   connection: KafkaConnection,
@@ -38,7 +40,7 @@ export async function openTopics(
 }
 
 /**
- * The two topics, checked setting by setting; null when neither is there yet. Makes nothing.
+ * Finds the two topics and checks each setting; null when neither exists yet. Creates nothing.
  *
  * @throws as `openTopics`
  */
@@ -53,27 +55,20 @@ export async function inspectTopics(
   return topics;
 }
 
-/** Both topics as they are now; null when neither is there. */
-async function findTopics(
+/** Finds both topics, in one attempt or with retries; null when neither exists. @throws LogError `LOG_REPLACED` when only one exists */
+export async function findTopics(
   connection: KafkaConnection,
   options: ResolvedKafkaOptions,
-): Promise<LogTopics | null> {
-  return bothTopics(await describe(connection, options), options);
-}
-
-/** The same by one attempt, for use where something else retries. */
-export async function findTopicsOnce(
-  connection: KafkaConnection,
-  options: ResolvedKafkaOptions,
+  attempts: 'once' | 'retrying' = 'retrying',
 ): Promise<LogTopics | null> {
   const names = Object.values(topicNames(options));
-  const described = await connection.once('describing topics', (cluster) =>
+  const described = await connection[attempts]('describing topics', (cluster) =>
     describeTopics(seedOf(cluster), names),
   );
   return bothTopics(described, options);
 }
 
-function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions): LogTopics | null {
+function bothTopics(topics: readonly DescribedTopic[], options: ResolvedKafkaOptions): LogTopics | null {
   const names = topicNames(options);
   const [trajectories, control] = STREAMS.map((stream) =>
     topics.find(({ topic }) => topic === names[stream]),
@@ -84,52 +79,32 @@ function bothTopics({ topics }: DescribedCluster, options: ResolvedKafkaOptions)
     trajectories === undefined ? [names.control, names.trajectories] : [names.trajectories, names.control];
   throw new LogError(
     'LOG_REPLACED',
-    `topic ${missing} is gone, while ${there} is there; both make one log: restore it, or delete the other too to begin a new one`,
-  );
-}
-
-async function describe(
-  connection: KafkaConnection,
-  options: ResolvedKafkaOptions,
-): Promise<DescribedCluster> {
-  const names = topicNames(options);
-  return connection.retrying('describing topics', (cluster) =>
-    describeTopics(
-      seedOf(cluster),
-      STREAMS.map((stream) => names[stream]),
-    ),
+    `topic ${missing} does not exist, but ${there} does, and a log needs both: restore ${missing}, or delete ${there} too to start a new log`,
   );
 }
 
 async function createTopics(connection: KafkaConnection, options: ResolvedKafkaOptions): Promise<LogTopics> {
-  const { brokers } = await describe(connection, options);
-  const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
   const names = topicNames(options);
-  await connection.retrying('creating topics', async (cluster) => {
-    const { brokers: targets, controllerId } = await describeTopics(seedOf(cluster), []);
-    const controller = targets.find(({ nodeId }) => nodeId === controllerId) ?? targets.at(0);
-    // A broker that has just started answers before it has heard of itself.
-    if (controller === undefined) throw new NotReadyError('the cluster names no broker yet');
-    const broker = await connection.openBroker(cluster, controller);
-    try {
-      await broker.createTopics({
-        timeout: TIMEOUT_MS,
-        topics: STREAMS.map((stream) => ({
-          topic: names[stream],
-          numPartitions:
-            stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
-          replicationFactor,
-          configEntries: Object.entries(settingsFor(stream, replicationFactor, options)).map(
-            ([name, value]) => ({ name, value }),
-          ),
+  // If another process creates the topics first, this does nothing, and its topics are checked like any that existed.
+  await connection.administering('creating topics', async (admin) => {
+    const { brokers } = await admin.describeCluster();
+    // A broker that has just started can answer before it is registered.
+    if (brokers.length === 0) throw new NotReadyError('the cluster names no broker yet');
+    const replicationFactor = options.replicationFactor ?? Math.min(PREFERRED_REPLICAS, brokers.length);
+    await admin.createTopics({
+      timeout: TIMEOUT_MS,
+      waitForLeaders: false,
+      topics: STREAMS.map((stream) => ({
+        topic: names[stream],
+        numPartitions:
+          stream === 'control' ? 1 : (options.numTrajectoryPartitions ?? DEFAULT_TRAJECTORY_PARTITIONS),
+        replicationFactor,
+        configEntries: settingsFor(stream, replicationFactor, options).map(({ name, value }) => ({
+          name,
+          value,
         })),
-      });
-    } catch (error) {
-      // Another process was first; what it made is checked like anything that was there.
-      if (!isAlreadyThere(error)) throw error;
-    } finally {
-      destroyBroker(broker);
-    }
+      })),
+    });
   });
   return connection.retrying('waiting for new topics', async () => {
     const found = await findTopics(connection, options).catch((error: unknown) => {
@@ -141,30 +116,55 @@ async function createTopics(connection: KafkaConnection, options: ResolvedKafkaO
   });
 }
 
-/** One request creates both; the broker says for each whether it was there already. */
-function isAlreadyThere(error: unknown): boolean {
-  const errors = error instanceof Error && 'errors' in error ? (error.errors as unknown[]) : [error];
-  return errors.every((each) => (each as { readonly type?: string }).type === 'TOPIC_ALREADY_EXISTS');
+/** A setting of a topic: the value with which it is created, and the rule for topics that exist. */
+interface TopicSetting {
+  readonly name: string;
+  readonly value: string;
+  readonly isAllowed: (value: string) => boolean;
+  readonly rule: string;
 }
 
 function settingsFor(
   stream: Stream,
   replicationFactor: number,
   options: ResolvedKafkaOptions,
-): Readonly<Record<string, string>> {
+): readonly TopicSetting[] {
   const retentionMs = stream === 'control' ? -1 : options.trajectoryRetentionMs;
-  return {
-    'cleanup.policy': 'delete',
-    'retention.ms': String(retentionMs),
-    'retention.bytes': '-1',
-    'min.insync.replicas': String(leastInsyncReplicas(replicationFactor, options)),
-    'max.message.bytes': String(options.maxBatchBytes + BATCH_OVERHEAD_BYTES),
-    'unclean.leader.election.enable': 'false',
-  };
-}
-
-function leastInsyncReplicas(replicationFactor: number, options: ResolvedKafkaOptions): number {
-  return options.minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1);
+  const leastInsync = options.minInsyncReplicas ?? (replicationFactor >= 3 ? 2 : 1);
+  const leastMessage = options.maxBatchBytes + BATCH_OVERHEAD_BYTES;
+  return [
+    { name: 'cleanup.policy', value: 'delete', isAllowed: (value) => value === 'delete', rule: 'delete' },
+    {
+      name: 'retention.ms',
+      value: `${retentionMs}`,
+      isAllowed: (value) => Number(value) < 0 || (retentionMs >= 0 && Number(value) >= retentionMs),
+      rule: retentionMs < 0 ? '-1 (for ever)' : `-1 or at least ${retentionMs} (trajectoryRetentionMs)`,
+    },
+    {
+      name: 'retention.bytes',
+      value: '-1',
+      isAllowed: (value) => Number(value) === -1,
+      rule: '-1 (no limit)',
+    },
+    {
+      name: 'min.insync.replicas',
+      value: `${leastInsync}`,
+      isAllowed: (value) => Number(value) >= leastInsync && Number(value) <= replicationFactor,
+      rule: `from ${leastInsync} to ${replicationFactor}, the number of copies`,
+    },
+    {
+      name: 'max.message.bytes',
+      value: `${leastMessage}`,
+      isAllowed: (value) => Number(value) >= leastMessage,
+      rule: `at least ${leastMessage} (maxBatchBytes ${options.maxBatchBytes} and its frame)`,
+    },
+    {
+      name: 'unclean.leader.election.enable',
+      value: 'false',
+      isAllowed: (value) => value === 'false',
+      rule: 'false, or acknowledged records can be lost',
+    },
+  ];
 }
 
 type Settings = ReadonlyMap<string, string>;
@@ -174,9 +174,10 @@ async function readSettings(
   options: ResolvedKafkaOptions,
 ): Promise<Readonly<Record<Stream, Settings>>> {
   const names = topicNames(options);
-  const { resources } = await connection.retrying('reading topic settings', (cluster) =>
-    seedOf(cluster).describeConfigs({
-      resources: STREAMS.map((stream) => ({ type: TOPIC, name: names[stream] })),
+  const { resources } = await connection.administering('reading topic settings', (admin) =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: STREAMS.map((stream) => ({ type: ConfigResourceTypes.TOPIC, name: names[stream] })),
     }),
   );
   const of = (name: string): Settings => {
@@ -188,62 +189,28 @@ async function readSettings(
 
 function checkTopic(
   stream: Stream,
-  described: DescribedTopic,
+  { topic, numPartitions, replicationFactor }: DescribedTopic,
   settings: Settings,
   options: ResolvedKafkaOptions,
 ): void {
-  const { topic, numPartitions, replicationFactor } = described;
-  const require_ = (holds: boolean, setting: string, value: string | number, rule: string): void => {
-    if (holds) return;
+  const refuse = (setting: string, value: string | number, rule: string): never => {
     throw new LogError('LOG_INCOMPATIBLE', `topic ${topic}: ${setting} is ${value}; must be ${rule}`);
   };
-  const text = (name: string): string => settings.get(name) ?? 'not told by the broker';
-  const number = (name: string): number => Number(text(name));
-  const unlimited = (value: number): number => (value < 0 ? Number.POSITIVE_INFINITY : value);
-
   const wanted = stream === 'control' ? 1 : options.numTrajectoryPartitions;
-  require_(
-    wanted === undefined || numPartitions === wanted,
-    'the number of partitions',
-    numPartitions,
-    `${wanted}${stream === 'control' ? ', as control events have one order' : ' (numTrajectoryPartitions), or leave that out'}`,
-  );
-  require_(text('cleanup.policy') === 'delete', 'cleanup.policy', text('cleanup.policy'), 'delete');
-
-  const leastMs = unlimited(stream === 'control' ? -1 : options.trajectoryRetentionMs);
-  const least =
-    leastMs === Number.POSITIVE_INFINITY
-      ? '-1 (for ever)'
-      : `-1 or at least ${leastMs} (trajectoryRetentionMs)`;
-  require_(unlimited(number('retention.ms')) >= leastMs, 'retention.ms', text('retention.ms'), least);
-  require_(number('retention.bytes') === -1, 'retention.bytes', text('retention.bytes'), '-1 (no limit)');
-
-  const leastInsync = leastInsyncReplicas(replicationFactor, options);
-  const insync = number('min.insync.replicas');
-  require_(
-    insync >= leastInsync && insync <= replicationFactor,
-    'min.insync.replicas',
-    insync,
-    `from ${leastInsync} to ${replicationFactor}, the number of copies`,
-  );
-  const leastMessage = options.maxBatchBytes + BATCH_OVERHEAD_BYTES;
-  require_(
-    number('max.message.bytes') >= leastMessage,
-    'max.message.bytes',
-    text('max.message.bytes'),
-    `at least ${leastMessage} (maxBatchBytes ${options.maxBatchBytes} and its frame)`,
-  );
-  const unclean = text('unclean.leader.election.enable');
-  require_(
-    unclean === 'false',
-    'unclean.leader.election.enable',
-    unclean,
-    'false, or acknowledged records can be lost',
-  );
+  if (wanted !== undefined && numPartitions !== wanted) {
+    const why =
+      stream === 'control'
+        ? ', as control events have one order'
+        : ' (numTrajectoryPartitions), or leave that out';
+    refuse('the number of partitions', numPartitions, `${wanted}${why}`);
+  }
+  for (const { name, isAllowed, rule } of settingsFor(stream, replicationFactor, options)) {
+    const value = settings.get(name) ?? 'not told by the broker';
+    if (!isAllowed(value)) refuse(name, value, rule);
+  }
 }
 
-function seedOf(cluster: Cluster): NonNullable<Cluster['brokerPool']['seedBroker']> {
-  const broker = cluster.brokerPool.seedBroker;
-  if (broker === undefined) throw new NotReadyError('the cluster is not connected');
-  return broker;
+function seedOf({ brokerPool }: Cluster): Broker {
+  if (brokerPool.seedBroker === undefined) throw new NotReadyError('the cluster is not connected');
+  return brokerPool.seedBroker;
 }

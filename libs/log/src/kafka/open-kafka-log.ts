@@ -7,14 +7,14 @@ import { findReplacement, readOrWriteIdentity } from './log-identity.js';
 import { inspectTopics, openTopics, type LogTopics } from './log-topics.js';
 
 /**
- * Opens the event log on a Kafka cluster (3.1 or newer), making its two topics on first use. Any number of processes may have it
+ * Opens the event log on a Kafka cluster (3.1 or newer) and creates its two topics on first use. Any number of processes may have it
  * open at once.
  *
  * An append is one record batch in one request, acknowledged once all in-sync replicas have it. Appends that arrive while a batch of
  * their partition is under way share the next one.
  *
  * @throws TrajectoryError `INVALID_ARGUMENT`; LogError `LOG_UNREACHABLE`, `LOG_UNAUTHORIZED`, `LOG_INCOMPATIBLE` naming the
- *   setting of a topic that can't be, `LOG_REPLACED` when one topic of the two was deleted or made again
+ *   topic setting that is not allowed, `LOG_REPLACED` when one of the two topics was deleted or created again
  */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
   const resolved = resolveKafkaOptions(options);
@@ -33,14 +33,14 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> 
   }
 }
 
-/** A missing topic may be on its way back, as after the start of a broker; anything else only says that it can't be told now. */
+/** Null for a missing topic, which may appear again after the start of a broker; any other error is thrown. */
 function asFatal(error: unknown): null {
   if (error instanceof LogError) return null;
   throw error;
 }
 
 /**
- * The topics of the log on a Kafka cluster, checked as `openKafkaLog` checks them; null when they are not made yet. Changes nothing.
+ * Finds and checks the topics of a log like `openKafkaLog`; null when they don't exist yet. Changes nothing.
  *
  * @throws as `openKafkaLog`
  */

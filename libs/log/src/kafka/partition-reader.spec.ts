@@ -1,11 +1,10 @@
-import type Broker from 'kafkajs/src/broker/index.js';
-import type { FetchedMessage } from 'kafkajs/src/broker/index.js';
+import type { Broker, FetchedMessage } from './kafkajs-internals.js';
 import { describe, expect, it } from 'vitest';
 import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions } from './kafka-options.js';
 import { PartitionReader } from './partition-reader.js';
 
-/** A broker that answers every fetch with these messages: real ones have no gaps in topics like ours. */
+/** A broker that answers every fetch with these messages: a real one has no gaps in topics like ours. */
 function answering(messages: readonly Partial<FetchedMessage>[]): Broker {
   const complete = messages.map((message) => ({
     value: Buffer.from('value'),
@@ -25,7 +24,7 @@ describe('PartitionReader', () => {
   const fetch = (messages: readonly Partial<FetchedMessage>[], fromOffset: number) =>
     reader.fetch(answering(messages), fromOffset, { maxBytes: 1, waitMs: 0 });
 
-  it('leaves out what of a batch lies before the offset, and goes on after its end', async () => {
+  it('leaves out the records of a batch before the offset, and continues after its end', async () => {
     const { records, nextOffset } = await fetch([{ offset: '4' }, { offset: '5' }, { offset: '6' }], 5);
     expect(records.map(({ offset }) => offset)).toEqual([5, 6]);
     expect(nextOffset).toBe(7);

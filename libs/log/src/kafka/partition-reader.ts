@@ -1,8 +1,7 @@
 import { unframe } from '@retrace/trajectory/codec';
 import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
-import type Broker from 'kafkajs/src/broker/index.js';
-import type { FetchedMessage } from 'kafkajs/src/broker/index.js';
+import type { Broker, FetchedMessage } from './kafkajs-internals.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { typeOf } from './kafka-errors.js';
 import { decodePointer, joinFragments, ROLE_HEADER, type Pointer } from './record-batch.js';
@@ -11,21 +10,21 @@ const READ_UNCOMMITTED = 0;
 const EARLIEST = -2;
 const LATEST = -1;
 
-/** Less than this isn't worth a request. */
+/** Least size of a fetch: a smaller one isn't worth a request. */
 const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 32 * 1024 * 1024;
 
 export interface Fetched {
   readonly records: readonly LogRecord[];
-  /** Where to fetch next: past everything that was looked at. */
+  /** Offset of the next fetch, after everything in this one. */
   readonly nextOffset: number;
-  /** End of the partition at the time. */
+  /** End of the partition at the time of the fetch. */
   readonly endOffset: number;
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly maxBytes: number;
-  /** How long the broker may wait for something to come. */
+  /** How long the broker may wait for records. */
   readonly waitMs: number;
 }
 
@@ -38,11 +37,11 @@ export class PartitionReader {
   ) {}
 
   async endOffset(): Promise<number> {
-    return this.#edge(LATEST);
+    return this.edge(LATEST);
   }
 
   async startOffset(): Promise<number> {
-    return this.#edge(EARLIEST);
+    return this.edge(EARLIEST);
   }
 
   /**
@@ -51,14 +50,14 @@ export class PartitionReader {
    * @throws what kafkajs throws; LogError `LOG_RECORDS_MISSING`
    */
   async fetch(broker: Broker, fromOffset: number, options: FetchOptions): Promise<Fetched> {
-    const { messages, endOffset } = await this.#fetchIntact(broker, fromOffset, options);
-    this.#requireNoGap(messages, fromOffset);
+    const { messages, endOffset } = await this.fetchIntact(broker, fromOffset, options);
+    this.requireNoGap(messages, fromOffset);
     const records: LogRecord[] = [];
     for (const message of messages) {
       const role = roleOf(message);
       if (message.isControlRecord || role === 'fragment') continue;
       const value = message.value ?? Buffer.alloc(0);
-      const bytes = role === 'pointer' ? await this.#resolve(broker, value) : value;
+      const bytes = role === 'pointer' ? await this.resolve(broker, value) : value;
       records.push({ offset: Number(message.offset), bytes });
     }
     const last = messages.at(-1);
@@ -66,7 +65,7 @@ export class PartitionReader {
   }
 
   /**
-   * What an answer `OFFSET_OUT_OF_RANGE` means: the error to fail with, or null when there is just nothing at the offset yet.
+   * Explains an answer `OFFSET_OUT_OF_RANGE`: the error to fail with, or null when the offset has no record yet.
    *
    * @param mayBeAhead whether an offset beyond the end is no sign of a loss
    */
@@ -77,13 +76,13 @@ export class PartitionReader {
     const range = `the partition holds ${startOffset} to ${endOffset - 1}`;
     const reason =
       fromOffset < startOffset
-        ? 'retention or a deletion removed what lay between'
-        : 'it lost its end, or was made again';
-    return this.#missing(`offset ${fromOffset} was asked for, ${range}: ${reason}`);
+        ? 'retention or a deletion removed the records before that'
+        : 'it lost its end, or was deleted and created again';
+    return this.missing(`offset ${fromOffset} was asked for, ${range}: ${reason}`);
   }
 
-  /** A record damaged on its way is fetched once more; one that lies damaged in the log is what it is. */
-  async #fetchIntact(
+  /** Fetches again if a record is damaged: it may be so in transit only. The second answer counts, damaged or not. */
+  private async fetchIntact(
     broker: Broker,
     fromOffset: number,
     options: FetchOptions,
@@ -93,7 +92,7 @@ export class PartitionReader {
     return this.fetchMessages(broker, fromOffset, options);
   }
 
-  /** The messages as they lie in Kafka, from an offset on. */
+  /** Fetches the messages as Kafka stores them, from an offset on. */
   async fetchMessages(
     broker: Broker,
     fromOffset: number,
@@ -109,31 +108,31 @@ export class PartitionReader {
       topics: [{ topic, partitions: [{ partition, fetchOffset: String(fromOffset), maxBytes: numBytes }] }],
     });
     const { highWatermark, messages } = responses[0].partitions[0];
-    // A batch that begins before the offset comes whole.
+    // A batch that begins before the offset is sent as a whole.
     const first = messages.findIndex(({ offset }) => Number(offset) >= fromOffset);
     return { messages: first < 0 ? [] : messages.slice(first), endOffset: Number(highWatermark) };
   }
 
   /** Topics of ours are never compacted, so offsets have no gaps. */
-  #requireNoGap(messages: readonly FetchedMessage[], fromOffset: number): void {
+  private requireNoGap(messages: readonly FetchedMessage[], fromOffset: number): void {
     let expected = fromOffset;
     for (const { offset } of messages) {
       if (Number(offset) !== expected) {
-        throw this.#missing(`after offset ${expected - 1} comes ${offset}; must be ${expected}`);
+        throw this.missing(`after offset ${expected - 1} comes ${offset}; must be ${expected}`);
       }
       expected += 1;
     }
   }
 
-  /** The record that a pointer stands for; the pointer itself, a dead letter for every reader, when its fragments are gone. */
-  async #resolve(broker: Broker, value: Buffer): Promise<Buffer> {
+  /** Resolves a pointer to its record; to the pointer itself, a dead letter for every reader, if its fragments are gone. */
+  private async resolve(broker: Broker, value: Buffer): Promise<Buffer> {
     const pointer = decodePointer(value);
     if (pointer === null) return value;
-    const fragments = await this.#fetchFragments(broker, pointer);
+    const fragments = await this.fetchFragments(broker, pointer);
     return (fragments && joinFragments(pointer, fragments)) ?? value;
   }
 
-  async #fetchFragments(broker: Broker, { offsets, sizeBytes }: Pointer): Promise<Buffer[] | null> {
+  private async fetchFragments(broker: Broker, { offsets, sizeBytes }: Pointer): Promise<Buffer[] | null> {
     const found = new Map<number, Buffer>();
     for (const offset of offsets) {
       if (found.has(offset)) continue;
@@ -154,7 +153,7 @@ export class PartitionReader {
     return offsets.map((offset) => found.get(offset) ?? Buffer.alloc(0));
   }
 
-  async #edge(timestamp: number): Promise<number> {
+  private async edge(timestamp: number): Promise<number> {
     const { connection, topic, partition } = this;
     return connection.retrying('reading offsets', async (cluster) => {
       const broker = await connection.leaderOf(cluster, topic, partition);
@@ -166,7 +165,7 @@ export class PartitionReader {
     });
   }
 
-  #missing(what: string): LogError {
+  private missing(what: string): LogError {
     return new LogError(
       'LOG_RECORDS_MISSING',
       `records are missing in partition ${this.partition} of topic ${this.topic}: ${what}`,

@@ -1,3 +1,4 @@
+import { GroupCommit } from '../group-commit.js';
 import { LogError } from '../log-error.js';
 import type { PartitionProducer } from './partition-producer.js';
 import {
@@ -14,98 +15,83 @@ import {
 interface Append {
   readonly records: readonly Uint8Array[];
   readonly sizeBytes: number;
-  /** Places of the records that go in fragments. */
+  /** Indexes of the records that are sent in fragments. */
   readonly fragmented: ReadonlySet<number>;
-  readonly resolve: (firstOffset: number) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
- * Appends to one partition in the order of the calls. What is submitted while a batch is under way shares the next one.
+ * Appends to one partition in the order of the calls. Appends that are submitted while a batch is under way share the next one.
  *
  * An append larger than a batch sends its largest records ahead as fragments, which readers skip; then one batch with the other
  * records and a pointer for each of those. Only that batch makes the append: without it the fragments mean nothing.
  */
 export class PartitionWriter {
-  readonly #producer: PartitionProducer;
-  readonly #maxBatchBytes: number;
-  #waiting: Append[] = [];
-  #running: Promise<void> | null = null;
+  private readonly appends: GroupCommit<Append, number>;
 
-  constructor(producer: PartitionProducer, maxBatchBytes: number) {
-    this.#producer = producer;
-    this.#maxBatchBytes = maxBatchBytes;
+  constructor(
+    private readonly producer: PartitionProducer,
+    private readonly maxBatchBytes: number,
+  ) {
+    this.appends = new GroupCommit(
+      (group) => this.send(group),
+      (waiting) => this.countFitting(waiting),
+    );
   }
 
-  /** @throws LogError `LOG_APPEND_TOO_LARGE` when it can't be one batch even with fragments; and what sending throws */
+  /** Resolves with the first offset. @throws LogError `LOG_APPEND_TOO_LARGE` when it doesn't fit into one batch even with fragments; the errors of sending */
   submit(records: readonly Uint8Array[]): Promise<number> {
-    const fragmented = chooseFragmented(records, this.#maxBatchBytes);
+    const fragmented = chooseFragmented(records, this.maxBatchBytes);
     const sizeBytes = records.reduce((sum, record) => sum + messageBytes(record), 0);
     if (fragmented === null) {
       const size = `append has ${records.length} records of ${sizeBytes} bytes`;
-      const rule = `must have at most ${MAX_BATCH_RECORDS} records and ${this.#maxBatchBytes} bytes, as it lands as one batch`;
+      const rule = `must have at most ${MAX_BATCH_RECORDS} records and ${this.maxBatchBytes} bytes, as it lands as one batch`;
       return Promise.reject(new LogError('LOG_APPEND_TOO_LARGE', `${size}; ${rule} (maxBatchBytes)`));
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ records, sizeBytes, fragmented, resolve, reject });
-      this.#running ??= this.#run();
-    });
+    return this.appends.submit({ records, sizeBytes, fragmented });
   }
 
   /** Resolves when everything submitted so far has settled. */
   async drain(): Promise<void> {
-    await this.#running;
+    await this.appends.drain();
   }
 
-  async #run(): Promise<void> {
-    // Submissions of this very turn belong to the first batch too.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
-      try {
-        let firstOffset = await this.#send(group);
-        for (const { records, resolve } of group) {
-          resolve(firstOffset);
-          firstOffset += records.length;
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
-    this.#running = null;
-  }
-
-  /** As many of the waiting as fit into one batch; one with fragments goes alone. */
-  #takeGroup(): readonly Append[] {
+  /** Counts the first appends that fit into one batch; one with fragments has its own batch. */
+  private countFitting(waiting: readonly Append[]): number {
     let numBytes = 0;
     let numRecords = 0;
-    const end = this.#waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
+    const end = waiting.findIndex(({ records, sizeBytes, fragmented }, i) => {
       numBytes += sizeBytes;
       numRecords += records.length;
       if (i === 0) return false;
-      const isFull = numBytes > this.#maxBatchBytes || numRecords > MAX_BATCH_RECORDS;
-      return isFull || fragmented.size > 0 || this.#waiting[0].fragmented.size > 0;
+      const isFull = numBytes > this.maxBatchBytes || numRecords > MAX_BATCH_RECORDS;
+      return isFull || fragmented.size > 0 || waiting[0].fragmented.size > 0;
     });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    return end < 0 ? waiting.length : end;
   }
 
-  async #send(group: readonly Append[]): Promise<number> {
+  /** Sends appends as one batch; resolves with the first offset of each. */
+  private async send(group: readonly Append[]): Promise<readonly number[]> {
     const messages: Message[] = [];
     for (const { records, fragmented } of group) {
       for (const [i, record] of records.entries()) {
-        messages.push(fragmented.has(i) ? await this.#sendFragments(record) : messageOf(record));
+        messages.push(fragmented.has(i) ? await this.sendFragments(record) : messageOf(record));
       }
     }
-    return this.#producer.send(messages);
+    let nextOffset = await this.producer.send(messages);
+    return group.map(({ records }) => {
+      const firstOffset = nextOffset;
+      nextOffset += records.length;
+      return firstOffset;
+    });
   }
 
-  async #sendFragments(record: Uint8Array): Promise<Message> {
+  private async sendFragments(record: Uint8Array): Promise<Message> {
     const { value } = messageOf(record);
-    const fragmentBytes = fragmentBytesOf(this.#maxBatchBytes);
+    const fragmentBytes = fragmentBytesOf(this.maxBatchBytes);
     const offsets: number[] = [];
     for (let start = 0; start < value.length; start += fragmentBytes) {
       const fragment = withRole(value.subarray(start, start + fragmentBytes), 'fragment');
-      offsets.push(await this.#producer.send([fragment]));
+      offsets.push(await this.producer.send([fragment]));
     }
     return withRole(encodePointer(record, offsets), 'pointer');
   }

@@ -14,7 +14,7 @@ import {
 const KIB = 1024;
 
 describe('a pointer', () => {
-  it('gives back size, checksum and offsets, and joins exactly the fragments it was made for', () => {
+  it('decodes to its size, checksum and offsets, and joins only the fragments it was made for', () => {
     const offsets = fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 2, maxLength: 200 }), offsets, fc.nat(), (record, at, cut) => {
@@ -30,24 +30,24 @@ describe('a pointer', () => {
     );
   });
 
-  it('is none when its bytes don’t add up', () => {
+  it('decodes to null when its length is wrong', () => {
     for (const size of [0, 7, 8, 13, 15]) expect(decodePointer(Buffer.alloc(size))).toBeNull();
   });
 });
 
 describe('chooseFragmented', () => {
-  it('leaves an append that fits as it is', () => {
+  it('chooses nothing of an append that fits', () => {
     expect(chooseFragmented([new Uint8Array(100), new Uint8Array(200)], KIB)).toEqual(new Set());
   });
 
-  it('takes the largest first, and no more than it must', () => {
+  it('chooses the largest records first, and no more than needed', () => {
     const records = [300, 900, 200, 800].map((size) => new Uint8Array(size));
     // 2,200 bytes and 4 × 48: without the 900 (a pointer of 14 in its place) 1,506 remain, without the 800 too, 720.
     expect(chooseFragmented(records, KIB)).toEqual(new Set([1, 3]));
     expect(chooseFragmented(records, 2 * KIB)).toEqual(new Set([1]));
   });
 
-  it('makes any append fit that it does not refuse', () => {
+  it('makes every append fit that it does not refuse', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 3 * KIB }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(sizes, fc.integer({ min: 512, max: 8 * KIB }), (lengths, maxBatchBytes) => {

@@ -1,27 +1,27 @@
 import { crc32 } from 'node:zlib';
 
-/** One Kafka message of ours. Without a header its value is a record, byte for byte. */
+/** One Kafka message. Without a header its value is a record, byte for byte. */
 export interface Message {
   readonly value: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * What a message with our header is. `fragment`: a part of a record that is too large for one request; no record by itself.
- * `pointer`: stands for such a record, at its offset, and names its fragments, which lie before it.
+ * Role of a message with our header. `fragment`: part of a record that is too large for one request; not a record by itself.
+ * `pointer`: takes the place of such a record, and names its fragments, which have lower offsets.
  */
 export type MessageRole = 'fragment' | 'pointer';
 
 export const ROLE_HEADER = 'retrace';
 
-/** Room that a batch takes beside its messages; and a message beside its value, with our header. */
+/** Bytes of a batch besides its messages, and of a message besides its value, with our header. */
 export const BATCH_OVERHEAD_BYTES = 1024;
 const MESSAGE_OVERHEAD_BYTES = 48;
 
-/** kafkajs spreads a batch over the arguments of one call when it reads it, and the stack has an end. */
+/** kafkajs passes the records of a batch as arguments of one call when it reads them, and the stack is limited. */
 export const MAX_BATCH_RECORDS = 20_000;
 
-/** Size of a record in a batch, at most. */
+/** Largest size that a record can take in a batch. */
 export function messageBytes(value: Uint8Array): number {
   return value.length + MESSAGE_OVERHEAD_BYTES;
 }
@@ -34,7 +34,7 @@ export function withRole(value: Buffer, role: MessageRole): Message {
   return { value, headers: { [ROLE_HEADER]: role } };
 }
 
-/** What a pointer says: size and CRC-32 of the record, and the offsets of its fragments, in order. */
+/** Content of a pointer: size and CRC-32 of the record, and the offsets of its fragments, in order. */
 export interface Pointer {
   readonly sizeBytes: number;
   readonly checksum: number;
@@ -59,7 +59,7 @@ export function encodePointer(record: Uint8Array, offsets: readonly number[]): B
   return pointer;
 }
 
-/** Null when the bytes are no pointer. */
+/** Null when the bytes are not a pointer. */
 export function decodePointer(bytes: Buffer): Pointer | null {
   const numOffsets = (bytes.length - POINTER_HEAD_BYTES) / OFFSET_BYTES;
   if (!Number.isInteger(numOffsets) || numOffsets < 1) return null;
@@ -72,15 +72,15 @@ export function decodePointer(bytes: Buffer): Pointer | null {
   };
 }
 
-/** The record out of its fragments; null when they are not what the pointer says. */
+/** Joins a record from its fragments; null when they don't match the pointer. */
 export function joinFragments({ sizeBytes, checksum }: Pointer, fragments: readonly Buffer[]): Buffer | null {
   const record = Buffer.concat(fragments);
   return record.length === sizeBytes && crc32(record) === checksum ? record : null;
 }
 
 /**
- * Which records of an append have to go in fragments so that the rest, with a pointer for each, fits into one batch: the
- * largest first. Null when not even that helps.
+ * Chooses the records of an append, the largest first, that are sent in fragments so that the rest, with a pointer for each, fits into one
+ * batch. Null when not even all of them are enough.
  */
 export function chooseFragmented(
   records: readonly Uint8Array[],
@@ -100,7 +100,7 @@ export function chooseFragmented(
   return total <= maxBatchBytes ? chosen : null;
 }
 
-/** A fragment fills a batch of its own. */
+/** Size of a fragment, which fills a batch. */
 export function fragmentBytesOf(maxBatchBytes: number): number {
   return maxBatchBytes - MESSAGE_OVERHEAD_BYTES;
 }

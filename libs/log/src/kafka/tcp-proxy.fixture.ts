@@ -7,21 +7,21 @@ interface Pair {
 
 /** A TCP proxy that goes wrong on demand: connections that fall silent, answers that get lost or damaged. */
 export class TcpProxy {
-  readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
-  #target = '';
+  private readonly server: Server;
+  private readonly pairs = new Set<Pair>();
+  private target = '';
   /** Called with what the broker answers; returns what goes on to the client, or null to cut the connection there. */
   onAnswer: (bytes: Buffer) => Buffer | null = (bytes) => bytes;
 
   private constructor(server: Server) {
-    this.#server = server;
+    this.server = server;
   }
 
   static async listen(): Promise<TcpProxy> {
     const server = createServer();
     const proxy = new TcpProxy(server);
     server.on('connection', (client) => {
-      proxy.#connect(client);
+      proxy.connect(client);
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -30,7 +30,7 @@ export class TcpProxy {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   get address(): string {
@@ -38,34 +38,34 @@ export class TcpProxy {
   }
 
   forwardTo(target: string): void {
-    this.#target = target;
+    this.target = target;
   }
 
   /** The connections there are now stay open and say nothing any more; new ones work. */
   silenceConnections(): void {
-    for (const { client, upstream } of this.#pairs) {
+    for (const { client, upstream } of this.pairs) {
       client.pause();
       upstream.pause();
     }
   }
 
   async close(): Promise<void> {
-    for (const { client, upstream } of this.#pairs) {
+    for (const { client, upstream } of this.pairs) {
       client.destroy();
       upstream.destroy();
     }
     await new Promise((resolve) => {
-      this.#server.close(resolve);
+      this.server.close(resolve);
     });
   }
 
-  #connect(client: Socket): void {
-    const [host, port] = this.#target.split(':');
+  private connect(client: Socket): void {
+    const [host, port] = this.target.split(':');
     const upstream = connect({ host, port: Number(port) });
     const pair = { client, upstream };
-    this.#pairs.add(pair);
+    this.pairs.add(pair);
     const end = (): void => {
-      this.#pairs.delete(pair);
+      this.pairs.delete(pair);
       client.destroy();
       upstream.destroy();
     };

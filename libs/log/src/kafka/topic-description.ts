@@ -1,21 +1,13 @@
-import type Broker from 'kafkajs/src/broker/index.js';
-import Decoder from 'kafkajs/src/protocol/decoder.js';
-import Encoder from 'kafkajs/src/protocol/encoder.js';
+import type { Broker } from './kafkajs-internals.js';
+import { Decoder, Encoder } from './kafkajs-internals.js';
 import { uuidFromBytes } from '@retrace/trajectory';
 
 export interface DescribedTopic {
   readonly topic: string;
-  /** UUID that the cluster gave the topic when it was created: a topic made again under the same name has another. */
+  /** UUID that the cluster gave the topic: a topic that is deleted and created again has another one. */
   readonly topicId: string;
   readonly numPartitions: number;
   readonly replicationFactor: number;
-}
-
-export interface DescribedCluster {
-  readonly controllerId: number;
-  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
-  /** Those that exist, of the ones asked for. */
-  readonly topics: readonly DescribedTopic[];
 }
 
 const METADATA = { apiKey: 3, apiVersion: 12, apiName: 'Metadata' };
@@ -26,37 +18,43 @@ const UNKNOWN_TOPIC_OR_PARTITION = 3;
  * Asks a broker for topics by name. Version 12 of the request (Kafka 3.1): kafkajs speaks version 6, whose answer has no
  * topic ids. Format: https://kafka.apache.org/protocol.html#The_Messages_Metadata
  */
-export function describeTopics(broker: Broker, topics: readonly string[]): Promise<DescribedCluster> {
-  return broker.connectionPool.send<DescribedCluster>({
+export function describeTopics(
+  broker: Broker,
+  topics: readonly string[],
+): Promise<readonly DescribedTopic[]> {
+  return broker.connectionPool.send({
     request: { ...METADATA, encode: () => Promise.resolve(encodeRequest(topics)) },
     response: {
       decode: (bytes: Buffer) => Promise.resolve(decodeResponse(new Decoder(bytes))),
-      parse: (answer: DescribedCluster) => Promise.resolve(answer),
+      parse: (answer: readonly DescribedTopic[]) => Promise.resolve(answer),
     },
   });
 }
 
 function encodeRequest(topics: readonly string[]): Encoder {
   const encoder = new Encoder();
-  // The end of the request's header, in its second version: no tagged fields.
+  // The end of the second version of the request's header: no tagged fields.
   encoder.writeUVarInt(0).writeUVarInt(topics.length + 1);
   for (const topic of topics) encoder.writeBuffer(NO_TOPIC_ID).writeUVarIntString(topic).writeUVarInt(0);
   return encoder.writeBoolean(false).writeBoolean(false).writeUVarInt(0);
 }
 
-function decodeResponse(decoder: Decoder): DescribedCluster {
+function decodeResponse(decoder: Decoder): readonly DescribedTopic[] {
   decoder.readTaggedFields();
+  // How long to hold back requests, the brokers, the id of the cluster, the controller.
   decoder.readInt32();
-  const brokers = decoder.readUVarIntArray((item) => {
-    const broker = { nodeId: item.readInt32(), host: item.readUVarIntString() ?? '', port: item.readInt32() };
-    item.readUVarIntString();
-    item.readTaggedFields();
-    return broker;
-  });
+  decoder.readUVarIntArray(skipBroker);
   decoder.readUVarIntString();
-  const controllerId = decoder.readInt32();
-  const topics = decoder.readUVarIntArray(decodeTopic).filter((topic) => topic !== null);
-  return { controllerId, brokers, topics };
+  decoder.readInt32();
+  return decoder.readUVarIntArray(decodeTopic).filter((topic) => topic !== null);
+}
+
+function skipBroker(decoder: Decoder): void {
+  decoder.readInt32();
+  decoder.readUVarIntString();
+  decoder.readInt32();
+  decoder.readUVarIntString();
+  decoder.readTaggedFields();
 }
 
 function decodeTopic(decoder: Decoder): DescribedTopic | null {

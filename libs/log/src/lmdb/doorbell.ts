@@ -4,18 +4,18 @@ import { join } from 'node:path';
 const FILE_NAME = 'doorbell';
 const ONE_BYTE = Buffer.of(0);
 
-/** How often to look where rings of other processes are heard, and where they are not. */
+/** Longest pause of a follower if it can hear other processes, and if it can't. */
 const HEARING_PAUSE_MS = 200;
 const DEAF_PAUSE_MS = 16;
 
 /**
- * Tells the followers of one log, in all processes, that something was committed: whoever commits writes a byte to a file
- * beside the log, which the operating system reports to those who watch it (measured on Linux: 20 µs to write, 20 µs
- * until heard). Only a hint: followers look of themselves every `maxPauseMs`, since a file system may report nothing.
+ * Tells the followers of one log, in all processes, about a commit: the process that commits writes a byte to a file beside the log, and
+ * the operating system notifies the processes that watch this file (measured on Linux: 20 µs to write, 20 µs until heard). A file
+ * system may send no notifications, so followers also look by themselves every `maxPauseMs`.
  */
 export class Doorbell {
   private readonly path: string;
-  /** null once closed: its number may be another file's by then. */
+  /** Null once closed, because another file may get the same descriptor. */
   private file: number | null;
   private readonly waiting = new Set<() => void>();
   private watcher: FSWatcher | null = null;
@@ -37,11 +37,11 @@ export class Doorbell {
     try {
       writeSync(this.file, ONE_BYTE, 0, 1, 0);
     } catch {
-      // A full disk, say: the commit stands, and followers look of themselves.
+      // The disk may be full. The commit is valid, and followers look by themselves.
     }
   }
 
-  /** Begins to hear other processes; before the first look, so that no ring falls between the two. */
+  /** Starts to listen to other processes. Must be called before the first read, so that no ring is missed after it. */
   listen(): void {
     if (this.watcher !== null || this.isDeaf) return;
     const deafen = (): void => {

@@ -10,7 +10,7 @@ import type { DiskFullReport } from './disk-full-process.contract.js';
 import { openLmdbLog } from './open-lmdb-log.js';
 
 const run = promisify(execFile);
-const createdBy = 'faults test';
+const CREATED_BY = 'faults test';
 
 describe('openLmdbLog', () => {
   let directory: string;
@@ -23,7 +23,7 @@ describe('openLmdbLog', () => {
   it('refuses a path that is no directory', async () => {
     const path = join(directory, 'file');
     await writeFile(path, '');
-    await expect(openLmdbLog({ path, createdBy })).rejects.toMatchObject({
+    await expect(openLmdbLog({ path, createdBy: CREATED_BY })).rejects.toMatchObject({
       name: 'LogError',
       code: 'LOG_NOT_WRITABLE',
       message: expect.stringContaining(path) as string,
@@ -32,26 +32,30 @@ describe('openLmdbLog', () => {
 
   it('refuses a directory whose file is no LMDB file', async () => {
     await writeFile(join(directory, 'data.mdb'), 'not a database'.repeat(1000));
-    await expect(openLmdbLog({ path: directory, createdBy })).rejects.toMatchObject({ code: 'LOG_CORRUPT' });
+    await expect(openLmdbLog({ path: directory, createdBy: CREATED_BY })).rejects.toMatchObject({
+      code: 'LOG_CORRUPT',
+    });
   });
 
   it('refuses another number of partitions than the log was made with, and goes on with the right one', async () => {
-    const log = await openLmdbLog({ path: directory, createdBy, numTrajectoryPartitions: 2 });
+    const log = await openLmdbLog({ path: directory, createdBy: CREATED_BY, numTrajectoryPartitions: 2 });
     expect(log.numPartitions('trajectories')).toBe(2);
     await log.close();
     await expect(
-      openLmdbLog({ path: directory, createdBy, numTrajectoryPartitions: 3 }),
+      openLmdbLog({ path: directory, createdBy: CREATED_BY, numTrajectoryPartitions: 3 }),
     ).rejects.toMatchObject({
       code: 'LOG_INCOMPATIBLE',
       message: expect.stringContaining('numTrajectoryPartitions is 3; must be 2') as string,
     });
-    const again = await openLmdbLog({ path: directory, createdBy });
+    const again = await openLmdbLog({ path: directory, createdBy: CREATED_BY });
     expect(again.numPartitions('trajectories')).toBe(2);
     await again.close();
   });
 
   it.each([0, 1.5, 129])('refuses %d partitions', async (numTrajectoryPartitions) => {
-    await expect(openLmdbLog({ path: directory, createdBy, numTrajectoryPartitions })).rejects.toMatchObject({
+    await expect(
+      openLmdbLog({ path: directory, createdBy: CREATED_BY, numTrajectoryPartitions }),
+    ).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     });
   });
@@ -73,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('a file that may not grow', () => 
         expect(failure.message).toContain('file-size limit');
       }
 
-      const log = await openLmdbLog({ path: directory, createdBy });
+      const log = await openLmdbLog({ path: directory, createdBy: CREATED_BY });
       const records = await log.read('trajectories', 0, 0, { maxBytes: Infinity });
       expect(records.map(({ bytes }) => [bytes.length, bytes[0], bytes[65_535]])).toEqual(
         Array.from({ length: numAcknowledged }, (_, i) => [64 * 1024, i, i]),
@@ -92,7 +96,7 @@ describe.skipIf(process.platform === 'win32')('a file that may not grow', () => 
 describe('an idle follow', () => {
   it('costs less than 2 % of a core', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'retrace-lmdb-idle-'));
-    const log = await openLmdbLog({ path: directory, createdBy });
+    const log = await openLmdbLog({ path: directory, createdBy: CREATED_BY });
     const aborting = new AbortController();
     const following = (async () => {
       for await (const _ of log.follow('control', 0, 1, { signal: aborting.signal }));

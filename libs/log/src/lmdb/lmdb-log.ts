@@ -1,21 +1,24 @@
 import type { Database } from 'lmdb';
-import { TrajectoryError } from '@retrace/trajectory';
 import { LogError } from '../log-error.js';
 import type { EventLog, FollowOptions, LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { Doorbell } from './doorbell.js';
 import { FollowPace } from './follow-pace.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit } from '../group-commit.js';
+import {
+  DEFAULT_MAX_BYTES,
+  DEFAULT_MAX_RECORDS,
+  requireOffset,
+  requirePartition,
+  requireRecords,
+} from '../log-arguments.js';
 import { toLogError } from './log-errors.js';
-import { MAX_OFFSET, type Environment, type PartitionStore } from './partition-store.js';
+import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partition-store.js';
 
-const DEFAULT_MAX_RECORDS = 10_000;
-const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
-
-/** LMDB takes values up to 4 GiB; a record this large is a mistake of its writer. */
+/** LMDB takes values up to 4 GiB; a larger record than this is a writer's mistake. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** Bounds a transaction, and with it how long appends wait. */
+/** Limits the duration of a transaction, during which appends wait. */
 const RELEASES_PER_COMMIT = 5_000;
 
 interface Append {
@@ -27,13 +30,13 @@ export interface LmdbLogParts {
   readonly path: string;
   readonly logId: string;
   readonly maxEventBytes: number;
-  readonly environment: Environment;
+  readonly environment: LmdbEnvironment;
   /** Group cursors, by group, stream and partition. */
   readonly cursors: Database<number, string>;
   readonly partitions: Readonly<Record<Stream, readonly PartitionStore[]>>;
 }
 
-/** The event log in one LMDB environment; see `openLmdbLog`. */
+/** The event log in one LMDB environment. Opened by `openLmdbLog`. */
 export class LmdbLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes = MAX_RECORD_BYTES;
@@ -61,15 +64,7 @@ export class LmdbLog implements EventLog {
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
     const store = this.store(stream, partition);
-    if (records.length === 0) {
-      throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
-    }
-    for (const record of records) {
-      if (record.length > MAX_RECORD_BYTES) {
-        const message = `record has ${record.length} bytes; must have at most ${MAX_RECORD_BYTES}`;
-        throw new LogError('LOG_RECORD_TOO_LARGE', message);
-      }
-    }
+    requireRecords(records, MAX_RECORD_BYTES);
     return { firstOffset: await this.appends.submit({ store, records }) };
   }
 
@@ -118,7 +113,7 @@ export class LmdbLog implements EventLog {
 
   async commitCursor(group: string, stream: Stream, partition: number, nextOffset: number): Promise<void> {
     this.store(stream, partition);
-    requireOffset('nextOffset', nextOffset);
+    requireOffset('nextOffset', nextOffset, MAX_OFFSET);
     try {
       await this.parts.cursors.put(cursorKey(group, stream, partition), nextOffset);
       this.doorbell.ring();
@@ -134,7 +129,7 @@ export class LmdbLog implements EventLog {
     nextOffset: number,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    requireOffset('nextOffset', nextOffset);
+    requireOffset('nextOffset', nextOffset, MAX_OFFSET);
     const pace = new FollowPace(this.doorbell);
     while (!signal?.aborted) {
       const cursor = await this.readCursor(group, stream, partition);
@@ -144,7 +139,7 @@ export class LmdbLog implements EventLog {
     return false;
   }
 
-  /** All but the first and the last record of a partition can go. The file keeps its size; later appends fill what became free. */
+  /** Removes records, except the first and the last of a partition. The file keeps its size; later appends reuse the space. */
   async release(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number> {
     const store = this.store(stream, partition);
     let numReleased = 0;
@@ -177,7 +172,7 @@ export class LmdbLog implements EventLog {
 
   private async commit(group: readonly Append[]): Promise<readonly number[]> {
     try {
-      // A child transaction, because only that is rolled back when a write inside it throws.
+      // Only a child transaction is rolled back when a write inside it throws.
       const firstOffsets = await this.parts.environment.childTransaction(() =>
         group.map(({ store, records }) => store.append(records)),
       );
@@ -189,12 +184,12 @@ export class LmdbLog implements EventLog {
   }
 
   private readNow(store: PartitionStore, fromOffset: number, options: ReadOptions): LogRecord[] {
-    requireOffset('fromOffset', fromOffset);
+    requireOffset('fromOffset', fromOffset, MAX_OFFSET);
     const { maxRecords = DEFAULT_MAX_RECORDS, maxBytes = DEFAULT_MAX_BYTES } = options;
     return this.fresh(store).read(fromOffset, { maxRecords, maxBytes });
   }
 
-  /** The store as of now: a read transaction that is still open would show the past of other processes. */
+  /** Returns the store in its current state: an open read transaction would hide later commits of other processes. */
   private fresh(store: PartitionStore): PartitionStore {
     this.parts.environment.resetReadTxn();
     return store;
@@ -204,24 +199,10 @@ export class LmdbLog implements EventLog {
     if (this.closed !== null) {
       throw new LogError('LOG_CLOSED', `the event log at ${this.parts.path} is closed`);
     }
-    const stores = this.parts.partitions[stream];
-    if (!Object.hasOwn(stores, partition)) {
-      const message = `partition of stream ${stream} is ${partition}; must be an integer from 0 to ${stores.length - 1}`;
-      throw new LogError('LOG_UNKNOWN_PARTITION', message);
-    }
-    return stores[partition];
+    return requirePartition(this.parts.partitions, stream, partition);
   }
 }
 
 function cursorKey(group: string, stream: Stream, partition: number): string {
   return `${stream}/${partition}/${group}`;
-}
-
-function requireOffset(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > MAX_OFFSET) {
-    throw new TrajectoryError(
-      'INVALID_ARGUMENT',
-      `${name} is ${value}; must be an integer from 0 to ${MAX_OFFSET}`,
-    );
-  }
 }

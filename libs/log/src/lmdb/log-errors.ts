@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { TrajectoryError } from '@retrace/trajectory';
 import { LogError } from '../log-error.js';
 
-/** LMDB's own codes are negative; those of the operating system differ between systems, so they go by text. */
+/** Codes of LMDB. Those of the operating system differ between systems, so they are recognized by their text. */
 const MDB_PAGE_NOTFOUND = -30797;
 const MDB_CORRUPTED = -30796;
 const MDB_VERSION_MISMATCH = -30794;
@@ -14,10 +14,10 @@ const NOT_WRITABLE =
   /EACCES|EPERM|EROFS|ENOTDIR|EEXIST|permission denied|not permitted|read-only file system|not a directory|access is denied/i;
 const SHORT_WRITE = /\bEIO\b|input\/output error/i;
 
-/** With less than this a short write is put down to a full disk. */
+/** With less free space than this, a short write is attributed to a full disk. */
 const FULL_DISK_FREE_BYTES = 64 * 1024 * 1024;
 
-/** What the driver or the file system threw, as a `LogError` that says what to do; our own errors as they are. */
+/** Turns an error of the driver or the file system into a `LogError` that says what to do; returns our own errors unchanged. */
 export async function toLogError(
   action: string,
   path: string,
@@ -31,14 +31,14 @@ export async function toLogError(
   const text = `${code} ${detail}`;
   const failed = `${action} failed in the event log at ${path}`;
 
-  // LMDB reports a write that was cut short as EIO, whatever cut it.
+  // LMDB reports every incomplete write as EIO, whatever the cause.
   const isShortWrite = SHORT_WRITE.test(text);
   if (DISK_FULL.test(text) || (isShortWrite && (await freeBytesOf(path)) < FULL_DISK_FREE_BYTES)) {
-    const message = `${failed}: the disk is full (${detail}); free space there, nothing acknowledged is lost`;
+    const message = `${failed}: the disk is full (${detail}); free space there, no acknowledged record is lost`;
     return new LogError('LOG_DISK_FULL', message, { retriable: true, cause });
   }
   if (isShortWrite) {
-    const message = `${failed}: a write fell short (${detail}); check quota, file-size limit and the disk itself`;
+    const message = `${failed}: a write was incomplete (${detail}); check the quota, the file-size limit and the disk`;
     return new LogError('LOG_FAILED', message, { retriable: true, cause });
   }
   if (NOT_WRITABLE.test(text)) {
@@ -52,7 +52,7 @@ export async function toLogError(
     case MDB_INVALID:
     case MDB_PAGE_NOTFOUND:
     case MDB_VERSION_MISMATCH:
-      return new LogError('LOG_CORRUPT', `${failed}: its file is damaged or no LMDB file (${detail})`, {
+      return new LogError('LOG_CORRUPT', `${failed}: its file is damaged or not an LMDB file (${detail})`, {
         cause,
       });
     default:

@@ -1,41 +1,39 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
-import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
-import { TrajectoryError } from '@retrace/trajectory';
-import { LogError } from '../log-error.js';
+import { TrajectoryError, type RetraceEvent } from '@retrace/trajectory';
+import { encodeEvent } from '@retrace/trajectory/codec';
 import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../event-log.js';
-import type { RetraceEvent } from '@retrace/trajectory';
-import { newControlEventId } from '@retrace/trajectory';
-import { newControlEvent } from '@retrace/trajectory';
+import { LogError } from '../log-error.js';
+import { decodeLogOpened, newLogOpened } from '../log-opened.js';
 import { assertLmdbDataFile } from './data-file.js';
 import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
-import { PartitionStore, type Environment } from './partition-store.js';
+import { PartitionStore, type LmdbEnvironment } from './partition-store.js';
 
 const DEFAULT_TRAJECTORY_PARTITIONS = 1;
 const MAX_TRAJECTORY_PARTITIONS = 128;
 
-/** Named databases: the partitions, control and the cursors. */
+/** Named databases: one for each partition, one for `control` and one for cursors. */
 const MAX_DATABASES = MAX_TRAJECTORY_PARTITIONS + 2;
 
-/** Address space reserved at first, so that a growing log is seldom mapped anew; nothing is allocated. */
+/** Address space that is reserved at first, without allocating it, so that a growing log is seldom mapped again. */
 const MAP_BYTES = 64 * 1024 ** 3;
 
 export interface LmdbLogOptions {
-  /** Directory of the log; made if it is not there. */
+  /** Directory of the log; created if it does not exist. */
   readonly path: string;
-  /** Who opens it: name and version of the program, kept in `LogOpened`. */
+  /** Name and version of the program, stored in `LogOpened` of a new log. */
   readonly createdBy: string;
-  /** Partitions of stream `trajectories`, fixed when the log is made (default 1: one insert a batch; more only spread it). */
+  /** Partitions of stream `trajectories`, fixed when the log is created (default 1; more split a sink's batches into more inserts). */
   readonly numTrajectoryPartitions?: number;
-  /** Largest episode event that counts (default 8 MiB). */
+  /** Largest episode event that is accepted (default 8 MiB). */
   readonly maxEventBytes?: number;
 }
 
 /**
- * Opens the event log in a directory, making it on first use. Any number of processes may have it open at once.
+ * Opens the event log in a directory, which it creates on first use. Any number of processes may have it open at once.
  *
- * Appends that arrive while a commit is on its way to disk share the next one. A commit is on disk when it resolves.
+ * Appends that arrive during a commit share the next one. An append is on disk when it resolves.
  *
  * @throws LogError `LOG_NOT_WRITABLE`, `LOG_DISK_FULL`, `LOG_CORRUPT`; `LOG_INCOMPATIBLE` when the log has another number of
  *   partitions than the one asked for
@@ -43,7 +41,7 @@ export interface LmdbLogOptions {
 export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   const { path } = options;
   requirePartitions(options.numTrajectoryPartitions);
-  let environment: Environment | null = null;
+  let environment: LmdbEnvironment | null = null;
   try {
     environment = openEnvironment(path);
     return openLog(environment, options);
@@ -53,7 +51,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   }
 }
 
-function openEnvironment(path: string): Environment {
+function openEnvironment(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
   assertLmdbDataFile(path);
@@ -64,15 +62,15 @@ function openEnvironment(path: string): Environment {
     maxDbs: MAX_DATABASES,
     mapSize: MAP_BYTES,
     noSubdir: false,
-    // With it, commits resolve before they are on disk.
+    // With `true`, commits resolve before they are on disk.
     overlappingSync: false,
-    // Appends are batched here. The driver's own batching leaves a promise behind whose rejection, when a commit fails,
-    // nobody handles: it would end the process.
+    // `GroupCommit` batches appends. After a failed commit, the driver's own batching leaves a rejected promise that
+    // nobody handles, which would end the process.
     eventTurnBatching: false,
   });
 }
 
-function openLog(environment: Environment, options: LmdbLogOptions): EventLog {
+function openLog(environment: LmdbEnvironment, options: LmdbLogOptions): EventLog {
   const control = new PartitionStore(environment, 'control', 0);
   const opened = readOrWriteLogOpened(environment, control, options);
   requireSamePartitions(opened, options);
@@ -86,43 +84,20 @@ function openLog(environment: Environment, options: LmdbLogOptions): EventLog {
   return new LmdbLog({ path, logId: opened.logId, maxEventBytes, environment, cursors, partitions });
 }
 
-/** In one write transaction, which only one process can be in: so there is exactly one `LogOpened`. */
+/** Runs in a write transaction, which excludes other processes, so a log has exactly one `LogOpened`. */
 function readOrWriteLogOpened(
-  environment: Environment,
+  environment: LmdbEnvironment,
   control: PartitionStore,
   { path, createdBy, numTrajectoryPartitions = DEFAULT_TRAJECTORY_PARTITIONS }: LmdbLogOptions,
 ): RetraceEvent<'LogOpened'> {
   return environment.transactionSync(() => {
     const existing = control.get(0);
-    if (existing !== undefined) return decodeLogOpened(existing, path);
-    const opened = newControlEvent({
-      kind: 'LogOpened',
-      logId: newControlEventId(),
-      runId: '',
-      occurredAtUs: Date.now() * 1000,
-      payload: {
-        adapter: 'lmdb',
-        createdBy,
-        partitions: { trajectories: numTrajectoryPartitions, control: 1 },
-      },
-    });
+    if (existing !== undefined) return decodeLogOpened(existing, `the event log at ${path}`);
+    const partitions = { trajectories: numTrajectoryPartitions, control: 1 };
+    const opened = newLogOpened({ adapter: 'lmdb', createdBy, partitions });
     control.append([encodeEvent(opened)]);
     return opened;
   });
-}
-
-function decodeLogOpened(bytes: Uint8Array, path: string): RetraceEvent<'LogOpened'> {
-  const decoded = decodeEvent(bytes);
-  if (!decoded.ok) {
-    throw new LogError(
-      'LOG_CORRUPT',
-      `control record 0 of the event log at ${path} can't be read: ${decoded.reason}`,
-    );
-  }
-  if (decoded.event.kind !== 'LogOpened') {
-    throw new LogError('LOG_CORRUPT', `control record 0 of the event log at ${path} is no LogOpened`);
-  }
-  return decoded.event;
 }
 
 function requirePartitions(numPartitions: number | undefined): void {
@@ -141,6 +116,6 @@ function requireSamePartitions(
   if (numTrajectoryPartitions === undefined || numTrajectoryPartitions === existing.trajectories) return;
   const message =
     `numTrajectoryPartitions is ${numTrajectoryPartitions}; must be ${existing.trajectories}, ` +
-    `as the event log at ${path} was made with (or left out)`;
+    `as when the event log at ${path} was created, or left out`;
   throw new LogError('LOG_INCOMPATIBLE', message);
 }

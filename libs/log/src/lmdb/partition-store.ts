@@ -1,8 +1,8 @@
-import type { Database, RootDatabase } from 'lmdb';
-import type { LogRecord, OffsetRange } from '../event-log.js';
+import type { Database, RangeOptions, RootDatabase } from 'lmdb';
+import type { LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 
-export type Environment = RootDatabase<Uint8Array, Uint8Array>;
+export type LmdbEnvironment = RootDatabase<Uint8Array, Uint8Array>;
 
 const KEY_BYTES = 6;
 
@@ -11,37 +11,33 @@ export const MAX_OFFSET = 2 ** (8 * KEY_BYTES) - 1;
 
 const LAST_KEY = Buffer.alloc(KEY_BYTES, 0xff);
 
-export interface ReadLimits {
-  readonly maxRecords: number;
-  readonly maxBytes: number;
-}
-
 /**
- * The records of one stream partition: a database of its own inside the environment, from offset to bytes.
+ * The records of one stream partition, in a named database of the environment that maps offset to bytes.
  *
- * Keys are offsets as 48-bit big-endian integers, so that key order is offset order. A tree a partition instead of one for
- * all: every append lands at its right edge, which fills pages (6 % overhead in place of 33 %, 780-byte records).
+ * Keys are offsets as 48-bit big-endian integers, so that key order is offset order. Each partition has its own tree, so every append lands
+ * at the tree's right edge, which fills pages (overhead of 6 % instead of 33 % for records of 780 bytes).
  */
 export class PartitionStore {
   private readonly records: Database<Uint8Array, Uint8Array>;
 
-  constructor(environment: Environment, stream: Stream, partition: number) {
+  constructor(environment: LmdbEnvironment, stream: Stream, partition: number) {
     this.records = environment.openDB(`${stream}/${partition}`, {
       keyEncoding: 'binary',
       encoding: 'binary',
     });
   }
 
-  /** Inside a write transaction only: that is what makes offsets contiguous across processes. */
+  /** Appends records and returns the first offset. Must run in a write transaction, which makes offsets contiguous across processes. */
   append(records: readonly Uint8Array[]): number {
     const firstOffset = this.endOffset();
-    for (let i = 0; i < records.length; i += 1) {
-      this.put(firstOffset + i, records[i]);
-    }
+    records.forEach((bytes, i) => {
+      // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
+      this.records.putSync(keyOf(firstOffset + i), bytes, { append: true });
+    });
     return firstOffset;
   }
 
-  read(fromOffset: number, { maxRecords, maxBytes }: ReadLimits): LogRecord[] {
+  read(fromOffset: number, { maxRecords, maxBytes }: Required<ReadOptions>): LogRecord[] {
     const records: LogRecord[] = [];
     let numBytes = 0;
     for (const { key, value } of this.records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
@@ -55,10 +51,10 @@ export class PartitionStore {
   }
 
   /**
-   * Removes records from `from` to `end` − 1, at most `limit`, but never the first nor the last of the partition: they hold its
-   * edges in place. Inside a write transaction only.
+   * Removes at most `limit` records from `from` to `end` − 1, but neither the first nor the last of the partition, which mark its ends.
+   * Must run in a write transaction.
    *
-   * @returns how many went, and where to go on
+   * @returns the number of removed records, and the offset from which to continue
    */
   remove({ from, end }: OffsetRange, limit: number): { readonly numRemoved: number; readonly next: number } {
     const first = Math.max(from, this.startOffset() + 1);
@@ -83,18 +79,9 @@ export class PartitionStore {
     return last === null ? 0 : last + 1;
   }
 
-  private edge(range: {
-    readonly limit: 1;
-    readonly reverse?: boolean;
-    readonly start?: Uint8Array;
-  }): number | null {
+  private edge(range: RangeOptions): number | null {
     for (const key of this.records.getKeys(range)) return offsetOf(key);
     return null;
-  }
-
-  private put(offset: number, bytes: Uint8Array): void {
-    // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
-    this.records.putSync(keyOf(offset), bytes, { append: true });
   }
 }
 

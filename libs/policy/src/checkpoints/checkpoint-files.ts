@@ -34,8 +34,8 @@ export class CheckpointFiles {
   /**
    * Resolves when the content is durable. It may come in pieces: no more than one of them is held, or of small ones 1 MiB. Writing
    * what is there already changes nothing that a reader sees; a corrupt file is replaced.
-   * Throws `PolicyError` (`CHECKPOINT_NOT_WRITTEN`, retriable) when the disk refuses, and what the pieces' source throws;
-   * nothing is left behind then.
+   *
+   * @throws PolicyError `CHECKPOINT_NOT_WRITTEN`, retriable, when the disk refuses, and what the pieces' source throws; nothing is left behind then
    */
   async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
     const partial = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
@@ -59,7 +59,11 @@ export class CheckpointFiles {
     }
   }
 
-  /** The content, verified and whole in memory. Throws `PolicyError` (`CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`). */
+  /**
+   * The content, verified and whole in memory.
+   *
+   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
+   */
   async read(ref: FileRef): Promise<Uint8Array> {
     const bytes = await readFile(this.pathOf(ref.sha256)).catch(refuseMissing(ref));
     requireContent(ref, {
@@ -69,7 +73,11 @@ export class CheckpointFiles {
     return bytes;
   }
 
-  /** Reads the content in pieces. Throws `PolicyError` (`CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`). */
+  /**
+   * Reads the content in pieces.
+   *
+   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
+   */
   async verify(ref: FileRef): Promise<void> {
     const hash = createHash('sha256');
     let sizeBytes = 0;
@@ -87,7 +95,8 @@ export class CheckpointFiles {
 
   /**
    * The file, verified as a whole, with tensors to read one at a time; whoever asks closes it.
-   * Throws `PolicyError`: `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `INVALID_FILE`.
+   *
+   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `INVALID_FILE`
    */
   async open(ref: FileRef): Promise<SafetensorsFile> {
     await this.verify(ref);

@@ -24,7 +24,8 @@ export class SafetensorsFile implements TensorSource {
 
   /**
    * Reads and checks the header.
-   * Throws `PolicyError`: `FILE_MISSING` when the file is not there, `INVALID_FILE` when it breaks the format.
+   *
+   * @throws PolicyError `FILE_MISSING` when the file is not there, `INVALID_FILE` when it breaks the format
    */
   static async open(path: string): Promise<SafetensorsFile> {
     const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
@@ -58,10 +59,7 @@ export class SafetensorsFile implements TensorSource {
     }
   }
 
-  /**
-   * Throws `PolicyError`: `TENSOR_MISMATCH` when the tensor is missing or has another shape, `INVALID_FILE` when its
-   * type can't be read.
-   */
+  /** @throws PolicyError `TENSOR_MISMATCH` when the tensor is missing or has another shape, `INVALID_FILE` when its type can't be read */
   requireTensor(name: string, shape: readonly number[]): void {
     const entry = this.header.entries.get(name);
     if (entry === undefined || entry.shape.join() !== shape.join()) {

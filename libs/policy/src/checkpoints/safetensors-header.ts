@@ -72,7 +72,8 @@ export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: st
 /**
  * Reads a header and holds it to the size of the data: tensors follow one another without gap or overlap, each as large
  * as its type and shape say.
- * Throws `PolicyError` (`INVALID_FILE`) naming the tensor, what was found and what must be.
+ *
+ * @throws PolicyError `INVALID_FILE` naming the tensor, what was found and what must be
  */
 export function parseSafetensorsHeader(json: Uint8Array, dataBytes: number, file: string): SafetensorsHeader {
   const { __metadata__: metadata = {}, ...rest } = parseJson(json, file);

@@ -69,7 +69,7 @@ export function decodeSafetensors(
   return { tensors, metadata };
 }
 
-/** Throws `PolicyError` (`INVALID_FILE`) unless the tensor's elements become float32 here. */
+/** @throws PolicyError `INVALID_FILE` unless the tensor's elements become float32 here */
 export function requireReadable({ type }: TensorEntry, tensor: string, file: string): ReadableType {
   if (isReadableType(type)) return type;
   throw new PolicyError(

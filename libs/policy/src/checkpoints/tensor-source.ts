@@ -6,10 +6,7 @@ import { firstNotFinite } from './element-types.js';
 
 /** Named tensors on disk, read one at a time. */
 export interface TensorSource {
-  /**
-   * Throws `PolicyError`: `TENSOR_MISMATCH` when the tensor is missing or has another shape, `INVALID_FILE` when its
-   * type can't be read.
-   */
+  /** @throws PolicyError `TENSOR_MISMATCH` when the tensor is missing or has another shape, `INVALID_FILE` when its type can't be read */
   requireTensor(name: string, shape: readonly number[]): void;
   /** Fills `values`, which has the tensor's size, with its elements as float32. */
   read(name: string, values: Float32Array): Promise<void>;
@@ -48,7 +45,8 @@ export function requireParameters(
 
 /**
  * The values of one device parameter, joined from its parts, which were required before.
- * Throws `PolicyError` (`NOT_FINITE`) naming file, tensor and element.
+ *
+ * @throws PolicyError `NOT_FINITE` naming file, tensor and element
  */
 export async function readParameter(
   source: TensorSource,

@@ -14,7 +14,8 @@ export async function readTrainedWeights(model: Transformer): Promise<Float32Arr
 
 /**
  * Puts weights that `readTrainedWeights` gave onto an equal model; the vectors belong to the device from then on.
- * Throws `PolicyError` (`TENSOR_MISMATCH`), before anything is replaced, when they are of another model.
+ *
+ * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, when they are of another model
  */
 export function assignTrainedWeights(model: Transformer, vectors: readonly Float32Array[]): void {
   const sizes = model.trainableSpecs.map(({ shape }) => numElements(shape));

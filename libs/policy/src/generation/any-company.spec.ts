@@ -6,7 +6,7 @@ import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 
-const numContexts = 60;
+const NUM_CONTEXTS = 60;
 
 /** Collectors that divide a round must record what one collector would have: TensorFlow's own product alone rounds by the number of rows. */
 await onEachBackend('A single token after a fresh prompt', (backend) => {
@@ -19,7 +19,7 @@ await onEachBackend('A single token after a fresh prompt', (backend) => {
       if (/norm/i.test(name)) data.set(data.map(() => 0.5 + random()));
     }
     model.assignTrainableTensors(parameters);
-    const contexts = Array.from({ length: numContexts }, () =>
+    const contexts = Array.from({ length: NUM_CONTEXTS }, () =>
       Int32Array.from({ length: 2 + Math.floor(20 * random()) }, () =>
         Math.floor(TINY_CONFIG.vocabSize * random()),
       ),
@@ -40,7 +40,7 @@ async function sample(
   contexts: readonly Int32Array[],
   chosen: readonly number[],
 ): Promise<Map<number, number[]>> {
-  const generator = new Generator(model, { maxSlots: numContexts, maxTokens: 32, maxNewTokens: 1 });
+  const generator = new Generator(model, { maxSlots: NUM_CONTEXTS, maxTokens: 32, maxNewTokens: 1 });
   chosen.forEach((context, slot) => {
     generator.add(
       request({ slot, tokenIds: contexts[context], maxNewTokens: 1, samplingSeed: 100 + context }),

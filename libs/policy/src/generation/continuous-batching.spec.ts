@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
@@ -95,7 +95,11 @@ await onEachBackend('Continuous batching', (backend) => {
     await fc.assert(
       fc.asyncProperty(plannedEpisodes, async ({ shared, episodes, maxTokensPerStep }) => {
         const together = await play(model, shared, episodes, maxTokensPerStep);
-        const scores = await scoreTokens(model, batchOf(together.map(({ context }) => context)), scoring);
+        const scores = await evaluateLogprobs(
+          model,
+          batchOf(together.map(({ context }) => context)),
+          scoring,
+        );
         let offset = 0;
         for (const { context, turns, starts } of together) {
           turns.forEach((turn, t) => {
@@ -131,7 +135,7 @@ await onEachBackend('Continuous batching', (backend) => {
     expect((await generator.step()).map(({ slot }) => slot)).toEqual([0]);
     const [turn] = await finishAll(generator);
     const context = [...long, ...turn.tokenIds];
-    const { logprobs } = await scoreTokens(model, batchOf([context]), scoring);
+    const { logprobs } = await evaluateLogprobs(model, batchOf([context]), scoring);
     expectClose(turn.logprobs, logprobs.subarray(18), 1e-4);
     generator.dispose();
     model.dispose();

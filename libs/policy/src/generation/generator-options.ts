@@ -15,7 +15,7 @@ export interface GeneratorOptions {
   readonly decode?: Decode;
 }
 
-/** Throws `PolicyError` (`INVALID_CONFIG`). */
+/** @throws PolicyError `INVALID_CONFIG` */
 export function validateGeneratorOptions(
   { maxSlots, maxTokens, maxNewTokens, maxTokensPerStep = maxSlots }: GeneratorOptions,
   maxPositions: number,
@@ -36,12 +36,12 @@ export function validateGeneratorOptions(
   }
 }
 
-/** Throws `PolicyError` (`INVALID_REQUEST`). */
+/** @throws PolicyError `INVALID_REQUEST` */
 export function requireSlot(slot: number, slots: readonly Slot[]): void {
   check(slot in slots, `slot is ${slot}; slots are 0 … ${slots.length - 1}`);
 }
 
-/** Throws `PolicyError` (`INVALID_REQUEST`, `INVALID_BATCH`) when a turn can't run on a context. */
+/** @throws PolicyError `INVALID_REQUEST`, `INVALID_BATCH` when a turn can't run on a context */
 export function requireRequest(
   request: TurnRequest,
   { length, turn }: Slot,

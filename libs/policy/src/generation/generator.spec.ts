@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../testing/random-batch.js';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
@@ -12,7 +12,7 @@ import type { TurnRequest } from './turn.js';
 const options = { maxSlots: 5, maxTokens: 48, maxNewTokens: 6 };
 
 /** What training demands of stored logprobs. */
-const ratioTolerance = 1e-4;
+const RATIO_TOLERANCE = 1e-4;
 
 /** An episode as a collector would record it. */
 interface Recorded {
@@ -63,10 +63,10 @@ await onEachBackend('Generator', () => {
     const turn = (await finishAll(generator))[0];
     expect([...turn.policyVersions]).toEqual([7, 7, 8, 8, 8, 8]);
     const batch = batchOf([[...prompt, ...turn.tokenIds]]);
-    const byFormer = await scoreTokens(former, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
-    const byOther = await scoreTokens(other, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
+    const byFormer = await evaluateLogprobs(former, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
+    const byOther = await evaluateLogprobs(other, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
     const expected = [...byFormer.logprobs.subarray(4, 6), ...byOther.logprobs.subarray(6)];
-    expectClose(turn.logprobs, expected, ratioTolerance);
+    expectClose(turn.logprobs, expected, RATIO_TOLERANCE);
     dispose(generator, model, other, former);
   });
 
@@ -80,11 +80,11 @@ await onEachBackend('Generator', () => {
     generator.add(request({ slot: 0, keptPrefixTokens: 3, tokenIds: second, maxNewTokens: 2 }));
     const [turn] = await finishAll(generator);
     const tokenIds = [3, 4, 5, 9, 10, ...turn.tokenIds];
-    const { logprobs } = await scoreTokens(model, batchOf([tokenIds]), {
+    const { logprobs } = await evaluateLogprobs(model, batchOf([tokenIds]), {
       temperature: 1,
       maxTokensPerMicroBatch: 64,
     });
-    expectClose(turn.logprobs, [...logprobs.subarray(5)], ratioTolerance);
+    expectClose(turn.logprobs, [...logprobs.subarray(5)], RATIO_TOLERANCE);
     dispose(generator, model);
   });
 
@@ -162,7 +162,7 @@ await onEachBackend('Generator', () => {
       for (const turn of await finishAll(generator)) counts[turn.tokenIds[0]]++;
     }
     const everyNext = Array.from(counts, (_, token) => [4, 9, token]);
-    const { logprobs } = await scoreTokens(model, batchOf(everyNext), {
+    const { logprobs } = await evaluateLogprobs(model, batchOf(everyNext), {
       temperature: 1,
       maxTokensPerMicroBatch: 256,
     });
@@ -269,13 +269,13 @@ async function expectScored(
   temperature: number,
 ): Promise<void> {
   const batch = batchOf(episodes.map((episode) => episode.tokenIds));
-  const score = (t: number) => scoreTokens(model, batch, { temperature: t, maxTokensPerMicroBatch: 64 });
+  const score = (t: number) => evaluateLogprobs(model, batch, { temperature: t, maxTokensPerMicroBatch: 64 });
   const scaled = await score(temperature);
   const raw = await score(1);
   const sampled = episodes.flatMap((episode) => episode.logprobs.map((logprob) => !Number.isNaN(logprob)));
   const kept = (values: ArrayLike<number>) => Array.from(values).filter((_, n) => sampled[n]);
   const expectColumn = (column: 'logprobs' | 'rawLogprobs' | 'entropies', expected: Float32Array) => {
-    expectClose(kept(episodes.flatMap((episode) => episode[column])), kept(expected), ratioTolerance);
+    expectClose(kept(episodes.flatMap((episode) => episode[column])), kept(expected), RATIO_TOLERANCE);
   };
   expect(sampled.filter(Boolean).length).toBeGreaterThan(4);
   expectColumn('logprobs', scaled.logprobs);

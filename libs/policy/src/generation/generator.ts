@@ -61,7 +61,7 @@ export class Generator {
     return this.live.size;
   }
 
-  /** Throws `PolicyError` (`INVALID_REQUEST`, `INVALID_BATCH`), with the slot as it was. */
+  /** @throws PolicyError `INVALID_REQUEST`, `INVALID_BATCH` , with the slot as it was */
   add(request: TurnRequest): void {
     requireSlot(request.slot, this.slots);
     requireRequest(request, this.slots[request.slot], this.options, this.model.config.vocabSize);
@@ -71,7 +71,8 @@ export class Generator {
 
   /**
    * Samples one token for every live turn whose prompt is computed; returns the turns that thereby finished. One readback.
-   * Throws `PolicyError` (`NOT_FINITE`) when the weights give no distribution.
+   *
+   * @throws PolicyError `NOT_FINITE` when the weights give no distribution
    */
   async step(): Promise<readonly FinishedTurn[]> {
     const live = Array.from(this.live, (slot): LiveContext => {

@@ -22,27 +22,27 @@ const golden = JSON.parse(
   readFileSync(new URL('../../../../test/golden/policy/sampling.json', import.meta.url), 'utf8'),
 ) as SamplingGolden;
 
-const numSamples = 2000;
+const NUM_SAMPLES = 2000;
 
 /** Every case many times over, with uniform numbers that lie evenly in (0, 1). */
 async function sampleCase(
   { temperature, topK, topP }: { temperature: number; topK: number; topP: number },
   greedy = 0,
 ): Promise<{ ids: number[]; logprobs: number[]; rawLogprobs: number[]; entropies: number[] }> {
-  const repeated = <T>(value: T) => Array.from({ length: numSamples }, () => value);
+  const repeated = <T>(value: T) => Array.from({ length: NUM_SAMPLES }, () => value);
   const samples = tf.tidy(() =>
     sampleTokens(tf.tensor2d(golden.logits, [1, golden.vocabSize]), {
-      rows: new Int32Array(numSamples),
+      rows: new Int32Array(NUM_SAMPLES),
       temperatures: Float32Array.from(repeated(temperature)),
       topK: Int32Array.from(repeated(topK)),
       topP: Float32Array.from(repeated(topP)),
       greedy: Uint8Array.from(repeated(greedy)),
-      uniforms: Float32Array.from({ length: numSamples }, (_, n) => (n + 0.5) / numSamples),
+      uniforms: Float32Array.from({ length: NUM_SAMPLES }, (_, n) => (n + 0.5) / NUM_SAMPLES),
     }),
   );
   const values = Array.from(await samples.data());
   samples.dispose();
-  const column = (row: number) => values.slice(row * numSamples, (row + 1) * numSamples);
+  const column = (row: number) => values.slice(row * NUM_SAMPLES, (row + 1) * NUM_SAMPLES);
   return { ids: column(0), logprobs: column(1), rawLogprobs: column(2), entropies: column(3) };
 }
 
@@ -74,8 +74,8 @@ await onEachBackend('sampleTokens', () => {
       );
       // Evenly spaced numbers meet each id in proportion, but for one at each end of its stretch.
       expected.forEach((logp, id) => {
-        const share = ids.filter((sampled) => sampled === id).length / numSamples;
-        expect(Math.abs(share - (logp === null ? 0 : Math.exp(logp)))).toBeLessThan(2 / numSamples);
+        const share = ids.filter((sampled) => sampled === id).length / NUM_SAMPLES;
+        expect(Math.abs(share - (logp === null ? 0 : Math.exp(logp)))).toBeLessThan(2 / NUM_SAMPLES);
       });
     },
   );

@@ -9,7 +9,7 @@ import { hasNativeOps, nativeOp } from '@retrace/compute';
 import { sampleCategorical } from '@retrace/compute';
 
 /** All [B]. */
-export interface SamplingParameters {
+export interface BatchSampling {
   /** Row of the logits that each sample is drawn from. */
   readonly rows: Int32Array;
   readonly temperatures: Float32Array;
@@ -31,11 +31,11 @@ const CUT_OFF = -1e30;
  *
  * Returns [4, B]: token id, log p of it, log p before temperature and cuts, entropy of p.
  */
-export function sampleTokens(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+export function sampleTokens(logits_RV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   return hasNativeOps() ? fusedSample(logits_RV, parameters) : composedSample(logits_RV, parameters);
 }
 
-function fusedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+function fusedSample(logits_RV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   const { rows, temperatures, topK, topP, greedy, uniforms } = parameters;
   const numbers = Float32Array.of(
     ...temperatures.map((temperature) => 1 / temperature),
@@ -51,7 +51,7 @@ function fusedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.T
   ])[0];
 }
 
-function composedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+function composedSample(logits_RV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   const { rows, temperatures, greedy, uniforms } = parameters;
   const numSamples = rows.length;
   const isInOrder = logits_RV.shape[0] === numSamples && rows.every((row, sample) => row === sample);
@@ -69,19 +69,19 @@ function composedSample(logits_RV: tf.Tensor, parameters: SamplingParameters): t
   return tf.stack([tf.cast(token_B, 'float32'), logprob_B, isRaw ? logprob_B : at(raw_BV), entropy_B]);
 }
 
-function cuts({ topK, topP }: SamplingParameters): boolean {
+function cuts({ topK, topP }: BatchSampling): boolean {
   return topK.some((k) => k > 0) || topP.some((p) => p < 1);
 }
 
 /** Logits over temperature, with those of ids that are cut off far below all others. */
-function transformed(logits_BV: tf.Tensor, parameters: SamplingParameters): tf.Tensor {
+function transformed(logits_BV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   const scaled_BV = tf.div(logits_BV, tf.tensor2d(parameters.temperatures, [parameters.rows.length, 1]));
   if (!cuts(parameters)) return scaled_BV;
   return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, CUT_OFF);
 }
 
 /** The lowest scaled logit that is left in each row, [B, 1]. */
-function lowestKept(scaled_BV: tf.Tensor, { topK, topP }: SamplingParameters): tf.Tensor {
+function lowestKept(scaled_BV: tf.Tensor, { topK, topP }: BatchSampling): tf.Tensor {
   const [numSamples, vocabSize] = scaled_BV.shape;
   const column = (values: ArrayLike<number>) => tf.tensor2d(Float32Array.from(values), [numSamples, 1]);
   const { values: sorted_BV } = tf.topk(scaled_BV, vocabSize, true);

@@ -23,8 +23,8 @@ export interface Adapter {
 
 /**
  * An adapter in peft's format: `adapter_config.json` and `adapter_model.safetensors`.
- * Throws `PolicyError`: `FILE_MISSING`, `INVALID_FILE`, `NOT_FINITE`, and `UNSUPPORTED_MODEL` when it is no plain LoRA on
- * the projections of every layer.
+ *
+ * @throws PolicyError `FILE_MISSING`, `INVALID_FILE`, `NOT_FINITE`, and `UNSUPPORTED_MODEL` when it is no plain LoRA on the projections of every layer
  */
 export async function readAdapter(directory: string): Promise<Adapter> {
   const lora = readLoraConfig(await readJsonObject(join(directory, CONFIG_FILE)));

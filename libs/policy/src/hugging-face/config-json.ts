@@ -70,7 +70,7 @@ export class ConfigJson {
     }
   }
 
-  /** Throws `PolicyError` (`UNSUPPORTED_MODEL` by default) with the field's value and the rule it breaks. */
+  /** @throws PolicyError `UNSUPPORTED_MODEL` by default, with the field's value and the rule it breaks */
   refuse(
     field: string,
     rule: string,

@@ -7,7 +7,7 @@ import { decodeSafetensors, encodeSafetensors } from '../checkpoints/safetensors
 import type { NamedTensor } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { temporaryDirectory } from '@retrace/compute/testing';
@@ -70,7 +70,10 @@ await onEachBackend('A directory that transformers saved', () => {
     const batch = { tokenIds: Int32Array.from(sequences[0]), sequenceOffsets: Int32Array.of(0, 12) };
     const full = await loadHuggingFaceModel(directory, { valueHead: true, valueTrunk: 'own', seed: 5 });
     const scoring = { temperature: 1, maxTokensPerMicroBatch: 64 };
-    const [a, b] = [await scoreTokens(model, batch, scoring), await scoreTokens(full, batch, scoring)];
+    const [a, b] = [
+      await evaluateLogprobs(model, batch, scoring),
+      await evaluateLogprobs(full, batch, scoring),
+    ];
     expect(relativeDifference(a.values!, b.values!)).toBeLessThan(1e-5);
     for (const each of [model, again, full]) each.dispose();
   });

@@ -28,8 +28,8 @@ export interface LoadModelOptions extends Omit<HuggingFaceModelOptions, 'lora'> 
  * the other in pieces, so that the peak is the model in float32 and little more. A critic with a trunk of its own starts
  * from the policy's.
  *
- * Throws `PolicyError` that names file, tensor, what was found and what must be; all files are checked before the first
- * weight is read, and nothing of the model stays in memory.
+ *
+ * @throws PolicyError that names file, tensor, what was found and what must be; all files are checked before the first weight is read, and nothing of the model stays in memory
  */
 export async function loadHuggingFaceModel(
   directory: string,

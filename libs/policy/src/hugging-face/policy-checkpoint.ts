@@ -50,8 +50,8 @@ export async function* policyCheckpointContent(
 
 /**
  * The model of a checkpoint, with its base from its directory; a parameter is read at a time.
- * Throws `PolicyError`: `CHECKPOINT_CORRUPT` when the base is another than the adapters were trained on, and what
- * `CheckpointFiles.open` and `loadHuggingFaceModel` throw; nothing of the model stays in memory then.
+ *
+ * @throws PolicyError `CHECKPOINT_CORRUPT` when the base is another than the adapters were trained on, and what `CheckpointFiles.open` and `loadHuggingFaceModel` throw; nothing of the model stays in memory then
  */
 export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: FileRef): Promise<Transformer> {
   const file = await checkpoints.open(ref);

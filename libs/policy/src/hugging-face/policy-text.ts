@@ -54,7 +54,8 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
 /**
  * The text side of a Hugging Face directory, whose `config.json` says how many ids the model has: `tokenizer.json`, `tokenizer_config.json`, the chat template (in a file of its
  * own or in the tokenizer's config) and the end-of-turn ids of `generation_config.json`.
- * Throws `PolicyError`: `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format, or ids that the model lacks.
+ *
+ * @throws PolicyError `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format, or ids that the model lacks
  */
 export async function loadPolicyText(
   directory: string,

@@ -2,7 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { PolicyError } from '../policy-error.js';
 import { ConfigJson } from './config-json.js';
 
-/** The parsed content of a JSON file; null when it isn't there. Throws `PolicyError` (`INVALID_FILE`) when it is no JSON. */
+/**
+ * The parsed content of a JSON file; null when it isn't there.
+ *
+ * @throws PolicyError `INVALID_FILE` when it is no JSON
+ */
 export async function readOptionalJson(path: string): Promise<unknown> {
   let text: string;
   try {
@@ -18,7 +22,7 @@ export async function readOptionalJson(path: string): Promise<unknown> {
   }
 }
 
-/** Throws `PolicyError`: `FILE_MISSING` when it isn't there, `INVALID_FILE` when it is no JSON object. */
+/** @throws PolicyError `FILE_MISSING` when it isn't there, `INVALID_FILE` when it is no JSON object */
 export async function readJsonObject(path: string): Promise<ConfigJson> {
   const json = await readOptionalJson(path);
   if (json === null) throw new PolicyError('FILE_MISSING', `${path} is not there`);

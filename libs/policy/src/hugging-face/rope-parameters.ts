@@ -12,7 +12,8 @@ export interface RopeParameters {
 /**
  * Rotary parameters, wherever a `config.json` has them: in `rope_parameters` (transformers 5), or in `rope_theta` and
  * `rope_scaling`, whose kind is called `rope_type` or `type`.
- * Throws `PolicyError` (`UNSUPPORTED_MODEL`) for a kind of scaling that can't be computed here.
+ *
+ * @throws PolicyError `UNSUPPORTED_MODEL` for a kind of scaling that can't be computed here
  */
 export function readRopeParameters(config: ConfigJson): RopeParameters {
   const parameters = config.optionalObject('rope_parameters') ?? config.optionalObject('rope_scaling');

@@ -32,8 +32,8 @@ interface Shard {
  * Saves a model as a directory that transformers loads. A value head, a critic's trunk and adapters are not part of it
  * (`Transformer.merge` adds adapters to the weights, `saveAdapter` keeps them).
  *
- * Throws `PolicyError`: `INVALID_REQUEST` for a model with adapters or a directory that has files, `UNSUPPORTED_MODEL` when
- * no model family has this block, `CHECKPOINT_NOT_WRITTEN` when the disk refuses.
+ *
+ * @throws PolicyError `INVALID_REQUEST` for a model with adapters or a directory that has files, `UNSUPPORTED_MODEL` when no model family has this block, `CHECKPOINT_NOT_WRITTEN` when the disk refuses
  */
 export async function saveHuggingFaceModel(
   directory: string,

@@ -20,8 +20,8 @@ export class WeightFiles implements TensorSource {
 
   /**
    * Opens every file and checks its header.
-   * Throws `PolicyError`: `FILE_MISSING` for a directory without weights or a shard that isn't there, `INVALID_FILE` for
-   * a file that breaks its format or an index that contradicts its shards.
+   *
+   * @throws PolicyError `FILE_MISSING` for a directory without weights or a shard that isn't there, `INVALID_FILE` for a file that breaks its format or an index that contradicts its shards
    */
   static async open(directory: string): Promise<WeightFiles> {
     const indexPath = join(directory, INDEX_FILE);
@@ -54,7 +54,7 @@ export class WeightFiles implements TensorSource {
     return new WeightFiles(directory, fileOf, files);
   }
 
-  /** Throws `PolicyError`: `TENSOR_MISMATCH` when it is missing or has another shape, `INVALID_FILE` for an unreadable type. */
+  /** @throws PolicyError `TENSOR_MISMATCH` when it is missing or has another shape, `INVALID_FILE` for an unreadable type */
   requireTensor(name: string, shape: readonly number[]): void {
     const file = this.fileOf.get(name);
     if (file === undefined) {
@@ -66,7 +66,11 @@ export class WeightFiles implements TensorSource {
     file.requireTensor(name, shape);
   }
 
-  /** Fills `values` with a tensor that was required before. Throws `PolicyError` (`INVALID_FILE`). */
+  /**
+   * Fills `values` with a tensor that was required before.
+   *
+   * @throws PolicyError `INVALID_FILE`
+   */
   async read(name: string, values: Float32Array): Promise<void> {
     await (this.fileOf.get(name) as SafetensorsFile).read(name, values);
   }

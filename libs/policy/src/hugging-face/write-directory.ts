@@ -11,8 +11,8 @@ export type WriteFile = (
 
 /**
  * Makes a directory that is complete or absent: it is written aside, synced and renamed.
- * Throws `PolicyError`: `INVALID_REQUEST` when something is there already, `CHECKPOINT_NOT_WRITTEN` (retriable) when the
- * disk refuses; nothing is left behind then.
+ *
+ * @throws PolicyError `INVALID_REQUEST` when something is there already, `CHECKPOINT_NOT_WRITTEN` (retriable) when the disk refuses; nothing is left behind then
  */
 export async function writeDirectory(
   directory: string,

@@ -8,7 +8,7 @@ import type { EvaluateTokens } from './chunked-loss.js';
 
 const targets = Int32Array.of(2, 0, 6, 6, 3);
 const weights = Float32Array.of(0.5, -1, 2, 0.25, 1);
-const temperature = 0.7;
+const TEMPERATURE = 0.7;
 
 /** Σ w (log π² + 0.3·H + V³) with its derivatives. */
 const evaluate: EvaluateTokens = ({ logprobs, entropies, values }, from, to) => {
@@ -27,7 +27,7 @@ const evaluate: EvaluateTokens = ({ logprobs, entropies, values }, from, to) => 
 
 /** The same loss of plain tfjs. */
 function plainLoss(hidden: tf.Tensor, head: tf.Tensor, values: tf.Tensor): tf.Scalar {
-  const logp = tf.logSoftmax(tf.div(tf.matMul(hidden, head, false, true), temperature));
+  const logp = tf.logSoftmax(tf.div(tf.matMul(hidden, head, false, true), TEMPERATURE));
   const chosen = tf.sum(tf.mul(logp, tf.oneHot(tf.tensor1d(targets, 'int32'), 7, 1, 0, 'float32')), 1);
   const entropy = tf.neg(tf.sum(tf.mul(tf.exp(logp), logp), 1));
   const tokens = tf.addN([tf.square(chosen), tf.mul(entropy, 0.3), tf.mul(values, tf.square(values))]);
@@ -54,7 +54,7 @@ await onEachBackend('chunkedLoss', () => {
       const [hidden, head, values] = inputs();
       const expected = valueAndGradients(() => plainLoss(hidden, head, values), [hidden, head, values]);
       const chunked = () =>
-        chunkedLoss({ hidden, head, values, targets }, { temperature, chunkTokens }, evaluate);
+        chunkedLoss({ hidden, head, values, targets }, { temperature: TEMPERATURE, chunkTokens }, evaluate);
       expectClose(valueAndGradients(chunked, [hidden, head, values]), expected, 1e-5);
     },
   );
@@ -64,7 +64,11 @@ await onEachBackend('chunkedLoss', () => {
     const expected = valueAndGradients(() => plainLoss(hidden, head, tf.zeros([5])), [hidden]);
     freeze(head);
     const chunked = () =>
-      chunkedLoss({ hidden, head, values: null, targets }, { temperature, chunkTokens: 2 }, evaluate);
+      chunkedLoss(
+        { hidden, head, values: null, targets },
+        { temperature: TEMPERATURE, chunkTokens: 2 },
+        evaluate,
+      );
     expectClose(valueAndGradients(chunked, [hidden]), expected, 1e-5);
   });
 

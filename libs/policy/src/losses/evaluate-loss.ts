@@ -41,7 +41,8 @@ export interface EvaluatedLoss {
  * Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by what
  * the model says about them; w are the loss weights, r the rollout weights. The terms are those of `@retrace/algorithms`.
  *
- * Throws `PolicyError` (`NOT_FINITE`) when an output is not a finite number.
+ *
+ * @throws PolicyError `NOT_FINITE` when an output is not a finite number
  */
 export function evaluateLoss(
   outputs: TokenColumns,

@@ -32,7 +32,7 @@ export interface LossOptions {
   readonly recomputeLayers?: boolean;
 }
 
-/** Throws `PolicyError` (`INVALID_CONFIG`) that names the first option at fault, its value and the rule. */
+/** @throws PolicyError `INVALID_CONFIG` that names the first option at fault, its value and the rule */
 export function validateLossOptions(options: LossOptions): void {
   const { policyLoss, policyLossOptions, valueClip, temperature, maxTokensPerMicroBatch } = options;
   try {

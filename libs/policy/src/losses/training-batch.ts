@@ -52,7 +52,7 @@ export interface TrainingBatch extends SequenceBatch, LossColumns {
   readonly lossWeights: Float32Array;
 }
 
-/** Throws `PolicyError` (`INVALID_BATCH`) when the batch contradicts itself or lacks what the options need. */
+/** @throws PolicyError `INVALID_BATCH` when the batch contradicts itself or lacks what the options need */
 export function validateTrainingBatch(
   batch: TrainingBatch,
   options: LossOptions,

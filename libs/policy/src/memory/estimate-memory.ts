@@ -38,7 +38,7 @@ const BYTES_PER_VALUE = 4;
 const MEBIBYTE = 2 ** 20;
 
 /** Node, this library and TensorFlow with its threads, before the first tensor; measured. */
-const programBytes = 380 * MEBIBYTE;
+const PROGRAM_BYTES = 380 * MEBIBYTE;
 
 /**
  * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
@@ -60,7 +60,7 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   // Moments 2, the gradient, its copy in buckets, what a step makes anew; with several passes, the sum and what it is added to.
   const copies = shape.accumulates ? 7.2 : 5.2;
   return sum([
-    { name: 'program', bytes: programBytes },
+    { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },
     { name: 'gradients and optimizer', bytes: numTrained * copies * BYTES_PER_VALUE },
     {
@@ -76,7 +76,7 @@ export function estimateGenerationMemory(config: TransformerConfig, shape: Gener
   const { numLayers, numKeyValueHeads, headDim } = config;
   const perToken = 2 * numLayers * numKeyValueHeads * headDim * BYTES_PER_VALUE;
   return sum([
-    { name: 'program', bytes: programBytes },
+    { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: countParameters(config).numParameters * BYTES_PER_VALUE },
     { name: 'keys and values', bytes: (shape.maxSlots + 1) * shape.maxTokens * perToken },
     { name: 'activations of a pass', bytes: activationBytes(config, shape.passTokens) },

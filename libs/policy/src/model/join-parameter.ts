@@ -16,7 +16,8 @@ export function splitParameter(spec: ParameterSpec, data: Float32Array): [string
 
 /**
  * Joins named tensors into the values of one device parameter.
- * Throws `PolicyError` (`TENSOR_MISMATCH`) when a part is missing or has another shape.
+ *
+ * @throws PolicyError `TENSOR_MISMATCH` when a part is missing or has another shape
  */
 export function joinParameter(spec: ParameterSpec, tensors: NamedTensors): Float32Array {
   const data = new Float32Array(numElements(spec.shape));

@@ -21,7 +21,7 @@ export interface LoraConfig {
   readonly targets: readonly LoraTarget[];
 }
 
-/** Throws `PolicyError` (`INVALID_CONFIG`) naming field, value and rule. */
+/** @throws PolicyError `INVALID_CONFIG` naming field, value and rule */
 export function validateLoraConfig({ rank, alpha, targets }: LoraConfig): void {
   check(Number.isSafeInteger(rank) && rank > 0, 'rank', rank, 'must be a positive integer');
   check(Number.isFinite(alpha) && alpha > 0, 'alpha', alpha, 'must be a positive number');

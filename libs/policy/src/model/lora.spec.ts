@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readAdapter } from '../hugging-face/adapter-files.js';
 import type { LoraConfig } from './lora-config.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
 import { EVERY_TERM, imitation } from '../testing/loss-options.js';
@@ -36,7 +36,7 @@ await onEachBackend('Adapters', () => {
 
     it('have its logprobs', async () => {
       const model = await adaptedModel(name);
-      const { logprobs } = await scoreTokens(model, goldenBatch(), scoring);
+      const { logprobs } = await evaluateLogprobs(model, goldenBatch(), scoring);
       const expected = golden.logprobs.flatMap((row) => [0, ...row]);
       expect(maxDifference(logprobs, expected)).toBeLessThan(tolerances.logprob);
       model.dispose();
@@ -86,8 +86,8 @@ await onEachBackend('Adapters', () => {
     const base = Transformer.initialize(TINY_CONFIG, 3);
     const model = Transformer.initialize({ ...TINY_CONFIG, lora, valueTrunk: 'own' }, 3);
     const batch = randomBatch([9, 5], { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.7, seed: 1 });
-    const expected = await scoreTokens(base, batch, scoring);
-    const actual = await scoreTokens(model, batch, scoring);
+    const expected = await evaluateLogprobs(base, batch, scoring);
+    const actual = await evaluateLogprobs(model, batch, scoring);
     expect(maxDifference(actual.logprobs, expected.logprobs)).toBeLessThan(1e-5);
     expect(maxDifference(actual.values!, expected.values!)).toBeLessThan(1e-5);
 

@@ -68,8 +68,9 @@ export class ParameterSet {
   }
 
   /**
-   * Replaces the parameters of `specs`, by default all. Throws `PolicyError` (`TENSOR_MISMATCH`), before anything is
-   * replaced, if one doesn't fit.
+   * Replaces the parameters of `specs`, by default all.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, if one doesn't fit
    */
   assign(named: NamedTensors, specs: readonly ParameterSpec[] = this.specs): void {
     const joined = specs.map((spec) => joinParameter(spec, named));

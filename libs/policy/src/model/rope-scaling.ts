@@ -58,7 +58,7 @@ export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: RotarySha
   };
 }
 
-/** Throws `PolicyError` (`INVALID_CONFIG`) naming field, value and rule. */
+/** @throws PolicyError `INVALID_CONFIG` naming field, value and rule */
 export function validateRopeScaling(scaling: RopeScaling, maxPositions: number): void {
   for (const [field, value] of Object.entries(scaling)) {
     if (typeof value === 'number' && !(Number.isFinite(value) && value > 0)) {

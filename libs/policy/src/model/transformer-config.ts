@@ -61,7 +61,7 @@ const POSITIVE_INTEGERS = [
   'maxPositions',
 ] as const satisfies readonly (keyof TransformerConfig)[];
 
-/** Throws `PolicyError` (`INVALID_CONFIG`) that names the first field at fault, its value and the rule. */
+/** @throws PolicyError `INVALID_CONFIG` that names the first field at fault, its value and the rule */
 export function validateTransformerConfig(config: TransformerConfig): void {
   for (const field of POSITIVE_INTEGERS) {
     check(

@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { describe, expect, it } from 'vitest';
-import { scoreTokens } from '../scoring/score-tokens.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
@@ -23,7 +23,7 @@ await onEachBackend('Transformer', () => {
     it.each([6, 4096])('has its logprobs in micro-batches of %i tokens', async (maxTokensPerMicroBatch) => {
       const model = goldenModel(name);
       const batch = goldenBatch();
-      const { logprobs } = await scoreTokens(model, batch, { temperature: 1, maxTokensPerMicroBatch });
+      const { logprobs } = await evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch });
       const expected = models[name].logprobs.flatMap((row) => [0, ...row]);
       expect(maxDifference(logprobs, expected)).toBeLessThan(tolerances.logprob);
       model.dispose();
@@ -78,7 +78,7 @@ await onEachBackend('Transformer', () => {
   it('frees all its tensors', async () => {
     const before = tf.memory().numTensors;
     const model = Transformer.initialize(TINY_CONFIG, 3);
-    await scoreTokens(model, goldenBatch19(), { temperature: 1, maxTokensPerMicroBatch: 64 });
+    await evaluateLogprobs(model, goldenBatch19(), { temperature: 1, maxTokensPerMicroBatch: 64 });
     model.assignTensors(await model.exportTensors());
     model.dispose();
     expect(tf.memory().numTensors).toBe(before);

@@ -46,7 +46,8 @@ export class Transformer implements TrunkWeights {
 
   /**
    * Weights by Hugging Face name; names the config has no use for are ignored.
-   * Throws `PolicyError` (`TENSOR_MISMATCH`) when a weight is missing or has another shape.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH` when a weight is missing or has another shape
    */
   static fromTensors(config: TransformerConfig, tensors: NamedTensors): Transformer {
     validateTransformerConfig(config);

@@ -12,7 +12,6 @@ import { adamWStep } from '@retrace/compute';
 import { exportVectors, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 import { MomentVectors } from './moment-vectors.js';
-import type { StatePlace } from './moment-vectors.js';
 
 export interface AdamWOptions {
   readonly beta1: number;
@@ -20,12 +19,6 @@ export interface AdamWOptions {
   readonly epsilon: number;
   /** Decoupled; applies to matrices, not to norms and biases. */
   readonly weightDecay: number;
-  /**
-   * Where the two moments lie between steps, twice the size of what is trained. `host` brings them to the device a bucket
-   * at a time: it frees the memory of a GPU, at the cost of moving them there and back in each step. On a processor
-   * device and host are the same memory. Default `device`.
-   */
-  readonly statePlace?: StatePlace;
 }
 
 /** Before the names of the parameters that the moments belong to, in a file. */
@@ -55,17 +48,17 @@ export class AdamW {
     private readonly options: AdamWOptions,
   ) {
     validateAdamWOptions(options);
-    this.firstMoments = new MomentVectors(buckets, options.statePlace ?? 'device');
-    this.secondMoments = new MomentVectors(buckets, options.statePlace ?? 'device');
+    this.firstMoments = new MomentVectors(buckets);
+    this.secondMoments = new MomentVectors(buckets);
   }
 
   /** Replaces every parameter; `gradients` has one vector per bucket. */
-  async step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): Promise<void> {
+  step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): void {
     this.numSteps++;
     for (const [b, bucket] of this.buckets.entries()) {
       const { first, second } = tf.tidy(() => this.stepBucket(bucket, b, parameters, gradients[b], options));
-      await this.firstMoments.write(b, first);
-      await this.secondMoments.write(b, second);
+      this.firstMoments.write(b, first);
+      this.secondMoments.write(b, second);
     }
   }
 
@@ -100,7 +93,8 @@ export class AdamW {
 
   /**
    * Goes to the state of a file that `content` wrote, a bucket at a time.
-   * Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was, when a moment is missing or misshapen.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was, when a moment is missing or misshapen
    */
   async load(source: TensorSource, step: number): Promise<void> {
     for (const prefix of Object.values(PREFIXES)) {

@@ -21,9 +21,9 @@ import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';
 import { PolicyError } from '../policy-error.js';
-import { scoreTokens } from '../scoring/score-tokens.js';
-import { tokenDistribution } from '../scoring/token-distribution.js';
-import { valuesOf } from '../scoring/value-head.js';
+import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
+import { tokenDistribution } from '../logprobs/token-distribution.js';
+import { valuesOf } from '../logprobs/value-head.js';
 import { AdamW } from './adamw.js';
 import type { AdamWOptions, AdamWState } from './adamw.js';
 import { bucketsOf, flatten } from './buckets.js';
@@ -100,7 +100,8 @@ export class PolicyOptimizer {
 
   /**
    * One AdamW step with the accumulated gradients, which are cleared; no step when nothing is accumulated.
-   * Throws `PolicyError` (`NOT_FINITE`), with the gradients dropped and the weights untouched, when their norm isn't finite.
+   *
+   * @throws PolicyError `NOT_FINITE`, with the gradients dropped and the weights untouched, when their norm isn't finite
    */
   async apply({ learningRate, maxGradientNorm }: ApplyOptions): Promise<{ gradientNorm: number }> {
     const { gradients } = this;
@@ -114,7 +115,7 @@ export class PolicyOptimizer {
         );
       }
       const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
-      await this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
+      this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
       return { gradientNorm };
     } finally {
       this.clearGradients();
@@ -132,7 +133,8 @@ export class PolicyOptimizer {
 
   /**
    * Adds vectors that `takeGradients` gave, of another optimizer of an equal model perhaps; they belong to the device from then on.
-   * Throws `PolicyError` (`TENSOR_MISMATCH`) when they are of another model.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH` when they are of another model
    */
   addGradients(vectors: readonly Float32Array[]): void {
     if (vectors.length === 0) return;
@@ -165,7 +167,11 @@ export class PolicyOptimizer {
     return this.adamW.content();
   }
 
-  /** Goes to the state of such a file. Throws `PolicyError` (`TENSOR_MISMATCH`), with the state as it was. */
+  /**
+   * Goes to the state of such a file.
+   *
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was
+   */
   loadState(file: SafetensorsFile): Promise<void> {
     return this.adamW.load(file, Number(file.header.metadata.step));
   }
@@ -186,7 +192,7 @@ export class PolicyOptimizer {
     batch: TrainingBatch,
     { temperature, maxTokensPerMicroBatch }: LossOptions,
   ): Promise<TokenColumns> {
-    return scoreTokens(this.model, batch, {
+    return evaluateLogprobs(this.model, batch, {
       temperature,
       maxTokensPerMicroBatch,
       actionMask: Uint8Array.from(batch.lossWeights, (weight) => Number(weight !== 0)),

@@ -14,7 +14,7 @@ export interface SequenceLimits {
   readonly maxPositions: number;
 }
 
-/** Throws `PolicyError` (`INVALID_BATCH`) unless the offsets are sound, every sequence fits and every token id exists. */
+/** @throws PolicyError `INVALID_BATCH` unless the offsets are sound, every sequence fits and every token id exists */
 export function validateSequenceBatch(batch: SequenceBatch, limits: SequenceLimits): void {
   const { tokenIds, sequenceOffsets } = batch;
   const numSequences = sequenceOffsets.length - 1;
@@ -37,7 +37,7 @@ export function validateSequenceBatch(batch: SequenceBatch, limits: SequenceLimi
   requireTokenIds(tokenIds, limits.vocabSize);
 }
 
-/** Throws `PolicyError` (`INVALID_BATCH`) at the first token id outside [0, vocabSize). */
+/** @throws PolicyError `INVALID_BATCH` at the first token id outside [0, vocabSize) */
 export function requireTokenIds(tokenIds: Int32Array, vocabSize: number): void {
   for (let n = 0; n < tokenIds.length; n++) {
     if (tokenIds[n] < 0 || tokenIds[n] >= vocabSize) {
@@ -49,7 +49,7 @@ export function requireTokenIds(tokenIds: Int32Array, vocabSize: number): void {
   }
 }
 
-/** Throws `PolicyError` (`INVALID_BATCH`) unless the column has one value per token. */
+/** @throws PolicyError `INVALID_BATCH` unless the column has one value per token */
 export function requireTokenColumn(name: string, column: ArrayLike<number>, numTokens: number): void {
   if (column.length !== numTokens) {
     throw new PolicyError(

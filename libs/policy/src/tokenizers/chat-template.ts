@@ -26,7 +26,8 @@ export class ChatTemplate {
 
   /**
    * The text of a conversation, up to where the assistant speaks next if `addGenerationPrompt`.
-   * Throws `PolicyError` (`INVALID_FILE`) when the template fails on it, or refuses it.
+   *
+   * @throws PolicyError `INVALID_FILE` when the template fails on it, or refuses it
    */
   render(
     messages: readonly ChatMessage[],

@@ -9,7 +9,8 @@ import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
 /**
  * A tokenizer from the parsed content of a `tokenizer.json`. The special tokens of a foreign file are named by the
  * caller (its `tokenizer_config.json` has them); those of the tokenizers built here are the default.
- * Throws `PolicyError` (`INVALID_FILE`) when the content isn't a tokenizer, lacks a special token, or has more ids than the model.
+ *
+ * @throws PolicyError `INVALID_FILE` when the content isn't a tokenizer, lacks a special token, or has more ids than the model
  */
 export function loadTokenizer(
   json: unknown,

@@ -19,10 +19,11 @@ export interface Tokenizer {
   /**
    * Ids of a text; special tokens written out in it are recognised, so texts from outside go through `encodePlain`.
    * Nothing is added at its ends.
-   * Throws `PolicyError` (`INVALID_TOKEN`) when the text can't be expressed.
+   *
+   * @throws PolicyError `INVALID_TOKEN` when the text can't be expressed
    */
   encode(text: string): Int32Array;
-  /** Throws `PolicyError` (`INVALID_TOKEN`) at an id outside the vocabulary. */
+  /** @throws PolicyError `INVALID_TOKEN` at an id outside the vocabulary */
   decode(tokenIds: ArrayLike<number>, options?: DecodeOptions): string;
   /** The content of `tokenizer.json`; `loadTokenizer` reads it back. */
   toJSON(): TokenizerJson;

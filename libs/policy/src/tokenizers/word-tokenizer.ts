@@ -5,7 +5,8 @@ import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 /**
  * One token per word of a closed vocabulary; words are separated by white space. Ids: 0 pad, 1 end of turn, then the
  * words in the given order.
- * Throws `PolicyError` (`INVALID_CONFIG`) when a word is empty, has white space in it, repeats, or is a special token.
+ *
+ * @throws PolicyError `INVALID_CONFIG` when a word is empty, has white space in it, repeats, or is a special token
  */
 export function buildWordTokenizer(words: readonly string[]): Tokenizer {
   const vocab = new Map([

@@ -1,39 +1,37 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ProcessError } from '../process-error.js';
-import type { Environment } from './environment.js';
-import { LOG_VARIABLES, requiredLogVariables } from './log-variables.js';
 import { EnvironmentVariables, type VariableName } from './variables.js';
 
-/** Every variable with this prefix must be one that is known: a misspelled one would silently leave a cluster unsecured. */
+/** A process that opens the log refuses an unknown variable with this prefix: a misspelled one could leave a cluster unsecured. */
 const CHECKED_PREFIX = 'RETRACE_KAFKA_';
 
-/** Settings read by `readVariables`: those that are required are there. */
+/** Parsed variables, of which the required ones are set. */
 export type Variables<Required extends VariableName> = Readonly<
   EnvironmentVariables & { [name in Required]-?: NonNullable<EnvironmentVariables[name]> }
 >;
 
-export interface VariablesToRead<Required extends VariableName> {
-  /** Variables that are read where they are set. */
+interface VariablesToRead<Required extends VariableName> {
+  /** Variables that may be set. */
   readonly reads?: readonly VariableName[];
   /** Variables that must be set. */
   readonly requires?: readonly Required[];
-  /** Whether the process opens the event log: its variables are read, those that it needs are required, and unknown ones refused. */
+  /** Whether to read the variables of the event log, too, and to require those without which it can't be opened. */
   readonly opensLog?: boolean;
 }
 
 /**
- * Parses the variables that a process reads, all at once. A variable that the process does not read may have any value.
+ * Parses the variables that a process reads, all at once. Any other variable may have any value.
  *
  * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is missing, unknown or wrong, with its value and the
  *   rule; the value of a password is never printed
  */
 export function readVariables<Required extends VariableName = never>(
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   { reads = [], requires = [], opensLog = false }: VariablesToRead<Required>,
 ): Variables<Required> {
   const required: VariableName[] = [...requires, ...(opensLog ? requiredLogVariables(environment) : [])];
-  const names = new Set<string>([...reads, ...required, ...(opensLog ? LOG_VARIABLES : [])]);
+  const names = new Set<string>([...reads, ...required, ...(opensLog ? ['RETRACE_MAX_EVENT_BYTES'] : [])]);
   const given = Object.entries(environment).filter(
     ([name, value]) =>
       value !== undefined &&
@@ -51,6 +49,17 @@ export function readVariables<Required extends VariableName = never>(
   ].sort();
   if (problems.length > 0) throw new ProcessError('ENVIRONMENT_VARIABLE_INVALID', problems.join('; '));
   return variables as Variables<Required>;
+}
+
+/** Whether the environment names a log on Kafka. */
+export function namesKafka(environment: NodeJS.ProcessEnv): boolean {
+  return (environment.RETRACE_KAFKA_BROKERS ?? '') !== '';
+}
+
+function requiredLogVariables(environment: NodeJS.ProcessEnv): VariableName[] {
+  if (!namesKafka(environment)) return ['RETRACE_LOG_DIRECTORY'];
+  const usesSasl = (environment.RETRACE_KAFKA_SASL_MECHANISM ?? '') !== '';
+  return usesSasl ? ['RETRACE_KAFKA_USERNAME', 'RETRACE_KAFKA_PASSWORD'] : [];
 }
 
 function describe({ property: name, constraints = {} }: ValidationError, value: string | undefined): string {

@@ -35,7 +35,7 @@ describe('configuration of roles', () => {
     });
   });
 
-  it('roleEnvironment: a broker that the parent inherited does not reach the child', () => {
+  it('roleEnvironment: hides a broker that the parent inherited from the child', () => {
     const inherited = { RETRACE_KAFKA_BROKERS: 'a:9092' };
     const written = roleEnvironment({ kind: 'lmdb', path: 'data/log', maxEventBytes: 4096 }, {});
     expect({ ...inherited, ...written }).toEqual({
@@ -45,7 +45,7 @@ describe('configuration of roles', () => {
     });
   });
 
-  it('readCollectorConfig: keeps 1 GiB in the spool unless told otherwise, and plays everything without a share', () => {
+  it('readCollectorConfig: defaults to a spool of 1 GiB and to the whole of the run', () => {
     const collector = readCollectorConfig({ ...ENVIRONMENT, RETRACE_SPOOL_DIRECTORY: 'data/spool' });
     expect(collector.spool).toEqual({ directory: 'data/spool', maxBytes: 2 ** 30 });
     expect(collector.share).toEqual({ index: 0, count: 1 });
@@ -55,7 +55,7 @@ describe('configuration of roles', () => {
     });
   });
 
-  it('readSinkConfig: needs no run', () => {
+  it('readSinkConfig: requires no run id', () => {
     const sink = readSinkConfig({
       ...STORE,
       RETRACE_LOG_DIRECTORY: 'data/log',
@@ -65,13 +65,13 @@ describe('configuration of roles', () => {
     expect(sink).toMatchObject({ migrationsDirectory: 'migrations', share: { index: 0, count: 2 } });
   });
 
-  it('readStoreServerConfig: names every variable that is missing', () => {
+  it('readStoreServerConfig: names every missing variable', () => {
     expect(() => readStoreServerConfig(STORE)).toThrow(
       /RETRACE_STORE_DIRECTORY: required.*RETRACE_STORE_HOST: required.*RETRACE_STORE_READONLY_PASSWORD: required/s,
     );
   });
 
-  it('readTrainerConfig: names every variable that is missing or wrong, with its value and the rule', () => {
+  it('readTrainerConfig: names every missing or wrong variable, with its value and the rule', () => {
     const wrong = {
       ...ENVIRONMENT,
       RETRACE_LOG_DIRECTORY: '',

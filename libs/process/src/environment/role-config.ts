@@ -1,7 +1,7 @@
-import type { Environment } from './environment.js';
-import { logConfigOf, type LogConfig } from './log-config.js';
+import type { LogLocation, Share } from '@retrace/log';
+import { logLocationOf } from './log-location.js';
 import { readVariables } from './read-variables.js';
-import { parseShare, type Share } from './share.js';
+import { parseShare } from './share.js';
 import {
   OPTIONAL_STORE_VARIABLES,
   STORE_VARIABLES,
@@ -14,25 +14,25 @@ export type BackendChoice = NonNullable<EnvironmentVariables['RETRACE_BACKEND']>
 
 /** The configuration of a process that works on a run: a collector or a trainer. */
 export interface RunRoleConfig {
-  readonly log: LogConfig;
+  readonly log: LogLocation;
   readonly store: StoreAccess;
   readonly runId: string;
   readonly checkpointDirectory: string;
   readonly tokenizerDirectory: string;
-  /** Null: the best that this machine has. */
+  /** Null selects the fastest that this machine has. */
   readonly backend: BackendChoice | null;
 }
 
 /** The configuration of a collector. */
 export interface CollectorConfig extends RunRoleConfig {
   readonly share: Share;
-  /** Where events wait on disk while the log is unavailable; null: in memory. */
+  /** Where events are stored while the log is unavailable; null keeps them in memory. */
   readonly spool: { readonly directory: string; readonly maxBytes: number } | null;
 }
 
-/** The configuration of a sink that is a process of its own. */
+/** The configuration of a sink that runs in its own process. */
 export interface SinkConfig {
-  readonly log: LogConfig;
+  readonly log: LogLocation;
   readonly store: StoreAccess;
   readonly migrationsDirectory: string;
   readonly share: Share;
@@ -59,12 +59,12 @@ const RUN_ROLE_VARIABLES = [
 const DEFAULT_SPOOL_BYTES = 1024 ** 3;
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
-export function readTrainerConfig(environment: Environment): RunRoleConfig {
+export function readTrainerConfig(environment: NodeJS.ProcessEnv): RunRoleConfig {
   return readRunRole(environment, []).config;
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
-export function readCollectorConfig(environment: Environment): CollectorConfig {
+export function readCollectorConfig(environment: NodeJS.ProcessEnv): CollectorConfig {
   const { config, variables } = readRunRole(environment, [
     'RETRACE_COLLECTOR_SHARE',
     'RETRACE_SPOOL_DIRECTORY',
@@ -79,14 +79,14 @@ export function readCollectorConfig(environment: Environment): CollectorConfig {
   };
 }
 
-function readRunRole(environment: Environment, reads: readonly VariableName[]) {
+function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableName[]) {
   const variables = readVariables(environment, {
     opensLog: true,
     reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_BACKEND', ...reads],
     requires: RUN_ROLE_VARIABLES,
   });
   const config: RunRoleConfig = {
-    log: logConfigOf(variables),
+    log: logLocationOf(variables),
     store: storeAccessOf(variables),
     runId: variables.RETRACE_RUN_ID,
     checkpointDirectory: variables.RETRACE_CHECKPOINT_DIRECTORY,
@@ -97,14 +97,14 @@ function readRunRole(environment: Environment, reads: readonly VariableName[]) {
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
-export function readSinkConfig(environment: Environment): SinkConfig {
+export function readSinkConfig(environment: NodeJS.ProcessEnv): SinkConfig {
   const variables = readVariables(environment, {
     opensLog: true,
     reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_SINK_SHARE'],
     requires: [...STORE_VARIABLES, 'RETRACE_MIGRATIONS_DIRECTORY'],
   });
   return {
-    log: logConfigOf(variables),
+    log: logLocationOf(variables),
     store: storeAccessOf(variables),
     migrationsDirectory: variables.RETRACE_MIGRATIONS_DIRECTORY,
     share: parseShare('RETRACE_SINK_SHARE', variables.RETRACE_SINK_SHARE),
@@ -112,7 +112,7 @@ export function readSinkConfig(environment: Environment): SinkConfig {
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
-export function readStoreServerConfig(environment: Environment): StoreServerConfig {
+export function readStoreServerConfig(environment: NodeJS.ProcessEnv): StoreServerConfig {
   const variables = readVariables(environment, {
     requires: [
       'RETRACE_STORE_DIRECTORY',

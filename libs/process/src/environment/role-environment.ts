@@ -1,12 +1,12 @@
-import type { LogConfig } from './log-config.js';
+import type { LogLocation } from '@retrace/log';
 import type { EnvironmentVariables } from './variables.js';
 
 /**
- * The environment variables that hand settings to a child process. The log is always named in full: a child in a data directory must
- * not take a broker from the environment that it inherits.
+ * Returns the environment variables that pass settings to a child process. They empty the list of brokers, so that a child in a data
+ * directory doesn't connect to a broker that it inherits from this process's environment.
  */
 export function roleEnvironment(
-  log: Extract<LogConfig, { kind: 'lmdb' }>,
+  log: Extract<LogLocation, { kind: 'lmdb' }>,
   variables: Omit<EnvironmentVariables, `RETRACE_KAFKA_${string}` | 'RETRACE_LOG_DIRECTORY'>,
 ): Record<string, string> {
   const named = {

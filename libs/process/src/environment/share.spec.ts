@@ -4,11 +4,11 @@ import { parseShare } from './share.js';
 const parse = (text?: string) => parseShare('RETRACE_SINK_SHARE', text);
 
 describe('parseShare', () => {
-  it('gives the whole when no share is named', () => {
+  it('returns the whole when the variable is not set', () => {
     expect(parse()).toEqual({ index: 0, count: 1 });
   });
 
-  it('counts from 1, as people do', () => {
+  it('reads the number of a share from 1 on', () => {
     expect(parse('1/3')).toEqual({ index: 0, count: 3 });
     expect(parse('3/3')).toEqual({ index: 2, count: 3 });
   });

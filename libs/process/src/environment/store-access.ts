@@ -1,16 +1,16 @@
 import type { Variables } from './read-variables.js';
 import type { VariableName } from './variables.js';
 
-/** Where the store is, and the user of it that may write. */
+/** Address of the store, and its user with write access. */
 export interface StoreAccess {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** Null for one server. */
+  /** Null for a single server. */
   readonly cluster: string | null;
 }
 
-/** The variables that every process which opens the store must have. The password may be empty. */
+/** The variables that every process needs to open the store. */
 export const STORE_VARIABLES = ['RETRACE_STORE_URL', 'RETRACE_STORE_USER'] as const;
 
 /** The variables of the store that have a default. */
@@ -19,7 +19,7 @@ export const OPTIONAL_STORE_VARIABLES = [
   'RETRACE_STORE_CLUSTER',
 ] as const satisfies readonly VariableName[];
 
-/** The store that parsed variables name. */
+/** Returns the store that parsed variables name; the default password is empty. */
 export function storeAccessOf(variables: Variables<(typeof STORE_VARIABLES)[number]>): StoreAccess {
   return {
     url: variables.RETRACE_STORE_URL,

@@ -23,7 +23,7 @@ const HTTP_URL = { require_tld: false, require_protocol: true, protocols: ['http
 const SWITCH = ['on', 'off'] as const;
 type Switch = (typeof SWITCH)[number];
 
-/** A number without a fraction, where the variable is set. */
+/** An optional integer. */
 function WholeNumber({ min, max }: { readonly min: number; readonly max?: number }): PropertyDecorator {
   const rule = { message: `must be a whole number ≥ ${min}${max === undefined ? '' : ` and ≤ ${max}`}` };
   const decorators = [
@@ -43,15 +43,15 @@ const ToLowerCase = Transform(({ value }: { value: unknown }) =>
 );
 
 /**
- * The schema of every environment variable that configures a Retrace process. All are optional here; what a process requires, it
- * names when it reads them (`readVariables`). A variable that is set to nothing counts as not set.
+ * The schema of all environment variables of Retrace. All are optional here: each process names those that it requires when it calls
+ * `readVariables`. An empty variable counts as not set.
  */
 export class EnvironmentVariables {
   /** Data directory of the command line. */
   @IsOptional() @IsString() RETRACE_DATA_DIR?: string;
   /** `1`: errors are printed with their stack. */
   @IsOptional() @IsString() RETRACE_VERBOSE?: string;
-  /** A file that is written every second while the event loop turns, for health checks of containers. */
+  /** A file that is written every second while the event loop runs, for health checks of containers. */
   @IsOptional() @IsString() RETRACE_HEARTBEAT_FILE?: string;
   /** `1` in the container image, for `retrace doctor`. */
   @IsOptional() @IsIn(['1']) RETRACE_IMAGE?: '1';
@@ -92,17 +92,17 @@ export class EnvironmentVariables {
   @IsOptional() @IsUrl(HTTP_URL, URL_RULE) RETRACE_STORE_URL?: string;
   @IsOptional() @IsString() RETRACE_STORE_USER?: string;
   @IsOptional() @IsString() RETRACE_STORE_PASSWORD?: string;
-  /** User of the SQL that people type: read-only, with limits. */
+  /** The user, read-only and with limits, that runs the SQL of people. */
   @IsOptional() @IsString() RETRACE_STORE_READONLY_USER?: string;
   @IsOptional() @IsString() RETRACE_STORE_READONLY_PASSWORD?: string;
-  /** Cluster that the store's tables are spread over; without it, one server. */
+  /** Cluster across which the store's tables are distributed; not set for a single server. */
   @IsOptional() @IsString() RETRACE_STORE_CLUSTER?: string;
-  /** Where the embedded store keeps its data, and where it listens. */
+  /** Data directory of the embedded store, and the address on which it listens. */
   @IsOptional() @IsString() RETRACE_STORE_DIRECTORY?: string;
   @IsOptional() @IsString() RETRACE_STORE_HOST?: string;
   @WholeNumber({ min: 0, max: 65_535 }) RETRACE_STORE_PORT?: number;
   @IsOptional() @IsString() RETRACE_MIGRATIONS_DIRECTORY?: string;
-  /** The part of the log's partitions that one sink carries. */
+  /** The part of the log's partitions that this sink copies to the store. */
   @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_SINK_SHARE?: string;
 
   // Collector and trainer.
@@ -110,22 +110,22 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_CHECKPOINT_DIRECTORY?: string;
   @IsOptional() @IsString() RETRACE_TOKENIZER_DIRECTORY?: string;
   @IsOptional() @IsIn(BACKEND_NAMES) RETRACE_BACKEND?: (typeof BACKEND_NAMES)[number];
-  /** The part of a run's episodes that one collector plays. */
+  /** The part of a run's episodes that this collector plays. */
   @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_COLLECTOR_SHARE?: string;
-  /** Where a collector keeps events while the log is unavailable; without it they wait in memory. */
+  /** Directory for the events of a collector while the log is unavailable; without it they are kept in memory. */
   @IsOptional() @IsString() RETRACE_SPOOL_DIRECTORY?: string;
-  /** Most bytes that one collector keeps there (default 1 GiB). */
+  /** Largest size of the files of one collector in that directory (default 1 GiB). */
   @WholeNumber({ min: 0 }) RETRACE_SPOOL_MAX_BYTES?: number;
 
   // The API.
   @IsOptional() @IsString() RETRACE_API_HOST?: string;
-  /** 0 is any free port. */
+  /** 0 selects any free port. */
   @WholeNumber({ min: 0, max: 65_535 }) RETRACE_API_PORT?: number;
-  /** Host names, besides those of the loopback interface, under which the API may be asked; separated by commas. */
+  /** Host names that requests to the API may name, besides those of the loopback interface; separated by commas. */
   @IsOptional() @IsString() RETRACE_API_ALLOWED_HOSTS?: string;
-  /** The built dashboard; without it the API serves no pages. */
+  /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
-  /** `off` where the sink is a process of its own. */
+  /** `off` if the sink runs in its own process. */
   @IsOptional() @IsIn(SWITCH) RETRACE_SINK?: Switch;
 }
 

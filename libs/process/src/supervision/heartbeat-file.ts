@@ -3,15 +3,15 @@ import { writeFileSync } from 'node:fs';
 const INTERVAL_MS = 1000;
 
 /**
- * Writes the file anew every second for as long as the event loop turns, so that its age tells whoever has no channel to this process
- * (a container's health check) that it lives. A disk that takes no write makes it old, and harms nothing else.
+ * Writes the file every second while the event loop runs, so that a container's health check can tell from the file's age whether this
+ * process is well.
  */
 export function keepHeartbeatFile(path: string): void {
   const beat = () => {
     try {
       writeFileSync(path, String(process.pid));
     } catch {
-      // Its age says it.
+      // A full disk, for example: the file grows old, and the process goes on.
     }
   };
   beat();

@@ -1,21 +1,15 @@
 import { readVariables } from '../environment/read-variables.js';
-import type { Environment } from '../environment/environment.js';
-import { superviseThisProcess, type Supervised } from './supervised.js';
-
-export interface RunProcessOptions {
-  /** How long the process may take to finish when its supervisor has died (default 5 s). */
-  readonly graceMs?: number;
-}
+import { superviseThisProcess, type Supervised, type SuperviseOptions } from './supervised.js';
 
 /**
- * Runs the main function of a role's process: exit code 0 when it returns; when it throws, or when anything is thrown in the
- * background, the error's sentence on stderr and exit code 1. The supervisor shows that sentence and counts it. `RETRACE_VERBOSE=1` adds
- * the stack.
+ * Runs the main function of a role's process. Exits with 0 when it returns. When it throws, or anything is thrown in the background,
+ * writes the error's message to stderr in one line, which the supervisor shows and counts, and exits with 1. `RETRACE_VERBOSE=1` adds the
+ * stack.
  */
 export async function runProcess(
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   main: (supervised: Supervised) => Promise<void>,
-  { graceMs }: RunProcessOptions = {},
+  { graceMs }: Pick<SuperviseOptions, 'graceMs'> = {},
 ): Promise<void> {
   const { RETRACE_VERBOSE: verbose, RETRACE_HEARTBEAT_FILE: heartbeatFile } = readVariables(environment, {
     reads: ['RETRACE_VERBOSE', 'RETRACE_HEARTBEAT_FILE'],

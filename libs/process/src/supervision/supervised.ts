@@ -1,6 +1,6 @@
 import { keepHeartbeatFile } from './heartbeat-file.js';
 
-/** The contract between a role's process and its supervisor, over Node's IPC channel. */
+/** A message from a role's process to its supervisor, over Node's IPC channel. */
 export type RoleMessage =
   | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
   | { readonly type: 'heartbeat' }
@@ -16,16 +16,16 @@ export interface Supervised {
 }
 
 export interface SuperviseOptions {
-  /** How long the role may take to finish when its supervisor has died (default 5 s). */
+  /** Time in which the process must finish after its supervisor has died (default 5,000). */
   readonly graceMs?: number;
-  /** A file whose age tells whether the event loop turns. */
+  /** A file that is written every second while the event loop runs. */
   readonly heartbeatFile?: string;
 }
 
 /**
- * Ties this process to its supervisor: heartbeats while the event loop turns, and an abort signal when asked to stop.
- * When the channel closes, the supervisor has died: the role gets `graceMs` to finish and is then ended, so no child outlives its
- * supervisor. Without a channel only the signals count.
+ * Connects this process to its supervisor: sends heartbeats while the event loop runs, and aborts `signal` when asked to stop. If the
+ * supervisor dies, which closes the channel, this process gets `graceMs` to finish and then exits. A process without a channel obeys
+ * SIGTERM and SIGINT only.
  */
 export function superviseThisProcess({
   graceMs = DEFAULT_GRACE_MS,

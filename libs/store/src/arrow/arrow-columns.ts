@@ -172,7 +172,7 @@ export class ArrowColumns {
       if (accepts(chunk.type)) return chunk;
       throw new ArrowError(
         'ARROW_UNEXPECTED_COLUMN',
-        `Column ${name} has type ${chunk.type.toString()}; must hold ${what}`,
+        `Column ${name} has type ${chunk.type}; must hold ${what}`,
       );
     });
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyEvent, EpisodePlaces, EVENT_KINDS, uuidToBytes } from '@retrace/trajectory';
 import {
-  type Column,
+  type TypedColumn,
   decodeEvent,
   encodeEvent,
   frame,
@@ -69,7 +69,8 @@ function stepRecord(
   const event = sampleEpisodeEvent('StepRecorded', { ...sampleStep({ step }) }, seq);
   const payload = change({ ...event.payload });
   for (const [name, value] of Object.entries(payload))
-    if (ArrayBuffer.isView(value) && !(value instanceof Buffer)) payload[name] = packColumn(value as Column);
+    if (ArrayBuffer.isView(value) && !(value instanceof Buffer))
+      payload[name] = packColumn(value as TypedColumn);
   return bodyOf(event, payload);
 }
 
@@ -147,7 +148,7 @@ describe('PendingBatch', () => {
 
 describe('PendingBatch, given a step', () => {
   const TOKENS = 26;
-  const withAt = (column: Column, at: number, value: number): Column => {
+  const withAt = (column: TypedColumn, at: number, value: number): TypedColumn => {
     const changed = column.slice();
     changed[at] = value;
     return changed;
@@ -177,19 +178,19 @@ describe('PendingBatch, given a step', () => {
     ['took less than no time', (payload) => ({ ...payload, generationMs: -1 })],
     [
       'has a negative token',
-      (payload) => ({ ...payload, tokenIds: withAt(payload.tokenIds as Column, 3, -1) }),
+      (payload) => ({ ...payload, tokenIds: withAt(payload.tokenIds as TypedColumn, 3, -1) }),
     ],
     [
       'has a mask of 2',
-      (payload) => ({ ...payload, actionMask: withAt(payload.actionMask as Column, 25, 2) }),
+      (payload) => ({ ...payload, actionMask: withAt(payload.actionMask as TypedColumn, 25, 2) }),
     ],
     [
       'has a mask that falls',
-      (payload) => ({ ...payload, actionMask: withAt(payload.actionMask as Column, 25, 0) }),
+      (payload) => ({ ...payload, actionMask: withAt(payload.actionMask as TypedColumn, 25, 0) }),
     ],
     [
       'has a positive logprob',
-      (payload) => ({ ...payload, tokenLogprobs: withAt(payload.tokenLogprobs as Column, 25, 1) }),
+      (payload) => ({ ...payload, tokenLogprobs: withAt(payload.tokenLogprobs as TypedColumn, 25, 1) }),
     ],
     ['has a shorter mask', (payload) => ({ ...payload, actionMask: new Uint8Array(TOKENS - 1) })],
     ['has floats for tokens', (payload) => ({ ...payload, tokenIds: new Float32Array(TOKENS) })],
@@ -278,7 +279,7 @@ describe('PendingBatch, given a step', () => {
     expect(expectSameRows([record]).numDeadLetters).toBe(1);
   });
 
-  function columnsOf(numTokens: number): Record<string, Column | null> {
+  function columnsOf(numTokens: number): Record<string, TypedColumn | null> {
     const { tokenIds, actionMask, tokenLogprobs, tokenPolicyVersions } = sampleStep({
       numTokens,
       numActionTokens: 0,

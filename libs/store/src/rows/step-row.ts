@@ -9,7 +9,7 @@ import {
   stableFields,
 } from '@retrace/trajectory';
 import {
-  type Column,
+  type TypedColumn,
   type FieldPlace,
   hasElementsOf,
   type StepField,
@@ -77,7 +77,7 @@ export function writeStepRecord(
 /** Unpacks the typed arrays of the step after the rows before it; null where one has another type than its field. */
 function unpackLists(columns: EventColumns, step: StepRecord): CheckedStep | null {
   let isTyped = true;
-  const unpack = <A extends Column>(field: keyof typeof LISTS): A | null => {
+  const unpack = <A extends TypedColumn>(field: keyof typeof LISTS): A | null => {
     const { packed } = step.fields[field];
     if (packed === null) return null;
     const items = (columns[LISTS[field]] as unknown as ListColumn<A>).room(packed.length);

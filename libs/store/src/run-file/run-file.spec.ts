@@ -142,7 +142,7 @@ describe('exportRun and importRun', () => {
       const outcome = await checkRunFile(path).catch((error: unknown) => error);
       if (outcome instanceof RunFileError) continue;
       // A byte of padding, or of what Arrow says of itself and nobody reads.
-      expect(await rowsOf(changed), `byte ${at}: ${String(outcome)}`).toEqual(sound);
+      expect(await rowsOf(changed), `byte ${at}: ${outcome}`).toEqual(sound);
     }
   });
 

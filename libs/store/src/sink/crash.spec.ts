@@ -10,7 +10,7 @@ import { appendEvents } from '@retrace/log/testing';
 import { createStoreBench, FULL_USER, StoreProcess } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { findFreePort } from '../../../../scripts/free-port.mjs';
+import { findFreePort } from '@retrace/process/free-port';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { migrate } from '../schema/migrate.js';
 import { verifyStore } from '../verify/verify-store.js';

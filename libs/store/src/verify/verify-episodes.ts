@@ -119,7 +119,7 @@ function foldRows(rows: EventRowReader, faults: FaultList): EpisodeState[] {
       fold = new EpisodeFold(event);
       episodeId = event.episodeId;
     }
-    fold.apply(event, offset);
+    fold.apply(event);
   }
   if (fold !== null) states.push(fold.state());
   return states;
@@ -131,7 +131,7 @@ function findProblems(state: EpisodeState): string[] {
 }
 
 /** Episodes that go on may have moved between the two readings; what is sealed stays as it is. */
-function compareWithView({ ended, sealed, summary }: EpisodeState, row: ViewRow | undefined): string | null {
+function compareWithView({ ended, sealed, totals }: EpisodeState, row: ViewRow | undefined): string | null {
   if (ended === null) return null;
   if (row === undefined) return 'it is missing from the view episodes';
   const expected: Partial<ViewRow> = {
@@ -142,7 +142,7 @@ function compareWithView({ ended, sealed, summary }: EpisodeState, row: ViewRow 
     num_steps: ended.numSteps,
     num_tokens: ended.numTokens,
     num_action_tokens: ended.numActionTokens,
-    ...(sealed && { num_recorded_steps: summary.numSteps }),
+    ...(sealed && { num_recorded_steps: totals.numSteps }),
   };
   for (const [name, value] of Object.entries(expected)) {
     const shown = row[name as keyof ViewRow];

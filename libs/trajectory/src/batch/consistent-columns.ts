@@ -1,4 +1,4 @@
-import { TrajectoryError } from '../errors.js';
+import { TrajectoryError } from '../trajectory-error.js';
 import type { EpisodeColumns } from './episode-columns.js';
 
 /**

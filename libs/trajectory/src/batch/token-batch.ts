@@ -1,4 +1,4 @@
-import { TrajectoryError } from '../errors.js';
+import { TrajectoryError } from '../trajectory-error.js';
 import { assertConsistentColumns } from './consistent-columns.js';
 import { END_REASONS, type EpisodeColumns } from './episode-columns.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyEvent } from '../testing/any-event.js';
-import { contentChecksum } from '../content-checksum.js';
-import { EVENT_KINDS } from '../event-kinds.js';
+import { contentChecksum } from '../checksum/content-checksum.js';
+import { EVENT_KINDS } from '../events/event-kinds.js';
 import { sampleEvents } from '../testing/sample-events.js';
 import { findEventProblem } from '../validation/validate-event.js';
 import { decodeEvent, encodeEvent } from './index.js';

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent } from '../events.js';
+import type { AnyEvent } from '../events/event.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { frame } from './frame.js';
 import { decodeEvent, encodeEvent, type DecodedEvent } from './index.js';
-import { messagePack } from './messagepack.js';
+import { messagePack } from './body/messagepack.js';
 
 const step = sampleEpisodeEvent('StepRecorded');
 

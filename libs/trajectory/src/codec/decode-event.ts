@@ -1,17 +1,17 @@
-import { isEventKind, SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { AnyEvent } from '../events.js';
-import { uuidFromBytes } from '../uuid.js';
+import { isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import type { AnyEvent, Envelope } from '../events/event.js';
+import { uuidFromBytes } from '../ids/uuid.js';
 import { describeProblem } from '../validation/problem.js';
 import { findEventProblem } from '../validation/validate-event.js';
-import { unframe, type FrameFault } from './frame.js';
-import { messagePack } from './messagepack.js';
-import { unpackColumn } from './packed-column.js';
+import { NUM_BODY_PARTS, unframe, type FrameFault } from './frame.js';
+import { messagePack } from './body/messagepack.js';
+import { unpackColumn } from './body/packed-column.js';
 import { upcast } from './upcast.js';
 
 const UUID_BYTES = 16;
 
 /**
- * `NOT_AN_EVENT`: no frame of ours. `CHECKSUM_MISMATCH`: damaged. `UNDECODABLE`: a frame without an event inside.
+ * `NOT_AN_EVENT`: not a frame of Retrace. `CHECKSUM_MISMATCH`: damaged. `UNDECODABLE`: a frame without an event inside.
  * `UNKNOWN_VERSION` and `UNKNOWN_KIND`: written by newer code. `INVALID_EVENT`: breaks a rule of its kind.
  */
 export type DeadLetterCode = FrameFault | 'UNDECODABLE' | 'UNKNOWN_KIND' | 'INVALID_EVENT';
@@ -26,7 +26,7 @@ export interface DeadLetter {
 export type DecodedEvent = { readonly ok: true; readonly event: AnyEvent } | DeadLetter;
 
 /**
- * The event in a record, upcast to the current schema version and validated; or a dead letter. Never throws.
+ * Decodes the event in a record, lifts it to the current schema version and validates it; or returns a dead letter. Never throws.
  * The event owns its memory: nothing in it points into `bytes`.
  */
 export function decodeEvent(bytes: Uint8Array): DecodedEvent {
@@ -37,7 +37,7 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
 
   const { kind, schemaVersion } = body;
   if (!isEventKind(kind))
-    return deadLetter('UNKNOWN_KIND', `event kind is ${kind}; this reader has none such`);
+    return deadLetter('UNKNOWN_KIND', `event kind is ${kind}; this reader does not know it`);
   const newest = SCHEMA_VERSIONS[kind];
   if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest) {
     const reason = `schema version of ${kind} is ${schemaVersion}; this reader knows 1 to ${newest}`;
@@ -49,23 +49,18 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
   return problem === null ? { ok: true, event } : deadLetter('INVALID_EVENT', describeProblem(problem));
 }
 
-interface Body {
-  readonly eventId: string;
+/** Parts of a body, before validation. */
+interface Body extends Omit<Envelope, 'kind'> {
   readonly kind: unknown;
-  readonly schemaVersion: number;
-  readonly logId: string;
-  readonly runId: string;
-  readonly episodeId: string;
-  readonly seq: number;
-  readonly occurredAtUs: number;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** The body's parts, not yet validated; a sentence when they can't be told apart. */
+/** Separates the parts of a body; returns a sentence when that fails. */
 function readBody(bytes: Buffer): Body | string {
   try {
     const parts: unknown = messagePack.unpack(bytes);
-    if (!Array.isArray(parts) || parts.length !== 9) return 'body is no array of 9 parts';
+    if (!Array.isArray(parts) || parts.length !== NUM_BODY_PARTS)
+      return `body is no array of ${NUM_BODY_PARTS} parts`;
     const [kind, schemaVersion, eventId, logId, runId, episodeId, seq, occurredAtUs, packed] =
       parts as unknown[];
     if (packed === null || typeof packed !== 'object') return 'payload is no map';

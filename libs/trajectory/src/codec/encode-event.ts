@@ -1,15 +1,14 @@
-import type { AnyEvent } from '../events.js';
+import type { AnyEvent } from '../events/event.js';
 import { assertValidEvent } from '../validation/validate-event.js';
-import { BodyWriter } from './body-writer.js';
-import { isColumn } from './packed-column.js';
+import { BodyWriter } from './body/body-writer.js';
+import { isColumn } from './body/packed-column.js';
+import { NUM_BODY_PARTS } from './frame.js';
 
-const NUM_PARTS = 9;
-
-/** One for all: nothing waits between the first value of a record and its frame. */
+/** Used synchronously, so one writer is shared. */
 const body = new BodyWriter();
 
 /**
- * The event as one record of a log.
+ * Encodes an event as one record of a log.
  *
  * Body: a MessagePack array of kind, schema version, the four ids (16 bytes each; empty for `''`), seq, time and the
  * payload, a map from field name to value in which typed arrays are packed columns (`packed-column.ts`).
@@ -19,7 +18,7 @@ const body = new BodyWriter();
 export function encodeEvent(event: AnyEvent): Uint8Array {
   assertValidEvent(event);
   body.reset();
-  body.list(NUM_PARTS);
+  body.list(NUM_BODY_PARTS);
   body.text(event.kind);
   body.number(event.schemaVersion);
   body.uuid(event.eventId);

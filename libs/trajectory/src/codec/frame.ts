@@ -2,13 +2,16 @@ import { crc32 } from 'node:zlib';
 
 /**
  * The frame around an encoded event: `R T E` (3 bytes), wire version (1 byte), CRC-32 of the body (uint32, little-endian),
- * body. Kafka clients don't check what they fetch and disks err, so every reader can tell a damaged record by itself.
+ * body. Kafka clients don't check what they fetch and disks fail, so every reader must be able to detect a damaged record.
  */
 const MAGIC = [0x52, 0x54, 0x45] as const;
 export const FRAME_HEADER_BYTES = 8;
 
 /** Version of frame and body layout; payload fields have their own version, `schemaVersion`. */
 export const WIRE_VERSION = 1;
+
+/** Number of parts in a body: the eight fields of the envelope, and the payload. */
+export const NUM_BODY_PARTS = 9;
 
 export type FrameFault = 'NOT_AN_EVENT' | 'UNKNOWN_VERSION' | 'CHECKSUM_MISMATCH';
 
@@ -23,7 +26,7 @@ export function frame(body: Uint8Array): Buffer {
   return framed;
 }
 
-/** The first `FRAME_HEADER_BYTES` of a record whose body has this CRC-32. */
+/** Writes the first `FRAME_HEADER_BYTES` of a record whose body has this CRC-32. */
 export function writeFrameHeader(target: Buffer, bodyCrc: number): void {
   target[0] = MAGIC[0];
   target[1] = MAGIC[1];
@@ -32,7 +35,7 @@ export function writeFrameHeader(target: Buffer, bodyCrc: number): void {
   target.writeUInt32LE(bodyCrc, 4);
 }
 
-/** The body of a frame, a view into `bytes`; or what is wrong with it. Never throws. */
+/** Returns the body of a frame, a view into `bytes`, or the fault of the frame. Never throws. */
 export function unframe(bytes: Uint8Array): Unframed {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.length < FRAME_HEADER_BYTES) {
@@ -50,7 +53,7 @@ export function unframe(bytes: Uint8Array): Unframed {
   if (actual !== expected) {
     return fault(
       'CHECKSUM_MISMATCH',
-      `CRC-32 of the body is ${hex(actual)}; the frame says ${hex(expected)}`,
+      `CRC-32 of the body is ${hex(actual)}; the frame states ${hex(expected)}`,
     );
   }
   return { ok: true, body };

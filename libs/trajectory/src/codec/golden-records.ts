@@ -1,4 +1,4 @@
-import type { AnyEvent } from '../events.js';
+import type { AnyEvent } from '../events/event.js';
 import { sampleEvents } from '../testing/sample-events.js';
 import { encodeEvent } from './encode-event.js';
 

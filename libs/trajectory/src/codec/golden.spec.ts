@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { EVENT_KINDS, SCHEMA_VERSIONS } from '../event-kinds.js';
+import { EVENT_KINDS, SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import { goldenJson, goldenRecords } from './golden-records.js';
 import { decodeEvent, encodeEvent } from './index.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleEpisodeEvent, sampleEvents } from '../testing/sample-events.js';
 import { frame } from './frame.js';
 import { encodeEvent, peekEnvelope } from './index.js';
-import { messagePack } from './messagepack.js';
+import { messagePack } from './body/messagepack.js';
 
 describe('peekEnvelope', () => {
   it.each(sampleEvents())('reads the envelope of a $kind', (event) => {

@@ -1,28 +1,17 @@
-import { uuidFromBytes } from '../uuid.js';
-import { BodyReader } from './body-reader.js';
-import { unframe } from './frame.js';
+import type { Envelope } from '../events/event.js';
+import { uuidFromBytes } from '../ids/uuid.js';
+import { BodyReader } from './body/body-reader.js';
+import { NUM_BODY_PARTS, unframe } from './frame.js';
 
-/** What a record says about itself before its payload. Nothing of it is validated: kind and version may be unknown here. */
-export interface PeekedEnvelope {
-  readonly kind: string;
-  readonly schemaVersion: number;
-  readonly eventId: string;
-  readonly logId: string;
-  readonly runId: string;
-  readonly episodeId: string;
-  readonly seq: number;
-  readonly occurredAtUs: number;
-}
+/** The envelope of a record before validation: the kind and the schema version may be unknown to this code. */
+export type PeekedEnvelope = Omit<Envelope, 'kind'> & { readonly kind: string };
 
-/** In the body of a record: the envelope's eight, and the payload. */
-export const NUM_BODY_PARTS = 9;
-
-/** One for all: nothing waits between the first part and the last. */
+/** Used synchronously, so one reader is shared. */
 const reader = new BodyReader();
 
 /**
- * The envelope of a record, read without its payload: whose it is, also where this code can't decode it. Null where the
- * record is damaged or has no envelope of ours. Never throws.
+ * Reads the envelope of a record without its payload, so it also works for records that this code can't decode. Returns null for a
+ * record that is damaged or has no such envelope. Never throws.
  */
 export function peekEnvelope(bytes: Uint8Array): PeekedEnvelope | null {
   const unframed = unframe(bytes);

@@ -1,5 +1,5 @@
-import { ContentBytes } from '../content-bytes.js';
-import { messagePack } from './messagepack.js';
+import { ContentBytes } from '../checksum/content-bytes.js';
+import { messagePack } from './body/messagepack.js';
 
 /**
  * A value that is mostly the same from record to record: decoded anew only where its bytes are others than the last ones.

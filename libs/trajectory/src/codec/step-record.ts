@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { SCHEMA_VERSIONS } from '../event-kinds.js';
-import type { SamplingParameters, StepRecorded } from '../events.js';
-import { uuidFromBytes } from '../uuid.js';
-import { stepRecordedRules } from '../validation/episode-events.js';
-import { BodyReader } from './body-reader.js';
-import { unframe } from './frame.js';
-import { readPackedColumn, type PackedColumn } from './packed-column.js';
-import { NUM_BODY_PARTS } from './peek-envelope.js';
+import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import type { SamplingParameters, StepRecorded } from '../events/episode-events.js';
+import { uuidFromBytes } from '../ids/uuid.js';
+import { EPISODE_RULES } from '../validation/episode-rules.js';
+import { BodyReader } from './body/body-reader.js';
+import { NUM_BODY_PARTS, unframe } from './frame.js';
+import { readPackedColumn, type PackedColumn } from './body/packed-column.js';
 import { areSame, RememberedText, RememberedValue } from './remembered-value.js';
 
 export type StepField = keyof StepRecorded;
@@ -45,12 +44,13 @@ const FORMS: Readonly<Record<StepField, Form>> = {
 };
 
 const KIND = 'StepRecorded';
+const STEP_RULES = EPISODE_RULES[KIND];
 const KIND_BYTES = Buffer.from(KIND);
 
 const isFine =
   (field: StepField) =>
   (value: unknown): boolean =>
-    stepRecordedRules[field](value, field) === null;
+    STEP_RULES[field](value, field) === null;
 
 /** One field of the step that was read last. */
 export class FieldPlace {
@@ -204,7 +204,7 @@ export class StepRecord {
     switch (place.form) {
       case 'number':
         place.number = reader.number();
-        return stepRecordedRules[place.name](place.number, place.name) === null;
+        return STEP_RULES[place.name](place.number, place.name) === null;
       case 'flag':
         place.number = Number(reader.flag());
         return true;
@@ -232,7 +232,7 @@ export class StepRecord {
     const { body, fields } = this;
     for (const field of ['engine', 'model', 'tokenizerHash', 'logprobMode'] as const)
       this[field].read(body, fields[field].start, fields[field].end);
-    if (stepRecordedRules.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
+    if (STEP_RULES.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
     for (const field of ['rewardNames', 'info', 'sampling'] as const)
       if (!this[field].read(body, fields[field].start, fields[field].end)) return false;
     return true;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVENT_KINDS, SCHEMA_VERSIONS } from '../event-kinds.js';
+import { EVENT_KINDS, SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import { upcast, UPCASTERS, type UpcasterTable } from './upcast.js';
 
 describe('upcast', () => {

@@ -1,4 +1,4 @@
-import type { EventKind } from '../events.js';
+import type { EventKind } from '../events/event.js';
 
 /** Turns a payload of one schema version into one of the next. Gets what the wire held, so it trusts no field. */
 export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<string, unknown>;

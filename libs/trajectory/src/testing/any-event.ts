@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { AnyEvent, EventKind, PayloadOf } from '../events.js';
-import { isEpisodeEventKind } from '../event-kinds.js';
-import { newControlEvent, newEpisodeEvent } from '../new-event.js';
+import type { AnyEvent, EventKind, PayloadOf } from '../events/event.js';
+import { isEpisodeEventKind } from '../events/event-kinds.js';
+import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 
 /** Valid events of every kind with any content that the rules of `validation/` leave open: what property tests draw from. */
 

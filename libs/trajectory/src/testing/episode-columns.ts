@@ -1,6 +1,7 @@
 import { END_REASONS, type EpisodeColumns } from '../batch/episode-columns.js';
-import type { AnyEvent, EpisodeEnded, PayloadOf, StepRecorded } from '../events.js';
-import { sealEpisode } from '../fold/seal-episode.js';
+import type { EpisodeEnded, StepRecorded } from '../events/episode-events.js';
+import type { AnyEvent, PayloadOf } from '../events/event.js';
+import { sealEpisode } from './seal-episode.js';
 import { sampleStep } from './sample-payloads.js';
 
 /** A step as its tokens; other fields are the sample's. */

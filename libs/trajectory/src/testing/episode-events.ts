@@ -1,16 +1,14 @@
+import type { EpisodeEnded, EpisodeStarted, StepRecorded } from '../events/episode-events.js';
 import type {
   AnyEvent,
   ControlEventKind,
-  EpisodeEnded,
   EpisodeEventKind,
-  EpisodeStarted,
   PayloadOf,
   RetraceEvent,
-  StepRecorded,
-} from '../events.js';
-import { sealEpisode } from '../fold/seal-episode.js';
-import { episodeIdFor } from '../ids.js';
-import { newControlEvent, newEpisodeEvent } from '../new-event.js';
+} from '../events/event.js';
+import { sealEpisode } from './seal-episode.js';
+import { episodeIdFor } from '../ids/ids.js';
+import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 import { SAMPLE_PAYLOADS, sampleStep } from './sample-payloads.js';
 
 /** The run that an event belongs to, and the log that it is for. */

@@ -1,6 +1,12 @@
-import { EVENT_KINDS, isEpisodeEventKind } from '../event-kinds.js';
-import type { AnyEvent, ControlEventKind, EpisodeEventKind, PayloadOf, RetraceEvent } from '../events.js';
-import { newControlEvent } from '../new-event.js';
+import { EVENT_KINDS, isEpisodeEventKind } from '../events/event-kinds.js';
+import type {
+  AnyEvent,
+  ControlEventKind,
+  EpisodeEventKind,
+  PayloadOf,
+  RetraceEvent,
+} from '../events/event.js';
+import { newControlEvent } from '../events/new-event.js';
 import { episodeEvent } from './episode-events.js';
 import { SAMPLE_IDS, SAMPLE_PAYLOADS } from './sample-payloads.js';
 

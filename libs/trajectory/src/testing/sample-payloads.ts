@@ -1,5 +1,6 @@
-import { episodeIdFor } from '../ids.js';
-import type { EventKind, PayloadOf, StepRecorded } from '../events.js';
+import { episodeIdFor } from '../ids/ids.js';
+import type { StepRecorded } from '../events/episode-events.js';
+import type { EventKind, PayloadOf } from '../events/event.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
 const [EPISODE_ID, PEER_EPISODE_ID, THIRD_EPISODE_ID] = [0, 1, 2].map((ordinal) =>

@@ -1,11 +1,19 @@
-/** One broken rule: which field, what it holds, what it must hold. */
+import type { EpisodeEnded } from '../events/episode-events.js';
+import type { EventKind, RetraceEvent } from '../events/event.js';
+
+/** One broken rule: the field, its value, and the rule. */
 export interface Problem {
-  /** Path from the event's kind on, such as `StepRecorded.rewardNames[2]`. */
+  /** Path inside the part that was checked; inside a whole event it starts with its kind: `StepRecorded.payload.rewardNames[2]`. */
   readonly field: string;
   readonly value: unknown;
   /** Starts with "must". */
   readonly rule: string;
 }
+
+/** Finds the first broken rule between fields of an event whose fields have all passed their own; paths start inside the event. */
+export type Checks<Payloads> = {
+  readonly [K in keyof Payloads & EventKind]?: (event: RetraceEvent<K>) => Problem | null;
+};
 
 /** The problem as one sentence. */
 export function describeProblem({ field, value, rule }: Problem): string {
@@ -22,4 +30,28 @@ function showValue(value: unknown): string {
   if (typeof value !== 'string') return String(value);
   const quoted = JSON.stringify(value.slice(0, MAX_SHOWN_CHARACTERS));
   return value.length > MAX_SHOWN_CHARACTERS ? `${quoted}… (${value.length} characters)` : quoted;
+}
+
+type Lengths = Readonly<Record<string, { readonly length: number }>>;
+
+/** A problem unless two fields of a payload, each given by its name, are equally long. */
+export function findLengthProblem(field: Lengths, other: Lengths): Problem | null {
+  const [[name, { length }]] = Object.entries(field);
+  const [[otherName, { length: expected }]] = Object.entries(other);
+  if (length === expected) return null;
+  const rule = `must be the number of ${otherName}, ${expected}`;
+  return { field: `payload.${name}.length`, value: length, rule };
+}
+
+/** A problem unless min ≤ max; −1 says that no policy of this run sampled, so both must be −1 or none. */
+export function findVersionRangeProblem(
+  { policyVersionMin, policyVersionMax }: Pick<EpisodeEnded, 'policyVersionMin' | 'policyVersionMax'>,
+  field: string,
+): Problem | null {
+  const rule =
+    policyVersionMin > policyVersionMax
+      ? `must be ≤ policyVersionMax, which is ${policyVersionMax}`
+      : 'must be ≥ 0, as policyVersionMax is';
+  const isRange = policyVersionMin === -1 ? policyVersionMax === -1 : policyVersionMin <= policyVersionMax;
+  return isRange ? null : { field: `${field}.policyVersionMin`, value: policyVersionMin, rule };
 }

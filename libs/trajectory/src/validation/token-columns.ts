@@ -1,4 +1,4 @@
-import type { TokenColumns } from '../events.js';
+import type { StepTokenColumns } from '../events/episode-events.js';
 import type { Problem } from './problem.js';
 
 /** A logprob is ≤ 0; float32 log-softmax of a near-certain token may end a rounding error above it. */
@@ -13,19 +13,19 @@ const LOGPROB_TOLERANCE = 1e-3;
  * - `tokenRawLogprobs` and `tokenEntropies` likewise, except that NaN may stand anywhere (entropies are ≥ 0);
  * - `tokenPolicyVersions` are ≥ −1.
  */
-export function findTokenColumnProblem(columns: TokenColumns, field: string): Problem | null {
+export function findTokenColumnProblem(columns: StepTokenColumns): Problem | null {
   return (
-    findLengthProblem(columns, field) ??
-    findIntegerProblem(columns.tokenIds, 0, `${field}.tokenIds`) ??
-    findMaskProblem(columns.actionMask, `${field}.actionMask`) ??
-    findLogprobProblem(columns, field) ??
-    findRawLogprobProblem(columns, field) ??
-    findEntropyProblem(columns, field) ??
-    findIntegerProblem(columns.tokenPolicyVersions, -1, `${field}.tokenPolicyVersions`)
+    findColumnLengthProblem(columns) ??
+    findIntegerProblem(columns.tokenIds, 0, 'payload.tokenIds') ??
+    findMaskProblem(columns.actionMask, 'payload.actionMask') ??
+    findLogprobProblem(columns) ??
+    findRawLogprobProblem(columns) ??
+    findEntropyProblem(columns) ??
+    findIntegerProblem(columns.tokenPolicyVersions, -1, 'payload.tokenPolicyVersions')
   );
 }
 
-function findLengthProblem(columns: TokenColumns, field: string): Problem | null {
+function findColumnLengthProblem(columns: StepTokenColumns): Problem | null {
   const numTokens = columns.tokenIds.length;
   const names = [
     'actionMask',
@@ -38,7 +38,7 @@ function findLengthProblem(columns: TokenColumns, field: string): Problem | null
     const column = columns[name];
     if (column !== null && column.length !== numTokens) {
       const rule = `must be as long as tokenIds, which has ${numTokens} tokens`;
-      return { field: `${field}.${name}.length`, value: column.length, rule };
+      return { field: `payload.${name}.length`, value: column.length, rule };
     }
   }
   return null;
@@ -66,7 +66,7 @@ function findMaskProblem(mask: Uint8Array, field: string): Problem | null {
   return null;
 }
 
-function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns, field: string): Problem | null {
+function findLogprobProblem({ tokenLogprobs, actionMask }: StepTokenColumns): Problem | null {
   for (let t = 0; t < tokenLogprobs.length; t += 1) {
     const value = tokenLogprobs[t];
     if (actionMask[t] === 1 ? isLogprobOrNaN(value) : value === 0) continue;
@@ -74,28 +74,25 @@ function findLogprobProblem({ tokenLogprobs, actionMask }: TokenColumns, field: 
       actionMask[t] === 1
         ? 'must be a finite logprob ≤ 0, or NaN for missing'
         : 'must be 0 where actionMask is 0';
-    return { field: `${field}.tokenLogprobs[${t}]`, value, rule };
+    return { field: `payload.tokenLogprobs[${t}]`, value, rule };
   }
   return null;
 }
 
-function findRawLogprobProblem(
-  { tokenRawLogprobs, actionMask }: TokenColumns,
-  field: string,
-): Problem | null {
+function findRawLogprobProblem({ tokenRawLogprobs, actionMask }: StepTokenColumns): Problem | null {
   if (tokenRawLogprobs === null) return null;
   const at = tokenRawLogprobs.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isLogprobOrNaN));
   if (at < 0) return null;
   const rule = 'must be NaN, or 0 where actionMask is 0 and a finite logprob ≤ 0 where it is 1';
-  return { field: `${field}.tokenRawLogprobs[${at}]`, value: tokenRawLogprobs[at], rule };
+  return { field: `payload.tokenRawLogprobs[${at}]`, value: tokenRawLogprobs[at], rule };
 }
 
-function findEntropyProblem({ tokenEntropies, actionMask }: TokenColumns, field: string): Problem | null {
+function findEntropyProblem({ tokenEntropies, actionMask }: StepTokenColumns): Problem | null {
   if (tokenEntropies === null) return null;
   const at = tokenEntropies.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isEntropyOrNaN));
   if (at < 0) return null;
   const rule = 'must be NaN, or 0 where actionMask is 0 and a finite entropy ≥ 0 where it is 1';
-  return { field: `${field}.tokenEntropies[${at}]`, value: tokenEntropies[at], rule };
+  return { field: `payload.tokenEntropies[${at}]`, value: tokenEntropies[at], rule };
 }
 
 function isAllowedValue(value: number, mask: number, isFine: (value: number) => boolean): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent, StepRecorded } from '../events.js';
+import type { StepRecorded } from '../events/episode-events.js';
+import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent } from '../events/event.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { describeProblem } from './problem.js';
 import { assertValidEvent, findEventProblem } from './validate-event.js';
@@ -210,7 +211,7 @@ describe('fields that must agree', () => {
     expect(closingProblem({ groupSizes: Int32Array.of(3, 1) })).toContain('because the group is complete');
     expect(closingProblem({ groupSizes: Int32Array.of(3, 1), reason: 'deadline' })).toBeNull();
     expect(closingProblem({ groupSizes: Int32Array.of(2) })).toContain(
-      'groupSizes.length is 1; must be 2, from groupIds',
+      'groupSizes.length is 1; must be the number of groupIds, 2',
     );
     expect(closingProblem({ memberOffsets: Int32Array.of(0, 3, 2) })).toContain(
       '; must go from 0 to the number of episodeIds, 3',
@@ -233,7 +234,7 @@ describe('fields that must agree', () => {
       'must be listed once',
     );
     expect(controlProblem('CollectorClaimed', { places: Int32Array.of(1) })).toContain(
-      'places.length is 1; must be 2',
+      'places.length is 1; must be the number of groupIds, 2',
     );
     expect(controlProblem('BatchPlanned', { numSteps: Int32Array.of(1, -4) })).toContain(
       'numSteps[1] is -4; must be ≥ 0',
@@ -242,7 +243,7 @@ describe('fields that must agree', () => {
       'groupIds[1] is "a"; must be listed once',
     );
     expect(controlProblem('UpdateApplied', { metricNames: ['a'] })).toContain(
-      'metricValues.length is 2; must be the number of names, 1',
+      'metricValues.length is 2; must be the number of metricNames, 1',
     );
     expect(controlProblem('MetricsLogged', { names: [] })).toContain('values.length is 2');
     expect(controlProblem('PolicyPublished', { parentVersion: 4 })).toContain(

@@ -1,8 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption, wholeNumber } from '../../options.js';
+import { Option } from '@commander-js/extra-typings';
+import { newCommand, wholeNumber } from '../../options.js';
 
 export const apiCommand = () =>
-  new Command('api')
+  newCommand('api')
     .description('serve the API and dashboard of a log on Kafka and its store; several can run side by side')
     .addOption(
       new Option('--port <number>', 'port to listen on, 0 = any')
@@ -11,7 +11,4 @@ export const apiCommand = () =>
         .argParser(wholeNumber(0, 65_535)),
     )
     .option('--with-sink', 'also write the log to the store, where no "retrace sink" does')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./serve-api.js')).serveApi(options));
+    .action(async (_, command) => (await import('./serve-api.js')).serveApi(command.optsWithGlobals()));

@@ -1,7 +1,7 @@
 import type { CommonOptions } from '../../options.js';
 import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
-export interface ApiOptions extends CommonOptions {
+interface ApiOptions extends CommonOptions {
   readonly port: number;
   readonly withSink?: true;
 }

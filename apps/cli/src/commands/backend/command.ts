@@ -1,8 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { Option } from '@commander-js/extra-typings';
+import { newCommand } from '../../options.js';
 
 export const backendCommand = () =>
-  new Command('backend')
+  newCommand('backend')
     .description('install, list, time or remove the compute backends of this machine')
     .addCommand(installCommand())
     .addCommand(listCommand())
@@ -10,7 +10,7 @@ export const backendCommand = () =>
     .addCommand(removeCommand());
 
 const installCommand = () =>
-  new Command('install')
+  newCommand('install')
     .description('build TensorFlow.js against a current TensorFlow, in a cache directory')
     .option('--cuda', 'for NVIDIA GPUs (CUDA 12); experimental, never run on a GPU')
     .option(
@@ -23,33 +23,21 @@ const installCommand = () =>
         "Dawn instead of TensorFlow, for GPUs that are not NVIDIA's; experimental, never run on a GPU",
       ).conflicts(['cuda', 'tensorflow']),
     )
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./install.js')).install(options));
+    .action(async (_, command) => (await import('./install.js')).install(command.optsWithGlobals()));
 
 const listCommand = () =>
-  new Command('list')
+  newCommand('list')
     .description('list all backends, fastest first, and why one cannot be used')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./list.js')).list(options));
+    .action(async (_, command) => (await import('./list.js')).list(command.optsWithGlobals()));
 
 const benchCommand = () =>
-  new Command('bench')
+  newCommand('bench')
     .description('time matrix products, the overhead of an op and a training step on the usable backends')
     .argument('[backend]', 'only this one')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (name, options) => (await import('./bench.js')).bench(name, options));
+    .action(async (name, _, command) => (await import('./bench.js')).bench(name, command.optsWithGlobals()));
 
 const removeCommand = () =>
-  new Command('remove')
+  newCommand('remove')
     .description('remove everything that "install" put into the cache directory')
     .option('--tensorflow <version>', 'only this version')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./remove.js')).remove(options));
+    .action(async (_, command) => (await import('./remove.js')).remove(command.optsWithGlobals()));

@@ -1,14 +1,14 @@
 import {
-  chosenTensorflowVersion,
   installBackend,
   installWebGpu,
   type OnInstallProgress,
   parseTensorflowVersion,
+  readComputeEnvironment,
 } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-export interface InstallOptions extends CommonOptions {
+interface InstallOptions extends CommonOptions {
   readonly cuda?: true;
   readonly tensorflow?: string;
   readonly webgpu?: true;
@@ -38,7 +38,7 @@ async function installedTensorflow(
   { cuda, tensorflow }: Pick<InstallOptions, 'cuda' | 'tensorflow'>,
   onProgress: OnInstallProgress,
 ): Promise<Installed> {
-  const chosen = chosenTensorflowVersion();
+  const { tensorflowVersion: chosen } = readComputeEnvironment();
   const version = tensorflow === undefined ? chosen : parseTensorflowVersion(tensorflow, '--tensorflow');
   const { manifest } = await installBackend({ version, cuda: cuda === true, onProgress });
   const { tensorflowVersion, variant, platform } = manifest;

@@ -1,7 +1,7 @@
 import { parseTensorflowVersion, removeBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 
-export interface RemoveOptions extends CommonOptions {
+interface RemoveOptions extends CommonOptions {
   readonly tensorflow?: string;
 }
 

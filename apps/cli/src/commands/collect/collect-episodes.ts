@@ -8,8 +8,9 @@ import { formatFigure } from '../../run/run-progress.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { withInterrupt } from '../../terminal/with-interrupt.js';
 
-export interface CollectOptions extends CommonOptions {
+interface CollectOptions extends CommonOptions {
   readonly environment: string;
   readonly policy: string;
   readonly episodes: number;
@@ -36,29 +37,25 @@ async function collectIntoLog(
   { backend, environment, policy, episodes, seed }: Omit<CollectOptions, keyof CommonOptions>,
 ): Promise<CollectResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
-  const stop = new AbortController();
-  const onInterrupt = () => {
-    stop.abort();
-  };
-  process.once('SIGINT', onInterrupt);
-  const control = new ControlTail(new PatientLog(session.log, { signal: stop.signal }));
-  try {
-    const result = await collectEpisodes({
-      environment,
-      policy,
-      numEpisodes: episodes,
-      seed,
-      log: session.log,
-      control,
-      checkpoints: new CheckpointFiles(session.directory.checkpoints),
-      engine: `retrace ${name}`,
-      codeVersion: await readCodeVersion(),
-      signal: stop.signal,
-    });
-    await session.catchUp();
-    return result;
-  } finally {
-    control.close();
-    process.off('SIGINT', onInterrupt);
-  }
+  return withInterrupt(async (signal) => {
+    const control = new ControlTail(new PatientLog(session.log, { signal }));
+    try {
+      const result = await collectEpisodes({
+        environment,
+        policy,
+        numEpisodes: episodes,
+        seed,
+        log: session.log,
+        control,
+        checkpoints: new CheckpointFiles(session.directory.checkpoints),
+        engine: `retrace ${name}`,
+        codeVersion: await readCodeVersion(),
+        signal,
+      });
+      await session.catchUp();
+      return result;
+    } finally {
+      control.close();
+    }
+  });
 }

@@ -3,7 +3,7 @@ import { chooseRunOn } from '../../run/begin-or-choose-run.js';
 import type { BackendName } from '../../server/role-definitions.js';
 import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
-export interface CollectForRunOptions extends CommonOptions {
+interface CollectForRunOptions extends CommonOptions {
   /** Run id, or `latest`. */
   readonly run: string;
   /** Such as `1/3`; '' for a collector that works by itself. */

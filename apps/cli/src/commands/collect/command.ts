@@ -1,8 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
-import { backendOption, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../../options.js';
+import { Option } from '@commander-js/extra-typings';
+import { backendOption, newCommand, wholeNumber } from '../../options.js';
 
 export const collectCommand = () =>
-  new Command('collect')
+  newCommand('collect')
     .description(
       'collect episodes with a scripted agent or the latest policy; with --run, work as a collector of a run on Kafka',
     )
@@ -28,11 +28,8 @@ export const collectCommand = () =>
     .option('--episodes <number>', 'number of episodes', wholeNumber(1))
     .option('--seed <number>', 'seed of tasks and sampling', wholeNumber(0, 2 ** 31 - 1), 0)
     .addOption(backendOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options, command) => {
-      const { run, environment, policy, episodes, ...others } = options;
+    .action(async (_, command) => {
+      const { run, environment, policy, episodes, ...others } = command.optsWithGlobals();
       if (run !== undefined) {
         return (await import('./collect-for-run.js')).collectForRun({ run, ...others });
       }

@@ -1,8 +1,7 @@
-import { Command } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, pointInTime, verboseOption, wholeNumber } from '../../options.js';
+import { newCommand, pointInTime, wholeNumber } from '../../options.js';
 
 export const deadlettersCommand = () =>
-  new Command('deadletters')
+  newCommand('deadletters')
     .description(
       'list or retry log records that could not be decoded: damaged, invalid, or written by newer code',
     )
@@ -10,27 +9,21 @@ export const deadlettersCommand = () =>
     .addCommand(retryCommand());
 
 const listCommand = () =>
-  new Command('list')
+  newCommand('list')
     .description('list dead letters in log order, with what their envelope says')
     .option('--run <id>', 'only those of this run')
     .option('--code <code>', 'only those with this code, such as UNKNOWN_VERSION or CHECKSUM_MISMATCH')
     .option('--since <time>', 'only those from this time on, in ISO 8601', pointInTime)
     .option('--until <time>', 'only those up to this time', pointInTime)
     .option('--limit <number>', 'the most to list', wholeNumber(1, 100_000), 1_000)
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./list.js')).list(options));
+    .action(async (_, command) => (await import('./list.js')).list(command.optsWithGlobals()));
 
 const retryCommand = () =>
-  new Command('retry')
+  newCommand('retry')
     .description('decode dead letters again, and store those that this version can read as ordinary rows')
     .option('--run <id>', 'only those of this run')
     .option('--code <code>', 'only those with this code')
     .option('--since <time>', 'only those from this time on, in ISO 8601', pointInTime)
     .option('--until <time>', 'only those up to this time', pointInTime)
     .option('--dry-run', 'change nothing; print how many could be decoded')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./retry.js')).retry(options));
+    .action(async (_, command) => (await import('./retry.js')).retry(command.optsWithGlobals()));

@@ -4,7 +4,7 @@ import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
 import { filterOf, type FilterOptions } from './filter.js';
 
-export interface ListOptions extends CommonOptions, FilterOptions {
+interface ListOptions extends CommonOptions, FilterOptions {
   readonly limit: number;
 }
 

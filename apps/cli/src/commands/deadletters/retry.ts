@@ -3,7 +3,7 @@ import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { filterOf, type FilterOptions } from './filter.js';
 
-export interface RetryOptions extends CommonOptions, FilterOptions {
+interface RetryOptions extends CommonOptions, FilterOptions {
   readonly dryRun?: true;
 }
 

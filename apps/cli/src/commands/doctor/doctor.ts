@@ -9,7 +9,7 @@ import { checkBackend } from './backend-check.js';
 import type { CheckResult } from './check.js';
 import { checkDisk, checkImage, checkMemory, checkNode, checkPort } from './machine-checks.js';
 
-export interface DoctorOptions extends CommonOptions {
+interface DoctorOptions extends CommonOptions {
   readonly port: number;
   readonly recipe?: string;
   readonly set?: readonly string[];

@@ -11,14 +11,14 @@ import { recipeModelConfig } from '@retrace/trainer';
 import { runCheck, type CheckResult } from './check.js';
 import { gibibytes } from './free-space.js';
 
-export interface RoleMemory {
+interface RoleMemory {
   readonly role: string;
   readonly count: number;
   /** Of one such process. */
   readonly estimate: MemoryEstimate;
 }
 
-export interface RecipeMemory {
+interface RecipeMemory {
   readonly roles: readonly RoleMemory[];
   readonly totalBytes: number;
 }

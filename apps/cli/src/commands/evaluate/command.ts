@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { backendOption, dataDirOption, jsonOption, verboseOption, wholeNumber } from '../../options.js';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { backendOption, newCommand, wholeNumber } from '../../options.js';
 
 export const evaluateCommand = () =>
-  new Command('evaluate')
+  newCommand('evaluate')
     .description(
       'estimate the return of a stored policy version from episodes that other versions played; exits 3 when the data is insufficient',
     )
@@ -22,10 +22,7 @@ export const evaluateCommand = () =>
     .option('--episodes <n>', 'read at most this many episodes, newest first', wholeNumber(1, 100_000), 2000)
     .option('--seed <n>', 'seed of the bootstrap', wholeNumber(0), 0)
     .addOption(backendOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./evaluate.js')).evaluate(options));
+    .action(async (_, command) => (await import('./evaluate.js')).evaluate(command.optsWithGlobals()));
 
 function commaSeparated(text: string): string[] {
   return text.split(',').map((name) => name.trim());

@@ -25,7 +25,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
 
-export interface EvaluationRequest {
+interface EvaluationRequest {
   readonly run: string;
   /** Policy version of the run, or `latest`; of another run as `<run id>/<version>`. */
   readonly policy: string;

@@ -7,7 +7,7 @@ import { withStore } from '../../services/store-session.js';
 import { evaluateStoredPolicy } from './evaluate-stored-policy.js';
 import { printEvaluation } from './print-evaluation.js';
 
-export interface EvaluateOptions extends CommonOptions {
+interface EvaluateOptions extends CommonOptions {
   readonly run: string;
   readonly policy: string;
   readonly rewardVersion?: string;

@@ -1,13 +1,11 @@
-import { Command } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { newCommand } from '../../options.js';
 
 export const exportCommand = () =>
-  new Command('export')
+  newCommand('export')
     .description('write a run to a single file (an Arrow IPC stream), to keep it or import it elsewhere')
     .requiredOption('--run <id>', 'run to export')
     .requiredOption('--output <file>', 'file to write; replaced if it exists')
     .option('--checkpoints', 'include its checkpoint files')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./export-run.js')).exportRunToFile(options));
+    .action(async (_, command) =>
+      (await import('./export-run.js')).exportRunToFile(command.optsWithGlobals()),
+    );

@@ -6,7 +6,7 @@ import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 
-export interface ExportOptions extends CommonOptions {
+interface ExportOptions extends CommonOptions {
   readonly run: string;
   readonly output: string;
   readonly checkpoints?: true;

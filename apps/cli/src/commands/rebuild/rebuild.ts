@@ -4,11 +4,12 @@ import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
+import { withInterrupt } from '../../terminal/with-interrupt.js';
 
 /** Copying or hashing a large store is a single statement, which may take hours. */
 const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 
-export interface RebuildOptions extends CommonOptions {
+interface RebuildOptions extends CommonOptions {
   readonly run?: string;
 }
 
@@ -34,23 +35,14 @@ async function rebuildFrom(
       cluster: current.layout.cluster,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
-  const stop = new AbortController();
-  const onInterrupt = () => {
-    stop.abort(new Error('rebuild: stopped; the store is unchanged'));
-  };
-  process.once('SIGINT', onInterrupt);
   const client = openClient('default');
+  const parts = { log, client, openClient, migrations: { directory: installation.migrations } };
   try {
-    return await rebuildStore({
-      log,
-      client,
-      openClient,
-      ...(runId !== undefined && { runId }),
-      migrations: { directory: installation.migrations },
-      signal: stop.signal,
-    });
+    return await withInterrupt(
+      (signal) => rebuildStore({ ...parts, signal, ...(runId !== undefined && { runId }) }),
+      { reason: new Error('rebuild: stopped; the store is unchanged') },
+    );
   } finally {
-    process.off('SIGINT', onInterrupt);
     await client.close();
   }
 }

@@ -1,13 +1,9 @@
-import { Command } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { newCommand } from '../../options.js';
 
 export const recipesCommand = () =>
-  new Command('recipes')
+  newCommand('recipes')
     .description('list the built-in recipes, or print one as JSON as a start for your own')
     .argument('[name]', 'recipe to print')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (name, options) => {
-      (await import('./print-recipes.js')).printRecipes(name, options);
+    .action(async (name, _, command) => {
+      (await import('./print-recipes.js')).printRecipes(name, command.optsWithGlobals());
     });

@@ -2,7 +2,7 @@ import { matrixProducts, parseRecipe } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { StateVisits } from '@retrace/scoring';
-import { replayTolerance, replayUpdate, type ReplayResult } from '@retrace/trainer';
+import { REPLAY_TOLERANCE, replayUpdate, type ReplayResult } from '@retrace/trainer';
 import { TrajectoryReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
@@ -12,7 +12,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
-export interface ReplayOptions extends CommonOptions {
+interface ReplayOptions extends CommonOptions {
   /** Run id, or `latest` for the newest run that has an update. */
   readonly run: string;
   readonly update: number;
@@ -72,5 +72,5 @@ async function replayFrom(
     runId,
     updateNumber,
   });
-  return { runId, ...result, isReproduced: result.lossDifference <= replayTolerance };
+  return { runId, ...result, isReproduced: result.lossDifference <= REPLAY_TOLERANCE };
 }

@@ -1,8 +1,7 @@
-import { Command } from '@commander-js/extra-typings';
-import { dataDirOption, durationMs, jsonOption, verboseOption } from '../../options.js';
+import { durationMs, newCommand } from '../../options.js';
 
 export const retainCommand = () =>
-  new Command('retain')
+  newCommand('retain')
     .description('delete runs that are older than a given age')
     .requiredOption(
       '--older-than <age>',
@@ -11,7 +10,4 @@ export const retainCommand = () =>
     )
     .option('--dry-run', 'delete nothing; list what would be deleted')
     .option('--force', 'also delete runs that younger runs depend on')
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./retain.js')).retain(options));
+    .action(async (_, command) => (await import('./retain.js')).retain(command.optsWithGlobals()));

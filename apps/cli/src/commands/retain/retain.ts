@@ -8,7 +8,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
 
-export interface RetainOptions extends CommonOptions {
+interface RetainOptions extends CommonOptions {
   /** Milliseconds. */
   readonly olderThan: number;
   readonly dryRun?: true;

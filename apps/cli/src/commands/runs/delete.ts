@@ -2,7 +2,7 @@ import type { CommonOptions } from '../../options.js';
 import { deleteRunOf } from '../../run/delete-run.js';
 import { withStore } from '../../services/store-session.js';
 
-export interface DeleteOptions extends CommonOptions {
+interface DeleteOptions extends CommonOptions {
   readonly force?: true;
 }
 

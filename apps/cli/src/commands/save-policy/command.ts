@@ -1,8 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
-import { backendOption, dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { Option } from '@commander-js/extra-typings';
+import { backendOption, newCommand } from '../../options.js';
 
 export const savePolicyCommand = () =>
-  new Command('save-policy')
+  newCommand('save-policy')
     .description('write a policy version as a Hugging Face directory, or its adapters in peft’s format')
     .argument('<directory>', 'directory to create; it must not exist yet')
     .option('--run <id>', 'run id, or "latest"', 'latest')
@@ -17,7 +17,6 @@ export const savePolicyCommand = () =>
         .default('float32' as const),
     )
     .addOption(backendOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (directory, options) => (await import('./save-policy.js')).savePolicy(directory, options));
+    .action(async (directory, _, command) =>
+      (await import('./save-policy.js')).savePolicy(directory, command.optsWithGlobals()),
+    );

@@ -16,7 +16,7 @@ import type { BackendName } from '../../server/role-definitions.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 
-export interface SavePolicyOptions extends CommonOptions {
+interface SavePolicyOptions extends CommonOptions {
   readonly run: string;
   /** Policy version of the run, or `latest`. */
   readonly policy: string;

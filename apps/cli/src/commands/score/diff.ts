@@ -4,7 +4,7 @@ import { findRun } from '../../run/find-run.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
-export interface DiffOptions extends CommonOptions {
+interface DiffOptions extends CommonOptions {
   /** Run id, or `latest`. */
   readonly run: string;
   readonly split?: string;

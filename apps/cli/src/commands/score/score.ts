@@ -15,10 +15,11 @@ import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { withInterrupt } from '../../terminal/with-interrupt.js';
 
 const PROGRESS_EVERY_MS = 1000;
 
-export interface ScoreOptions extends CommonOptions {
+interface ScoreOptions extends CommonOptions {
   /** Run id, or `latest`. */
   readonly run: string;
   /** Default: the recipe of the run. */
@@ -57,27 +58,20 @@ async function scoreFrom(
     judge: { archive: new VerdictArchive(client) },
     visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
   });
-  const stop = new AbortController();
-  const onInterrupt = () => {
-    stop.abort();
-  };
-  process.once('SIGINT', onInterrupt);
-  try {
+  return withInterrupt(async (signal) => {
     const report = await scoreRun({
       client,
       runId,
       scorer,
       name: request.name ?? recipe.name,
       retryMissing: request.retryMissing,
-      signal: stop.signal,
+      signal,
       onProgress,
     });
     if (!scorer.asksJudge) return { ...report, judge: null };
     await logJudgeUsage(session, runId, scorer);
     return { ...report, judge: scorer.judgeUsage };
-  } finally {
-    process.off('SIGINT', onInterrupt);
-  }
+  });
 }
 
 /** Appends tokens and cost as metrics of the run, and waits until they and the verdicts are in the store. */

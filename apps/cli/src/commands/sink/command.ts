@@ -1,8 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { Option } from '@commander-js/extra-typings';
+import { newCommand } from '../../options.js';
 
 export const sinkCommand = () =>
-  new Command('sink')
+  newCommand('sink')
     .description('write the log on Kafka to the store until stopped; several can run side by side')
     .addOption(
       new Option(
@@ -12,7 +12,4 @@ export const sinkCommand = () =>
         .env('RETRACE_SINK_SHARE')
         .default(''),
     )
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./run-sink.js')).runSink(options));
+    .action(async (_, command) => (await import('./run-sink.js')).runSink(command.optsWithGlobals()));

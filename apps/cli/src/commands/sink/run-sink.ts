@@ -1,7 +1,7 @@
 import type { CommonOptions } from '../../options.js';
 import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
-export interface SinkOptions extends CommonOptions {
+interface SinkOptions extends CommonOptions {
   /** Such as `1/3`; '' for the whole log. */
   readonly share: string;
 }

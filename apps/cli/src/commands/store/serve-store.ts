@@ -6,7 +6,7 @@ import { listenForStop } from '../../server/stop-requests.js';
 import { withOwnStore } from '../../services/own-store.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-export interface StoreOptions extends CommonOptions {
+interface StoreOptions extends CommonOptions {
   readonly port: number;
 }
 

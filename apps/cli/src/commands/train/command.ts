@@ -1,16 +1,7 @@
-import { Command } from '@commander-js/extra-typings';
-import {
-  backendOption,
-  collect,
-  collectorsOption,
-  dataDirOption,
-  jsonOption,
-  verboseOption,
-  wholeNumber,
-} from '../../options.js';
+import { backendOption, collect, collectorsOption, newCommand, wholeNumber } from '../../options.js';
 
 export const trainCommand = () =>
-  new Command('train')
+  newCommand('train')
     .description(
       'run a recipe to its end, without API or dashboard; resumes an unfinished run of the same recipe',
     )
@@ -20,7 +11,4 @@ export const trainCommand = () =>
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
     .addOption(collectorsOption())
     .addOption(backendOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./train.js')).train(options));
+    .action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));

@@ -1,22 +1,11 @@
 import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
-import { resolveRecipe, type Recipe } from '@retrace/config';
+import type { Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
-import type { CommonOptions } from '../../options.js';
-import { assertRewardModulesLoad } from '../../run/load-reward-modules.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 import { printSummary } from './print-summary.js';
-
-export interface TrainOptions extends CommonOptions {
-  readonly recipe: string;
-  readonly updates?: number;
-  readonly seed?: number;
-  readonly set?: readonly string[];
-  readonly collectors: number;
-  readonly backend?: BackendName;
-}
 
 /**
  * Trains to the end of the recipe and prints the final figures: all roles on a data directory, or only the trainer where the
@@ -24,13 +13,8 @@ export interface TrainOptions extends CommonOptions {
  *
  * @throws CliError `RUN_FAILED`
  */
-export async function train(options: TrainOptions): Promise<void> {
-  const recipe = resolveRecipe(options.recipe, {
-    seed: options.seed,
-    numUpdates: options.updates,
-    assignments: options.set,
-  });
-  await assertRewardModulesLoad(recipe);
+export async function train(options: TrainingOptions): Promise<void> {
+  const recipe = await readTrainingRecipe(options);
   if (namesKafka(commandEnvironment)) {
     await trainOnServices(recipe, options);
     return;
@@ -57,7 +41,7 @@ export async function train(options: TrainOptions): Promise<void> {
 /** Runs the trainer of the recipe's run on shared services; its collectors are other processes. */
 async function trainOnServices(
   recipe: Recipe,
-  { dataDir, backend, json }: Pick<TrainOptions, 'dataDir' | 'backend' | 'json'>,
+  { dataDir, backend, json }: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json'>,
 ): Promise<void> {
   const [{ requireServices, runRoleInProcess }, { beginRunOn }] = await Promise.all([
     import('../../services/run-role-in-process.js'),

@@ -1,17 +1,15 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import {
   backendOption,
   collect,
   collectorsOption,
-  dataDirOption,
-  jsonOption,
+  newCommand,
   recipeOption,
-  verboseOption,
   wholeNumber,
 } from '../../options.js';
 
 export const upCommand = () =>
-  new Command('up')
+  newCommand('up')
     .description(
       'start everything: store, API, dashboard and a training run; resumes an unfinished run of the same recipe',
     )
@@ -26,7 +24,4 @@ export const upCommand = () =>
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
     .addOption(collectorsOption())
     .addOption(backendOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./up.js')).up(options));
+    .action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));

@@ -1,22 +1,14 @@
 import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
-import { resolveRecipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
-import type { CommonOptions } from '../../options.js';
-import { assertRewardModulesLoad } from '../../run/load-reward-modules.js';
+import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { assertPortFree } from '../../server/free-port.js';
-import { LOOPBACK, type BackendName } from '../../server/role-definitions.js';
+import { LOOPBACK } from '../../server/role-definitions.js';
 import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-export interface UpOptions extends CommonOptions {
-  readonly recipe: string;
+interface UpOptions extends TrainingOptions {
   readonly port: number;
-  readonly updates?: number;
-  readonly seed?: number;
-  readonly set?: readonly string[];
-  readonly collectors: number;
-  readonly backend?: BackendName;
 }
 
 /**
@@ -31,12 +23,7 @@ export async function up(options: UpOptions): Promise<void> {
       'up: works only on a data directory, but RETRACE_KAFKA_BROKERS names a log on Kafka; unset it, or start "retrace sink", "train", "collect --run" and "api"',
     );
   }
-  const recipe = resolveRecipe(options.recipe, {
-    seed: options.seed,
-    numUpdates: options.updates,
-    assignments: options.set,
-  });
-  await assertRewardModulesLoad(recipe);
+  const recipe = await readTrainingRecipe(options);
   await assertPortFree(LOOPBACK, options.port);
   const log = createLogStream({ json: options.json === true, out: process.stdout });
   const say = (message: string) => {

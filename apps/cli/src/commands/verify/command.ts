@@ -1,12 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
-import { dataDirOption, jsonOption, verboseOption } from '../../options.js';
+import { newCommand } from '../../options.js';
 
 export const verifyCommand = () =>
-  new Command('verify')
+  newCommand('verify')
     .description(
       'check that the store holds every acknowledged event exactly once, without gaps; exits 1 on any fault',
     )
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .addOption(verboseOption())
-    .action(async (options) => (await import('./verify.js')).verify(options));
+    .action(async (_, command) => (await import('./verify.js')).verify(command.optsWithGlobals()));

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ComputeError } from '../compute-error.js';
 import { temporaryDirectory } from '../../testing/temporary-directory.js';
-import type { BuildSteps } from './build-steps.js';
+import type { BuildSteps } from './build/build-steps.js';
 import { installWith } from './install-backend.js';
 import type { TensorflowBuild } from './installation.js';
 import { BINDING_FILE, findDamage, findInstallation, findInstallations } from './installation.js';

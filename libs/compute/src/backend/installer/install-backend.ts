@@ -1,94 +1,89 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { type ComputeEnvironment, readComputeEnvironment } from '../compute-environment.js';
 import { ComputeError } from '../compute-error.js';
-import { addonVersion } from './addon-sources.js';
-import type { BuildSteps } from './build-steps.js';
-import { buildStepsFor } from './build-steps.js';
-import type { BuildTools } from './build-tools.js';
+import { addonVersion } from './build/addon-sources.js';
+import { type BuildSteps, buildStepsFor } from './build/build-steps.js';
+import type { BuildTools } from './build/build-tools.js';
 import { withInstallLock } from './install-lock.js';
-import type {
-  Installation,
-  InstallationManifest,
-  InstalledFile,
-  TensorflowBuild,
-  Variant,
-} from './installation.js';
 import {
-  defaultCacheDirectory,
   findInstallation,
   INCLUDE_DIRECTORY,
+  type Installation,
   installationDirectory,
+  type InstallationManifest,
+  type InstalledFile,
   LAYOUT_VERSION,
   MANIFEST_FILE,
   platformName,
   sha256OfFile,
+  type TensorflowBuild,
+  type Variant,
 } from './installation.js';
-import type { OnInstallProgress } from './progress.js';
-import { ProgressScale } from './progress.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { chosenTensorflowVersion } from './tensorflow-version.js';
+import { type OnInstallProgress, ProgressScale } from './progress.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
 
-export interface InstallOptions {
-  /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of some 260 MB. */
-  readonly cuda?: boolean;
-  /** By default the one that RETRACE_TENSORFLOW names, or `defaultTensorflowVersion`. Other versions stay installed. */
-  readonly version?: TensorflowVersion;
-  readonly cacheDirectory?: string;
+export interface InstallControls {
   readonly onProgress?: OnInstallProgress;
   readonly signal?: AbortSignal;
-  /** Where the tools are looked for; by default the environment of this process. */
-  readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** Most that an installation occupies while it is built. */
+export interface InstallBackendOptions extends InstallControls {
+  /** Build for NVIDIA GPUs (CUDA 12): about 3.4 GB of downloads instead of about 260 MB. */
+  readonly cuda?: boolean;
+  /** By default that of the environment. Other versions stay installed. */
+  readonly version?: TensorflowVersion;
+  readonly environment?: ComputeEnvironment;
+}
+
+/** Disk space that an installation needs while it is built. */
 const NEEDED_BYTES: Readonly<Record<Variant, number>> = { cpu: 2e9, cuda: 12e9 };
 const ASIDE = '.building-';
 
 /**
- * Installs TensorFlow and the addon built against it into the cache directory, or finds that it is installed.
+ * Installs TensorFlow, and the addon built against it, into the cache directory, unless they are installed.
  *
- * It is built aside and renamed when it has computed: an installation is there whole or not at all. Of several
- * processes one installs and the others wait for it. A download that is complete outlives a failure after it.
- * Retrace's own ops are compiled last, and again when their sources have changed; their failure is only reported.
+ * The build takes place in a directory of its own, which is renamed after a first computation, so an installation is
+ * complete or does not exist. One of several processes installs, and the others wait for it. A complete download is kept
+ * when a later step fails. Retrace's own ops are compiled last, and again when their sources have changed; their failure
+ * is only reported.
  *
  * @throws ComputeError `BACKEND_NOT_INSTALLABLE` (the platform, a tool or disk space is missing) or
- *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence; `BACKEND_UNAVAILABLE` where
- *   RETRACE_TENSORFLOW names no version that is pinned.
+ *   `BACKEND_INSTALL_FAILED` (download, compiler or first computation), each in one sentence; `BACKEND_UNAVAILABLE` as
+ *   `readComputeEnvironment` does
  */
-export async function installBackend(options: InstallOptions = {}): Promise<Installation> {
-  const wanted: TensorflowBuild = {
-    version: options.version ?? chosenTensorflowVersion(options.environment),
-    variant: options.cuda === true ? 'cuda' : 'cpu',
-  };
-  const steps = buildStepsFor(wanted);
+export async function installBackend({
+  cuda = false,
+  environment = readComputeEnvironment(),
+  version = environment.tensorflowVersion,
+  ...controls
+}: InstallBackendOptions = {}): Promise<Installation> {
+  const wanted: TensorflowBuild = { version, variant: cuda ? 'cuda' : 'cpu' };
+  const steps = buildStepsFor(wanted, environment);
   if (steps === null) {
-    const name = `TensorFlow ${wanted.version} (${wanted.variant})`;
-    throw notInstallable(`${name} is not pinned for ${platformName()}`);
+    throw notInstallable(`TensorFlow ${version} (${wanted.variant}) is not pinned for ${platformName()}`);
   }
-  return installWith(steps, wanted, options);
+  return installWith(steps, wanted, { ...controls, cacheDirectory: environment.cacheDirectory });
 }
 
-/** `installBackend` with steps of the caller's. */
+/** Runs the given steps as `installBackend` does. */
 export async function installWith(
   steps: BuildSteps,
   wanted: TensorflowBuild,
-  { cacheDirectory = defaultCacheDirectory(), onProgress, signal, environment }: InstallOptions = {},
+  { cacheDirectory, onProgress, signal }: InstallControls & { readonly cacheDirectory: string },
 ): Promise<Installation> {
-  const scale = new ProgressScale(onProgress ?? (() => undefined));
+  const scale = new ProgressScale(onProgress);
   const installed = await findInstallation(cacheDirectory, wanted);
   if (installed !== null && steps.hasOps(installed.directory)) return finish(installed, scale);
 
   scale.report('checking', 0, 'looking for python3, pip, a C++ compiler and the headers of Node');
-  const tools = await steps.findTools(environment);
+  const tools = await steps.findTools();
   const backends = join(cacheDirectory, 'backends');
   await mkdir(backends, { recursive: true }).catch((error: unknown) => {
     throw notInstallable(`the cache directory can't be made (${(error as Error).message})`);
   });
   await requireSpace(backends, wanted.variant);
-  const onWait = (pid: number): void => {
-    scale.report('waiting', 0, `another process (${pid}) is installing`);
-  };
-  return withInstallLock(join(backends, 'install.lock'), { signal, onWait }, async () => {
+  return withInstallLock(join(backends, 'install.lock'), { signal, onWait: scale.waitFor }, async () => {
     const job = { wanted, tools, cacheDirectory, scale, signal };
     const installation = (await findInstallation(cacheDirectory, wanted)) ?? (await build(steps, job));
     if (!steps.hasOps(installation.directory)) await addOps(steps, installation, job);
@@ -116,19 +111,11 @@ async function build(
     tools,
     directory: downloadDirectory,
     signal,
-    onFraction: (fraction, message) => {
-      scale.report('downloading', fraction, message);
-    },
+    onFraction: scale.during('downloading'),
   });
   const directory = await mkdtemp(join(backends, ASIDE));
   try {
-    await steps.unpack({
-      downloads,
-      directory,
-      onFraction: (fraction, message) => {
-        scale.report('unpacking', fraction, message);
-      },
-    });
+    await steps.unpack({ downloads, directory, onFraction: scale.during('unpacking') });
     scale.report('compiling', 0, 'the addon that joins Node and TensorFlow');
     await steps.compile({ tools, directory, signal });
     scale.report('testing', 0, 'a first computation in a process of its own');
@@ -147,7 +134,7 @@ async function build(
   return installation;
 }
 
-/** A failure is reported and no more: everything computes without these ops, only slower. */
+/** Compiles Retrace's own ops. A failure is only reported, because everything computes without them, more slowly. */
 async function addOps(steps: BuildSteps, { directory }: Installation, job: BuildJob): Promise<void> {
   const { tools, scale, signal } = job;
   scale.report('compiling', 0.5, "Retrace's own ops");
@@ -171,7 +158,7 @@ async function writeManifest(directory: string, { version, variant }: Tensorflow
     if (!entry.isFile()) continue;
     const absolute = join(entry.parentPath, entry.name);
     const path = relative(directory, absolute).split(sep).join('/');
-    // Compilers read headers; nothing that runs does.
+    // Headers are read by compilers only.
     if (path.startsWith(`${INCLUDE_DIRECTORY}/`)) continue;
     files.push({
       path,
@@ -191,7 +178,7 @@ async function writeManifest(directory: string, { version, variant }: Tensorflow
   await writeFile(join(directory, MANIFEST_FILE), JSON.stringify(manifest, null, 2));
 }
 
-/** What builders left that were killed: under the lock nobody else builds. */
+/** Removes the directories of builds that were killed; nobody else builds under the lock. */
 async function removeLeftovers(backends: string): Promise<void> {
   for (const name of await readdir(backends)) {
     if (name.startsWith(ASIDE)) await rm(join(backends, name), { recursive: true, force: true });

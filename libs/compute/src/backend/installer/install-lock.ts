@@ -12,16 +12,16 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
   /** Called while another process holds the lock, with its process id. */
   readonly onWait?: (pid: number) => void;
-  /** How often the holder shows that it lives, and a waiter looks. */
+  /** Interval at which the holder renews the lock, and the longest at which a waiter looks. */
   readonly heartbeatMs?: number;
 }
 
-/** A holder that has shown no sign of life for this many heartbeats is dead. */
+/** A holder that has missed this many heartbeats counts as dead. */
 const MISSED_HEARTBEATS = 12;
 
 /**
- * Runs `work` while this process alone holds the lock file; waits for other processes. The lock of a process that
- * died, on this machine or another that shares the directory, is taken over.
+ * Runs `work` while only this process holds the lock file; waits for other processes. Takes over the lock
+ * of a process that died, on this machine or another one that shares the directory.
  *
  * @throws ComputeError `BACKEND_INSTALL_FAILED` when cancelled while waiting; whatever `work` throws.
  */
@@ -46,7 +46,7 @@ export async function withInstallLock<T>(
   }
   const heartbeat = setInterval(() => {
     const now = new Date();
-    // The next beat tries again; missing one is harmless.
+    // The next heartbeat tries again, and a missed one is harmless.
     utimes(path, now, now).catch(() => undefined);
   }, heartbeatMs);
   try {
@@ -84,7 +84,7 @@ async function isDead(path: string, owner: LockOwner | null, heartbeatMs: number
   return stats !== null && Date.now() - stats.mtimeMs > MISSED_HEARTBEATS * heartbeatMs;
 }
 
-/** Renamed away first: of several waiters that see the same dead owner, one succeeds and the others look again. */
+/** Renames the lock before removing it: of several waiters that see the same dead owner, one succeeds. */
 async function breakLock(path: string, owner: LockOwner | null): Promise<void> {
   const aside = `${path}.broken-${process.pid}`;
   try {
@@ -93,7 +93,7 @@ async function breakLock(path: string, owner: LockOwner | null): Promise<void> {
     return;
   }
   const taken = await readOwner(aside);
-  // A waiter that was slower than the next owner would remove a living lock: put it back.
+  // A slow waiter may have renamed the next owner's lock, which is put back.
   if (taken !== null && (taken.pid !== owner?.pid || taken.host !== owner.host)) await rename(aside, path);
   else await rm(aside, { force: true });
 }

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { addonVersion } from './addon-sources.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { TENSORFLOW_VERSIONS } from './tensorflow-version.js';
+import { addonVersion } from './build/addon-sources.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
+import { TENSORFLOW_VERSIONS } from './wheels/tensorflow-version.js';
 
 /** `cuda` runs on NVIDIA GPUs and on processors, `cpu` on processors only. */
 export type Variant = 'cpu' | 'cuda';
 
-/** One of the installations that lie side by side. */
+/** A version and variant of TensorFlow; builds are installed side by side. */
 export interface TensorflowBuild {
   readonly version: TensorflowVersion;
   readonly variant: Variant;
@@ -42,41 +41,35 @@ export interface Installation {
   readonly manifest: InstallationManifest;
 }
 
-/** Written last into an installation; a directory without it is not one. */
+/** Written last: a directory without it is not an installation. */
 export const MANIFEST_FILE = 'installation.json';
 /** Two levels below the installation: the addon's RUNPATH is `$ORIGIN/../../deps/lib`. */
 export const BINDING_FILE = 'lib/napi-v8/tfjs_binding.node';
 export const LIBRARY_DIRECTORY = 'deps/lib';
-/** Headers of TensorFlow's C API, kept for what is compiled against the installation later. */
+/** Headers of TensorFlow's C API, kept because Retrace's own ops are compiled against them later. */
 export const INCLUDE_DIRECTORY = 'deps/include';
-/** Raised when an installation holds something that older ones lack. */
+/** Increased when an installation gets something that older ones lack. */
 export const LAYOUT_VERSION = 2;
 
-/** `$XDG_CACHE_HOME/retrace`, or `~/.cache/retrace`. */
-export function defaultCacheDirectory(environment: NodeJS.ProcessEnv = process.env): string {
-  const base = environment['XDG_CACHE_HOME'];
-  return join(base !== undefined && base !== '' ? base : join(homedir(), '.cache'), 'retrace');
-}
-
-/** `linux-x64`: what a binary depends on besides its versions. */
+/** Names the platform that binaries are built for, such as `linux-x64`. */
 export function platformName(): string {
   return `${process.platform}-${process.arch}`;
 }
 
-/** Where a build lies; it changes with every version that it depends on. */
+/** The directory of a build, whose name holds every version that it depends on. */
 export function installationDirectory(cacheDirectory: string, { version, variant }: TensorflowBuild): string {
   const name = `${installationPrefix(version)}${variant}-${platformName()}-tfjs-${addonVersion()}`;
   return join(cacheDirectory, 'backends', name);
 }
 
-/** What the directories of all builds of a version begin with. */
+/** The start of the directory names of all builds of a version. */
 export function installationPrefix(version: TensorflowVersion): string {
   return `tensorflow-${version}-`;
 }
 
 /**
- * The finished installation of a build, or null. Each file must be there with its recorded size; contents are
- * compared by `findDamage`, which reads everything.
+ * The finished installation of a build, or null. Each file must exist with its recorded size; `findDamage` compares
+ * contents, which reads everything.
  */
 export async function findInstallation(
   cacheDirectory: string,
@@ -108,7 +101,7 @@ export async function findInstallations(
   return found.filter((installation) => installation !== null);
 }
 
-/** Compares every file with its recorded checksum: a sentence on the first that differs, null if all are whole. */
+/** Compares every file with its recorded checksum. Returns a sentence on the first that differs, or null. */
 export async function findDamage({ directory, manifest }: Installation): Promise<string | null> {
   for (const file of manifest.files) {
     const sha256 = await sha256OfFile(join(directory, file.path)).catch(() => 'no readable file');

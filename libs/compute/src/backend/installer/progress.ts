@@ -3,15 +3,15 @@ export type InstallStage =
 
 export interface InstallProgress {
   readonly stage: InstallStage;
-  /** Of the whole installation, 0 to 1; never falls. */
+  /** Completed part of the whole installation, 0 to 1; never decreases. */
   readonly fraction: number;
-  /** What happens now, for a person. */
+  /** The present work, for people. */
   readonly message: string;
 }
 
 export type OnInstallProgress = (progress: InstallProgress) => void;
 
-/** Where each stage begins on the scale of the whole, after the time it takes on a usual connection. */
+/** The start of each stage on the scale of the whole, by the time that stages take on a usual connection. */
 const BEGINS: Readonly<Record<InstallStage, number>> = {
   waiting: 0,
   checking: 0,
@@ -34,9 +34,9 @@ const ORDER: readonly InstallStage[] = [
 export class ProgressScale {
   private highest = 0;
 
-  constructor(private readonly onProgress: OnInstallProgress) {}
+  constructor(private readonly onProgress: OnInstallProgress = () => undefined) {}
 
-  /** @param within how much of the stage is over, 0 to 1 */
+  /** @param within completed part of the stage, 0 to 1 */
   report(stage: InstallStage, within: number, message: string): void {
     const start = BEGINS[stage];
     const next = ORDER[ORDER.indexOf(stage) + 1];
@@ -44,4 +44,16 @@ export class ProgressScale {
     this.highest = Math.max(this.highest, start + (end - start) * Math.min(Math.max(within, 0), 1));
     this.onProgress({ stage, fraction: this.highest, message });
   }
+
+  /** Reports progress within one stage. */
+  during(stage: InstallStage): (within: number, message: string) => void {
+    return (within, message) => {
+      this.report(stage, within, message);
+    };
+  }
+
+  /** Reports that another process is installing. */
+  readonly waitFor = (pid: number): void => {
+    this.report('waiting', 0, `another process (${pid}) is installing`);
+  };
 }

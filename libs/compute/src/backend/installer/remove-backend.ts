@@ -1,21 +1,21 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultCacheDirectory, installationPrefix } from './installation.js';
-import type { TensorflowVersion } from './tensorflow-version.js';
-import { WEBGPU_PREFIX } from './webgpu-installation.js';
+import { readComputeEnvironment } from '../compute-environment.js';
+import { installationPrefix } from './installation.js';
+import type { TensorflowVersion } from './wheels/tensorflow-version.js';
+import { WEBGPU_PREFIX } from './webgpu/webgpu-installation.js';
 
 export interface RemoveBackendOptions {
   readonly cacheDirectory?: string;
-  /** By default all versions, and what was downloaded for them. */
+  /** By default all versions, WebGPU, and downloads for them. */
   readonly version?: TensorflowVersion;
 }
 
 /**
- * Removes the installations of one version, or of all, in every variant. Returns the names of their directories; none where
- * nothing was installed.
+ * Removes the installations of one version, or of all, in every variant. Returns the names of their directories.
  */
 export async function removeBackend({
-  cacheDirectory = defaultCacheDirectory(),
+  cacheDirectory = readComputeEnvironment().cacheDirectory,
   version,
 }: RemoveBackendOptions = {}): Promise<readonly string[]> {
   const backends = join(cacheDirectory, 'backends');

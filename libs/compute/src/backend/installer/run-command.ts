@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 export interface CommandResult {
-  /** 0 on success; null if the command could not be started or was killed. */
+  /** 0 on success, null if the command was not started or was killed. */
   readonly exitCode: number | null;
   /** The last 8 KiB of standard output and standard error together. */
   readonly output: string;
@@ -9,6 +9,7 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly directory?: string;
+  /** Variables that are set in addition to those of this process. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -17,19 +18,19 @@ export interface CommandOptions {
 const KEPT_OUTPUT = 8192;
 
 /**
- * Runs a command without a shell and waits for its end. A command that can't be started, fails, runs past its
- * timeout or is cancelled gives a result, never an exception; the last two end all of its descendants.
+ * Runs a command without a shell and waits for its end. Returns a result, and never throws, also where the command can't
+ * be started, fails, runs past its timeout or is cancelled; the last two end its whole process group.
  */
 export function runCommand(
   command: string,
   args: readonly string[],
-  { directory, environment = process.env, timeoutMs = 600_000, signal }: CommandOptions = {},
+  { directory, environment, timeoutMs = 600_000, signal }: CommandOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
-    // A group of its own, so that a compiler started by a build tool ends with it.
+    // With a process group of its own, a compiler that a build tool started ends with that tool.
     const child = spawn(command, args, {
       cwd: directory,
-      env: environment,
+      env: { ...process.env, ...environment },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -42,7 +43,7 @@ export function runCommand(
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended just now.
+        // It has ended already.
       }
     };
     const timer = setTimeout(() => {
@@ -66,7 +67,7 @@ export function runCommand(
   });
 }
 
-/** The last line that says something, for a message of one sentence. */
+/** The last line of the output that is not empty, for a message of one sentence. */
 export function lastLine({ output }: CommandResult): string {
   const lines = output.split('\n').map((line) => line.trim());
   return lines.filter((line) => line !== '').at(-1) ?? 'no output';

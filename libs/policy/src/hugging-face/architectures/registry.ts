@@ -11,7 +11,7 @@ import { qwen3 } from './qwen3.js';
 /** Every family that can be read: another one is one file, and one line here. */
 const architectures: readonly Architecture[] = [qwen2, qwen3, llama, mistral];
 
-/** Throws `PolicyError` (`UNSUPPORTED_MODEL`) for an unknown `model_type`, with the names that are near it. */
+/** @throws PolicyError `UNSUPPORTED_MODEL` for an unknown `model_type`, with the names that are near it */
 export function architectureOf(json: ConfigJson): Architecture {
   const name = json.optionalString('model_type');
   const found = architectures.find(({ modelType }) => modelType === name);

@@ -1,0 +1,85 @@
+import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
+import type { SamplingParameters } from '@retrace/trajectory';
+import type { ActRequest, Actor, FinishedAct } from './actor.js';
+
+interface PolicyActorOptions {
+  readonly generator: Generator;
+  readonly text: PolicyText;
+  readonly maxTokens: number;
+  readonly sampling: SamplingParameters;
+  /** End a turn whose text has one of them in it (default none); the action is the text before it. */
+  readonly stopStrings?: readonly string[];
+}
+
+/** The learned policy: batches whatever waits into the generator's steps. */
+export class PolicyActor implements Actor {
+  readonly sampling: SamplingParameters;
+  readonly maxTokens: number;
+  private readonly stopTokenIds: readonly number[];
+  private readonly requestedAt = new Map<number, number>();
+
+  constructor(private readonly options: PolicyActorOptions) {
+    this.sampling = options.sampling;
+    this.maxTokens = options.maxTokens;
+    // One-token actions need no stop token: the first token is the whole action.
+    this.stopTokenIds = options.sampling.maxNewTokens > 1 ? options.text.stopTokenIds : [];
+  }
+
+  request({ slot, prompt, samplingSeed, greedy }: ActRequest): void {
+    this.requestedAt.set(slot, performance.now());
+    this.options.generator.add({
+      slot,
+      keptPrefixTokens: prompt.keptPrefixTokens,
+      tokenIds: prompt.tokenIds,
+      temperature: this.sampling.temperature,
+      topK: this.sampling.topK,
+      topP: this.sampling.topP,
+      greedy: greedy || this.sampling.greedy,
+      maxNewTokens: this.sampling.maxNewTokens,
+      stopTokenIds: this.stopTokenIds,
+      stopStrings: this.options.stopStrings,
+      samplingSeed,
+    });
+  }
+
+  get numPending(): number {
+    return this.requestedAt.size;
+  }
+
+  async step(): Promise<readonly FinishedAct[]> {
+    const finished = await this.options.generator.step();
+    return finished.map((turn) => this.finish(turn));
+  }
+
+  release(slot: number): void {
+    this.options.generator.release(slot);
+  }
+
+  private finish(turn: FinishedTurn): FinishedAct {
+    const requestedAt = this.requestedAt.get(turn.slot) ?? performance.now();
+    this.requestedAt.delete(turn.slot);
+    return {
+      slot: turn.slot,
+      turn: {
+        action: this.actionOf(turn),
+        tokenIds: turn.tokenIds,
+        logprobs: turn.logprobs,
+        rawLogprobs: turn.rawLogprobs,
+        entropies: turn.entropies,
+        policyVersions: turn.policyVersions,
+        logprobMode: 'processed',
+        generationMs: performance.now() - requestedAt,
+      },
+    };
+  }
+
+  /** The text of a turn up to what ended it. */
+  private actionOf({ tokenIds, stopReason }: FinishedTurn): string {
+    const { tokenizer } = this.options.text;
+    if (stopReason === 'stop') return tokenizer.decode(tokenIds.subarray(0, tokenIds.length - 1));
+    const text = tokenizer.decode(tokenIds);
+    if (stopReason === 'length') return text;
+    const ends = (this.options.stopStrings ?? []).map((stopString) => text.indexOf(stopString));
+    return text.slice(0, Math.min(...ends.filter((end) => end >= 0)));
+  }
+}

@@ -1,0 +1,28 @@
+import {
+  loadPolicyCheckpoint,
+  openPolicyCheckpoint,
+  type CheckpointFiles,
+  type Transformer,
+} from '@retrace/policy';
+import type { PolicyPublished } from '@retrace/trajectory';
+
+/** The current policy's weights on this process's device: one model, swapped in place from version to version. */
+export class PolicySource {
+  private model: Transformer | null = null;
+  private loadedVersion = -1;
+
+  constructor(private readonly checkpoints: CheckpointFiles) {}
+
+  get version(): number {
+    return this.loadedVersion;
+  }
+
+  /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
+  async load(policy: PolicyPublished): Promise<Transformer> {
+    if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
+    if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, policy.weights);
+    else this.model = await openPolicyCheckpoint(this.checkpoints, policy.weights);
+    this.loadedVersion = policy.policyVersion;
+    return this.model;
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  closeTogether,
+  newEpisodeEvent,
+  episodeTotals,
+  stepTotals,
+  type AnyEvent,
+  type ClosedGroup,
+  type GroupsClosed,
+  type RunState,
+  type StepTotals,
+} from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
+import { isOwn, type Share } from '../round/round-share.js';
+import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
+
+interface FoundEpisode {
+  readonly episodeId: string;
+  readonly groupId: string;
+  readonly groupSize: number;
+  readonly split: GroupsClosed['split'];
+  readonly partition: number;
+  readonly steps: StepTotals[];
+  isSealed: boolean;
+}
+
+/** Each share has a cursor of its own. */
+const cursorGroup = (runId: string, shareIndex: number) =>
+  shareIndex === 0 ? `collector/${runId}` : `collector/${runId}/${shareIndex}`;
+
+/** Where every partition of the trajectories ends now. */
+export function trajectoryEnds(log: EventLog): Promise<number[]> {
+  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
+  return Promise.all(partitions.map((partition) => log.endOffset('trajectories', partition)));
+}
+
+/** Remembers where the trajectories of the coming round begin, so that recovery reads only that round. */
+export async function markRoundStart(log: EventLog, runId: string, shareIndex: number): Promise<void> {
+  for (const [partition, end] of (await trajectoryEnds(log)).entries()) {
+    await log.commitCursor(cursorGroup(runId, shareIndex), 'trajectories', partition, end);
+  }
+}
+
+interface AbandonOptions {
+  readonly share: Share;
+  /** Where the trajectories ended before the control stream was read: what came later isn't looked at. So every episode that is has its claim in `run`. */
+  readonly ends: readonly number[];
+  readonly occurredAtUs: number;
+}
+
+/**
+ * After a crash: seals the episodes that the last collector left open as abandoned, and returns what closes the groups that it
+ * left unclosed, so that the log accounts for every episode that was started; null when there are none. The round is then
+ * collected again under new ids. Only this share's episodes are touched: other collectors play meanwhile.
+ */
+export async function abandonUnfinished(
+  log: EventLog,
+  run: RunState,
+  options: AbandonOptions,
+): Promise<GroupsClosed | null> {
+  const episodes = await findUnclosed(log, run, options);
+  for (const episode of episodes) {
+    if (!episode.isSealed) await seal(log, run, episode, options.occurredAtUs);
+  }
+  if (episodes.length === 0) return null;
+  const groups = new Map<string, FoundEpisode[]>();
+  for (const episode of episodes) {
+    const members = groups.get(episode.groupId);
+    if (members) members.push(episode);
+    else groups.set(episode.groupId, [episode]);
+  }
+  return closeTogether([...groups.values()].map((members) => abandonedGroup(members, run)));
+}
+
+function abandonedGroup(members: readonly FoundEpisode[], run: RunState): ClosedGroup {
+  const [{ groupId, groupSize, split }] = members;
+  return {
+    groupId,
+    round: run.groups.lastRound + 1,
+    split,
+    reason: 'abandoned',
+    groupSize,
+    episodeIds: members.map((member) => member.episodeId),
+    numSteps: Int32Array.from(members, (member) => member.steps.length),
+    policyVersionMin: -1,
+    policyVersionMax: -1,
+    trainable: false,
+  };
+}
+
+/** Episodes of groups that are not closed: of one round, since a collector plays one after the other. */
+async function findUnclosed(
+  log: EventLog,
+  run: RunState,
+  { share, ends }: AbandonOptions,
+): Promise<FoundEpisode[]> {
+  const found = new Map<string, FoundEpisode>();
+  for (const [partition, end] of ends.entries()) {
+    let offset = await readMark(log, run, share, partition);
+    while (offset < end) {
+      const records = await log.read('trajectories', partition, offset);
+      if (records.length === 0) break;
+      for (const { offset: at, bytes } of records) {
+        if (at >= end) break;
+        const decoded = decodeEvent(bytes);
+        if (decoded.ok && decoded.event.runId === run.runId) take(decoded.event, partition, run, found);
+      }
+      offset = records[records.length - 1].offset + 1;
+    }
+  }
+  return [...found.values()].filter(({ groupId }) => isOwn(run, groupId, share));
+}
+
+/** Where the round began; for the first share, which cleans up after collectors that no longer are, where any share's round began. */
+async function readMark(log: EventLog, run: RunState, share: Share, partition: number): Promise<number> {
+  const mark = async (shareIndex: number) =>
+    (await log.readCursor(cursorGroup(run.runId, shareIndex), 'trajectories', partition)) ?? 0;
+  if (share.index > 0) return mark(share.index);
+  const others = Array.from({ length: run.rounds.maxShares }, (_, shareIndex) => mark(shareIndex));
+  return Math.min(...(await Promise.all(others)));
+}
+
+function take(event: AnyEvent, partition: number, run: RunState, found: Map<string, FoundEpisode>): void {
+  const { episodeId } = event;
+  switch (event.kind) {
+    case 'EpisodeStarted': {
+      const { groupId, groupSize, split } = event.payload;
+      if (run.hasClosed(groupId) || found.has(episodeId)) return;
+      found.set(episodeId, { episodeId, groupId, groupSize, split, partition, steps: [], isSealed: false });
+      return;
+    }
+    case 'StepRecorded': {
+      const episode = found.get(episodeId);
+      // A retried append may bring a step twice.
+      if (episode?.steps.length === event.payload.step) episode.steps.push(stepTotals(event.payload));
+      return;
+    }
+    case 'EpisodeEnded': {
+      const episode = found.get(episodeId);
+      if (episode) episode.isSealed = true;
+      return;
+    }
+    default:
+  }
+}
+
+async function seal(
+  log: EventLog,
+  run: RunState,
+  { episodeId, partition, steps }: FoundEpisode,
+  occurredAtUs: number,
+): Promise<void> {
+  const event = newEpisodeEvent({
+    kind: 'EpisodeEnded',
+    logId: log.logId,
+    runId: run.runId,
+    episodeId,
+    seq: steps.length + 1,
+    occurredAtUs,
+    payload: {
+      endReason: 'abandoned',
+      endDetail: 'the collector stopped before the episode ended',
+      finalObservation: '',
+      finalTokenIds: new Int32Array(0),
+      finalKeptPrefixTokens: 0,
+      success: null,
+      ...episodeTotals(steps),
+    },
+  });
+  await log.append('trajectories', partition, [encodeEvent(event)]);
+}

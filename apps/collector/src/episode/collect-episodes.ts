@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { longestContext, parseRecipe, type ContextRecipe } from '@retrace/config';
+import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
+import { newRunId, type RunState } from '@retrace/trajectory';
+import { PatientLog, type EventLog } from '@retrace/log';
+import type { ControlTail } from '@retrace/log';
+import type { Actor } from '../actors/actor.js';
+import { CollectorError } from '../collector-error.js';
+import { PolicyActor } from '../actors/policy-actor.js';
+import { PolicySource } from '../actors/policy-source.js';
+import { playRound } from '../round/play-round.js';
+import { planRound } from '../round/round-plan.js';
+import { TrajectoryWriter } from '../writer/trajectory-writer.js';
+import { scriptedAgent, ScriptedActor } from '../actors/scripted-actor.js';
+
+export interface CollectOptions {
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly checkpoints: CheckpointFiles;
+  readonly environment: string;
+  /** `latest`: the newest policy of the newest run in this environment; else a scripted agent of the environment. */
+  readonly policy: string;
+  readonly numEpisodes: number;
+  readonly seed: number;
+  readonly engine: string;
+  readonly codeVersion: string;
+  readonly signal: AbortSignal;
+}
+
+export interface CollectResult {
+  readonly runId: string;
+  readonly numEpisodes: number;
+  /** NaN when no episode knows. */
+  readonly success: number;
+  readonly meanReturn: number;
+}
+
+const MAX_CONCURRENT_EPISODES = 256;
+
+/**
+ * Collects episodes of one environment outside any training run, as a run of its own.
+ *
+ * @throws EnvironmentError for an unknown environment or agent; CollectorError `NO_POLICY` when there is no latest policy
+ */
+export async function collectEpisodes(options: CollectOptions): Promise<CollectResult> {
+  const { control, numEpisodes, seed, log } = options;
+  const spec = getEnvironment(options.environment);
+  await control.catchUp();
+  const source = options.policy === 'latest' ? latestRun(control, spec) : null;
+  const recipe = source ? parseRecipe(source.started.recipe) : null;
+  const context: ContextRecipe = recipe
+    ? recipe.context
+    : { window: 'observation', tokenizer: 'word', maxNewTokens: 1 };
+  const text = await openPolicyText({
+    tokenizer: context.tokenizer,
+    words: spec.words,
+    directory: recipe?.policy?.model,
+    useChatTemplate: recipe?.policy?.chatTemplate,
+  });
+  const concurrentEpisodes = Math.min(numEpisodes, MAX_CONCURRENT_EPISODES);
+  const actor: Actor = source
+    ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
+    : new ScriptedActor(scriptedAgent(spec, options.policy), text.tokenizer);
+  const runId = newRunId();
+  const collection = {
+    environment: spec.name,
+    policy: options.policy,
+    numEpisodes,
+    seed,
+    fromRun: source?.runId ?? null,
+    policyVersion: source?.policies.latest?.policyVersion ?? null,
+  };
+  await control.append(runId, {
+    kind: 'RunStarted',
+    payload: {
+      name: `collect-${spec.name}-${options.policy}`,
+      recipe: collection,
+      recipeHash: createHash('sha256').update(JSON.stringify(collection)).digest('hex'),
+      seed,
+      environment: spec.name,
+      codeVersion: options.codeVersion,
+      baselines: [],
+    },
+  });
+  const episodes = planRound({
+    runId,
+    seed,
+    spec,
+    split: 'train',
+    agent: source ? 'policy' : options.policy,
+    trainable: false,
+    round: 0,
+    numGroups: numEpisodes,
+    groupSize: 1,
+    firstTask: 0,
+    firstOrdinal: 0,
+  });
+  const writer = await TrajectoryWriter.open(log, { signal: options.signal });
+  const metrics = await playRound(
+    {
+      runId,
+      shareIndex: 0,
+      log: new PatientLog(log, { signal: options.signal }),
+      control,
+      writer,
+      spec,
+      text,
+      context,
+      concurrentEpisodes,
+      engine: options.engine,
+      model: options.policy,
+      signal: options.signal,
+    },
+    { episodes, actor, idleSeconds: 0 },
+  );
+  await writer.close();
+  await control.append(runId, {
+    kind: 'RunEnded',
+    payload: { reason: metrics ? 'finished' : 'stopped', detail: '', numUpdates: 0 },
+  });
+  return {
+    runId,
+    numEpisodes: metrics ? numEpisodes : 0,
+    success: metrics?.success ?? Number.NaN,
+    meanReturn: metrics?.meanReturn ?? Number.NaN,
+  };
+}
+
+function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {
+  const candidates = control.state.runs.filter(
+    (run) => run.started.environment === spec.name && run.policies.latest !== null,
+  );
+  const latest = candidates.at(-1);
+  if (!latest) {
+    throw new CollectorError(
+      'NO_POLICY',
+      `no run has published a policy for ${spec.name}; train one, or name another --policy`,
+    );
+  }
+  return latest;
+}
+
+async function latestPolicyActor(
+  options: CollectOptions,
+  run: RunState,
+  { text, maxSlots }: { readonly text: PolicyText; readonly maxSlots: number },
+): Promise<Actor> {
+  const recipe = parseRecipe(run.started.recipe);
+  const policy = run.policies.latest;
+  if (!policy) throw new CollectorError('NO_POLICY', `run ${run.runId} has published no policy`);
+  const model = await new PolicySource(options.checkpoints).load(policy);
+  const { maxNewTokens, stopStrings } = recipe.context;
+  const maxTokens = longestContext(recipe);
+  const decode = (tokenIds: Int32Array) => text.tokenizer.decode(tokenIds);
+  const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens, decode });
+  // The versions of another run mean nothing in this one.
+  generator.setPolicyVersion(-1);
+  return new PolicyActor({
+    generator,
+    text,
+    maxTokens,
+    sampling: { temperature: recipe.collection.temperature, topK: 0, topP: 1, greedy: false, maxNewTokens },
+    stopStrings,
+  });
+}

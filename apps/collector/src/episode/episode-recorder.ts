@@ -1,0 +1,182 @@
+import type { StepResult, Observation } from '@retrace/environments';
+import {
+  newEpisodeEvent,
+  episodeTotals,
+  stepTotals,
+  type EndReason,
+  type EpisodeTotals,
+  type EpisodeEventKind,
+  type PayloadOf,
+  type RetraceEvent,
+  type SamplingParameters,
+  type StepTotals,
+} from '@retrace/trajectory';
+import type { PlannedEpisode } from '../round/round-plan.js';
+
+/** What an agent did in one turn, as token columns. */
+export interface Turn {
+  readonly action: string;
+  readonly tokenIds: Int32Array;
+  readonly logprobs: Float32Array;
+  readonly rawLogprobs: Float32Array | null;
+  readonly entropies: Float32Array | null;
+  readonly policyVersions: Int32Array;
+  readonly logprobMode: 'processed' | 'none';
+  readonly generationMs: number;
+}
+
+/** What the agent was shown before a turn. */
+export interface Prompt {
+  readonly observation: Observation;
+  /** Tokens appended to the context. */
+  readonly tokenIds: Int32Array;
+  readonly keptPrefixTokens: number;
+}
+
+export interface RecorderContext {
+  readonly runId: string;
+  readonly logId: string;
+  readonly environment: string;
+  readonly engine: string;
+  readonly model: string;
+  readonly tokenizerHash: string;
+  readonly nowUs: () => number;
+}
+
+/** What listing, sampling and metrics need of an ended episode. */
+export interface EpisodeSummary extends EpisodeTotals {
+  readonly plan: PlannedEpisode;
+  readonly endReason: EndReason;
+  readonly success: boolean | null;
+  readonly numInvalidActions: number;
+}
+
+/** Turns what happens in one episode into its events, in order, and keeps what the seal sums up of them. */
+export class EpisodeRecorder {
+  private seq = 0;
+  private readonly steps: StepTotals[] = [];
+  private numInvalidActions = 0;
+
+  constructor(
+    private readonly context: RecorderContext,
+    private readonly plan: PlannedEpisode,
+  ) {}
+
+  started(): RetraceEvent<'EpisodeStarted'> {
+    const { group, groupMember, samplingSeed } = this.plan;
+    return this.event('EpisodeStarted', {
+      groupId: group.groupId,
+      groupSize: group.groupSize,
+      groupMember,
+      environment: this.context.environment,
+      task: group.sampled.task,
+      environmentSeed: group.sampled.seed,
+      samplingSeed,
+      split: group.split,
+      agent: group.agent,
+      forkedFrom: null,
+    });
+  }
+
+  step(
+    prompt: Prompt,
+    turn: Turn,
+    result: StepResult,
+    sampling: SamplingParameters | null,
+    environmentMs: number,
+  ) {
+    const columns = joinTokens(prompt.tokenIds, turn);
+    if (!result.actionValid) this.numInvalidActions++;
+    const event = this.event('StepRecorded', {
+      step: this.steps.length,
+      observation: prompt.observation.text,
+      action: turn.action,
+      parsedAction: result.parsedAction,
+      actionValid: result.actionValid,
+      anchor: prompt.observation.anchor,
+      reward: result.reward,
+      rewardNames: result.rewardNames,
+      rewardValues: Float64Array.from(result.rewardValues),
+      terminated: result.terminated,
+      truncated: result.truncated,
+      info: result.info,
+      ...columns,
+      keptPrefixTokens: prompt.keptPrefixTokens,
+      sampling,
+      engine: this.context.engine,
+      model: this.context.model,
+      tokenizerHash: this.context.tokenizerHash,
+      logprobMode: turn.logprobMode,
+      generationMs: turn.generationMs,
+      environmentMs,
+      snapshot: null,
+    });
+    this.steps.push(stepTotals(event.payload));
+    return event;
+  }
+
+  ended(options: {
+    readonly endReason: EndReason;
+    readonly endDetail: string;
+    readonly final: Prompt;
+    readonly success: boolean | null;
+  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EpisodeSummary } {
+    const totals = episodeTotals(this.steps);
+    const event = this.event('EpisodeEnded', {
+      endReason: options.endReason,
+      endDetail: options.endDetail,
+      finalObservation: options.final.observation.text,
+      finalTokenIds: options.final.tokenIds,
+      finalKeptPrefixTokens: options.final.keptPrefixTokens,
+      success: options.success,
+      ...totals,
+    });
+    const summary: EpisodeSummary = {
+      ...totals,
+      plan: this.plan,
+      endReason: options.endReason,
+      success: options.success,
+      numInvalidActions: this.numInvalidActions,
+    };
+    return { event, summary };
+  }
+
+  private event<K extends EpisodeEventKind>(kind: K, payload: PayloadOf<K>): RetraceEvent<K> {
+    const { runId, logId, nowUs } = this.context;
+    return newEpisodeEvent({
+      kind,
+      logId,
+      runId,
+      episodeId: this.plan.episodeId,
+      seq: this.seq++,
+      occurredAtUs: nowUs(),
+      payload,
+    });
+  }
+}
+
+/** Token columns of a step: the prompt's tokens (not sampled: mask 0, logprob 0), then the action's. */
+function joinTokens(promptIds: Int32Array, turn: Turn) {
+  const numPrompt = promptIds.length;
+  const length = numPrompt + turn.tokenIds.length;
+  const tokenIds = new Int32Array(length);
+  tokenIds.set(promptIds);
+  tokenIds.set(turn.tokenIds, numPrompt);
+  const actionMask = new Uint8Array(length).fill(1, numPrompt);
+  const place = (values: Float32Array): Float32Array => {
+    const column = new Float32Array(length);
+    column.set(values, numPrompt);
+    return column;
+  };
+  const readBy = turn.policyVersions.length > 0 ? turn.policyVersions[0] : -1;
+  const tokenPolicyVersions = new Int32Array(length).fill(readBy, 0, numPrompt);
+  tokenPolicyVersions.set(turn.policyVersions, numPrompt);
+  return {
+    tokenIds,
+    actionMask,
+    tokenLogprobs: place(turn.logprobs),
+    tokenRawLogprobs: turn.rawLogprobs && place(turn.rawLogprobs),
+    tokenEntropies: turn.entropies && place(turn.entropies),
+    tokenPolicyVersions,
+  };
+}

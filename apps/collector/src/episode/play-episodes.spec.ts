@@ -1,0 +1,67 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { EpisodeSlot, SlotContext } from './episode-slot.js';
+import { playEpisodes } from './play-episodes.js';
+import type { PlannedEpisode } from '../round/round-plan.js';
+
+const NUM_SLOTS = 12;
+
+/** Episodes of one action that takes longer than actions may in a row, all finished in one turn. */
+function setUp(onAct: (slot: number) => void) {
+  const pending: number[] = [];
+  const slots = Array.from({ length: NUM_SLOTS }, (_, slot) => ({
+    isActive: false,
+    start: () => void pending.push(slot),
+    act: () => {
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      onAct(slot);
+    },
+  }));
+  const actor = {
+    get numPending() {
+      return pending.length;
+    },
+    step: () => Promise.resolve(pending.splice(0).map((slot) => ({ slot, turn: {} }))),
+  };
+  return {
+    slots: slots as unknown as EpisodeSlot[],
+    context: { actor } as unknown as SlotContext,
+    episodes: Array.from({ length: NUM_SLOTS }, () => ({})) as unknown as PlannedEpisode[],
+    beforeTurns: () => Promise.resolve(),
+    onGenerationMs: () => undefined,
+  };
+}
+
+describe('playEpisodes', () => {
+  it('lets others use the thread while many actions are taken', async () => {
+    let numPauses = 0;
+    const acted: number[] = [];
+    await playEpisodes({
+      ...setUp((slot) => acted.push(slot)),
+      signal: new AbortController().signal,
+      betweenActs: async () => {
+        numPauses++;
+        await setImmediate();
+      },
+    });
+    expect(acted).toHaveLength(NUM_SLOTS);
+    expect(numPauses).toBeGreaterThanOrEqual(NUM_SLOTS);
+  });
+
+  it('pauses no more once it is asked to stop, when each pause may be long', async () => {
+    const stop = new AbortController();
+    let numPausesAfterStop = 0;
+    await playEpisodes({
+      ...setUp((slot) => {
+        if (slot === 3) stop.abort();
+      }),
+      signal: stop.signal,
+      betweenActs: () => {
+        if (stop.signal.aborted) numPausesAfterStop++;
+        return Promise.resolve();
+      },
+    });
+    expect(numPausesAfterStop).toBe(0);
+  });
+});

@@ -1,0 +1,56 @@
+import { closeTogether, type ClosedGroup, type GroupsClosed } from '@retrace/trajectory';
+import type { EpisodeSummary } from '../episode/episode-recorder.js';
+import type { PlannedGroup } from './round-plan.js';
+
+interface OpenGroup {
+  readonly group: PlannedGroup;
+  readonly members: (EpisodeSummary | undefined)[];
+  numSealed: number;
+}
+
+/** Gathers the ended episodes of a round into its groups. */
+export class GroupCloser {
+  private readonly open = new Map<string, OpenGroup>();
+  private numComplete = 0;
+
+  constructor(groups: Iterable<PlannedGroup>) {
+    for (const group of groups) {
+      this.open.set(group.groupId, { group, members: new Array<undefined>(group.groupSize), numSealed: 0 });
+    }
+  }
+
+  add(summary: EpisodeSummary): void {
+    const entry = this.open.get(summary.plan.group.groupId);
+    if (!entry) return;
+    entry.members[summary.plan.groupMember] = summary;
+    entry.numSealed++;
+    if (entry.numSealed === entry.group.groupSize) this.numComplete++;
+  }
+
+  get isComplete(): boolean {
+    return this.numComplete === this.open.size;
+  }
+
+  /** All of them closed, in planned order; call when `isComplete`. */
+  closings(): GroupsClosed {
+    return closeTogether(Array.from(this.open.values(), closeGroup));
+  }
+}
+
+function closeGroup({ group, members }: OpenGroup): ClosedGroup {
+  const sealed = members.filter((member) => member !== undefined);
+  const versions = sealed.filter((member) => member.policyVersionMin >= 0);
+  return {
+    groupId: group.groupId,
+    round: group.round,
+    split: group.split,
+    reason: 'complete',
+    groupSize: group.groupSize,
+    episodeIds: sealed.map((member) => member.plan.episodeId),
+    numSteps: Int32Array.from(sealed, (member) => member.numSteps),
+    policyVersionMin:
+      versions.length > 0 ? Math.min(...versions.map((member) => member.policyVersionMin)) : -1,
+    policyVersionMax: Math.max(-1, ...versions.map((member) => member.policyVersionMax)),
+    trainable: group.trainable,
+  };
+}

@@ -1,0 +1,105 @@
+import type { ContextRecipe } from '@retrace/config';
+import type { EnvironmentSpec } from '@retrace/environments';
+import type { PolicyText } from '@retrace/policy';
+import type { EventLog } from '@retrace/log';
+import type { ControlTail } from '@retrace/log';
+import { markRoundStart } from '../episode/abandon-unfinished.js';
+import type { Actor } from '../actors/actor.js';
+import type { SlotContext } from '../episode/episode-slot.js';
+import { EpisodeOrder } from './episode-order.js';
+import { GroupCloser } from './group-closer.js';
+import { createSlots, playEpisodes } from '../episode/play-episodes.js';
+import { RoundMetrics } from './round-metrics.js';
+import type { PlannedEpisode } from './round-plan.js';
+import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
+
+/** What stays the same from round to round of a run. */
+export interface RoundSetting {
+  readonly runId: string;
+  /** Which of the run's collectors this is, from 0. */
+  readonly shareIndex: number;
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly writer: TrajectoryWriter;
+  readonly spec: EnvironmentSpec;
+  readonly text: PolicyText;
+  readonly context: ContextRecipe;
+  readonly concurrentEpisodes: number;
+  /** Recorded with each step: what generated it, and under which name the model goes. */
+  readonly engine: string;
+  readonly model: string;
+  readonly signal: AbortSignal;
+}
+
+interface Round {
+  readonly episodes: readonly PlannedEpisode[];
+  readonly actor: Actor;
+  readonly idleSeconds: number;
+  /** Called between turns; may swap the policy. */
+  readonly beforeTurns?: () => Promise<void>;
+}
+
+/**
+ * Plays one round into the log and closes its groups, all in one append, once every episode event is acknowledged: a round
+ * (where several collectors share it, one's part of it) is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
+ */
+export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
+  const { runId, shareIndex, log, control, writer, spec, text, signal } = setting;
+  await markRoundStart(log, runId, shareIndex);
+  const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
+  const order = new EpisodeOrder();
+  const waitedBefore = writer.waitedSeconds;
+  writer.takePeakSpoolBytes();
+  const metrics = new RoundMetrics(round.idleSeconds);
+  const context: SlotContext = {
+    actor: round.actor,
+    prompts: text.prompts,
+    window: setting.context.window,
+    maxNewTokens: setting.context.maxNewTokens,
+    recorder: {
+      runId,
+      logId: log.logId,
+      environment: spec.name,
+      engine: setting.engine,
+      model: setting.model,
+      tokenizerHash: text.tokenizer.hash,
+      nowUs,
+    },
+    emit: (event) => {
+      order.check(event);
+      writer.write(event);
+    },
+    ended: (summary) => {
+      closer.add(summary);
+      // How well the policy samples is told by what it sampled.
+      if (!summary.plan.isGreedyBaseline) metrics.add(summary);
+    },
+    onEnvironmentMs: (ms) => {
+      metrics.environmentMs += ms;
+    },
+  };
+  await playEpisodes({
+    slots: createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context),
+    context,
+    episodes: round.episodes,
+    signal,
+    onGenerationMs: (ms) => {
+      metrics.generationMs += ms;
+    },
+    beforeTurns: async () => {
+      await writer.betweenTurns();
+      await round.beforeTurns?.();
+    },
+    betweenActs: () => writer.betweenTurns(),
+  });
+  const isAcknowledged = await writer.flush();
+  metrics.logSeconds = writer.waitedSeconds - waitedBefore;
+  metrics.spoolBytes = writer.takePeakSpoolBytes();
+  if (!isAcknowledged || !closer.isComplete) return null;
+  await control.append(runId, { kind: 'GroupsClosed', payload: closer.closings() });
+  return metrics;
+}
+
+function nowUs(): number {
+  return Date.now() * 1000;
+}

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LogError, type EventLog } from '@retrace/log';
+import type { PartitionQueue } from './partition-queue.js';
+
+/** One append takes at most this much of a queue, whatever has gathered in it. */
+const MAX_APPEND_BYTES = 2 * 1024 * 1024;
+const MAX_BACKOFF_MS = 5_000;
+
+export interface AppendTiming {
+  /** An append that takes longer than this makes the log count as away (default 5,000). */
+  readonly awayAfterMs: number;
+  /** An append that has not settled after this is made again (default 150,000, more than an append on Kafka is tried). */
+  readonly appendDeadlineMs: number;
+  /** How long after a failure the next attempt is made (default 50); doubled with each further one, up to 5 s. */
+  readonly retryAfterMs: number;
+}
+
+interface PartitionAppenderParts extends AppendTiming {
+  readonly log: EventLog;
+  readonly partition: number;
+  readonly queue: PartitionQueue;
+  /** Ends the retries. */
+  readonly closing: AbortSignal;
+  /** Called whenever something was acknowledged, failed, or is late. */
+  readonly onChange: () => void;
+}
+
+/**
+ * Appends the queue of one partition, oldest first, one append at a time: what failed is made again with the same bytes before anything
+ * newer goes, so the first copies of all records lie in the log in the order in which they were written, whatever fails.
+ */
+export class PartitionAppender {
+  private running: Promise<void> | null = null;
+  /** Why the log counts as away; null while it answers. */
+  away: string | null = null;
+  /** What no retry can mend. */
+  failure: Error | null = null;
+
+  constructor(private readonly parts: PartitionAppenderParts) {}
+
+  start(): void {
+    if (this.running || this.parts.queue.isEmpty || this.failure) return;
+    this.running = this.run().finally(() => {
+      this.running = null;
+      this.parts.onChange();
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { queue, closing, onChange, retryAfterMs } = this.parts;
+    let backoffMs = retryAfterMs;
+    while (!queue.isEmpty && !closing.aborted) {
+      try {
+        const head = queue.head(MAX_APPEND_BYTES);
+        const records = Array.isArray(head) ? head : await head;
+        await this.append(records);
+        if (closing.aborted) return;
+        this.away = null;
+        await queue.acknowledge(records.length);
+        backoffMs = retryAfterMs;
+      } catch (error) {
+        if (!(error instanceof LogError && error.retriable)) {
+          this.failure = error as Error;
+          return;
+        }
+        this.away = error.message;
+        onChange();
+        await sleep(backoffMs, undefined, { signal: closing }).catch(() => undefined);
+        backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS);
+      }
+      onChange();
+    }
+  }
+
+  /** Resolves when the append is acknowledged, or at once when closing. */
+  private async append(records: readonly Uint8Array[]): Promise<void> {
+    const { log, partition, awayAfterMs, appendDeadlineMs, closing, onChange } = this.parts;
+    const timers: NodeJS.Timeout[] = [];
+    let stop: () => void = () => undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        stop = resolve;
+        closing.addEventListener('abort', stop, { once: true });
+        const late = (): void => {
+          this.away ??= `an append to partition ${partition} has taken more than ${awayAfterMs} ms`;
+          onChange();
+        };
+        const giveUp = (): void => {
+          const message = `an append to partition ${partition} did not settle within ${appendDeadlineMs} ms; whether it landed is unknown`;
+          reject(new LogError('LOG_UNREACHABLE', message, { retriable: true }));
+        };
+        timers.push(setTimeout(late, awayAfterMs), setTimeout(giveUp, appendDeadlineMs));
+        log.append('trajectories', partition, records).then(() => {
+          resolve();
+        }, reject);
+      });
+    } finally {
+      closing.removeEventListener('abort', stop);
+      timers.forEach(clearTimeout);
+    }
+  }
+
+  /** Resolves when no append is under way any more; call when closing. */
+  async stopped(): Promise<void> {
+    await this.running;
+  }
+}

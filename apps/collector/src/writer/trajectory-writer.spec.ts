@@ -1,0 +1,103 @@
+import { episodeIdFor, type AnyEvent } from '@retrace/trajectory';
+import { type EventLog } from '@retrace/log';
+import { decodeEvent } from '@retrace/trajectory/codec';
+import { episodeEvent } from '@retrace/trajectory/testing';
+import { describe, expect, it } from 'vitest';
+import { TrajectoryWriter } from './trajectory-writer.js';
+
+// Fixed, and with it the partition of each episode.
+const RUN_ID = '01a00000-0000-7000-8000-000000000001';
+
+function eventOf(ordinal: number): AnyEvent {
+  return episodeEvent(
+    { logId: RUN_ID, runId: RUN_ID, episodeId: episodeIdFor({ runId: RUN_ID, ordinal }) },
+    'EpisodeStarted',
+    0,
+  ) as AnyEvent;
+}
+
+/** A log that acknowledges when told to; only what the writer calls. */
+function gatedLog() {
+  const appends: { partition: number; ordinals: string[]; settle: (error?: Error) => void }[] = [];
+  const log = {
+    logId: RUN_ID,
+    maxRecordBytes: 1e6,
+    maxEventBytes: 1e6,
+    numPartitions: () => 2,
+    append: (_stream: string, partition: number, records: readonly Uint8Array[]) =>
+      new Promise((resolve, reject) => {
+        const ordinals = records.map((bytes) => {
+          const decoded = decodeEvent(bytes);
+          return decoded.ok ? decoded.event.episodeId : 'undecodable';
+        });
+        appends.push({
+          partition,
+          ordinals,
+          settle: (error) => {
+            if (error) reject(error);
+            else resolve({ firstOffset: 0 });
+          },
+        });
+      }),
+  };
+  return { log: log as unknown as EventLog, appends };
+}
+
+describe('TrajectoryWriter', () => {
+  it('keeps events of one partition together and in order, and hands them over when they have waited', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { lingerMs: 0 });
+    const events = Array.from({ length: 8 }, (_, ordinal) => eventOf(ordinal));
+    for (const event of events) writer.write(event);
+    expect(appends).toHaveLength(0);
+    await writer.betweenTurns();
+    expect(appends.map(({ partition }) => partition).sort()).toEqual([0, 1]);
+    for (const { ordinals } of appends) expect(ordinals).toEqual([...ordinals].sort());
+    expect(appends.flatMap(({ ordinals }) => ordinals)).toHaveLength(8);
+  });
+
+  it('sends a batch at once when it is full', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1 });
+    writer.write(eventOf(0));
+    expect(appends).toHaveLength(1);
+  });
+
+  it('flushes only when everything is acknowledged', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log);
+    writer.write(eventOf(0));
+    let flushed = false;
+    const flushing = writer.flush().then(() => {
+      flushed = true;
+    });
+    await Promise.resolve();
+    expect(flushed).toBe(false);
+    appends[0].settle();
+    await flushing;
+    expect(flushed).toBe(true);
+  });
+
+  it('holds turns back while too much is unacknowledged', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1, maxMemoryBytes: 1 });
+    writer.write(eventOf(0));
+    let released = false;
+    const waiting = writer.betweenTurns().then(() => {
+      released = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(released).toBe(false);
+    appends[0].settle();
+    await waiting;
+  });
+
+  it('rejects from then on when the log refuses, so that nothing is thought to be written', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1 });
+    writer.write(eventOf(0));
+    appends[0].settle(new Error('disk full'));
+    await expect(writer.flush()).rejects.toThrow('disk full');
+    await expect(writer.betweenTurns()).rejects.toThrow('disk full');
+  });
+});

@@ -1,0 +1,242 @@
+import type { FileRef, SequenceBatch, TrainingBatch } from '@retrace/policy';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StepLoss, UpdateEngine } from './update-engine.js';
+
+/** An implementation of `UpdateEngine` to try. */
+interface EngineUnderTest {
+  /** A new engine with a critic in the state that a run starts from, the same each time; all of them share one place for saved files. */
+  readonly open: () => Promise<UpdateEngine>;
+  readonly close: (engine: UpdateEngine) => Promise<void>;
+  /** The policy knows tokens 0 … vocabSize − 1. */
+  readonly vocabSize: number;
+  /** Whether equal calls give equal bits. */
+  readonly isDeterministic: boolean;
+}
+
+const TEMPERATURE = 1;
+const STEP = { learningRate: 0.05, maxGradientNorm: 1e6 };
+
+const CLIPPED: StepLoss = {
+  policyLoss: 'ppo',
+  policyLossOptions: { clipLow: 0.2, clipHigh: 0.2, dualClip: null },
+  valueCoefficient: 0.5,
+  valueClip: null,
+  entropyCoefficient: 0.01,
+  klCoefficient: 0.1,
+  klEstimator: 'k3',
+  klStraightThrough: false,
+  temperature: TEMPERATURE,
+};
+
+/** Only the policy's term, so that the loss is linear in the advantages. */
+const POLICY_ONLY: StepLoss = { ...CLIPPED, valueCoefficient: 0, entropyCoefficient: 0, klCoefficient: 0 };
+
+/** Checks the duties that `UpdateEngine` states. */
+export function describeUpdateEngine(name: string, subject: EngineUnderTest): void {
+  describe(`UpdateEngine ${name}`, () => {
+    const opened: UpdateEngine[] = [];
+    let engine: UpdateEngine;
+
+    const open = async () => {
+      const made = await subject.open();
+      opened.push(made);
+      return made;
+    };
+    beforeEach(async () => {
+      engine = await open();
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((made) => subject.close(made)));
+    });
+
+    /** Sequences of these lengths with tokens that follow from their places. */
+    const sequencesOf = (...lengths: number[]): SequenceBatch => {
+      const sequenceOffsets = Int32Array.from([0, ...lengths.map((_, s) => sum(lengths.slice(0, s + 1)))]);
+      const tokenIds = Int32Array.from(
+        { length: sum(lengths) },
+        (_, n) => (3 + 7 * n + n * n) % subject.vocabSize,
+      );
+      return { tokenIds, sequenceOffsets };
+    };
+    const evaluate = (made: UpdateEngine, batch: SequenceBatch) =>
+      made.evaluate(batch, { temperature: TEMPERATURE, mask: actionsOf(batch) });
+    /** Tokens with every column; the ratio is 1 and the reference is the policy itself, so the KL is 0. */
+    const trainingBatch = async (batch: SequenceBatch, weight: number): Promise<TrainingBatch> => {
+      const { logprobs, values } = await evaluate(engine, batch);
+      const column = (of: (n: number) => number) => Float32Array.from(batch.tokenIds, (_, n) => of(n));
+      return {
+        ...batch,
+        lossWeights: Float32Array.from(actionsOf(batch), (bit) => weight * bit),
+        advantages: column((n) => (n % 3) - 0.5),
+        proximalLogprobs: logprobs,
+        referenceLogprobs: logprobs,
+        returns: column((n) => Math.sin(n)),
+        proximalValues: values,
+      };
+    };
+    const trainOnce = async (made: UpdateEngine, batch: TrainingBatch, loss = CLIPPED) => {
+      const terms = await made.accumulate(batch, loss);
+      return { terms, ...(await made.step(STEP)) };
+    };
+    const expectSame = (actual: Float32Array | null, expected: Float32Array | null, tolerance: number) => {
+      expect(actual?.length).toBe(expected?.length);
+      const differences = Array.from(expected ?? [], (value, n) => Math.abs(value - (actual?.[n] ?? NaN)));
+      expect(Math.max(...differences)).toBeLessThanOrEqual(tolerance);
+    };
+    const exactly = subject.isDeterministic ? 0 : 1e-3;
+
+    it('evaluates each sequence by itself: a part of a batch has the numbers of the whole', async () => {
+      const whole = sequencesOf(5, 3, 6);
+      const [from, to] = [5, 8];
+      const part = {
+        tokenIds: whole.tokenIds.slice(from, to),
+        sequenceOffsets: Int32Array.of(0, to - from),
+      };
+      const [ofWhole, ofPart] = [await evaluate(engine, whole), await evaluate(engine, part)];
+      expect(ofWhole.logprobs.length).toBe(whole.tokenIds.length);
+      expectSame(ofPart.logprobs, ofWhole.logprobs.slice(from, to), engine.ratioTolerance);
+      expectSame(ofPart.values, ofWhole.values?.slice(from, to) ?? null, 1e-3);
+    });
+
+    it('evaluates a distribution: all tokens after a prefix have probabilities that add up to 1', async () => {
+      const alternatives = Array.from({ length: subject.vocabSize }, (_, token) => [1, 2, token]);
+      const batch = {
+        tokenIds: Int32Array.from(alternatives.flat()),
+        sequenceOffsets: Int32Array.from({ length: subject.vocabSize + 1 }, (_, s) => 3 * s),
+      };
+      const { logprobs, sumSquaredProbabilities } = await engine.evaluate(batch, {
+        temperature: TEMPERATURE,
+        mask: actionsOf(batch),
+        squaredProbabilities: true,
+      });
+      const probabilities = alternatives.map((_, s) => Math.exp(logprobs[3 * s + 2]));
+      expect(sum(probabilities)).toBeCloseTo(1, 3);
+      const squares = sum(probabilities.map((probability) => probability ** 2));
+      expect(sumSquaredProbabilities?.[2]).toBeCloseTo(squares, 3);
+    });
+
+    it('gives the value after each sequence, and 0 after an empty one', async () => {
+      const values = await engine.evaluateEnds(sequencesOf(4, 0, 2));
+      expect(values.length).toBe(3);
+      expect(values[1]).toBe(0);
+      expect(values.every(Number.isFinite)).toBe(true);
+    });
+
+    it('keeps weights and gradients unchanged through evaluations', async () => {
+      const batch = sequencesOf(5, 4);
+      const before = await evaluate(engine, batch);
+      await engine.evaluateEnds(batch);
+      expectSame((await evaluate(engine, batch)).logprobs, before.logprobs, exactly);
+      expect(await engine.step(STEP)).toEqual({ gradientNorm: 0 });
+      expectSame((await evaluate(engine, batch)).logprobs, before.logprobs, exactly);
+    });
+
+    it('sums Σ w·ℓ over batches: twice the weights, or the same batch twice, is twice the gradient', async () => {
+      const batch = sequencesOf(5, 4, 6);
+      const single = await trainingBatch(batch, 0.1);
+      const norms = [];
+      const initial = await engine.save();
+      for (const batches of [[single], [await trainingBatch(batch, 0.2)], [single, single]]) {
+        for (const part of batches) await engine.accumulate(part, POLICY_ONLY);
+        norms.push((await engine.step(STEP)).gradientNorm);
+        await engine.load(initial);
+      }
+      expect(norms[0]).toBeGreaterThan(0);
+      expect(norms[1] / norms[0]).toBeCloseTo(2, 3);
+      expect(norms[2] / norms[0]).toBeCloseTo(2, 3);
+    });
+
+    it('does not depend on how sequences are shared out over batches', async () => {
+      const whole = await trainingBatch(sequencesOf(5, 4, 6), 0.1);
+      const initial = await engine.save();
+      const { terms, gradientNorm } = await trainOnce(engine, whole);
+      await engine.load(initial);
+      // One batch of the first sequence, and one of the other two: the rest has weight 0.
+      const onlyIn = (from: number, to: number) => ({
+        ...whole,
+        lossWeights: whole.lossWeights.map((weight, n) => (n >= from && n < to ? weight : 0)),
+      });
+      const first = await engine.accumulate(onlyIn(0, 5), CLIPPED);
+      const rest = await engine.accumulate(onlyIn(5, 15), CLIPPED);
+      expect(first.loss + rest.loss).toBeCloseTo(terms.loss, 4);
+      expect(first.numTokens + rest.numTokens).toBe(terms.numTokens);
+      expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
+    });
+
+    it('makes tokens with a positive advantage more likely', async () => {
+      const batch = sequencesOf(6);
+      const before = await trainingBatch(batch, 0.2);
+      const praised = { ...before, advantages: new Float32Array(6).fill(1) };
+      await trainOnce(engine, praised, POLICY_ONLY);
+      const { logprobs } = await evaluate(engine, batch);
+      expect(sum(logprobs)).toBeGreaterThan(sum(before.proximalLogprobs ?? []));
+    });
+
+    it('refuses a loss that it does not know, with nothing accumulated', async () => {
+      const batch = await trainingBatch(sequencesOf(5), 0.1);
+      await expect(engine.accumulate(batch, { ...CLIPPED, policyLoss: 'noSuchLoss' })).rejects.toThrow();
+      expect(await engine.step(STEP)).toEqual({ gradientNorm: 0 });
+    });
+
+    it('continues from a saved state in another engine with the same results', async () => {
+      const batch = sequencesOf(5, 4);
+      await trainOnce(engine, await trainingBatch(batch, 0.1));
+      const saved = await engine.save();
+      const next = await trainingBatch(batch, 0.1);
+      const other = await open();
+      expect(other.modelHash).toBe(engine.modelHash);
+      await other.load(saved);
+      for (const made of [engine, other]) await trainOnce(made, next);
+      const [expected, actual] = [await evaluate(engine, batch), await evaluate(other, batch)];
+      expectSame(actual.logprobs, expected.logprobs, exactly);
+      expectSame(actual.values, expected.values, exactly);
+      if (subject.isDeterministic) expect(await other.save()).toEqual(await engine.save());
+    });
+
+    it('returns to a saved state, and drops what is accumulated', async () => {
+      const batch = sequencesOf(5, 4);
+      const before = await trainingBatch(batch, 0.1);
+      const saved = await engine.save();
+      await trainOnce(engine, before);
+      await engine.accumulate(before, CLIPPED);
+      await engine.load(saved);
+      expect(await engine.step(STEP)).toEqual({ gradientNorm: 0 });
+      expectSame((await evaluate(engine, batch)).logprobs, before.proximalLogprobs ?? null, exactly);
+    });
+
+    it('stays as it was when a file of a state is missing', async () => {
+      const batch = sequencesOf(5);
+      const before = await trainingBatch(batch, 0.1);
+      const { weights, optimizer } = await engine.save();
+      await trainOnce(engine, before);
+      const { logprobs } = await evaluate(engine, batch);
+      const missing: FileRef = { ...optimizer, sha256: '0'.repeat(64) };
+      await expect(engine.load({ weights, optimizer: missing })).rejects.toThrow();
+      await expect(engine.load({ weights: missing, optimizer })).rejects.toThrow();
+      expectSame((await evaluate(engine, batch)).logprobs, logprobs, exactly);
+    });
+
+    it('evaluates saved weights as they were, whatever was trained since', async () => {
+      const batch = sequencesOf(5, 4);
+      const before = await trainingBatch(batch, 0.1);
+      const weights = await engine.saveWeights();
+      await trainOnce(engine, before);
+      const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+      const reference = await engine.evaluateReference(weights, batch, options);
+      expectSame(reference, before.proximalLogprobs ?? null, engine.ratioTolerance);
+      expect((await evaluate(engine, batch)).logprobs).not.toEqual(reference);
+    });
+  });
+}
+
+/** [N] 1 for all tokens but the first of each sequence, which nothing predicts. */
+function actionsOf({ tokenIds, sequenceOffsets }: SequenceBatch): Uint8Array {
+  const starts = new Set(sequenceOffsets);
+  return Uint8Array.from(tokenIds, (_, n) => Number(!starts.has(n)));
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,52 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { expect, it } from 'vitest';
+import { expectSameFunction, normal } from '../../testing/expect-same-function.js';
+import { onEachBackend } from '../../testing/on-each-backend.js';
+import { targetStatistics, targetStatisticsGradient } from './target-statistics.js';
+import { withGradient } from '../gradients/with-gradient.js';
+
+/** The two functions as one differentiable one. */
+function statistics(logits: tf.Tensor, targets: Int32Array, temperature: number): tf.Tensor {
+  const forward = () => {
+    const { value, state } = targetStatistics(logits, targets, temperature);
+    return { value, saved: [value, state] };
+  };
+  return withGradient([logits], forward, (dy, [value, state]) => [
+    targetStatisticsGradient(dy, { value, state }, targets, temperature),
+  ]);
+}
+
+await onEachBackend('targetStatistics', () => {
+  it.each([
+    [3, 5, 1],
+    [200, 43, 0.7],
+    [40, 1000, 2],
+    [4, 16, 1],
+  ])(
+    'has the values and the gradient of the composed expression: %i rows of %i',
+    (numRows, vocabSize, temperature) => {
+      const targets = Int32Array.from({ length: numRows }, (_, row) => (row * 7) % vocabSize);
+      const composed = (logits: tf.Tensor) => {
+        const scaled = tf.div(logits, temperature);
+        const logp = tf.sub(scaled, tf.logSumExp(scaled, 1, true));
+        const oneHot = tf.oneHot(tf.tensor1d(targets, 'int32'), vocabSize, 1, 0, 'float32');
+        return tf.stack([tf.sum(tf.mul(logp, oneHot), 1), tf.neg(tf.sum(tf.mul(tf.exp(logp), logp), 1))]);
+      };
+      expectSameFunction((logits) => statistics(logits, targets, temperature), composed, [
+        tf.mul(normal([numRows, vocabSize], 1), 3),
+      ]);
+    },
+  );
+
+  it('gives log V for the entropy of equal logits, wherever they are', () => {
+    const { value } = targetStatistics(tf.fill([1, 20], 500), Int32Array.of(3), 1);
+    const [logprob, entropy] = value.dataSync();
+    expect(logprob).toBeCloseTo(-Math.log(20), 4);
+    expect(entropy).toBeCloseTo(Math.log(20), 4);
+  });
+
+  it('passes a NaN on', () => {
+    const { value } = targetStatistics(tf.tensor2d([[1, NaN, 2]]), Int32Array.of(0), 1);
+    expect(value.dataSync()[0]).toBeNaN();
+  });
+});

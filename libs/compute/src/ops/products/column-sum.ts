@@ -1,0 +1,12 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { rawOp, runsTensorflow } from '../kernels/raw-op.js';
+
+/**
+ * Σ over rows of x [N, C]: [C], the gradient of a bias. Not differentiable. Reducing the first axis is the slow
+ * direction of both backends (3 times in TensorFlow, 35 times in WebAssembly).
+ */
+export function columnSum(x_NC: tf.Tensor): tf.Tensor {
+  if (runsTensorflow()) return rawOp('BiasAddGrad', [x_NC], { T: { type: 'float32' }, data_format: 'NHWC' });
+  const [numRows, numColumns] = x_NC.shape;
+  return tf.reshape(tf.matMul(tf.ones([1, numRows]), x_NC), [numColumns]);
+}

@@ -1,0 +1,93 @@
+import * as tf from '@tensorflow/tfjs-core';
+import { hiddenAtReads, toDevice } from '../model/forward.js';
+import type { Transformer } from '../model/transformer.js';
+import { predictingPositions } from '../packing/read-mask.js';
+import { packSequences } from '../packing/sequence-pack.js';
+import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
+import type { SequenceBatch } from '../packing/sequence-batch.js';
+import { PolicyError } from '../policy-error.js';
+import { squaredProbabilities } from './squared-probabilities.js';
+import { tokenDistribution } from './token-distribution.js';
+import { valuesOf } from './value-head.js';
+
+export interface EvaluateLogprobsOptions {
+  /** The logits are divided by this, as they were when the tokens were sampled. */
+  readonly temperature: number;
+  /** Most tokens in one forward pass. */
+  readonly maxTokensPerMicroBatch: number;
+  /** [N] 1 for the tokens to score; absent: all. The others cost next to nothing, and nothing after the last one of a sequence. */
+  readonly actionMask?: Uint8Array;
+  /** Whether to tell Σ_v π_v² as well, at the price of the logits a second time (default false). */
+  readonly squaredProbabilities?: boolean;
+}
+
+/** All [N]; 0 for tokens that were not asked for, and for the first token of a sequence, which nothing predicts. */
+export interface TokenLogprobs {
+  /** log π of each token given its prefix, in nats. */
+  readonly logprobs: Float32Array;
+  /** Entropy of the distribution each token was chosen from, in nats. */
+  readonly entropies: Float32Array;
+  /** V of the state in which each token was chosen; null when the model has no value head. */
+  readonly values: Float32Array | null;
+  /** Σ_v π_v² of the distribution each token was chosen from; null when not asked for. */
+  readonly sumSquaredProbabilities: Float32Array | null;
+}
+
+/**
+ * The current policy's view of recorded tokens. Sequences don't see each other.
+ *
+ * @throws PolicyError `INVALID_BATCH`, `INVALID_CONFIG`
+ */
+export async function evaluateLogprobs(
+  model: Transformer,
+  batch: SequenceBatch,
+  {
+    temperature,
+    maxTokensPerMicroBatch,
+    actionMask,
+    squaredProbabilities: asksSquares = false,
+  }: EvaluateLogprobsOptions,
+): Promise<TokenLogprobs> {
+  validateSequenceBatch(batch, model.config);
+  if (actionMask) requireTokenColumn('actionMask', actionMask, batch.tokenIds.length);
+  requirePositive('temperature', temperature);
+  requirePositive('maxTokensPerMicroBatch', maxTokensPerMicroBatch);
+  const readMask = predictingPositions(batch, (n) => actionMask === undefined || actionMask[n] !== 0);
+  const numTokens = batch.tokenIds.length;
+  const logprobs = new Float32Array(numTokens);
+  const entropies = new Float32Array(numTokens);
+  const values = model.config.valueHead ? new Float32Array(numTokens) : null;
+  const sumSquaredProbabilities = asksSquares ? new Float32Array(numTokens) : null;
+  for (const pack of packSequences(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
+    const tokens = pack.readPositions.map((position) => position + 1);
+    const scores = tf.tidy(() => {
+      const devicePack = toDevice(model, pack);
+      const hidden = hiddenAtReads(model, devicePack);
+      const targets = tokens.map((n) => batch.tokenIds[n]);
+      const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
+      const columns = [distribution];
+      if (values !== null) columns.push(tf.expandDims(valuesOf(model, devicePack, hidden), 0));
+      if (asksSquares) {
+        columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, { temperature }), 0));
+      }
+      return columns.length === 1 ? distribution : tf.concat(columns);
+    });
+    const read = await scores.data();
+    scores.dispose();
+    const present = [logprobs, entropies, values, sumSquaredProbabilities].filter(
+      (column) => column !== null,
+    );
+    present.forEach((column, row) => {
+      tokens.forEach((n, m) => {
+        column[n] = read[row * tokens.length + m];
+      });
+    });
+  }
+  return { logprobs, entropies, values, sumSquaredProbabilities };
+}
+
+function requirePositive(name: string, value: number): void {
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new PolicyError('INVALID_CONFIG', `${name} is ${value}; it must be a positive number`);
+  }
+}

@@ -1,0 +1,107 @@
+import { checkUserSql, UserSqlError } from '@retrace/store/user-sql';
+import { USER_SQL_LIMITS } from '@retrace/store/user-sql';
+import { sqlTokens } from '@retrace/store/user-sql';
+import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import type { Statement } from '../statement/statement.js';
+
+const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(USER_SQL_LIMITS));
+
+const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['read_overflow_mode', 'throw'],
+  ['result_overflow_mode', 'throw'],
+  ['timeout_overflow_mode', 'throw'],
+];
+
+/**
+ * What a request of a read-only user may set: how the result looks, and nothing about what the engine does (but for how it inserts, which
+ * the JDBC driver sets with every statement, and which a SELECT doesn't look at). By family, since others name
+ * files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
+ */
+const ALLOWED_SETTINGS =
+  /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment|(?:wait_for_)?async_insert)$/;
+
+/** Tables that tools read to show what there is. */
+const CATALOGUE_TABLES = [
+  'columns',
+  'data_type_families',
+  'databases',
+  'formats',
+  'functions',
+  'one',
+  'settings',
+  'table_engines',
+  'tables',
+];
+
+const READABLE_TABLES: readonly string[] = [
+  '*',
+  'default.*',
+  'information_schema.*',
+  'INFORMATION_SCHEMA.*',
+  ...CATALOGUE_TABLES.map((name) => `system.${name}`),
+];
+
+/**
+ * The settings a read-only user's statement runs under.
+ *
+ * @throws ClickHouseException READONLY for a setting that isn't the user's to change
+ */
+export function readonlySettings(requested: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const settings = new Map<string, string>(FIXED_SETTINGS);
+  for (const [name, limit] of LIMITS) settings.set(name, String(limit));
+  for (const [name, value] of requested) {
+    const limit = LIMITS.get(name);
+    if (limit !== undefined) {
+      const number = Number(value);
+      // 0 means no limit.
+      if (number > 0 && number < limit) settings.set(name, String(number));
+    } else if (ALLOWED_SETTINGS.test(name)) settings.set(name, value);
+    else throw ClickHouseException.of('READONLY', `Cannot modify '${name}' setting in readonly mode`);
+  }
+  return settings;
+}
+
+/**
+ * Lets a read-only user's statement through: SELECT by the rules of user SQL over Retrace's tables and the catalogue, SHOW, DESCRIBE
+ * and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants would let more pass than they should: the scalar
+ * function `file` reads any file under both.
+ *
+ * @throws ClickHouseException ACCESS_DENIED, READONLY or SYNTAX_ERROR
+ */
+export async function checkReadonlyStatement(
+  statement: Statement,
+  explainAst: (sql: string) => Promise<string>,
+): Promise<void> {
+  if (statement.kind === 'insert') throw readonlyMode('INSERT');
+  if (statement.kind === 'command') {
+    if (/^EXPLAIN\s+AST\b/i.test(statement.text)) return;
+    throw readonlyMode(statement.keyword);
+  }
+  if (statement.tail.trim() !== '')
+    throw ClickHouseException.of('READONLY', 'SETTINGS is not allowed in readonly mode');
+  const [first] = sqlTokens(statement.body);
+  if (['SHOW', 'DESCRIBE', 'DESC', 'EXISTS'].includes(first.upper)) {
+    for (const { text } of sqlTokens(statement.body)) {
+      if (text === '(')
+        throw ClickHouseException.of(
+          'ACCESS_DENIED',
+          `${first.upper} with an expression is not allowed in readonly mode`,
+        );
+    }
+    return;
+  }
+  try {
+    await checkUserSql(statement.body, { tables: READABLE_TABLES, allowParameters: true, explainAst });
+  } catch (error) {
+    if (!(error instanceof UserSqlError)) throw error;
+    throw ClickHouseException.of(
+      error.code === 'USER_SQL_SYNTAX' ? 'SYNTAX_ERROR' : 'ACCESS_DENIED',
+      error.message,
+      { cause: error },
+    );
+  }
+}
+
+function readonlyMode(keyword: string): ClickHouseException {
+  return ClickHouseException.of('READONLY', `Cannot execute query in readonly mode: ${keyword}`);
+}

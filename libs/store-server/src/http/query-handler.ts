@@ -1,0 +1,261 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { QueryGate } from '../access/query-gate.js';
+import type { StoreUser } from '../access/authentication.js';
+import { blockCoding, responseCoding, type ResponseCoding } from './content-coding.js';
+import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import type { Engine, RunningStatement, StatementContext, StatementResult } from '../engine/engine.js';
+import type { QueryRequest } from './query-request.js';
+import { checkReadonlyStatement, readonlySettings } from '../access/readonly-access.js';
+import type { SpooledBody } from './request-body.js';
+import { contentTypeOf, formatSummary, sendResult } from './result-response.js';
+import type { ResultPipes } from '../engine/result-pipe.js';
+import { quoteString } from '../statement/sql-literals.js';
+import type { CommandStatement, InsertStatement, RowsStatement } from '../statement/statement.js';
+import { readStatementRequest } from './statement-request.js';
+
+export interface QueryHandlerOptions {
+  readonly engine: Engine;
+  readonly pipes: ResultPipes;
+  /** Where request bodies are kept while they are inserted. */
+  readonly spoolDirectory: string;
+  /** How many statements run at once, at least 3. */
+  readonly maxRunning: number;
+  readonly maxBodyBytes: number;
+  /** Throws where the disk did not take what was written. */
+  readonly assertWritten: () => Promise<void>;
+  /** Throws once that was so. */
+  readonly assertServing: () => void;
+}
+
+/** One request under way. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: QueryRequest;
+  readonly context: StatementContext;
+  /** Aborts when the client goes away before it has its answer. */
+  readonly gone: AbortSignal;
+}
+
+const MAX_QUERY_BYTES = 1024 * 1024;
+const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
+
+/** A result's status is sent with so many bytes of it, or with its end. */
+const HOLD_BYTES = 64 * 1024;
+/** Where the request waits for the end: more than this is not held in memory. */
+const HOLD_BYTES_UNTIL_END = 64 * 1024 * 1024;
+const STALL_MS = 60_000;
+const CANCEL_RETRY_MS = 200;
+
+/** Settings of every statement that the request doesn't set itself. */
+const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  // LZ4, the engine's default, can't be read by Arrow's JavaScript library.
+  ['output_format_arrow_compression_method', 'none'],
+  // Threads that parse and format in parallel cost more CPU than they save time where training has the other core.
+  ['input_format_parallel_parsing', '0'],
+  ['output_format_parallel_formatting', '0'],
+];
+
+/**
+ * Runs the statements of requests.
+ *
+ * Inserts, other statements and read-only users have lanes of their own: neither a long analysis nor many readers hold up an insert.
+ */
+export class QueryHandler {
+  private readonly inserts: QueryGate;
+  private readonly statements: QueryGate;
+  private readonly readonlyStatements: QueryGate;
+
+  constructor(private readonly options: QueryHandlerOptions) {
+    const share = Math.max(1, Math.floor(options.maxRunning / 4));
+    const queue = { maxQueued: 256, maxQueueMs: 60_000 };
+    this.inserts = new QueryGate({ name: 'inserts', maxRunning: share, ...queue });
+    this.readonlyStatements = new QueryGate({ name: 'read-only users', maxRunning: share, ...queue });
+    this.statements = new QueryGate({
+      name: 'statements',
+      maxRunning: options.maxRunning - 2 * share,
+      ...queue,
+    });
+  }
+
+  /** @throws ClickHouseException where nothing was sent yet; the caller answers with its status */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    parameters: URLSearchParams,
+    user: StoreUser,
+  ): Promise<void> {
+    this.options.assertServing();
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    const { query, statement, spoolData } = await readStatementRequest(request, parameters, {
+      maxQueryBytes: MAX_QUERY_BYTES,
+      maxBodyBytes: this.options.maxBodyBytes,
+      spoolDirectory: this.options.spoolDirectory,
+    });
+    response.setHeader('X-ClickHouse-Query-Id', query.queryId);
+    const exchange: Exchange = {
+      request,
+      response,
+      query,
+      context: contextOf(query, request, user),
+      gone: gone.signal,
+    };
+    if (user.access === 'readonly') {
+      await checkReadonlyStatement(statement, (sql) => this.explainAst(sql, exchange));
+    }
+    switch (statement.kind) {
+      case 'rows':
+        return this.rows(statement, exchange);
+      case 'insert':
+        return this.insert(statement, spoolData, exchange);
+      case 'command':
+        return this.command(statement, exchange);
+    }
+  }
+
+  private async rows(statement: RowsStatement, exchange: Exchange): Promise<void> {
+    const { query, gone } = exchange;
+    const format = statement.format ?? query.defaultFormat;
+    // Rather than bytes that the client would misread.
+    if (query.nativeVersion > 0 && /^native$/i.test(format)) {
+      throw ClickHouseException.of(
+        'UNSUPPORTED_METHOD',
+        `Format Native of client_protocol_version ${query.nativeVersion} is not supported, as the engine knows the plain form alone; leave the version out, or ask for another format`,
+      );
+    }
+    await this.laneOf(exchange).run(gone, async () => {
+      const pipe = this.options.pipes.open();
+      const outfile = `\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}`;
+      const running = this.options.engine.run(
+        `${statement.body}${outfile}${statement.tail}`,
+        exchange.context,
+        { hidden: [outfile] },
+      );
+      void running.result.then(pipe.finish, pipe.finish);
+      const stopCancelling = cancelWhenGone(running, gone);
+      try {
+        await sendResult(exchange.response, pipe.bytes, running.result, {
+          format,
+          coding: codingOf(query, exchange.request),
+          holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
+          stallMs: STALL_MS,
+        });
+      } finally {
+        await pipe.release();
+        stopCancelling();
+      }
+    });
+  }
+
+  private async insert(
+    statement: InsertStatement,
+    spoolData: () => Promise<SpooledBody>,
+    exchange: Exchange,
+  ): Promise<void> {
+    const data = await spoolData();
+    try {
+      // An engine that is asked to read an empty file in a format with a header fails; inserting nothing succeeds.
+      const written =
+        data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data, exchange);
+      await this.options.assertWritten();
+      exchange.response.writeHead(200, {
+        'Content-Type': 'text/plain; charset=UTF-8',
+        'X-ClickHouse-Summary': formatSummary({
+          readRows: written.numRows,
+          readBytes: written.numBytes,
+          writtenRows: written.numRows,
+          writtenBytes: written.numBytes,
+          elapsedSeconds: written.elapsedSeconds,
+        }),
+      });
+      exchange.response.end();
+    } finally {
+      await data.remove();
+    }
+  }
+
+  /** FROM INFILE reads a file as the body of an INSERT is read: with the table's own structure, in any format. */
+  private insertFile(
+    statement: InsertStatement,
+    { path, compression }: SpooledBody,
+    { context, gone }: Exchange,
+  ): Promise<StatementResult> {
+    const sql = `${statement.target}\nFROM INFILE ${quoteString(path)} COMPRESSION ${quoteString(compression)}\n${statement.tail}\nFORMAT ${statement.format}`;
+    return this.inserts.run(
+      gone,
+      () => this.options.engine.run(sql, context, { hidden: [`(in file/uri ${path}): `, path] }).result,
+    );
+  }
+
+  private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {
+    const { query, response } = exchange;
+    const format = query.defaultFormat;
+    const result = await this.laneOf(exchange).run(exchange.gone, async () => {
+      const running = this.options.engine.run(statement.text, exchange.context, { format });
+      return running.result;
+    });
+    if (exchange.context.readonlyLevel === 0) await this.options.assertWritten();
+    response.writeHead(200, {
+      'Content-Type': contentTypeOf(format),
+      'X-ClickHouse-Format': format,
+      'X-ClickHouse-Summary': formatSummary({
+        resultRows: result.numRows,
+        resultBytes: result.bytes.length,
+        elapsedSeconds: result.elapsedSeconds,
+      }),
+    });
+    response.end(result.bytes);
+  }
+
+  private async explainAst(sql: string, exchange: Exchange): Promise<string> {
+    const result = await this.laneOf(exchange).run(
+      exchange.gone,
+      () => this.options.engine.run(`EXPLAIN AST ${sql}`, exchange.context).result,
+    );
+    return Buffer.from(result.bytes).toString();
+  }
+
+  private laneOf({ context }: Exchange): QueryGate {
+    return context.access === 'readonly' ? this.readonlyStatements : this.statements;
+  }
+}
+
+function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUser): StatementContext {
+  const { database, parameters } = query;
+  const settings = new Map(DEFAULT_SETTINGS);
+  if (user.access === 'readonly') {
+    if (database !== 'default')
+      throw ClickHouseException.of(
+        'ACCESS_DENIED',
+        `${user.name}: Not enough privileges for the database ${database}`,
+      );
+    for (const [name, value] of readonlySettings(query.settings)) settings.set(name, value);
+    return { database, parameters, settings, access: 'readonly', readonlyLevel: 1 };
+  }
+  for (const [name, value] of query.settings) settings.set(name, value);
+  // As on a server, GET never writes: a link that somebody is led to click can't.
+  return { database, parameters, settings, access: 'full', readonlyLevel: request.method === 'GET' ? 2 : 0 };
+}
+
+function codingOf(query: QueryRequest, request: IncomingMessage): ResponseCoding | null {
+  if (query.blockResponse) return blockCoding();
+  return query.compressResponse ? responseCoding(request.headers) : null;
+}
+
+/** Stops a statement whose client went away; asked again until it has settled, since it may not have reached the engine yet. */
+function cancelWhenGone(running: RunningStatement, gone: AbortSignal): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const cancel = () => {
+    running.cancel().catch(() => undefined);
+    timer = setTimeout(cancel, CANCEL_RETRY_MS);
+  };
+  gone.addEventListener('abort', cancel, { once: true });
+  if (gone.aborted) cancel();
+  return () => {
+    gone.removeEventListener('abort', cancel);
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ClickHouseException } from '../statement/clickhouse-exception.js';
+
+/** What a request asks for besides its statement: the meaning of the URL parameters and headers of ClickHouse's HTTP interface. */
+export interface QueryRequest {
+  /** The statement, or its first part, from the URL. */
+  readonly urlQuery: string;
+  readonly queryId: string;
+  readonly database: string;
+  readonly defaultFormat: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly compressResponse: boolean;
+  /** Put the answer into blocks of ClickHouse's own compression, whatever HTTP compression it could have. */
+  readonly blockResponse: boolean;
+  /** Format Native as that version of the native protocol has it; 0, the plain form, where the request doesn't say. */
+  readonly nativeVersion: number;
+  /** Hold the answer until the statement has come to its end, so that a late failure still has a status. */
+  readonly waitEndOfQuery: boolean;
+}
+
+/** Parameters of the HTTP interface that are no settings of the engine. */
+const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
+  'add_http_cors_header',
+  'buffer_size',
+  'cancel_http_readonly_queries_on_client_close',
+  'client_protocol_version',
+  'close_session',
+  'compress',
+  'database',
+  'decompress',
+  'default_format',
+  'enable_http_compression',
+  'http_zlib_compression_level',
+  'password',
+  'query',
+  'query_id',
+  'quota_key',
+  'role',
+  'send_progress_in_http_headers',
+  'session_check',
+  'session_id',
+  'session_timeout',
+  'stacktrace',
+  'user',
+  'wait_end_of_query',
+]);
+
+/** Names end up in the SQL that runs before a statement. */
+const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const FORMAT_NAME = /^[A-Za-z0-9_]+$/;
+
+/** @throws ClickHouseException UNSUPPORTED_METHOD for sessions and roles */
+export function readQueryRequest(parameters: URLSearchParams, headers: IncomingHttpHeaders): QueryRequest {
+  refuseUnsupported(parameters);
+  const settings = new Map<string, string>();
+  const queryParameters = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    if (!PARAMETER_NAME.test(name))
+      throw ClickHouseException.of(
+        'BAD_ARGUMENTS',
+        `${JSON.stringify(name)} is no name of a setting or parameter`,
+      );
+    if (name.startsWith('param_')) queryParameters.set(name.slice('param_'.length), value);
+    else if (!INTERFACE_PARAMETERS.has(name)) settings.set(name, value);
+  }
+  const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  const defaultFormat = parameters.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated';
+  if (!FORMAT_NAME.test(defaultFormat)) {
+    throw ClickHouseException.of('BAD_ARGUMENTS', `${JSON.stringify(defaultFormat)} is no name of a format`);
+  }
+  return {
+    urlQuery: parameters.get('query') ?? '',
+    queryId: parameters.get('query_id') || randomUUID(),
+    database: parameters.get('database') ?? header('x-clickhouse-database') ?? 'default',
+    defaultFormat,
+    parameters: queryParameters,
+    settings,
+    compressResponse: parameters.get('enable_http_compression') === '1',
+    blockResponse: parameters.get('compress') === '1',
+    nativeVersion: Number(parameters.get('client_protocol_version') ?? 0),
+    waitEndOfQuery: parameters.get('wait_end_of_query') === '1',
+  };
+}
+
+function refuseUnsupported(parameters: URLSearchParams): void {
+  if (parameters.has('session_id')) {
+    throw ClickHouseException.of(
+      'UNSUPPORTED_METHOD',
+      'Sessions are not supported: every statement has a connection of its own',
+    );
+  }
+  if (parameters.has('role'))
+    throw ClickHouseException.of('UNSUPPORTED_METHOD', 'Roles are not supported: a user has what it has');
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { contentChecksum } from './content-checksum.js';
+import { decodeEvent, encodeEvent } from '../codec/index.js';
+import { sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
+
+const step = sampleEpisodeEvent('StepRecorded');
+const checksum = contentChecksum(step);
+
+describe('contentChecksum', () => {
+  it('stays what it was, for ever', () => {
+    expect(checksum).toBe('f7095e36ea4c266578411e3f46ea7ac9');
+  });
+
+  it.each([
+    ['when it occurred', { ...step, occurredAtUs: 1 }],
+    ['the log it lies in', { ...step, logId: step.runId }],
+    ['latencies', { ...step, payload: { ...step.payload, generationMs: 9, environmentMs: 9 } }],
+    ['the order of fields', { ...step, payload: Object.fromEntries(Object.entries(step.payload).reverse()) }],
+    [
+      'the order of keys',
+      { ...step, payload: { ...step.payload, info: { distanceToGoal: 6, slipped: false } } },
+    ],
+  ])('does not depend on %s', (_title, twin) => {
+    expect(contentChecksum(twin as typeof step)).toBe(checksum);
+  });
+
+  it.each([
+    ['a text', { action: 'left' }],
+    ['a missing reward and 0', { reward: 0 }],
+    ['a token', { tokenIds: step.payload.tokenIds.with(3, 9) }],
+    ['the last bit of a logprob', { tokenLogprobs: step.payload.tokenLogprobs.with(25, -1.5000001) }],
+    ['a value inside info', { info: { slipped: true, distanceToGoal: 6 } }],
+    ['an empty list and an empty object', { info: [] }],
+  ])('tells apart %s', (_title, change) => {
+    expect(contentChecksum(sampleEpisodeEvent('StepRecorded', { ...step.payload, ...change }))).not.toBe(
+      checksum,
+    );
+  });
+
+  it('tells apart kinds, episodes and places', () => {
+    const all = [...sampleEvents(), sampleEpisodeEvent('StepRecorded', sampleStep({ step: 1 }), 2)];
+    expect(new Set(all.map(contentChecksum)).size).toBe(all.length);
+  });
+
+  it('is the same before and after the wire', () => {
+    for (const event of sampleEvents()) {
+      const decoded = decodeEvent(encodeEvent(event));
+      expect(decoded.ok && contentChecksum(decoded.event)).toBe(contentChecksum(event));
+    }
+  });
+});

@@ -1,0 +1,122 @@
+/** Payloads of stream `trajectories` (partitioned by episode). */
+export interface EpisodePayloads {
+  EpisodeStarted: EpisodeStarted;
+  StepRecorded: StepRecorded;
+  EpisodeEnded: EpisodeEnded;
+  RewardAssigned: RewardAssigned;
+}
+
+export type Split = 'train' | 'validation' | 'test';
+
+/** A JSON value, for the open-ended fields (task, info, recipe). */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface EpisodeStarted {
+  /** Episodes that share task and environment seed, sampled independently. */
+  readonly groupId: string;
+  readonly groupSize: number;
+  /** Place of the episode in its group, 0 … groupSize − 1. */
+  readonly groupMember: number;
+  readonly environment: string;
+  /** What the environment was reset with (task parameters). */
+  readonly task: Json;
+  readonly environmentSeed: number;
+  readonly samplingSeed: number;
+  readonly split: Split;
+  /** Who acts: `policy` (the run's policy), `expert`, `random`, or the name of an external agent. */
+  readonly agent: string;
+  /** The step this episode was forked from. */
+  readonly forkedFrom: { readonly episodeId: string; readonly step: number } | null;
+}
+
+/**
+ * Token columns of a step, all equally long: what this step appended to the context
+ * (observation/template tokens first, then action tokens).
+ */
+export interface StepTokenColumns {
+  readonly tokenIds: Int32Array;
+  /** 1 where the policy sampled the token. */
+  readonly actionMask: Uint8Array;
+  /** Behavior logprob (nats) under the transform that was sampled from; NaN = missing, 0 where not sampled. */
+  readonly tokenLogprobs: Float32Array;
+  /** Logprob before the sampling transform, where known. */
+  readonly tokenRawLogprobs: Float32Array | null;
+  /** Entropy (nats) of the sampled-from distribution, where known. */
+  readonly tokenEntropies: Float32Array | null;
+  /** Policy version that sampled the token (for tokens not sampled: the version that read it). −1 = no policy of this run. */
+  readonly tokenPolicyVersions: Int32Array;
+}
+
+export interface SamplingParameters {
+  readonly temperature: number;
+  /** 0 = off. */
+  readonly topK: number;
+  /** 1 = off. */
+  readonly topP: number;
+  readonly greedy: boolean;
+  readonly maxNewTokens: number;
+}
+
+export interface StepRecorded extends StepTokenColumns {
+  /** 0 … numSteps − 1; equals envelope `seq` − 1. */
+  readonly step: number;
+  readonly observation: string;
+  readonly action: string;
+  /** The action as the environment understood it; null when it could not be parsed. */
+  readonly parsedAction: string | null;
+  readonly actionValid: boolean;
+  /** What the environment says identifies its state (GiGPO); null when it offers none. Never prompt text. */
+  readonly anchor: string | null;
+  /** Missing (null) is not zero. */
+  readonly reward: number | null;
+  readonly rewardNames: readonly string[];
+  readonly rewardValues: Float64Array;
+  readonly terminated: boolean;
+  readonly truncated: boolean;
+  readonly info: Json;
+  /** How many tokens of the episode's context so far this step's prompt kept; fewer than all = a new sequence starts. */
+  readonly keptPrefixTokens: number;
+  readonly sampling: SamplingParameters | null;
+  readonly engine: string;
+  readonly model: string;
+  readonly tokenizerHash: string;
+  /** What `tokenLogprobs` are: after the sampling transform, before it, or absent. */
+  readonly logprobMode: 'processed' | 'raw' | 'none';
+  readonly generationMs: number;
+  readonly environmentMs: number;
+  /** Reference to an environment snapshot, if the environment has one. */
+  readonly snapshot: string | null;
+}
+
+export type EndReason = 'terminated' | 'truncated' | 'abandoned';
+
+/** Seals the episode's steps. */
+export interface EpisodeEnded {
+  readonly endReason: EndReason;
+  /** Why, in words, for abandoned episodes; '' otherwise. */
+  readonly endDetail: string;
+  /** Observation after the last action: V(s_T) needs it when truncated. */
+  readonly finalObservation: string;
+  readonly finalTokenIds: Int32Array;
+  /** As `StepRecorded.keptPrefixTokens`, for the final observation's prompt. */
+  readonly finalKeptPrefixTokens: number;
+  readonly numSteps: number;
+  /** Sum of step rewards that are not missing; null when all are missing. */
+  readonly return: number | null;
+  readonly success: boolean | null;
+  readonly numTokens: number;
+  readonly numActionTokens: number;
+  /** −1 when no policy of this run sampled in it. */
+  readonly policyVersionMin: number;
+  readonly policyVersionMax: number;
+}
+
+export interface RewardAssigned {
+  /** The step it rewards; null = the whole episode. */
+  readonly step: number | null;
+  readonly name: string;
+  /** null retracts an earlier value: missing, not zero. */
+  readonly value: number | null;
+  readonly source: string;
+  readonly rationale: string;
+}

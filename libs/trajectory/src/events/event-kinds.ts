@@ -1,0 +1,41 @@
+import type { EpisodeEventKind, EventKind } from './event.js';
+
+/**
+ * The schema version that this code writes, per kind. Any change of a payload's fields raises its kind's version and adds
+ * an upcaster in `codec/upcast.ts`.
+ */
+export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
+  EpisodeStarted: 1,
+  StepRecorded: 1,
+  EpisodeEnded: 1,
+  RewardAssigned: 1,
+  LogOpened: 1,
+  RunStarted: 1,
+  RunEnded: 1,
+  GroupsClosed: 1,
+  BatchPlanned: 1,
+  UpdateApplied: 2,
+  PolicyPublished: 1,
+  TrainerClaimed: 1,
+  CollectorClaimed: 1,
+  MetricsLogged: 1,
+  RetentionApplied: 1,
+  RunDeleted: 1,
+};
+
+const EPISODE_KINDS: ReadonlySet<string> = new Set<EpisodeEventKind>([
+  'EpisodeStarted',
+  'StepRecorded',
+  'EpisodeEnded',
+  'RewardAssigned',
+]);
+
+export const EVENT_KINDS = Object.keys(SCHEMA_VERSIONS) as readonly EventKind[];
+
+export function isEventKind(kind: unknown): kind is EventKind {
+  return typeof kind === 'string' && Object.hasOwn(SCHEMA_VERSIONS, kind);
+}
+
+export function isEpisodeEventKind(kind: EventKind): kind is EpisodeEventKind {
+  return EPISODE_KINDS.has(kind);
+}

@@ -1,0 +1,162 @@
+import type {
+  BatchPlanned,
+  GroupsClosed,
+  MetricsLogged,
+  RunEnded,
+  RunStarted,
+} from '../../events/control-events.js';
+import type { AnyEvent, RetraceEvent } from '../../events/event.js';
+import { episodeOrdinal } from '../../ids/ids.js';
+import { closedGroups, type ClosedGroup } from './closed-group.js';
+import { GroupPool } from './group-pool.js';
+import { PolicyLineage } from './policy-lineage.js';
+import { SharedRounds } from './shared-rounds.js';
+import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
+
+/** The last value of one metric. */
+export interface LatestMetric {
+  readonly source: MetricsLogged['source'];
+  readonly name: string;
+  readonly step: number;
+  /** NaN = not available at that step. */
+  readonly value: number;
+}
+
+/** Whether an event changed the state, and the reason if it did not. */
+export type Applied =
+  { readonly applied: true } | { readonly applied: false; readonly reason: LedgerRefusal | 'unknownRun' };
+
+export interface RunStateOptions {
+  /** The number of plans after which a group is used up (default 1). */
+  readonly maxTimesSampled?: (group: ClosedGroup) => number;
+}
+
+/** The state of a run that its control events add up to; see `ControlFold`. */
+export class RunState {
+  readonly runId: string;
+  readonly started: RunStarted;
+  readonly policies = new PolicyLineage();
+  readonly updates = new UpdateLedger();
+  readonly groups: GroupPool;
+  /** Rounds that several collectors share. */
+  readonly rounds = new SharedRounds();
+  private readonly metricsByName = new Map<string, LatestMetric>();
+  private runEnded: RunEnded | null = null;
+  private endBefore: RunEnded | null = null;
+
+  constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
+    this.runId = event.runId;
+    this.started = event.payload;
+    this.groups = new GroupPool(maxTimesSampled);
+  }
+
+  /** The end of the run; null while it continues. A claim after the end resumes it. */
+  get ended(): RunEnded | null {
+    return this.runEnded;
+  }
+
+  /** The end from which a claim resumed the run, until something new is planned; null when there was none. */
+  get endBeforeClaim(): RunEnded | null {
+    return this.endBefore;
+  }
+
+  /** The last value of every (source, name). */
+  get metrics(): readonly LatestMetric[] {
+    return [...this.metricsByName.values()];
+  }
+
+  metric(source: MetricsLogged['source'], name: string): LatestMetric | undefined {
+    return this.metricsByName.get(`${source} ${name}`);
+  }
+
+  /** Staleness, against the latest policy, of tokens that `behaviorVersion` sampled; null as in `PolicyLineage.staleness`. */
+  stalenessOf(behaviorVersion: number): number | null {
+    const latest = this.policies.latest;
+    return latest === null ? null : this.policies.staleness(behaviorVersion, latest.policyVersion);
+  }
+
+  /** Whether the group was closed, as far back as ids are remembered; its round may still be incomplete. */
+  hasClosed(groupId: string): boolean {
+    return this.groups.hasClosed(groupId) || this.rounds.isWaiting(groupId);
+  }
+
+  apply(event: AnyEvent, offset: number): Applied {
+    switch (event.kind) {
+      case 'RunStarted':
+        return outcome('duplicate');
+      case 'RunEnded':
+        this.runEnded = event.payload;
+        return APPLIED;
+      case 'GroupsClosed':
+        return this.closeGroups(event.payload, offset);
+      case 'TrainerClaimed':
+        return this.claim(event);
+      case 'CollectorClaimed':
+        return this.claimShare(event);
+      case 'BatchPlanned':
+        return this.plan(event.payload);
+      case 'UpdateApplied':
+        return outcome(this.updates.acceptCommit(event.payload));
+      case 'PolicyPublished':
+        if (!this.updates.holdsEpoch(event.payload.epoch)) return outcome('staleEpoch');
+        return outcome(this.policies.add(event.payload) ? null : 'duplicate');
+      case 'MetricsLogged':
+        this.logMetrics(event.payload);
+        return APPLIED;
+      default:
+        return APPLIED;
+    }
+  }
+
+  /** Refuses an event whose groups were all closed before. */
+  private closeGroups(closed: GroupsClosed, offset: number): Applied {
+    let numNew = 0;
+    for (const group of closedGroups(closed)) {
+      if (this.hasClosed(group.groupId)) continue;
+      for (const episodeId of group.episodeIds) {
+        const ordinal = episodeOrdinal(this.runId, episodeId);
+        if (ordinal !== null) this.rounds.passOrdinal(ordinal);
+      }
+      const counted = this.rounds.close({ ...group, offset });
+      for (const one of counted) this.groups.close(one);
+      if (counted.length > 0 || this.rounds.isWaiting(group.groupId)) numNew += 1;
+    }
+    return outcome(numNew > 0 ? null : 'duplicate');
+  }
+
+  private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>): Applied {
+    const refusal = this.updates.acceptClaim({ ...payload, eventId });
+    if (refusal === null) {
+      this.endBefore = this.runEnded ?? this.endBefore;
+      this.runEnded = null;
+    }
+    return outcome(refusal);
+  }
+
+  private plan(plan: BatchPlanned): Applied {
+    const refusal = this.updates.acceptPlan(plan);
+    if (refusal === null) {
+      this.endBefore = null;
+      this.groups.sample(plan.groupIds);
+    }
+    return outcome(refusal);
+  }
+
+  /** Refuses a claim of a training round that is complete: its collector had not read that yet. */
+  private claimShare({ payload, eventId }: RetraceEvent<'CollectorClaimed'>): Applied {
+    if (payload.trainable && payload.round <= this.groups.lastRound) return outcome('conflict');
+    return outcome(this.rounds.accept({ ...payload, eventId }));
+  }
+
+  private logMetrics({ source, step, names, values }: MetricsLogged): void {
+    names.forEach((name, i) => {
+      this.metricsByName.set(`${source} ${name}`, { source, name, step, value: values[i] });
+    });
+  }
+}
+
+const APPLIED: Applied = { applied: true };
+
+function outcome(refusal: LedgerRefusal | null): Applied {
+  return refusal === null ? APPLIED : { applied: false, reason: refusal };
+}

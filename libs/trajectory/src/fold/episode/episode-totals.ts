@@ -1,0 +1,46 @@
+import type { EpisodeEnded, StepRecorded } from '../../events/episode-events.js';
+
+/** The fields of `EpisodeEnded` that its steps must add up to. */
+export type EpisodeTotals = Pick<
+  EpisodeEnded,
+  'numSteps' | 'return' | 'numTokens' | 'numActionTokens' | 'policyVersionMin' | 'policyVersionMax'
+>;
+
+/** The contribution of one step; policy versions over action tokens that a policy of this run sampled, −1 when there are none. */
+export type StepTotals = Pick<StepRecorded, 'reward'> & Omit<EpisodeTotals, 'numSteps' | 'return'>;
+
+/** Counts the tokens of a step, and finds the range of its policy versions. */
+export function stepTotals({ reward, actionMask, tokenPolicyVersions }: StepRecorded): StepTotals {
+  let numActionTokens = 0;
+  let policyVersionMin = -1;
+  let policyVersionMax = -1;
+  for (let t = 0; t < actionMask.length; t += 1) {
+    if (actionMask[t] === 0) continue;
+    numActionTokens += 1;
+    const version = tokenPolicyVersions[t];
+    if (version < 0) continue;
+    policyVersionMin = policyVersionMin < 0 ? version : Math.min(policyVersionMin, version);
+    policyVersionMax = Math.max(policyVersionMax, version);
+  }
+  return { reward, numTokens: actionMask.length, numActionTokens, policyVersionMin, policyVersionMax };
+}
+
+/**
+ * Adds up steps, in order: counts, range of policy versions, and the return Σ reward over the steps whose reward is not
+ * missing (null when all are). No steps: zeros, return null, versions −1.
+ */
+export function episodeTotals(steps: readonly StepTotals[]): EpisodeTotals {
+  const rewards = steps.flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  const versions = steps.filter(({ policyVersionMin }) => policyVersionMin >= 0);
+  return {
+    numSteps: steps.length,
+    return: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0),
+    numTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
+    numActionTokens: steps.reduce((sum, { numActionTokens }) => sum + numActionTokens, 0),
+    policyVersionMin: versions.reduce(
+      (min, step) => Math.min(min, step.policyVersionMin),
+      versions[0]?.policyVersionMin ?? -1,
+    ),
+    policyVersionMax: versions.reduce((max, step) => Math.max(max, step.policyVersionMax), -1),
+  };
+}

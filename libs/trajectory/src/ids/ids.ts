@@ -1,0 +1,115 @@
+import { hash, randomBytes } from 'node:crypto';
+import { TrajectoryError } from '../trajectory-error.js';
+import type { EpisodeEventKind } from '../events/event.js';
+import { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
+
+/** Most episodes that ids can tell apart in one run. */
+export const MAX_EPISODE_ORDINAL = 0xffff_ffff;
+
+/** Where ids take time and chance from; replaced in tests. */
+export interface IdSource {
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: () => number;
+  readonly randomBytes: (size: number) => Uint8Array;
+}
+
+const systemSource: IdSource = { nowMs: Date.now, randomBytes };
+
+/** A new run id: UUIDv7, so that ids of later runs sort after those of earlier ones (RFC 9562, 5.7). */
+export function newRunId(source: IdSource = systemSource): string {
+  return uuidV7(source);
+}
+
+/** A new control event id (UUIDv7): minted once an event and kept through retries of its append. */
+export function newControlEventId(source: IdSource = systemSource): string {
+  return uuidV7(source);
+}
+
+/**
+ * The id of the `ordinal`-th episode of a run, the same whenever it is asked for.
+ *
+ * A UUIDv8 (RFC 9562, 5.8): 48 bits of the run's start time, 32 bits ordinal, 42 bits hash of both. So ids sort by run
+ * start, then by ordinal, and a collector that restarts gives an episode the id it had.
+ *
+ * @param ordinal integer in [0, 2³² − 1]
+ * @throws TrajectoryError `INVALID_ID` when `runId` is no UUID or the ordinal is out of range
+ */
+export function episodeIdFor({
+  runId,
+  ordinal,
+}: {
+  readonly runId: string;
+  readonly ordinal: number;
+}): string {
+  requireUuid('runId', runId);
+  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > MAX_EPISODE_ORDINAL) {
+    throw new TrajectoryError(
+      'INVALID_ID',
+      `episode ordinal is ${ordinal}; must be an integer from 0 to ${MAX_EPISODE_ORDINAL}`,
+    );
+  }
+  const bytes = hash('sha256', `episode/${runId}/${ordinal}`, 'buffer').subarray(0, 16);
+  bytes.set(uuidToBytes(runId).subarray(0, 6));
+  // Version (4 bits) and variant (2 bits) are constant, so the ordinal may be split around them and still sort.
+  bytes.writeUInt16BE(0x8000 | (ordinal >>> 20), 6);
+  const lowAndHash = bytes.readUInt32BE(8) & 0x3ff;
+  bytes.writeUInt32BE(((0b10 << 30) | ((ordinal & 0xf_ffff) << 10) | lowAndHash) >>> 0, 8);
+  return uuidFromBytes(bytes);
+}
+
+/** The ordinal that an episode's id was made of; null where the id has another form, or another start time than the run's. */
+export function episodeOrdinal(runId: string, episodeId: string): number | null {
+  // Time of the run's start, then version 8 and the ordinal's high bits: xxxxxxxx-xxxx-8ooo-…
+  if (episodeId.length !== 36 || !episodeId.startsWith(`${runId.slice(0, 14)}8`)) return null;
+  const high = Number.parseInt(episodeId.slice(15, 18), 16);
+  const low = Number.parseInt(episodeId.slice(19, 23) + episodeId.slice(24, 28), 16);
+  return high * 2 ** 20 + ((low >>> 10) & 0xf_ffff);
+}
+
+/** What identifies an event inside its episode. */
+export interface EpisodeEventKey {
+  readonly runId: string;
+  readonly episodeId: string;
+  readonly seq: number;
+  readonly kind: EpisodeEventKind;
+}
+
+let lastKey: EpisodeEventKey = { runId: '', episodeId: '', seq: -1, kind: 'EpisodeStarted' };
+let lastEventId = '';
+
+/**
+ * The id of an episode event: a UUIDv8 of SHA-256 over its key, so that a retried event keeps its id. The last one is kept: an
+ * event is checked right after it was made.
+ */
+export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey): string {
+  const isLast =
+    seq === lastKey.seq &&
+    kind === lastKey.kind &&
+    episodeId === lastKey.episodeId &&
+    runId === lastKey.runId;
+  if (isLast) return lastEventId;
+  lastEventId = uuidV8(hash('sha256', `event/${runId}/${episodeId}/${seq}/${kind}`, 'hex'));
+  lastKey = { runId, episodeId, seq, kind };
+  return lastEventId;
+}
+
+/** The first 128 bits of a hash in hexadecimal, with version and variant in place of the bits there. */
+function uuidV8(hex: string): string {
+  const variant = (0b1000 | (parseInt(hex[16], 16) & 0b11)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function uuidV7({ nowMs, randomBytes: random }: IdSource): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(nowMs(), 0, 6);
+  bytes.set(random(10), 6);
+  bytes[6] = 0x70 | (bytes[6] & 0x0f);
+  bytes[8] = 0x80 | (bytes[8] & 0x3f);
+  return uuidFromBytes(bytes);
+}
+
+function requireUuid(name: string, value: string): void {
+  if (!isUuid(value)) {
+    throw new TrajectoryError('INVALID_ID', `${name} is '${value}'; must be a lower-case UUID`);
+  }
+}

@@ -1,0 +1,223 @@
+import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
+import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
+import {
+  flag,
+  integerAtLeast,
+  json,
+  listOf,
+  nonEmptyText,
+  nullable,
+  numberBetween,
+  objectOf,
+  oneOf,
+  sha256,
+  text,
+  typedArray,
+  uuid,
+  type PayloadRules,
+} from './rules.js';
+
+const split = oneOf('train', 'validation', 'test');
+
+const baseline = objectOf<Baseline>({
+  name: nonEmptyText,
+  success: numberBetween(0, 1),
+  numEpisodes: integerAtLeast(1),
+  split,
+});
+
+const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
+
+/** A rule for each field of each control event. */
+export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
+  LogOpened: {
+    adapter: nonEmptyText,
+    createdBy: text,
+    partitions: objectOf({ trajectories: integerAtLeast(1), control: integerAtLeast(1) }),
+  },
+  RunStarted: {
+    name: nonEmptyText,
+    recipe: json,
+    recipeHash: nonEmptyText,
+    seed: integerAtLeast(0),
+    environment: nonEmptyText,
+    codeVersion: text,
+    baselines: listOf(baseline),
+  },
+  RunEnded: {
+    reason: oneOf('finished', 'stopped', 'failed'),
+    detail: text,
+    numUpdates: integerAtLeast(0),
+  },
+  GroupsClosed: {
+    round: integerAtLeast(0),
+    split,
+    reason: oneOf('complete', 'deadline', 'abandoned'),
+    trainable: flag,
+    groupIds: listOf(nonEmptyText),
+    groupSizes: typedArray(Int32Array),
+    memberOffsets: typedArray(Int32Array),
+    episodeIds: listOf(uuid),
+    numSteps: typedArray(Int32Array),
+    policyVersionMin: typedArray(Int32Array),
+    policyVersionMax: typedArray(Int32Array),
+  },
+  BatchPlanned: {
+    planId: uuid,
+    epoch: integerAtLeast(0),
+    updateNumber: integerAtLeast(0),
+    stage: oneOf('policy', 'imitation'),
+    policyVersionIn: integerAtLeast(0),
+    rewardVersion: nonEmptyText,
+    recipeHash: nonEmptyText,
+    groupIds: listOf(nonEmptyText),
+    episodeIds: listOf(uuid),
+    numSteps: typedArray(Int32Array),
+    samplerState: json,
+    seed: integerAtLeast(0),
+  },
+  UpdateApplied: {
+    planId: uuid,
+    epoch: integerAtLeast(0),
+    updateNumber: integerAtLeast(0),
+    policyVersionOut: integerAtLeast(0),
+    weights: file,
+    optimizer: file,
+    episodeRewards: nullable(typedArray(Float64Array)),
+    trainerState: json,
+    metricNames: listOf(nonEmptyText),
+    metricValues: typedArray(Float64Array),
+  },
+  PolicyPublished: {
+    policyVersion: integerAtLeast(0),
+    parentVersion: nullable(integerAtLeast(0)),
+    updateNumber: integerAtLeast(0),
+    epoch: integerAtLeast(0),
+    weights: file,
+    modelHash: nonEmptyText,
+  },
+  TrainerClaimed: {
+    epoch: integerAtLeast(0),
+    trainerId: nonEmptyText,
+  },
+  CollectorClaimed: {
+    shareIndex: integerAtLeast(0),
+    numShares: integerAtLeast(1),
+    split,
+    trainable: flag,
+    round: integerAtLeast(0),
+    numGroups: integerAtLeast(1),
+    places: typedArray(Int32Array),
+    groupIds: listOf(nonEmptyText),
+    groupSize: integerAtLeast(1),
+    firstOrdinal: integerAtLeast(0),
+  },
+  MetricsLogged: {
+    source: oneOf('trainer', 'collector', 'sink', 'evaluation', 'system'),
+    step: integerAtLeast(0),
+    names: listOf(nonEmptyText),
+    values: typedArray(Float64Array),
+  },
+  RetentionApplied: { scope: json, detail: text },
+  RunDeleted: {
+    controlEnd: integerAtLeast(0),
+    trajectoryEnds: listOf(integerAtLeast(0)),
+    forced: flag,
+    detail: text,
+  },
+};
+
+/** Rules between fields of control events. */
+export const CONTROL_CHECKS: Checks<ControlPayloads> = {
+  GroupsClosed: ({ payload }) => {
+    const { groupIds, groupSizes, memberOffsets, episodeIds, policyVersionMin, policyVersionMax } = payload;
+    const numGroups = groupIds.length;
+    if (numGroups === 0) return { field: 'payload.groupIds.length', value: 0, rule: 'must be ≥ 1' };
+    return (
+      findLengthProblem({ groupSizes }, { groupIds }) ??
+      findLengthProblem({ policyVersionMin }, { groupIds }) ??
+      findLengthProblem({ policyVersionMax }, { groupIds }) ??
+      findOffsetsProblem(memberOffsets, numGroups, episodeIds.length) ??
+      findManifestProblem(payload) ??
+      findDuplicate({ groupIds }) ??
+      findDuplicate({ episodeIds }) ??
+      findGroupProblem(payload)
+    );
+  },
+
+  BatchPlanned: ({ payload }) =>
+    findManifestProblem(payload) ?? findDuplicate({ groupIds: payload.groupIds }),
+
+  CollectorClaimed: ({ payload: { shareIndex, numShares, numGroups, places, groupIds } }) => {
+    if (shareIndex >= numShares) {
+      return { field: 'payload.shareIndex', value: shareIndex, rule: `must be < numShares, ${numShares}` };
+    }
+    if (groupIds.length === 0) return { field: 'payload.groupIds.length', value: 0, rule: 'must be ≥ 1' };
+    const outside = places.findIndex((place) => place < 0 || place >= numGroups);
+    if (outside >= 0) {
+      const rule = `must be from 0 to numGroups − 1, ${numGroups - 1}`;
+      return { field: `payload.places[${outside}]`, value: places[outside], rule };
+    }
+    return (
+      findLengthProblem({ places }, { groupIds }) ?? findDuplicate({ places }) ?? findDuplicate({ groupIds })
+    );
+  },
+
+  UpdateApplied: ({ payload: { metricNames, metricValues } }) =>
+    findLengthProblem({ metricValues }, { metricNames }),
+
+  MetricsLogged: ({ payload: { names, values } }) => findLengthProblem({ values }, { names }),
+
+  PolicyPublished: ({ payload: { policyVersion, parentVersion } }) => {
+    if (parentVersion === null || parentVersion < policyVersion) return null;
+    const rule = `must be null or < policyVersion, which is ${policyVersion}`;
+    return { field: 'payload.parentVersion', value: parentVersion, rule };
+  },
+};
+
+function findOffsetsProblem(offsets: Int32Array, numGroups: number, numMembers: number): Problem | null {
+  if (offsets.length !== numGroups + 1) {
+    const rule = `must be the number of groupIds + 1, ${numGroups + 1}`;
+    return { field: 'payload.memberOffsets.length', value: offsets.length, rule };
+  }
+  if (offsets[0] === 0 && offsets[numGroups] === numMembers) return null;
+  const rule = `must go from 0 to the number of episodeIds, ${numMembers}`;
+  return { field: 'payload.memberOffsets', value: offsets.join(', '), rule };
+}
+
+function findGroupProblem(payload: GroupsClosed): Problem | null {
+  const { memberOffsets, groupSizes, reason, policyVersionMin, policyVersionMax } = payload;
+  for (const [g, size] of groupSizes.entries()) {
+    const numMembers = memberOffsets[g + 1] - memberOffsets[g];
+    const members = `payload.memberOffsets[${g + 1}] − memberOffsets[${g}]`;
+    if (size < 1) return { field: `payload.groupSizes[${g}]`, value: size, rule: 'must be ≥ 1' };
+    if (numMembers < 0 || numMembers > size)
+      return { field: members, value: numMembers, rule: `must be from 0 to groupSizes[${g}], ${size}` };
+    if (reason === 'complete' && numMembers !== size) {
+      const rule = `must be groupSizes[${g}], ${size}, because the group is complete`;
+      return { field: members, value: numMembers, rule };
+    }
+    const range = { policyVersionMin: policyVersionMin[g], policyVersionMax: policyVersionMax[g] };
+    const problem = findVersionRangeProblem(range, `payload[${g}]`);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function findManifestProblem({
+  episodeIds,
+  numSteps,
+}: Pick<GroupsClosed, 'episodeIds' | 'numSteps'>): Problem | null {
+  const problem = findLengthProblem({ numSteps }, { episodeIds });
+  const negative = numSteps.findIndex((value) => value < 0);
+  if (problem !== null || negative < 0) return problem;
+  return { field: `payload.numSteps[${negative}]`, value: numSteps[negative], rule: 'must be ≥ 0' };
+}
+
+function findDuplicate(field: Readonly<Record<string, readonly string[] | Int32Array>>): Problem | null {
+  const [[name, values]] = Object.entries(field);
+  if (new Set<unknown>(values).size === values.length) return null;
+  const known = new Set<unknown>();
+  const at = [...values].findIndex((value) => known.size === known.add(value).size);
+  return { field: `payload.${name}[${at}]`, value: values[at], rule: 'must be listed once' };
+}

@@ -1,0 +1,162 @@
+import type {
+  EpisodePayloads,
+  SamplingParameters,
+  StepRecorded,
+  StepTokenColumns,
+} from '../events/episode-events.js';
+import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
+import {
+  finiteNumber,
+  flag,
+  integerAtLeast,
+  json,
+  listOf,
+  nonEmptyText,
+  nullable,
+  numberAtLeast,
+  numberBetween,
+  objectOf,
+  oneOf,
+  text,
+  typedArray,
+  uuid,
+  type PayloadRules,
+} from './rules.js';
+import { findTokenColumnProblem } from './token-columns.js';
+
+const sampling = objectOf<SamplingParameters>({
+  temperature: numberAtLeast(0),
+  topK: integerAtLeast(0),
+  topP: numberBetween(0, 1),
+  greedy: flag,
+  maxNewTokens: integerAtLeast(1),
+});
+
+/** A rule for each field of each episode event. */
+export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
+  EpisodeStarted: {
+    groupId: nonEmptyText,
+    groupSize: integerAtLeast(1),
+    groupMember: integerAtLeast(0),
+    environment: nonEmptyText,
+    task: json,
+    environmentSeed: integerAtLeast(0),
+    samplingSeed: integerAtLeast(0),
+    split: oneOf('train', 'validation', 'test'),
+    agent: nonEmptyText,
+    forkedFrom: nullable(objectOf({ episodeId: uuid, step: integerAtLeast(0) })),
+  },
+  StepRecorded: {
+    step: integerAtLeast(0),
+    observation: text,
+    action: text,
+    parsedAction: nullable(text),
+    actionValid: flag,
+    anchor: nullable(text),
+    reward: nullable(finiteNumber),
+    rewardNames: listOf(nonEmptyText),
+    rewardValues: typedArray(Float64Array),
+    terminated: flag,
+    truncated: flag,
+    info: json,
+    keptPrefixTokens: integerAtLeast(0),
+    sampling: nullable(sampling),
+    engine: text,
+    model: text,
+    tokenizerHash: text,
+    logprobMode: oneOf('processed', 'raw', 'none'),
+    generationMs: numberAtLeast(0),
+    environmentMs: numberAtLeast(0),
+    snapshot: nullable(text),
+    tokenIds: typedArray(Int32Array),
+    actionMask: typedArray(Uint8Array),
+    tokenLogprobs: typedArray(Float32Array),
+    tokenRawLogprobs: nullable(typedArray(Float32Array)),
+    tokenEntropies: nullable(typedArray(Float32Array)),
+    tokenPolicyVersions: typedArray(Int32Array),
+  },
+  EpisodeEnded: {
+    endReason: oneOf('terminated', 'truncated', 'abandoned'),
+    endDetail: text,
+    finalObservation: text,
+    finalTokenIds: typedArray(Int32Array),
+    finalKeptPrefixTokens: integerAtLeast(0),
+    numSteps: integerAtLeast(0),
+    return: nullable(finiteNumber),
+    success: nullable(flag),
+    numTokens: integerAtLeast(0),
+    numActionTokens: integerAtLeast(0),
+    policyVersionMin: integerAtLeast(-1),
+    policyVersionMax: integerAtLeast(-1),
+  },
+  RewardAssigned: {
+    step: nullable(integerAtLeast(0)),
+    name: nonEmptyText,
+    value: nullable(finiteNumber),
+    source: text,
+    rationale: text,
+  },
+};
+
+/** Rules between fields of episode events. */
+export const EPISODE_CHECKS: Checks<EpisodePayloads> = {
+  EpisodeStarted: ({ seq, payload: { groupMember, groupSize } }) => {
+    if (seq !== 0) return { field: 'seq', value: seq, rule: 'must be 0' };
+    if (groupMember < groupSize) return null;
+    const rule = `must be < groupSize, which is ${groupSize}`;
+    return { field: 'payload.groupMember', value: groupMember, rule };
+  },
+
+  StepRecorded: checkStepRecorded,
+
+  EpisodeEnded: ({ seq, payload }) => {
+    const { numSteps, endReason, endDetail, numTokens, finalTokenIds } = payload;
+    if (seq !== numSteps + 1)
+      return { field: 'seq', value: seq, rule: `must be numSteps + 1 = ${numSteps + 1}` };
+    if (endReason === 'abandoned' && endDetail === '')
+      return { field: 'payload.endDetail', value: '', rule: 'must say why the episode was abandoned' };
+    for (const name of ['numActionTokens', 'finalKeptPrefixTokens'] as const) {
+      const rule = `must be ≤ numTokens, which is ${numTokens}`;
+      if (payload[name] > numTokens) return { field: `payload.${name}`, value: payload[name], rule };
+    }
+    const at = finalTokenIds.findIndex((id) => id < 0);
+    if (at >= 0)
+      return { field: `payload.finalTokenIds[${at}]`, value: finalTokenIds[at], rule: 'must be ≥ 0' };
+    return findVersionRangeProblem(payload, 'payload');
+  },
+};
+
+/** The fields of a step that are checked together, or element by element. */
+export type CheckedStep = StepTokenColumns &
+  Pick<StepRecorded, 'step' | 'rewardNames' | 'rewardValues' | 'keptPrefixTokens' | 'logprobMode'>;
+
+/** The first broken rule between fields of a step, or among the elements of its columns; null when there is none. */
+export function checkStepRecorded({
+  seq,
+  payload,
+}: {
+  readonly seq: number;
+  readonly payload: CheckedStep;
+}): Problem | null {
+  const { step, rewardNames, rewardValues, keptPrefixTokens } = payload;
+  if (seq !== step + 1) return { field: 'seq', value: seq, rule: `must be step + 1 = ${step + 1}` };
+  if (rewardValues.length !== rewardNames.length) return findLengthProblem({ rewardValues }, { rewardNames });
+  const infinite = rewardValues.findIndex((value) => value === Infinity || value === -Infinity);
+  if (infinite >= 0) {
+    const rule = 'must be a finite number, or NaN for missing';
+    return { field: `payload.rewardValues[${infinite}]`, value: rewardValues[infinite], rule };
+  }
+  if (step === 0 && keptPrefixTokens !== 0) {
+    const rule = 'must be 0 in step 0: there is no context to keep yet';
+    return { field: 'payload.keptPrefixTokens', value: keptPrefixTokens, rule };
+  }
+  return findTokenColumnProblem(payload) ?? findLogprobModeProblem(payload);
+}
+
+function findLogprobModeProblem({ logprobMode, tokenLogprobs, actionMask }: CheckedStep): Problem | null {
+  if (logprobMode !== 'none') return null;
+  const at = tokenLogprobs.findIndex((value, t) => actionMask[t] === 1 && !Number.isNaN(value));
+  if (at < 0) return null;
+  const rule = 'must be NaN where actionMask is 1, because logprobMode is none';
+  return { field: `payload.tokenLogprobs[${at}]`, value: tokenLogprobs[at], rule };
+}
