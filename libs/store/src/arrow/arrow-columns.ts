@@ -10,6 +10,7 @@ import {
   validity,
 } from './arrow-chunk.js';
 import { ArrowError } from './arrow-error.js';
+import { concat, concatOffsets } from './concat.js';
 
 export type { FlatNumbers } from './arrow-chunk.js';
 
@@ -200,24 +201,5 @@ function refuseNulls(chunk: Data, name: string): Data {
 function concatNumbers(parts: readonly FlatNumbers[]): FlatNumbers {
   if (parts.length === 1) return parts[0];
   if (parts.length === 0) return new Uint8Array(0);
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const all = new (parts[0].constructor as new (length: number) => FlatNumbers)(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-function concatOffsets(parts: readonly Int32Array[]): Int32Array {
-  const numRows = parts.reduce((sum, part) => sum + part.length - 1, 0);
-  const all = new Int32Array(numRows + 1);
-  let row = 0;
-  for (const part of parts) {
-    const base = all[row];
-    for (let i = 1; i < part.length; i++) all[row + i] = base + part[i];
-    row += part.length - 1;
-  }
-  return all;
+  return concat(parts[0].constructor as new (length: number) => FlatNumbers, parts);
 }

@@ -12,7 +12,7 @@ import type { StreamPartition } from '../position/stream-partition.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
 import { type EventColumns, newEventColumns } from './event-columns.js';
-import type { PayloadFields } from './event-fields.js';
+import type { RowField } from './event-fields.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { type StepOutcome, writeStepRecord } from './step-row.js';
 
@@ -132,7 +132,7 @@ function writeEvent(columns: EventColumns, row: number, event: AnyEvent, checksu
   columns.event_id.set(row, event.eventId.replaceAll('-', ''));
   columns.content_checksum.set(row, checksum);
   columns.occurred_at.set(row, event.occurredAtUs);
-  const fields = FIELDS[event.kind] as PayloadFields<EventKind>;
+  const fields = FIELDS[event.kind] as RowField<AnyEvent['payload']>;
   fields.write(columns, row, event.payload);
 }
 
