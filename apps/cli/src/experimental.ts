@@ -1,10 +1,10 @@
-import type { BackendName } from './server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 
 /** Backends for GPUs. Tests run `webgpu` on SwiftShader only, and the CUDA builds only up to loading. */
-const GPU_BACKENDS: ReadonlySet<BackendName> = new Set(['tensorflow-cuda', 'tfjs-node-gpu', 'webgpu']);
+const GPU_BACKENDS: ReadonlySet<BackendChoice> = new Set(['tensorflow-cuda', 'tfjs-node-gpu', 'webgpu']);
 
 /** For a backend that has never run on the hardware that it is for; '' for the others. */
-export function experimentalNotice(backend: BackendName): string {
+export function experimentalNotice(backend: BackendChoice): string {
   return GPU_BACKENDS.has(backend) ? 'experimental, never run on a GPU' : '';
 }
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { BackendName } from './server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 
 /** Options of the program, which every command takes. */
 export type CommonOptions = Readonly<{ dataDir: string; json?: true; verbose?: true }>;
@@ -25,7 +25,7 @@ export const backendOption = () =>
     'webgpu',
     'wasm',
     'cpu',
-  ] as const satisfies readonly BackendName[]);
+  ] as const satisfies readonly BackendChoice[]);
 
 export const collectorsOption = () =>
   new Option('--collectors <number>', 'number of collector processes; each plays its share of every round')

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;
 
-/** In the order of the op's input `settings`. */
+/** The numbers of the op's input `settings`, in its order. */
 struct Settings {
   float beta1, beta2, epsilon, gradient_scale;
   /** η/(1 − β₁ᵗ), 1/(1 − β₂ᵗ), 1 − η·λ. */

@@ -1,6 +1,4 @@
-/**
- * An addon without functions: loading it adds Retrace's ops to the TensorFlow that this process has loaded already.
- */
+/** An addon without functions. Loading it adds Retrace's ops to the TensorFlow that is loaded in this process. */
 #include <node_api.h>
 
 #include <exception>

@@ -1,7 +1,7 @@
 /**
- * Rotary causal attention of ragged sequences that lie end to end, from the joined projections to the joined heads. What it costs is
- * Σ length², never the square of all tokens; no matrix of scores leaves the processor's caches, and the gradient computes the weights
- * again (the idea of arXiv:2205.14135, with whole rows of scores).
+ * Rotary causal attention of concatenated ragged sequences, from the joined projections to the joined heads. Its time grows with
+ * Σ length², not with the square of all tokens. No matrix of scores leaves the processor's caches, and the gradient computes the
+ * weights again (the idea of arXiv:2205.14135, with whole rows of scores).
  *
  * Legend: N cells · M queries · T tokens of a sequence · S = T rounded up to whole tiles · H query heads · K key/value heads ·
  * G = H/K · D head width · E = D rounded up to whole vectors · W = (H + 2K)·D, the joined width: queries, keys, values.
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "attention_math.h"
 #include "attention_tiles.h"
 #include "ops.h"
 #include "parallel.h"
@@ -17,7 +18,7 @@
 namespace retrace {
 namespace {
 
-/** Rows of scores (a query of a head each) that are computed together: they share keys and values. */
+/** Rows of scores (one query of one head each) that are computed together, because they share keys and values. */
 constexpr int64_t kBlockRows = 32;
 
 /** Cells and queries of one sequence: [begin, end) of each. */
@@ -26,12 +27,12 @@ struct Sequence {
   int64_t length() const { return end - begin; }
 };
 
-/** What the forward and the backward pass read. */
-struct Inputs {
-  int64_t num_queries, num_heads, num_groups, group_size, head_dim, padded_dim, width;
+/** The inputs of the forward and the backward pass. */
+struct Inputs : Heads {
+  int64_t num_queries, padded_dim;
   const float* qkv;        // [N, W]
   const float* factors;    // [P, W] cosine and sine of pairs, side by side, by the position in the sequence
-  const int32_t* queries;  // [M] cells, rising; null: all cells
+  const int32_t* queries;  // [M] cells in increasing order; null: all cells
   std::vector<Sequence> sequences;
 
   int64_t QueryCell(int64_t query) const { return queries == nullptr ? query : queries[query]; }
@@ -61,15 +62,7 @@ struct Scratch {
   }
 };
 
-/** Turns the pairs of neighbours of one head: (x₀ + i·x₁)·(c + i·s). */
-RETRACE_INLINE void Rotate(const float* x, const float* factors, int64_t head_dim, float* y) {
-  for (int64_t i = 0; i < head_dim; i += 2) {
-    y[i] = x[i] * factors[i] - x[i + 1] * factors[i + 1];
-    y[i + 1] = x[i] * factors[i + 1] + x[i + 1] * factors[i];
-  }
-}
-
-/** The transpose of `Rotate`: (dy₀ + i·dy₁)·(c − i·s). */
+/** Applies the transpose of `Rotate`: (dy₀ + i·dy₁)·(c − i·s). */
 RETRACE_INLINE void RotateBack(const float* dy, const float* factors, int64_t head_dim, float* dx) {
   for (int64_t i = 0; i < head_dim; i += 2) {
     dx[i] = dy[i] * factors[i] + dy[i + 1] * factors[i + 1];
@@ -77,7 +70,7 @@ RETRACE_INLINE void RotateBack(const float* dy, const float* factors, int64_t he
   }
 }
 
-/** Turned keys, and values, of one sequence and key/value head. */
+/** Loads the rotated keys, and the values, of one sequence and key/value head. */
 RETRACE_INLINE void LoadKeysValues(const Inputs& in, const Sequence& sequence, int64_t group, Scratch& scratch) {
   const int64_t key_column = (in.num_heads + group) * in.head_dim;
   const int64_t value_column = (in.num_heads + in.num_groups + group) * in.head_dim;
@@ -92,13 +85,13 @@ RETRACE_INLINE void LoadKeysValues(const Inputs& in, const Sequence& sequence, i
 /** Rows of scores of a group of heads: row r is query first + r / G of head r mod G, of those of the sequence. */
 struct Block {
   int64_t first_row, num_rows;
-  /** Keys that the last of its queries sees, and that rounded up. */
+  /** Number of keys that its last query sees, and the same rounded up. */
   int64_t num_visible, padded_visible;
   /** Its rows rounded up to whole tiles. */
   int64_t padded_rows() const { return RoundUp(num_rows, kTileRows); }
 };
 
-/** Where a row of a block stands. */
+/** The query, cell, position and first column of a row of a block. */
 struct BlockRow {
   int64_t query, cell, position, column;
 };
@@ -109,7 +102,7 @@ RETRACE_INLINE BlockRow RowAt(const Inputs& in, const Sequence& sequence, int64_
   return {query, cell, cell - sequence.begin, (group * in.group_size + row % in.group_size) * in.head_dim};
 }
 
-/** Turned queries of the block, and their softmax weights over the keys. */
+/** Loads the rotated queries of a block, and computes their softmax weights over the keys. */
 RETRACE_INLINE Block LoadWeights(const Inputs& in, const Sequence& sequence, int64_t group, int64_t first_row,
                                  Scratch& scratch) {
   const int64_t num_rows = (sequence.last_query - sequence.first_query) * in.group_size;
@@ -146,7 +139,7 @@ void AttendGroup(const Inputs& in, const Sequence& sequence, int64_t group, Scra
   }
 }
 
-/** Adds a block's part to the gradients of keys and values, and leaves that of its turned queries. */
+/** Adds a block's part to the gradients of keys and values, and computes the gradient of its rotated queries. */
 RETRACE_INLINE void AddBlockGradients(const Inputs& in, const Block& block, Scratch& scratch) {
   const int64_t stride = scratch.stride, dim = in.padded_dim;
   float *weights = scratch.weights.data(), *slopes = scratch.slopes.data();
@@ -197,17 +190,8 @@ void AttendGradientGroup(const Inputs& in, const Sequence& sequence, int64_t gro
 
 /** Inputs from `first` on: qkv, factors, offsets, queries, dims = [H, K, D]. */
 Inputs ReadInputs(OpCall& call, int first) {
-  Require(call.Size(first + 4) == 3, "dims must hold three numbers");
-  const int32_t* dims = call.Ints(first + 4);
-  Inputs in;
-  in.num_heads = dims[0];
-  in.num_groups = dims[1];
-  in.head_dim = dims[2];
-  Require(in.num_groups > 0 && in.num_heads % in.num_groups == 0, "query heads must be a multiple of key/value heads");
-  Require(in.head_dim > 0 && in.head_dim % 2 == 0, "the head width must be even");
-  in.group_size = in.num_heads / in.num_groups;
+  Inputs in = {ReadHeads(call, first + 4)};
   in.padded_dim = RoundUp(in.head_dim, kTileColumns);
-  in.width = (in.num_heads + 2 * in.num_groups) * in.head_dim;
   const int64_t num_cells = call.Size(first) / in.width;
   Require(num_cells * in.width == call.Size(first), "qkv must hold rows of the joined width");
   in.qkv = call.Floats(first);

@@ -2,18 +2,17 @@
 #define RETRACE_ATTENTION_TILES_H_
 
 #include <algorithm>
-#include <cmath>
 
-#include "vector_math.h"
+#include "attention_math.h"
 
-/** Products of small matrices out of registers, for attention. Names: a [rows, depth] · b [depth, columns] = c [rows, columns]. */
+/** Products of small matrices in registers, for attention: a [rows, depth] · b [depth, columns] = c [rows, columns]. */
 namespace retrace {
 
-/** What rows and columns of products are rounded up to. */
+/** Rows and columns of products are rounded up to multiples of these. */
 constexpr int kTileRows = 8, kTileColumns = 16;
 static_assert(kTileColumns % kLanes == 0, "columns must be whole vectors");
 
-/** Rows of which two vectors of columns each have their sums in registers: AVX-512 has 32 of them, others 16. */
+/** Rows whose sums, in two vectors of columns each, fit in registers: AVX-512 has 32 registers, others 16. */
 constexpr int kSumRows = kLanes == 16 ? 8 : 4;
 static_assert(kTileRows % kSumRows == 0, "tiles must fill the rows that callers round up to");
 
@@ -23,7 +22,7 @@ struct LeftFactor {
   int64_t row_stride, step;
 };
 
-/** The right factor, depth rows of it, and the product, each row `stride` behind the one before. */
+/** The right factor, of which `depth` rows are used, and the product; rows start `stride` elements apart. */
 struct RightFactor {
   const float* x;
   int64_t stride;
@@ -33,7 +32,7 @@ struct TileTarget {
   int64_t stride;
 };
 
-/** c (+)= a·b for `kSumRows` rows and `vectors` vectors of columns: what is read of the right factor serves all rows. */
+/** c (+)= a·b for `kSumRows` rows and `vectors` vectors of columns, all of which use a value of b after one read. */
 template <int vectors, bool adds>
 RETRACE_INLINE void TileProduct(const LeftFactor& a, const RightFactor& b, int64_t depth, const TileTarget& c) {
   Lanes sums[kSumRows][vectors];
@@ -58,7 +57,7 @@ RETRACE_INLINE void TileProduct(const LeftFactor& a, const RightFactor& b, int64
   }
 }
 
-/** All rows of the columns from `column` on that one tile covers. */
+/** Computes all rows of the columns that a tile at `column` covers. */
 template <int vectors, bool adds>
 RETRACE_INLINE void ColumnsProduct(const LeftFactor& a, const RightFactor& b, int64_t depth, int64_t num_rows,
                                    int64_t column, const TileTarget& c) {
@@ -84,7 +83,7 @@ inline void Product(const LeftFactor& a, const RightFactor& b, int64_t depth, in
   TiledProduct<false>(a, b, depth, num_rows, num_columns, c);
 }
 
-/** c += a·b, likewise. */
+/** c += a·b for whole tiles. */
 inline void AddProduct(const LeftFactor& a, const RightFactor& b, int64_t depth, int64_t num_rows, int64_t num_columns,
                        const TileTarget& c) {
   TiledProduct<true>(a, b, depth, num_rows, num_columns, c);
@@ -104,20 +103,7 @@ RETRACE_INLINE void Transpose(const float* x, int64_t stride, int64_t num_rows, 
 
 /** Scores → softmax weights over the first `num_visible` columns; exactly 0 from there up to `num_columns`, a multiple of 16. */
 RETRACE_INLINE void SoftmaxRow(float* x, int64_t num_visible, int64_t num_columns) {
-  std::fill(x + num_visible, x + num_columns, -1e30f);
-  Lanes largest_lanes = At(x);
-  for (int64_t i = kLanes; i < num_columns; i += kLanes) {
-    const Lanes lanes = At(x + i);
-    largest_lanes = largest_lanes < lanes ? lanes : largest_lanes;
-  }
-  const float largest = Largest(largest_lanes);
-  Lanes sums = {};
-  for (int64_t i = 0; i < num_columns; i += kLanes) {
-    const Lanes power = Exp(At(x + i) - largest);
-    At(x + i) = power;
-    sums += power;
-  }
-  const float scale = 1.0f / Sum(sums);
+  const float scale = 1.0f / SoftmaxPowers(x, num_visible, num_columns);
   for (int64_t i = 0; i < num_columns; i += kLanes) At(x + i) *= scale;
 }
 

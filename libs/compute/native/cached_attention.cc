@@ -1,5 +1,5 @@
 /**
- * Rotary attention of new tokens over the cached keys and values of their contexts, which the new ones join.
+ * Rotary attention of new tokens over the cached keys and values of their contexts, to which theirs are added.
  *
  * Legend: N new tokens · S slots · T longest context · H query heads · K key/value heads · G = H/K · D head width ·
  * W = (H + 2K)·D, the joined width: queries, keys, values · R tokens whose result is wanted.
@@ -8,36 +8,28 @@
 #include <cstring>
 #include <vector>
 
+#include "attention_math.h"
 #include "ops.h"
 #include "parallel.h"
-#include "vector_math.h"
 
 namespace retrace {
 namespace {
 
-struct Inputs {
-  int64_t num_tokens, num_heads, num_groups, group_size, head_dim, width, max_tokens;
+struct Inputs : Heads {
+  int64_t num_tokens, max_tokens;
   const float* qkv;          // [N, W]
   const float* factors;      // [P, W] cosine and sine of pairs, side by side, by position
   const int32_t* slots;      // [N]
   const int32_t* positions;  // [N]
   const int32_t* wanted;     // [R]
   int64_t num_wanted;
-  /** [S, 2K, T, D], the keys' heads before the values'. The generator's own tensor, which nothing else reads: written in place. */
+  /** [S, 2K, T, D], the keys' heads before the values'. Written in place, because only the generator reads this tensor. */
   float* cache;
 
   float* Cached(int64_t slot, int64_t head, int64_t position) const {
     return cache + ((slot * 2 * num_groups + head) * max_tokens + position) * head_dim;
   }
 };
-
-/** Turns the pairs of neighbours of one head: (x₀ + i·x₁)·(c + i·s). */
-RETRACE_INLINE void Rotate(const float* x, const float* factors, int64_t head_dim, float* y) {
-  for (int64_t i = 0; i < head_dim; i += 2) {
-    y[i] = x[i] * factors[i] - x[i + 1] * factors[i + 1];
-    y[i + 1] = x[i] * factors[i + 1] + x[i + 1] * factors[i];
-  }
-}
 
 void WriteTokens(const Inputs& in, int64_t begin, int64_t end) {
   for (int64_t token = begin; token < end; token++) {
@@ -68,24 +60,6 @@ RETRACE_INLINE void Score(const float* query, const float* keys, int64_t head_di
   for (; i < head_dim; i++) {
     for (int key = 0; key < num_keys; key++) scores[key] += query[i] * keys[key * head_dim + i];
   }
-}
-
-/** exp(scores − largest), and their sum. `scores` may be written up to a whole vector. */
-RETRACE_INLINE float SoftmaxPowers(float* scores, int64_t num_keys) {
-  const int64_t padded = (num_keys + kLanes - 1) / kLanes * kLanes;
-  std::fill(scores + num_keys, scores + padded, -1e30f);
-  Lanes largest_lanes = At(scores);
-  for (int64_t key = kLanes; key < padded; key += kLanes) {
-    largest_lanes = largest_lanes < At(scores + key) ? At(scores + key) : largest_lanes;
-  }
-  const float largest = Largest(largest_lanes);
-  Lanes sums = {};
-  for (int64_t key = 0; key < padded; key += kLanes) {
-    const Lanes power = Exp(At(scores + key) - largest);
-    At(scores + key) = power;
-    sums += power;
-  }
-  return Sum(sums);
 }
 
 /** out [D] = Σ weights·values/sum, for a head width of whole vectors. */
@@ -127,24 +101,15 @@ void AttendTokens(const Inputs& in, int64_t begin, int64_t end, float* context) 
       for (; key < num_keys; key++) {
         Score<1>(query.data(), keys + key * in.head_dim, in.head_dim, scores.data() + key);
       }
-      const float sum = SoftmaxPowers(scores.data(), num_keys);
+      const float sum = SoftmaxPowers(scores.data(), num_keys, (num_keys + kLanes - 1) / kLanes * kLanes);
       WeightedSum(scores.data(), sum, values, num_keys, in.head_dim, context + (result * in.num_heads + head) * in.head_dim);
     }
   }
 }
 
 Inputs ReadInputs(OpCall& call) {
-  Require(call.Size(6) == 3, "dims must hold three numbers");
-  const int32_t* dims = call.Ints(6);
-  Inputs in;
+  Inputs in = {ReadHeads(call, 6)};
   in.num_tokens = call.Dim(0, 0);
-  in.num_heads = dims[0];
-  in.num_groups = dims[1];
-  in.head_dim = dims[2];
-  Require(in.num_groups > 0 && in.num_heads % in.num_groups == 0, "query heads must be a multiple of key/value heads");
-  Require(in.head_dim > 0 && in.head_dim % 2 == 0, "the head width must be even");
-  in.group_size = in.num_heads / in.num_groups;
-  in.width = (in.num_heads + 2 * in.num_groups) * in.head_dim;
   Require(call.Dim(0, 1) == in.width && call.Dim(1, 1) == in.width, "qkv and factors must have the joined width");
   Require(call.Dim(5, 1) == 2 * in.num_groups && call.Dim(5, 3) == in.head_dim, "the cache must be [S, 2K, T, D]");
   Require(call.Size(2) == in.num_tokens && call.Size(3) == in.num_tokens, "each token must have a slot and a position");
@@ -168,8 +133,8 @@ Inputs ReadInputs(OpCall& call) {
 }
 
 /**
- * Turns the keys of qkv [N, W] and writes them, and the values, to their slots and positions of the cache; then attends from the
- * wanted tokens to everything their slot holds up to their position: the joined heads, [R, H·D].
+ * Rotates the keys of qkv [N, W] and writes them, and the values, to their slots and positions of the cache. Then attends from
+ * the wanted tokens to all tokens of their slot up to their position: the joined heads, [R, H·D].
  */
 void CachedAttention(OpCall& call) {
   const Inputs in = ReadInputs(call);

@@ -6,8 +6,8 @@ namespace retrace {
 namespace {
 
 /**
- * Copies the beginnings of contexts from slot to slot of a cache [S, 2K, T, D], in place, one copy after the other; copies
- * [n, 3] hold from, to, and the number of tokens. Returns the number of copies, [1].
+ * Copies the first tokens of contexts between slots of a cache [S, 2K, T, D], in place, one copy after the other. `copies`
+ * [n, 3] holds the source, the target and the number of tokens. Returns the number of copies, [1].
  */
 void CopyCached(OpCall& call) {
   const int64_t num_slots = call.Dim(0, 0), num_heads = call.Dim(0, 1), max_tokens = call.Dim(0, 2), width = call.Dim(0, 3);

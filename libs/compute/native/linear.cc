@@ -1,6 +1,6 @@
 /**
- * Products of a few rows with a matrix as checkpoints store it, as decoding has them: bound by reading the matrix, which is
- * read once, in place. Every number is one dot product in one order, whichever rows stand beside it.
+ * Products of a few rows with a matrix in the layout of checkpoints, for decoding. Reading the matrix takes most of the time, so
+ * it is read once, in place. Every result is one dot product in a fixed order, whichever rows are beside it.
  *
  * Legend: N rows · I inputs · O outputs.
  */
@@ -16,10 +16,10 @@
 namespace retrace {
 namespace {
 
-/** Rows of a tile, whose sums stay in registers with those of some outputs. */
+/** Rows of a tile; the sums of a tile stay in registers. */
 constexpr int kRows = 4;
 
-/** Multiply-adds that pay for waking another thread. */
+/** Multiply-adds from which another thread saves time. */
 constexpr int64_t kGrain = 1 << 17;
 
 struct Inputs {
@@ -30,13 +30,13 @@ struct Inputs {
   const float* residual;  // [N, O], or null
 };
 
-/** Outputs of a tile: AVX-512 has twice the registers. */
+/** Outputs of a tile; AVX-512 has twice as many registers. */
 constexpr int kOutputs = kLanes == 16 ? 4 : 2;
 
-/** Partial sums of one dot product, and the vectors that hold them: as many on every processor, so that numbers are the same on all. */
+/** Partial sums of one dot product, as many on every processor so that all give the same numbers, and the vectors for them. */
 constexpr int kPartials = 16, kVectors = kPartials / kLanes;
 
-/** All of them in one vector, added up by halves, as `Sum` goes on. */
+/** Adds the partial sums by halves into one vector, which `Sum` adds in the same way. */
 RETRACE_INLINE Lanes AddUp(Lanes (&partials)[kVectors]) {
   for (int width = kVectors / 2; width > 0; width /= 2) {
     for (int v = 0; v < width; v++) partials[v] += partials[v + width];
@@ -44,7 +44,7 @@ RETRACE_INLINE Lanes AddUp(Lanes (&partials)[kVectors]) {
   return partials[0];
 }
 
-/** `rows` × `outputs` dot products, from row n and output o on. */
+/** Computes `rows` × `outputs` dot products, from row n and output o on. */
 template <int rows, int outputs>
 RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
   const int64_t size = in.num_inputs, whole = size / kPartials * kPartials;
@@ -54,7 +54,7 @@ RETRACE_INLINE void Tile(const Inputs& in, int64_t n, int64_t o, float* y) {
   for (int64_t i = 0; i < whole; i += kPartials) {
 #pragma GCC unroll 8
     for (int output = 0; output < outputs; output++) {
-      // Of the next tile: the matrix is too large for the caches near by.
+      // Prefetches the next tile, because the matrix is too large for the processor's first caches.
       __builtin_prefetch(w + (outputs + output) * size + i);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; v++) {

@@ -66,7 +66,7 @@ void Check(TF_Status* status, const char* name) {
   throw std::runtime_error(message);
 }
 
-/** Ops run eagerly, where shapes are known; only a graph would ask. */
+/** Leaves shapes unknown: ops run eagerly, and only a graph would infer shapes. */
 void InferNothing(TF_ShapeInferenceContext* context, TF_Status* status) {
   TF_ShapeInferenceContextSetUnknownShape(context, status);
 }

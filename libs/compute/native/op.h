@@ -13,7 +13,7 @@
 
 namespace retrace {
 
-/** Inputs and outputs of one call of an op, through TensorFlow's C interface. Outputs are allocated, never aliased. */
+/** Inputs and outputs of one call of an op, in TensorFlow's C interface. Outputs are new memory, never an input's. */
 class OpCall {
  public:
   explicit OpCall(TF_OpKernelContext* context);
@@ -28,7 +28,7 @@ class OpCall {
   int64_t Size(int input);
 
   float* Output(int output, std::initializer_list<int64_t> shape);
-  /** An output of the shape of an input. */
+  /** Allocates an output with the shape of an input. */
   float* OutputLike(int output, int input);
 
   /** Ends the op with an error. */
@@ -44,11 +44,11 @@ class OpCall {
   std::vector<TF_Tensor*> outputs_;
 };
 
-/** Registers an op whose inputs and outputs are written as TensorFlow writes them ("x: float"). */
+/** Registers an op whose inputs and outputs have TensorFlow's notation ("x: float"). */
 void RegisterOp(const char* name, std::initializer_list<const char*> inputs,
                 std::initializer_list<const char*> outputs, void (*compute)(void*, TF_OpKernelContext*));
 
-/** Runs kCompute; what it throws ends the op with an error. The C interface wants a plain function for each op. */
+/** Runs kCompute, whose exceptions end the op with an error. The C interface requires a plain function for each op. */
 template <void (*kCompute)(OpCall&)>
 void RunOp(void*, TF_OpKernelContext* context) {
   OpCall call(context);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMaxRanges = 64;
 
-/** As many as this process may run on, or as TensorFlow was told to use. */
+/** The number of processors that this process may use, or that TF_NUM_INTRAOP_THREADS allows. */
 int NumThreads() {
   const char* told = std::getenv("TF_NUM_INTRAOP_THREADS");
   if (told != nullptr && std::atoi(told) > 0) return std::atoi(told);
@@ -24,7 +24,7 @@ int NumThreads() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-/** Ranges that threads take one by one. A thread that comes late finds none left, and touches nothing else. */
+/** Ranges that threads take one by one. A thread that starts late finds none left, and accesses nothing else. */
 struct Job {
   const std::function<void(int64_t range)>* run_range;
   int64_t num_ranges;
@@ -32,7 +32,7 @@ struct Job {
   std::atomic<int64_t> num_done{0};
 };
 
-/** Threads that wait for a job, which the caller works on with them. */
+/** Threads that wait for a job, on which the calling thread works, too. */
 class Pool {
  public:
   static Pool& Get() {

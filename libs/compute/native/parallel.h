@@ -8,14 +8,14 @@ namespace retrace {
 
 /**
  * Calls work(begin, end) on consecutive ranges that cover [0, count), on several threads, and waits for all.
- * Ranges depend on `count` and `grain` alone, never on the number of threads, so that what is summed up per range and
- * then over ranges is the same number on every run and machine. A range has at least `grain` elements.
+ * Ranges depend only on `count` and `grain`, not on the number of threads, so that sums of sums over ranges are equal on
+ * every run and machine. A range has at least `grain` elements.
  *
- * One call at a time; work must not call it again.
+ * Calls run one at a time; work must not call it again.
  */
 void ParallelFor(int64_t count, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& work);
 
-/** The ranges that `ParallelFor` would make, of equal length but the last. */
+/** The ranges of `ParallelFor`: all have equal length except the last. */
 struct Ranges {
   int64_t length;
   int64_t number;

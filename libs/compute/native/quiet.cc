@@ -1,8 +1,8 @@
 /**
- * `silently(load)`: calls `load` while what anybody writes to the process's standard error goes nowhere.
+ * `silently(load)`: calls `load` while the standard error of the process is discarded.
  *
- * TensorFlow's libraries log from static initialisers, before a program can set a level and whatever
- * TF_CPP_MIN_LOG_LEVEL says. Descriptor 2 is exchanged in one system call, so that no thread finds it closed.
+ * TensorFlow's libraries log from static initialisers, whatever TF_CPP_MIN_LOG_LEVEL says. Descriptor 2 is replaced in one
+ * system call, so that no thread finds it closed.
  */
 #include <fcntl.h>
 #include <node_api.h>
@@ -24,7 +24,7 @@ napi_value Silently(napi_env env, napi_callback_info info) {
     close(original);
   }
   if (nowhere >= 0) close(nowhere);
-  // An exception of `load` is pending and goes on to the caller.
+  // A pending exception of `load` reaches the caller.
   return status == napi_ok ? result : nullptr;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One token a row from softmax(z/temperature), cut to its likeliest tokens where asked to, by inverse CDF.
+ * Samples one token a row from softmax(z/temperature) by inverse CDF, optionally only from the likeliest tokens.
  *
  * Legend: R rows of logits · V vocabulary · B samples.
  */
@@ -77,7 +77,7 @@ float TopKThreshold(const float* logits, int64_t size, int64_t top_k, std::vecto
   return order[top_k - 1];
 }
 
-/** The lowest logit of the fewest likeliest ids among those from `lowest` on whose share of these reaches top_p. */
+/** The lowest logit of the smallest set of likeliest ids that reaches the share top_p of all ids with logits ≥ `lowest`. */
 float TopPThreshold(const Sample& sample, int64_t size, float largest, float lowest, std::vector<float>& order) {
   if (sample.top_p >= 1) return lowest;
   order.clear();
@@ -89,7 +89,7 @@ float TopPThreshold(const Sample& sample, int64_t size, float largest, float low
     total += power(sample.logits[id]);
   }
   double reached = 0;
-  // The likeliest are few most of the time: they are put in order in growing parts.
+  // Usually few ids reach top_p, so they are sorted in parts of growing size.
   for (size_t begin = 0, part = 64; begin < order.size(); begin += part, part *= 4) {
     const size_t end = std::min(order.size(), begin + part);
     std::partial_sort(order.begin() + begin, order.begin() + end, order.end(), std::greater<float>());
@@ -113,7 +113,7 @@ RETRACE_INLINE void CutBelow(float threshold, const Sample& sample, int64_t size
   }
 }
 
-/** The first id at which the running sum of powers passes uniform·sum; never one whose power is 0. */
+/** The first id at which the running sum of powers exceeds uniform·sum; never one whose power is 0. */
 RETRACE_INLINE int64_t InverseCdf(const Powers& powers, int64_t size, float uniform) {
   const double threshold = uniform * powers.sum;
   double reached = 0;
@@ -123,7 +123,7 @@ RETRACE_INLINE int64_t InverseCdf(const Powers& powers, int64_t size, float unif
     if (reached + block > threshold) break;
     reached += block;
   }
-  // Rounding may have the parts of a block end before the threshold: then the next id with a power is the one.
+  // With other rounding the ids of a block may sum to less than the threshold; then the next id with a power is the result.
   for (; id < size; id++) {
     if (powers.values[id] <= 0) continue;
     reached += powers.values[id];

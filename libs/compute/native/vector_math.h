@@ -10,8 +10,8 @@
 namespace retrace {
 
 /**
- * Numbers that are computed with together: as many as a register of the processor holds that this is compiled for (`binding.gyp`). Of
- * vectors that no register holds, compilers keep what lives through a loop in memory, which makes it five to fifty times slower.
+ * Numbers in one vector: as many as a register holds of the processor that this is compiled for (`binding.gyp`). Compilers keep
+ * larger vectors in memory during a loop, which makes it five to fifty times slower.
  */
 #if defined(__AVX512F__)
 constexpr int kLanes = 16;
@@ -21,7 +21,7 @@ constexpr int kLanes = 8;
 constexpr int kLanes = 4;
 #endif
 
-/** At any address; a type parameter forgets that any will do, so `Lanes` is named where memory is read or written. */
+/** A vector at any address. Template parameters lose its alignment, so memory is read and written as `Lanes` by name. */
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef int32_t IntLanes __attribute__((vector_size(kLanes * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
@@ -38,10 +38,10 @@ RETRACE_INLINE Number ExpOf(Number x) {
   const Number highest = zero + 88.0f, lowest = zero - 87.0f;
   const Number floored = x < lowest ? lowest : x;
   const Number bounded = floored > highest ? highest : floored;
-  // Adding and taking away 1.5·2²³ rounds to the nearest integer.
+  // Adding and subtracting 1.5·2²³ rounds to the nearest integer.
   const Number shifted = bounded * 1.44269504f + 12582912.0f;
   const Number n = shifted - 12582912.0f;
-  // ln 2 in two parts, so that n·ln 2 is exact enough.
+  // With ln 2 in two parts, n·ln 2 is exact enough.
   const Number r = (bounded - n * 0.693359375f) + n * 2.12194440e-4f;
   Number p = r * (1.0f / 5040) + 1.0f / 720;
   p = p * r + 1.0f / 120;
@@ -76,7 +76,7 @@ RETRACE_INLINE float Sum(const Lanes& lanes) {
   return sums[0];
 }
 
-/** Lanes of two vectors, counted through both. */
+/** Picks lanes of two vectors; the indexes of b follow those of a. */
 template <int... index>
 RETRACE_INLINE Lanes Pick(const Lanes& a, const Lanes& b) {
 #if defined(__clang__)
@@ -86,7 +86,7 @@ RETRACE_INLINE Lanes Pick(const Lanes& a, const Lanes& b) {
 #endif
 }
 
-/** Of lanes in groups of 2·width: each group's halves, added up; the groups of `a` before those of `b`. */
+/** Adds the halves of each group of 2·width lanes; results of `a` come before those of `b`. */
 template <int width, int... lane>
 RETRACE_INLINE Lanes AddHalves(const Lanes& a, const Lanes& b, std::integer_sequence<int, lane...>) {
   return Pick<lane / width * 2 * width + lane % width...>(a, b) + Pick<lane / width * 2 * width + lane % width + width...>(a, b);
@@ -100,7 +100,7 @@ RETRACE_INLINE void AddHalvesOfAll(Lanes (&vectors)[kLanes]) {
   if constexpr (width > 1) AddHalvesOfAll<width / 2>(vectors);
 }
 
-/** The sums of as many vectors as one has lanes, the same numbers as `Sum` of each, for a few instructions each. */
+/** The sums of kLanes vectors, equal to `Sum` of each, in a few instructions each. */
 RETRACE_INLINE Lanes Sums(Lanes (&vectors)[kLanes]) {
   AddHalvesOfAll<kLanes / 2>(vectors);
   return vectors[0];

@@ -27,7 +27,7 @@ describe('ControlTail', () => {
     await rm(path, { recursive: true, force: true });
   });
 
-  it('catches up with what another tail appended', async () => {
+  it('catchUp folds the events that another tail appended', async () => {
     const writer = new ControlTail(log);
     await writer.append(runId, { kind: 'RunStarted', payload: started }, claim);
     await tail.catchUp();
@@ -36,17 +36,17 @@ describe('ControlTail', () => {
     writer.close();
   });
 
-  it('appends the entries of one call at neighbouring offsets, and nothing for none', async () => {
+  it('appends the entries of one call at consecutive offsets, and nothing without entries', async () => {
     await tail.append(runId);
     await tail.append(runId, { kind: 'RunStarted', payload: started }, claim);
     expect(await log.endOffset('control', 0)).toBe(3);
   });
 
-  it('says which run it does not know', () => {
+  it('names an unknown run in the error', () => {
     expect(() => tail.run(runId)).toThrow(expect.objectContaining({ code: 'UNKNOWN_RUN' }) as Error);
   });
 
-  it('passes over a record that is no event', async () => {
+  it('skips a record that is not an event', async () => {
     await log.append('control', 0, [new TextEncoder().encode('no event')]);
     await tail.append(runId, { kind: 'RunStarted', payload: started });
     await tail.catchUp();
@@ -54,7 +54,7 @@ describe('ControlTail', () => {
     expect(tail.run(runId).started).toEqual(started);
   });
 
-  it('resolves changed when something new was folded, and folds nothing twice', async () => {
+  it('changed resolves when a new record was folded, and folds no record twice', async () => {
     await tail.catchUp();
     const changed = tail.changed(new AbortController().signal);
     await tail.append(runId, { kind: 'RunStarted', payload: started });
@@ -67,7 +67,7 @@ describe('ControlTail', () => {
     expect(tail.run(runId).ended).toMatchObject({ reason: 'stopped' });
   });
 
-  it('resolves changed when the signal aborts, and leaves no listener behind', async () => {
+  it('changed resolves when the signal aborts, and leaves no listener behind', async () => {
     const aborting = new AbortController();
     await tail.catchUp();
     const changed = tail.changed(aborting.signal);
@@ -76,7 +76,7 @@ describe('ControlTail', () => {
     await changed;
     await tail.changed(aborting.signal);
     expect(getEventListeners(aborting.signal, 'abort')).toHaveLength(0);
-    // What comes after the abort is not lost.
+    // A record that arrives after the abort is not lost.
     await tail.append(runId, { kind: 'RunStarted', payload: started });
     await tail.changed(new AbortController().signal);
     expect(tail.run(runId).started).toEqual(started);

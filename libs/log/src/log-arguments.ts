@@ -1,18 +1,21 @@
 import { TrajectoryError, type Stream } from '@retrace/trajectory';
 import { LogError } from './log-error.js';
 
+/** Largest record that a log takes; a larger one is a writer's mistake. */
+export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
 /** Defaults of `ReadOptions`. */
 export const DEFAULT_MAX_RECORDS = 10_000;
 export const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 
 /** @throws TrajectoryError `INVALID_ARGUMENT` for no records; LogError `LOG_RECORD_TOO_LARGE` */
-export function requireRecords(records: readonly Uint8Array[], maxRecordBytes: number): void {
+export function requireRecords(records: readonly Uint8Array[]): void {
   if (records.length === 0) {
     throw new TrajectoryError('INVALID_ARGUMENT', 'append got 0 records; must get at least one');
   }
   for (const record of records) {
-    if (record.length > maxRecordBytes) {
-      const message = `record has ${record.length} bytes; must have at most ${maxRecordBytes}`;
+    if (record.length > MAX_RECORD_BYTES) {
+      const message = `record has ${record.length} bytes; must have at most ${MAX_RECORD_BYTES}`;
       throw new LogError('LOG_RECORD_TOO_LARGE', message);
     }
   }

@@ -30,7 +30,7 @@ describe('PatientLog', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('makes a control append again under the same event id until it is acknowledged', async () => {
+  it('repeats a control append under the same event id until it is acknowledged', async () => {
     const faults: Fault[] = ['lostAnswer', 'refused', 'lostAnswer'];
     const notices: string[] = [];
     const patient = new PatientLog(
@@ -45,7 +45,7 @@ describe('PatientLog', () => {
     expect(notices).toEqual(['waits for the event log: the broker is away', 'the event log answers again']);
   });
 
-  it('gives up with what is wrong when its patience is over', async () => {
+  it('fails with the reason when patienceMs is over', async () => {
     const patient = new PatientLog(
       faultyLog(log, () => 'refused'),
       { signal: new AbortController().signal, patienceMs: 200 },
@@ -56,14 +56,14 @@ describe('PatientLog', () => {
     });
   });
 
-  it('gives up at once on what no retry can mend', async () => {
+  it('fails immediately with an error that a retry can’t help', async () => {
     await log.close();
     const patient = new PatientLog(log, { signal: new AbortController().signal });
     await expect(patient.read('control', 0, 0)).rejects.toMatchObject({ code: 'LOG_CLOSED' });
   });
 
   it.each<Fault>(['refused', 'hangs'])(
-    'asked to stop while appends meet "%s", gives up in time',
+    'fails in time after the signal has aborted, while appends meet fault "%s"',
     async (fault) => {
       const stop = new AbortController();
       const patient = new PatientLog(
@@ -80,7 +80,7 @@ describe('PatientLog', () => {
     },
   );
 
-  it('lets a call that is under way finish when asked to stop', async () => {
+  it('lets an unfinished call finish after the signal has aborted', async () => {
     const stop = new AbortController();
     const slow = faultyLog(
       log,
@@ -93,7 +93,7 @@ describe('PatientLog', () => {
     expect(await log.read('control', 0, 1)).toHaveLength(1);
   });
 
-  it('asked to stop, closes in time, though the log itself goes on with an append that it can not make', async () => {
+  it('close ends in time after the signal has aborted, though the log still retries an append', async () => {
     const stop = new AbortController();
     const busy = overriding(log, { close: () => new Promise<void>(() => undefined) });
     const patient = new PatientLog(busy, { signal: stop.signal, drainMs: 50 });

@@ -38,33 +38,27 @@ interface DataDirectoryPlaces {
 /** The layout of a data directory. The constructor reads and writes nothing. */
 export class DataDirectory {
   readonly root: string;
+  readonly log: string;
+  readonly store: string;
+  readonly checkpoints: string;
+  readonly tokenizers: string;
+  /** Events that collectors could not append yet. */
+  readonly spool: string;
+  private readonly credentialsFile: string;
+  private readonly serverFile: string;
+
   constructor(
     path: string,
     private readonly places: DataDirectoryPlaces = {},
   ) {
     this.root = resolve(path);
-  }
-  get log(): string {
-    return join(this.root, 'log');
-  }
-  get store(): string {
-    return join(this.root, 'store');
-  }
-  get checkpoints(): string {
-    return this.places.checkpoints ?? join(this.root, 'checkpoints');
-  }
-  get tokenizers(): string {
-    return this.places.tokenizers ?? join(this.root, 'tokenizers');
-  }
-  /** Events that collectors could not append yet. */
-  get spool(): string {
-    return join(this.root, 'spool');
-  }
-  private get credentialsFile(): string {
-    return join(this.root, 'credentials.json');
-  }
-  private get serverFile(): string {
-    return join(this.root, 'server.json');
+    this.log = join(this.root, 'log');
+    this.store = join(this.root, 'store');
+    this.checkpoints = places.checkpoints ?? join(this.root, 'checkpoints');
+    this.tokenizers = places.tokenizers ?? join(this.root, 'tokenizers');
+    this.spool = join(this.root, 'spool');
+    this.credentialsFile = join(this.root, 'credentials.json');
+    this.serverFile = join(this.root, 'server.json');
   }
 
   /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be created or written. */

@@ -1,4 +1,4 @@
-/** What can be wrong with an event, an id or token columns: the caller's data. */
+/** Faults of the caller's data: an event, an id or token columns. */
 export type TrajectoryErrorCode =
   'INVALID_ID' | 'INVALID_EVENT' | 'INVALID_ARGUMENT' | 'INCONSISTENT_COLUMNS' | 'UNKNOWN_RUN';
 

@@ -1,6 +1,6 @@
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import type { CommonOptions } from '../options.js';
-import type { BackendName } from '../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 
 /** Options of the commands that train a recipe. */
 export interface TrainingOptions extends CommonOptions {
@@ -9,7 +9,7 @@ export interface TrainingOptions extends CommonOptions {
   readonly seed?: number;
   readonly set?: readonly string[];
   readonly collectors: number;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 /**

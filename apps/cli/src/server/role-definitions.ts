@@ -23,8 +23,6 @@ export const GARBAGE_COLLECTION: readonly string[] = [
 /** Steps of priority below log, store and API, so that these answer while compute uses every core. */
 const BEHIND_SERVERS = 10;
 
-export type BackendName = BackendChoice;
-
 /** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
@@ -98,7 +96,7 @@ interface RunRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
   readonly runId: string;
-  readonly backend: BackendName | undefined;
+  readonly backend: BackendChoice | undefined;
   /** Whether the run's `RunEnded` is in the log. Only then has a role that exits with 0 finished its work. */
   readonly hasRunEnded: () => boolean;
 }

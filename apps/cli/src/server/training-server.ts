@@ -1,4 +1,4 @@
-import { type DataDirectory } from '@retrace/process';
+import type { BackendChoice, DataDirectory } from '@retrace/process';
 import { logOf } from '../services/environment.js';
 import { type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
@@ -14,14 +14,7 @@ import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
-import {
-  apiRole,
-  collectorRole,
-  sinkRole,
-  storeRole,
-  trainerRole,
-  type BackendName,
-} from './role-definitions.js';
+import { apiRole, collectorRole, sinkRole, storeRole, trainerRole } from './role-definitions.js';
 
 const NUM_BASELINE_EPISODES = 1000;
 
@@ -100,7 +93,7 @@ export class TrainingServer {
   /** Starts the recipe's run, or resumes the unfinished one; resolves when the run and its roles have ended. The collectors share each round. */
   async train(
     recipe: Recipe,
-    { backend, numCollectors }: { readonly backend?: BackendName; readonly numCollectors: number },
+    { backend, numCollectors }: { readonly backend?: BackendChoice; readonly numCollectors: number },
   ): Promise<RunSummary> {
     const { ending } = this;
     const { held, log, eventLog, storeUrl, supervisor } = this.parts;

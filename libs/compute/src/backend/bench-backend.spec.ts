@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { benchBackend } from './bench-backend.js';
 
-it('measures a backend in finite, positive figures', async () => {
+it('benchBackend: measures a backend in finite, positive figures', async () => {
   const bench = await benchBackend('wasm', { measureMs: 1 });
   expect(bench.name).toBe('wasm');
   for (const figure of [bench.matmulGigaflops, bench.opOverheadMicroseconds, bench.trainingStepMs]) {

@@ -16,7 +16,7 @@ export interface BackendBench {
   /** Product of two square float32 matrices of `matrixSize`. */
   readonly matrixSize: number;
   readonly matmulGigaflops: number;
-  /** Time from one small op to the next. */
+  /** Time of one small op. */
   readonly opOverheadMicroseconds: number;
   /** Forward and backward pass of a norm, SwiGLU feed-forward and LM head over `trainingRows` rows of width 64. */
   readonly trainingRows: number;
@@ -25,7 +25,7 @@ export interface BackendBench {
 
 export interface BenchBackendOptions {
   readonly environment?: ComputeEnvironment;
-  /** How long each figure is measured; the best repetition counts. */
+  /** Duration of each measurement, of which the fastest repetition counts. */
   readonly measureMs?: number;
 }
 

@@ -1,17 +1,17 @@
 export type ComputeErrorCode =
-  /** No backend that was asked for can be opened. */
+  /** None of the requested backends can be opened. */
   | 'BACKEND_UNAVAILABLE'
-  /** The machine lacks something that the installation needs; the message names it. */
+  /** The machine lacks something that the installation needs, which the message names. */
   | 'BACKEND_NOT_INSTALLABLE'
-  /** The installation was begun and failed, or was cancelled; what was installed before is untouched. */
+  /** The installation failed or was cancelled; earlier installations are unchanged. */
   | 'BACKEND_INSTALL_FAILED';
 
 export interface ComputeErrorOptions extends ErrorOptions {
-  /** Whether the same call may succeed later without any change by the caller. */
+  /** Whether the same call may succeed later, without a change by the caller. */
   readonly retriable?: boolean;
 }
 
-/** What this library throws. The message names the quantity, the value and the rule. */
+/** An error of this library. The message names the quantity, the value and the rule. */
 export class ComputeError extends Error {
   readonly retriable: boolean;
 

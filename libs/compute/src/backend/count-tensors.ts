@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 
-/** Tensors that live in this process: constant between updates, or something leaks. */
+/** Counts the tensors of this process. The count is constant from update to update unless tensors leak. */
 export function countTensors(): number {
   return tf.memory().numTensors;
 }

@@ -4,7 +4,7 @@ import { installBackend, type InstallBackendOptions } from './installer/install-
 
 export interface EnsuredBackend {
   readonly isInstalled: boolean;
-  /** One sentence: what is installed, or why the fast backend can't be and what computes instead. */
+  /** One sentence: the installed version, or why the fast backend can't be installed and which one is used instead. */
   readonly message: string;
 }
 

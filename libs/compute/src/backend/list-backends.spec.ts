@@ -56,7 +56,7 @@ describe('listBackends', () => {
     ]);
   });
 
-  it('takes no other version in place of the default', async () => {
+  it('never replaces the default by another version', async () => {
     const status = await tensorflowIn(await cacheWith('2.20.0', '2.19.1'));
     const obstacle = '2.21.0 is not installed (`retrace backend install`)';
     expect(status).toMatchObject({ isAvailable: false, isChosen: false, obstacle });
@@ -86,7 +86,7 @@ describe('openBackend', () => {
       prefer: ['tensorflow'],
       environment: { ...readComputeEnvironment({ RETRACE_TENSORFLOW: '2.20.0' }), cacheDirectory },
     });
-    // What looks installed here is no library; the linker's refusal says which file it was given.
+    // The installed file is not a library, and the linker's message names it.
     await expect(attempt).rejects.toThrow(/does not load \(.*tensorflow-2\.20\.0-cpu-/);
   });
 });

@@ -19,7 +19,7 @@ describe.skipIf(obstacle !== null)('openBackend', () => {
     ]);
   const errorUnder = async (precision: string) => Number(await outputUnder(precision));
 
-  it('multiplies in float32 unless bfloat16 is asked for, which the processor must have', async () => {
+  it('multiplies in float32 unless bfloat16 is set and the processor has it', async () => {
     expect(await errorUnder('float32')).toBeLessThan(1e-6);
     const error = await errorUnder('bfloat16');
     // bfloat16 keeps 8 bits: two roundings of 2^-9 each, averaged over 128 products.
@@ -27,7 +27,7 @@ describe.skipIf(obstacle !== null)('openBackend', () => {
     if (hasBfloat16) expect(error).toBeGreaterThan(1e-5);
   });
 
-  it('has oneDNN compile nothing where matrices are small', async () => {
+  it('does not use oneDNN for small matrices', async () => {
     vi.stubEnv('ONEDNN_VERBOSE', '1');
     expect(await outputUnder('float32', 1)).not.toContain('cpu,matmul');
     expect(await outputUnder('float32')).toContain('cpu,matmul');
@@ -68,7 +68,7 @@ describe('configureTensorflow', () => {
 describe('multipliesInFloat32', () => {
   const asked = { TF_SET_ONEDNN_FPMATH_MODE: 'BF16' };
 
-  it('is true of WebAssembly, whatever TensorFlow is asked for', async () => {
+  it("is true of WebAssembly, whatever TensorFlow's variables say", async () => {
     await openBackend({ prefer: ['wasm'] });
     expect([multipliesInFloat32({}), multipliesInFloat32(asked)]).toEqual([true, true]);
   });

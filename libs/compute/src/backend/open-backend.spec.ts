@@ -23,7 +23,7 @@ describe('openBackend', () => {
     expect(tf.getBackend()).toBe('wasm');
   });
 
-  it('names every refusal when nothing that was asked for works', async () => {
+  it('names the reason for each backend when none of the requested ones works', async () => {
     const attempt = openBackend({ prefer: ['tensorflow'], environment: await emptyMachine() });
     await expect(attempt).rejects.toMatchObject({ code: 'BACKEND_UNAVAILABLE' });
     await expect(attempt).rejects.toThrow(
@@ -31,7 +31,7 @@ describe('openBackend', () => {
     );
   });
 
-  it('says nothing on standard error as TensorFlow loads, unless it was asked to', async (context) => {
+  it('prints nothing on standard error while TensorFlow loads, unless TF_CPP_MIN_LOG_LEVEL is set', async (context) => {
     const { name } = (await listBackends()).find(({ isChosen }) => isChosen) ?? {};
     if (name !== 'tensorflow') context.skip();
     const open = (environment: NodeJS.ProcessEnv) =>

@@ -9,7 +9,7 @@ interface TestedBackend {
   readonly usesNativeOps: boolean;
 }
 
-/** TensorFlow with Retrace's own ops and with its own alone, what every machine has, and plain JavaScript. */
+/** TensorFlow with and without Retrace's own ops, WebAssembly, and plain JavaScript. */
 const ON_PROCESSOR: readonly TestedBackend[] = [
   { title: 'tensorflow', name: 'tensorflow', usesNativeOps: true },
   { title: 'tensorflow without native ops', name: 'tensorflow', usesNativeOps: false },
@@ -17,7 +17,7 @@ const ON_PROCESSOR: readonly TestedBackend[] = [
   { title: 'cpu', name: 'cpu', usesNativeOps: false },
 ];
 
-/** What `npm run test:gpu` runs the same suites on. */
+/** The backend of `npm run test:gpu`. */
 const ON_GPU: readonly TestedBackend[] = [
   { title: 'tensorflow-cuda', name: 'tensorflow-cuda', usesNativeOps: false },
 ];

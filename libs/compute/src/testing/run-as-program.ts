@@ -7,7 +7,7 @@ import { build } from 'vite';
 
 const packageDirectory = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Bundles a TypeScript module and runs it in a Node process of its own; resolves with what it prints. */
+/** Bundles a TypeScript module and runs it in a Node process of its own; returns its output. */
 export async function runAsProgram(module: URL, args: readonly string[]): Promise<string> {
   // Inside the package, so that the bundle finds node_modules.
   const directory = await mkdtemp(join(packageDirectory, 'node_modules-program-'));

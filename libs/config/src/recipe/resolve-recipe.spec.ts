@@ -210,6 +210,13 @@ describe('a recipe file', () => {
     expect(recipeHash(resolveRecipe(path))).toBe(recipeHash(recipe));
   });
 
+  it('may name its JSON Schema for editors, which is no part of the recipe', () => {
+    const path = join(directory, 'mine.json');
+    const recipe = resolveRecipe('bandit-ppo');
+    writeFileSync(path, JSON.stringify({ $schema: './recipe.schema.json', ...recipe }));
+    expect(resolveRecipe(path)).toEqual(recipe);
+  });
+
   it('is refused when it is no JSON', () => {
     const path = join(directory, 'bad.json');
     writeFileSync(path, '{');

@@ -64,6 +64,7 @@ function loadPlain(nameOrFile: string): PlainObject {
   if (nameOrFile.endsWith('.json') && existsSync(nameOrFile)) {
     try {
       const plain = JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
+      delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
       anchorModules(plain, dirname(resolve(nameOrFile)));
       anchorModel(plain, dirname(resolve(nameOrFile)));
       return plain;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ContractContext } from './context.contract.js';
 import { readAll, textOf, texts } from './records.contract.js';
 
-/** Order, offsets, limits and bytes, through one handle. */
+/** Tests order, offsets, limits and bytes through one handle. */
 export function describeAppendAndRead({ open }: ContractContext): void {
   describe('append and read', () => {
-    it('gives records offsets 0, 1, 2 … and brings them back in order', async () => {
+    it('assigns offsets 0, 1, 2 … and returns records in that order', async () => {
       const log = await open();
       expect(await log.append('trajectories', 0, texts('a', 'b'))).toEqual({ firstOffset: 0 });
       expect(await log.append('trajectories', 0, texts('c'))).toEqual({ firstOffset: 2 });
@@ -18,7 +18,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await log.endOffset('trajectories', 0)).toBe(3);
     });
 
-    it('lands calls made at once in the order they were made, each contiguous', async () => {
+    it('keeps concurrent appends in the order of the calls, each contiguous', async () => {
       const log = await open();
       const appended = await Promise.all(
         Array.from({ length: 50 }, (_, i) => log.append('trajectories', 0, texts(`${i}/0`, `${i}/1`))),
@@ -30,7 +30,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect((await readAll(log)).map(([, text]) => text)).toEqual(expected);
     });
 
-    it('keeps partitions and streams apart', async () => {
+    it('keeps the records of partitions and streams separate', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('zero'));
       await log.append('trajectories', 1, texts('one'));
@@ -39,7 +39,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await log.endOffset('control', 0)).toBe(1);
     });
 
-    it('stops at maxRecords, and after the record that reaches maxBytes', async () => {
+    it('read stops at maxRecords, and after the record that reaches maxBytes', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('aaaa', 'bbbb', 'cccc'));
       const numRead = async (options: object): Promise<number> =>
@@ -50,7 +50,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await numRead({ maxBytes: 5 })).toBe(2);
     });
 
-    it('reads from any offset, and nothing past the end', async () => {
+    it('reads from any offset, and returns nothing after the end', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('a', 'b', 'c'));
       expect((await log.read('trajectories', 0, 2)).map(({ offset }) => offset)).toEqual([2]);
@@ -59,7 +59,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await log.endOffset('trajectories', 1)).toBe(0);
     });
 
-    it('keeps every byte of empty, small and large records', async () => {
+    it('returns every byte of empty, small and large records', async () => {
       const log = await open();
       const sizes = [0, 1, 255, 2_048, 4_096, 70_000, 3_000_000];
       const records = sizes.map((size) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + size) % 256));
@@ -69,7 +69,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       read.forEach(({ bytes }, i) => expect(Buffer.compare(bytes, records[i])).toBe(0));
     });
 
-    it('hands out bytes that are the reader’s own', async () => {
+    it('returns bytes that the caller may change', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('precious', 'x'.repeat(9_000)));
       const first = await log.read('trajectories', 0, 0);
@@ -81,7 +81,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(textOf(again[1])).toBe('x'.repeat(9_000));
     });
 
-    it('refuses a record above the limit and lands nothing of its call', async () => {
+    it('refuses a record above the limit, and appends no record of its call', async () => {
       const log = await open();
       const tooLarge = new Uint8Array(log.maxRecordBytes + 1);
       await expect(log.append('trajectories', 0, [...texts('small'), tooLarge])).rejects.toMatchObject({
@@ -91,7 +91,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await log.endOffset('trajectories', 0)).toBe(0);
     });
 
-    it('refuses partitions that there are not, impossible offsets, and an append of nothing', async () => {
+    it('refuses unknown partitions, impossible offsets, and an append without records', async () => {
       const log = await open();
       const missing = log.numPartitions('trajectories');
       await expect(log.append('trajectories', missing, texts('a'))).rejects.toMatchObject({

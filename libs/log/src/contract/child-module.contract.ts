@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-/** A module of this repository, bundled so that a child process can run it without a build before it. */
+/** A module of this repository, bundled so that a child process can run it without a build. */
 export interface ChildModule {
   readonly path: string;
   remove(): Promise<void>;
@@ -11,8 +11,8 @@ export interface ChildModule {
 let numBundled = 0;
 
 /**
- * Bundles a TypeScript module for Node.js; packages stay imports. The bundle lies in `.cache/` of the package that
- * runs the tests, where those imports resolve.
+ * Bundles a TypeScript module for Node.js, except for the packages that it imports. The bundle is stored in `.cache/` of the package that
+ * runs the tests, so that those imports resolve.
  */
 export async function bundleForChild(entry: URL): Promise<ChildModule> {
   const directory = fileURLToPath(

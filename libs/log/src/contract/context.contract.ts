@@ -7,19 +7,19 @@ import { WriterProcess } from './writer-process.contract.js';
 
 export interface EventLogHarness {
   readonly adapter: string;
-  /** A place where no log is yet: directory, topic prefix … */
+  /** Returns a location without a log: a directory or a topic prefix. */
   createLocation(): Promise<string>;
   removeLocation(location: string): Promise<void>;
   openLog(location: string): Promise<EventLog>;
-  /** A module that calls `serveContractProcess` with this adapter's `openLog`; child processes run it. */
+  /** A module for child processes, which calls `serveContractProcess` with this adapter's `openLog`. */
   readonly processModule: URL;
 }
 
-/** What the tests work with: every test has a log of its own, and nothing of it outlives the test. */
+/** Opens handles and processes on the log of one test, which is deleted after the test. */
 export interface ContractContext {
-  /** One more handle on the test's log. */
+  /** Opens another handle on the test's log. */
   readonly open: () => Promise<EventLog>;
-  /** One more process that writes to it. */
+  /** Starts another process that writes to the test's log. */
   readonly startProcess: (request: Omit<ProcessRequest, 'location'>) => WriterProcess;
 }
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ContractContext } from './context.contract.js';
 import { collect, readAll, texts } from './records.contract.js';
 
-/** Group cursors, and what closing a handle does and does not do. */
+/** Tests group cursors and the closing of handles. */
 export function describeCursorsAndClose({ open }: ContractContext): void {
   describe('cursors', () => {
-    it('are null until committed, then the same for every handle and after reopening', async () => {
+    it('are null until committed, then equal for every handle and after reopening', async () => {
       const log = await open();
       const other = await open();
       expect(await log.readCursor('sink', 'trajectories', 0)).toBeNull();
@@ -19,7 +19,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
       expect(await (await open()).readCursor('sink', 'trajectories', 0)).toBe(5);
     });
 
-    it('belong to one group and partition, and change nothing that can be read', async () => {
+    it('belong to one group and partition, and have no effect on reads', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('a'));
       await log.commitCursor('sink', 'trajectories', 0, 1);
@@ -30,7 +30,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
     });
   });
   describe('cursorReached', () => {
-    it('resolves when another handle commits a cursor that far, and at once when it is there', async () => {
+    it('resolves true when another handle commits such a cursor, and immediately if it is there already', async () => {
       const log = await open();
       const other = await open();
       await other.commitCursor('sink', 'trajectories', 0, 3);
@@ -60,7 +60,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
   });
 
   describe('close', () => {
-    it('lets appends under way settle', async () => {
+    it('waits until unfinished appends have settled', async () => {
       const log = await open();
       const appends = [log.append('trajectories', 0, texts('a')), log.append('trajectories', 0, texts('b'))];
       await log.close();
@@ -68,7 +68,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
       expect(await readAll(await open())).toHaveLength(2);
     });
 
-    it('ends every follow, may be called twice, and refuses what comes after', async () => {
+    it('ends every follow, may be called twice, and makes later calls fail', async () => {
       const log = await open();
       const following = collect(log.follow('control', 0, 1));
       await pause(10);
@@ -86,7 +86,7 @@ export function describeCursorsAndClose({ open }: ContractContext): void {
       await expect(collect(log.follow('trajectories', 0, 0))).rejects.toMatchObject(closed);
     });
 
-    it('leaves other handles of this process as they are', async () => {
+    it('does not affect other handles of the same process', async () => {
       const log = await open();
       const other = await open();
       await log.close();

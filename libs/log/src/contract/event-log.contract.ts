@@ -9,7 +9,7 @@ export { bundleForChild, type ChildModule } from './child-module.contract.js';
 export type { EventLogHarness } from './context.contract.js';
 export { serveContractProcess } from './process-main.contract.js';
 
-/** Tests that an adapter does what the `EventLog` port asks of it, across real processes. */
+/** Tests the duties of the `EventLog` port on an adapter, across real processes. */
 export function describeEventLog(harness: EventLogHarness): void {
   describe(`${harness.adapter} as an event log`, () => {
     const context = useContractContext(harness);

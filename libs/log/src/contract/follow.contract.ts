@@ -5,10 +5,10 @@ import type { ContractContext } from './context.contract.js';
 import { recordText } from './process-main.contract.js';
 import { collect, textOf, texts } from './records.contract.js';
 
-/** Following a partition, also while another process writes it. */
+/** Tests followers of a partition, also while another process writes to it. */
 export function describeFollow({ open, startProcess }: ContractContext): void {
   describe('follow', () => {
-    it('yields what is there and then what another process appends, never an empty batch', async () => {
+    it('yields existing records, then those that another process appends, never an empty batch', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('already there', 'from here'));
       const writer = startProcess({ label: 'w', numAppends: 40, recordsPerAppend: 2 });
@@ -24,7 +24,7 @@ export function describeFollow({ open, startProcess }: ContractContext): void {
       expect(textOf(seen[80])).toBe(recordText('w', 39, 1));
     });
 
-    it('keeps to maxRecords', async () => {
+    it('yields at most maxRecords in a batch', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('a', 'b', 'c'));
       const sizes: number[] = [];
@@ -35,7 +35,7 @@ export function describeFollow({ open, startProcess }: ContractContext): void {
       expect(sizes).toEqual([2, 1]);
     });
 
-    it('ends without an error when the signal aborts, before and while it waits', async () => {
+    it('ends without an error when the signal aborts before or during a wait', async () => {
       const log = await open();
       const aborting = new AbortController();
       const following = collect(log.follow('trajectories', 0, 0, { signal: aborting.signal }));

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * CPU time of this process over wall time, in the least of several stretches: polling shows in every one of them, a garbage collection or
- * what the test runner does in one.
+ * Measures the CPU time of this process over wall time in several intervals, and returns the smallest share: polling costs time in each
+ * interval, but garbage collection and the test runner only in some.
  */
 export async function leastShareOfCore({
   stretches,

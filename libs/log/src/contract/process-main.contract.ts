@@ -1,11 +1,11 @@
 import type { EventLog } from '../event-log.js';
 
-/** What the parent asks of a child process; sent as its only message. */
+/** The task of a child process, sent by its parent as the only message. */
 export interface ProcessRequest {
   readonly location: string;
-  /** Named in each record: `label/append/record`. */
+  /** First part of each record's text, `label/append/record`. */
   readonly label: string;
-  /** 0 = only open and close; −1 = until killed. */
+  /** Number of appends; 0 to open and close only, −1 to append until killed. */
   readonly numAppends: number;
   readonly recordsPerAppend: number;
 }
@@ -15,7 +15,7 @@ export type ProcessReport =
   | { readonly acknowledged: number; readonly firstOffset: number }
   | { readonly closed: true };
 
-/** The text of one record that a child appends. */
+/** Returns the text of one record that a child appends. */
 export function recordText(label: string, append: number, record: number): string {
   return `${label}/${append}/${record}`;
 }

@@ -4,10 +4,10 @@ import type { ContractContext } from './context.contract.js';
 import { recordText } from './process-main.contract.js';
 import { readAll, texts } from './records.contract.js';
 
-/** One identity and no lost or doubled record, with several processes at work. */
+/** Tests that a log has one identity, and loses and doubles no record, while several processes use it. */
 export function describeProcesses({ open, startProcess }: ContractContext): void {
   describe('identity', () => {
-    it('starts with one LogOpened, however many processes open a new log at once', async () => {
+    it('starts with exactly one LogOpened when several processes open a new log at once', async () => {
       const processes = Array.from({ length: 4 }, (_, i) =>
         startProcess({ label: `opener ${i}`, numAppends: 0, recordsPerAppend: 0 }),
       );
@@ -30,7 +30,7 @@ export function describeProcesses({ open, startProcess }: ContractContext): void
       });
     });
 
-    it('is the same log after it was closed and opened again', async () => {
+    it('stays the same after the log was closed and opened again', async () => {
       const before = await open();
       await before.append('trajectories', 0, texts('kept'));
       await before.close();
@@ -41,7 +41,7 @@ export function describeProcesses({ open, startProcess }: ContractContext): void
     });
   });
   describe('several processes', () => {
-    it('keep every append contiguous, once and in its writer’s order', async () => {
+    it('write every append once, contiguous and in the order of its writer', async () => {
       const log = await open();
       const writers = ['x', 'y', 'z'].map((label) =>
         startProcess({ label, numAppends: 60, recordsPerAppend: 5 }),
@@ -63,7 +63,7 @@ export function describeProcesses({ open, startProcess }: ContractContext): void
       }
     });
 
-    it('lose and double nothing acknowledged when a writer is killed, and go on writing', async () => {
+    it('lose and double no acknowledged record when a writer is killed, and continue', async () => {
       const log = await open();
       for (const round of [0, 1, 2]) {
         const writer = startProcess({ label: `victim ${round}`, numAppends: -1, recordsPerAppend: 3 });
@@ -83,7 +83,7 @@ export function describeProcesses({ open, startProcess }: ContractContext): void
             );
           }
         }
-        // The append that was cut off landed whole or not at all.
+        // The append during which the writer was killed landed as a whole or not at all.
         const numOfVictim = records.filter(([, text]) => text.startsWith(`victim ${round}/`)).length;
         expect(numOfVictim % 3).toBe(0);
       }

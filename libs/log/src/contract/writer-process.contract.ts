@@ -5,7 +5,7 @@ import type { ProcessReport } from './process-main.contract.js';
 
 type Acknowledgement = Extract<ProcessReport, { readonly acknowledged: number }>;
 
-/** The parent's side of a child process that appends, and what it has reported so far. */
+/** A child process that appends, and its reports so far. */
 export class WriterProcess {
   readonly reports: ProcessReport[] = [];
   private readonly child: ChildProcess;
@@ -31,7 +31,7 @@ export class WriterProcess {
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exit;
-    // Reports that were in the pipe arrive with the disconnect, which may follow the exit.
+    // The last reports may arrive after the exit, but before the disconnect.
     if (this.child.connected) await once(this.child, 'disconnect');
   }
 

@@ -2,7 +2,12 @@ import './kafkajs-internals.js';
 import kafkajs, { type Consumer, type PartitionAssigner } from 'kafkajs';
 import { LogError } from '../log-error.js';
 import { isUnauthorized, rootError, toLogError } from './kafka-errors.js';
-import { resolveKafkaOptions, type KafkaLogOptions, type ResolvedKafkaOptions } from './kafka-options.js';
+import {
+  CLIENT_ID,
+  resolveKafkaOptions,
+  type KafkaLogOptions,
+  type ResolvedKafkaOptions,
+} from './kafka-options.js';
 import { topicNames } from './log-topics.js';
 
 const { AssignerProtocol, Kafka, logLevel } = kafkajs;
@@ -72,13 +77,13 @@ export async function holdExclusively(
 }
 
 function newConsumer(
-  { brokers, clientId, tls, sasl, stallTimeoutMs }: ResolvedKafkaOptions,
+  { brokers, tls, sasl, stallTimeoutMs }: ResolvedKafkaOptions,
   groupId: string,
   assigner: PartitionAssigner,
 ): Consumer {
   const kafka = new Kafka({
     brokers: [...brokers],
-    clientId,
+    clientId: CLIENT_ID,
     ssl: tls,
     sasl: sasl as never,
     requestTimeout: stallTimeoutMs,

@@ -4,8 +4,8 @@ import { connect as connectTls } from 'node:tls';
 import kafkajs, { type Admin, type ISocketFactoryArgs, type KafkaConfig, type Logger } from 'kafkajs';
 import { LogError } from '../log-error.js';
 import { isConnectionError, isRetriable, NotReadyError, StalledError, toLogError } from './kafka-errors.js';
-import type { ResolvedKafkaOptions } from './kafka-options.js';
-import { newBroker, newCluster, type Broker, type Cluster } from './kafkajs-internals.js';
+import { CLIENT_ID, type ResolvedKafkaOptions } from './kafka-options.js';
+import { Cluster, newBroker, type Broker } from './kafkajs-internals.js';
 
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 1_000;
@@ -26,7 +26,6 @@ export class KafkaConnection {
   fatal: LogError | null = null;
   /** Called during a recovery. It may set `fatal`; it must not retry, because a retry waits for the recovery to end. */
   onReconnected: () => Promise<void> = () => Promise.resolve();
-  private readonly options: ResolvedKafkaOptions;
   private readonly logger: Logger;
   private readonly closingController = new AbortController();
   private topics: readonly string[] = [];
@@ -34,8 +33,7 @@ export class KafkaConnection {
   private recovering: Promise<void> | null = null;
   private numConnects = 0;
 
-  constructor(options: ResolvedKafkaOptions) {
-    this.options = options;
+  constructor(private readonly options: ResolvedKafkaOptions) {
     this.where = options.brokers.join(',');
     this.logger = new Kafka({ brokers: [...options.brokers], logLevel: logLevel.NOTHING }).logger();
   }
@@ -173,7 +171,7 @@ export class KafkaConnection {
   }
 
   private async connect(): Promise<Cluster> {
-    const cluster = newCluster({
+    const cluster = new Cluster({
       ...this.settings(),
       logger: this.logger,
       metadataMaxAge: 300_000,
@@ -191,12 +189,12 @@ export class KafkaConnection {
   }
 
   private settings(): KafkaConfig {
-    const { brokers, clientId, sasl, tls, stallTimeoutMs } = this.options;
+    const { brokers, sasl, tls, stallTimeoutMs } = this.options;
     // kafkajs begins with the first broker. As it gets one try only, that must be another broker each time.
     const first = this.numConnects++ % brokers.length;
     return {
       brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
-      clientId,
+      clientId: CLIENT_ID,
       sasl: sasl as KafkaConfig['sasl'],
       ssl: tls,
       socketFactory: openSocket,

@@ -3,6 +3,7 @@ import { LogError } from '../log-error.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_MAX_RECORDS,
+  MAX_RECORD_BYTES,
   requireOffset,
   requirePartition,
   requireRecords,
@@ -21,7 +22,7 @@ import { PartitionWriter } from './partition-writer.js';
 
 const CURSOR_POLL_MS = 50;
 
-export interface KafkaLogParts {
+interface KafkaLogParts {
   readonly connection: KafkaConnection;
   readonly options: ResolvedKafkaOptions;
   readonly logId: string;
@@ -37,7 +38,7 @@ interface Partition {
 /** The event log in two topics of a Kafka cluster; see `openKafkaLog`. */
 export class KafkaLog implements EventLog {
   readonly logId: string;
-  readonly maxRecordBytes: number;
+  readonly maxRecordBytes = MAX_RECORD_BYTES;
   readonly maxEventBytes: number;
   private readonly connection: KafkaConnection;
   private readonly options: ResolvedKafkaOptions;
@@ -48,7 +49,6 @@ export class KafkaLog implements EventLog {
 
   constructor({ connection, options, logId, numTrajectoryPartitions }: KafkaLogParts) {
     this.logId = logId;
-    this.maxRecordBytes = options.maxRecordBytes;
     this.maxEventBytes = options.maxEventBytes;
     this.connection = connection;
     this.options = options;
@@ -80,7 +80,7 @@ export class KafkaLog implements EventLog {
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
     const { writer } = this.partition(stream, partition);
-    requireRecords(records, this.maxRecordBytes);
+    requireRecords(records);
     return { firstOffset: await writer.submit(records) };
   }
 

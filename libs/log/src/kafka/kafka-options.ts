@@ -23,7 +23,6 @@ export interface KafkaLogOptions {
   readonly createdBy: string;
   /** Prefix of the topics, `<prefix>trajectories` and `<prefix>control`, and of groups, `<prefix><group>` (default `retrace.`). */
   readonly prefix?: string;
-  readonly clientId?: string;
   readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
   /** Compression of the batches that this handle appends (default none). Every handle reads all kinds. */
@@ -36,8 +35,6 @@ export interface KafkaLogOptions {
   readonly minInsyncReplicas?: number;
   /** Least time for which records of `trajectories` are kept; −1 = for ever (default). `control` is always kept for ever. */
   readonly trajectoryRetentionMs?: number;
-  /** Largest record that `append` takes (default 64 MiB). */
-  readonly maxRecordBytes?: number;
   /** Largest episode event that is accepted (default 8 MiB). */
   readonly maxEventBytes?: number;
   /** Most bytes of one produce request (default 4 MiB); a larger record is sent in several. */
@@ -60,6 +57,9 @@ export type ResolvedKafkaOptions = Required<Omit<KafkaLogOptions, WithoutDefault
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
+/** Name under which brokers list this client. */
+export const CLIENT_ID = 'retrace';
+
 /** Kafka's rule for names of topics and groups. */
 const PREFIX = /^[a-zA-Z0-9._-]{0,200}$/;
 const BROKER = /^[^\s:/]+:\d{1,5}$/;
@@ -68,10 +68,8 @@ const BROKER = /^[^\s:/]+:\d{1,5}$/;
 export function resolveKafkaOptions(options: KafkaLogOptions): ResolvedKafkaOptions {
   const resolved: ResolvedKafkaOptions = {
     prefix: 'retrace.',
-    clientId: 'retrace',
     compression: 'none',
     trajectoryRetentionMs: -1,
-    maxRecordBytes: 64 * MIB,
     maxEventBytes: DEFAULT_MAX_EVENT_BYTES,
     maxBatchBytes: 4 * MIB,
     deliveryTimeoutMs: 120_000,
@@ -88,7 +86,6 @@ export function resolveKafkaOptions(options: KafkaLogOptions): ResolvedKafkaOpti
   requireInteger('replicationFactor', options.replicationFactor, 1, 100);
   requireInteger('minInsyncReplicas', options.minInsyncReplicas, 1, 100);
   requireInteger('maxBatchBytes', resolved.maxBatchBytes, 16 * KIB, 64 * MIB);
-  requireInteger('maxRecordBytes', resolved.maxRecordBytes, 1, 64 * MIB);
   requireInteger('maxEventBytes', resolved.maxEventBytes, 1, Number.MAX_SAFE_INTEGER);
   requireInteger('trajectoryRetentionMs', resolved.trajectoryRetentionMs, -1, Number.MAX_SAFE_INTEGER);
   for (const name of ['deliveryTimeoutMs', 'requestDeadlineMs', 'stallTimeoutMs', 'fetchWaitMs'] as const) {

@@ -21,7 +21,7 @@ const load = createRequire(import.meta.url);
  * - `listOffsets`: `admin.fetchTopicOffsets` asks for both ends of all partitions: 1.6 ms for 8 partitions, against 0.4 ms for one end of one.
  * - `offsetFetch`: `admin.fetchOffsets` is as fast (0.8 ms), but needs another connection, with retries that can't be stopped.
  */
-const ClusterClass = load('kafkajs/src/cluster/index.js') as new (options: ClusterOptions) => Cluster;
+export const Cluster = load('kafkajs/src/cluster/index.js') as new (options: ClusterOptions) => Cluster;
 
 /**
  * Writer and reader of Kafka's wire format, for one request: Metadata in version 12, the first to tell topic ids, without which a topic
@@ -56,12 +56,7 @@ RequestQueue.prototype.scheduleCheckPendingRequests = function (): void {
   );
 };
 
-/** A cluster to which nothing is connected yet. */
-export function newCluster(options: ClusterOptions): Cluster {
-  return new ClusterClass(options);
-}
-
-/** A broker with connections of its own, none of them open yet. */
+/** Returns a broker with its own connections, none of them open yet. */
 export async function newBroker(
   { brokerPool }: Cluster,
   target: BrokerAddress,
@@ -71,8 +66,8 @@ export async function newBroker(
   return brokerPool.createBroker({ connectionPool, logger, nodeId: target.nodeId });
 }
 
-/** Beside the options of the public client. */
-export interface ClusterOptions extends KafkaConfig {
+/** Options of the public client, and those of its cluster. */
+interface ClusterOptions extends KafkaConfig {
   readonly logger: Logger;
   readonly metadataMaxAge: number;
   readonly allowAutoTopicCreation: boolean;

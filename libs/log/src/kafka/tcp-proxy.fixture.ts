@@ -5,12 +5,12 @@ interface Pair {
   readonly upstream: Socket;
 }
 
-/** A TCP proxy that goes wrong on demand: connections that fall silent, answers that get lost or damaged. */
+/** A TCP proxy that fails on demand: it silences connections, and loses or damages answers. */
 export class TcpProxy {
   private readonly server: Server;
   private readonly pairs = new Set<Pair>();
   private target = '';
-  /** Called with what the broker answers; returns what goes on to the client, or null to cut the connection there. */
+  /** Receives each answer of the broker; returns the bytes for the client, or null to cut the connection. */
   onAnswer: (bytes: Buffer) => Buffer | null = (bytes) => bytes;
 
   private constructor(server: Server) {
@@ -41,7 +41,7 @@ export class TcpProxy {
     this.target = target;
   }
 
-  /** The connections there are now stay open and say nothing any more; new ones work. */
+  /** Silences the present connections, which stay open; new ones work. */
   silenceConnections(): void {
     for (const { client, upstream } of this.pairs) {
       client.pause();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Doorbell } from './doorbell.js';
 
-/** Far longer than a test may take: whoever resolves sooner was woken. */
+/** Longer than a test may take, so a wait that resolves sooner was woken. */
 const NEVER_MS = 600_000;
 
 let directory: string;
@@ -27,7 +27,7 @@ function open(): Doorbell {
   return doorbell;
 }
 
-it('is heard by those who listen on the same log, and by its own waiters', async () => {
+it('doorbell: a ring wakes the listeners on the same log, and its own waiters', async () => {
   const [ringing, listening] = [open(), open()];
   listening.listen();
   const heard = [listening.wait(NEVER_MS, undefined), ringing.wait(NEVER_MS, undefined)];
@@ -35,13 +35,13 @@ it('is heard by those who listen on the same log, and by its own waiters', async
   await Promise.all(heard);
 });
 
-it('does not grow, however often it rings', () => {
+it('doorbell: the file does not grow with the number of rings', () => {
   const doorbell = open();
   for (let i = 0; i < 100; i++) doorbell.ring();
   expect(statSync(join(directory, 'doorbell')).size).toBe(1);
 });
 
-it('lets followers look more often where nothing can be heard', () => {
+it('doorbell: followers look more often where notifications fail', () => {
   const doorbell = open();
   const heardPauseMs = doorbell.maxPauseMs;
   rmSync(join(directory, 'doorbell'));
@@ -49,7 +49,7 @@ it('lets followers look more often where nothing can be heard', () => {
   expect(doorbell.maxPauseMs).toBeLessThan(heardPauseMs);
 });
 
-it('wakes its waiters when it closes, and is silent afterwards', async () => {
+it('doorbell: close wakes its waiters, and later rings do nothing', async () => {
   const doorbell = open();
   const waiting = doorbell.wait(NEVER_MS, undefined);
   doorbell.close();

@@ -7,11 +7,9 @@ const MIN_PAUSE_MS = 1;
  * found, up to the doorbell's `maxPauseMs`.
  */
 export class FollowPace {
-  private readonly doorbell: Doorbell;
   private pauseMs = MIN_PAUSE_MS;
 
-  constructor(doorbell: Doorbell) {
-    this.doorbell = doorbell;
+  constructor(private readonly doorbell: Doorbell) {
     doorbell.listen();
   }
 

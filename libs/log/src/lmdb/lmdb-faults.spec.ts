@@ -20,7 +20,7 @@ describe('openLmdbLog', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('refuses a path that is no directory', async () => {
+  it('refuses a path that is not a directory', async () => {
     const path = join(directory, 'file');
     await writeFile(path, '');
     await expect(openLmdbLog({ path, createdBy: CREATED_BY })).rejects.toMatchObject({
@@ -30,14 +30,14 @@ describe('openLmdbLog', () => {
     });
   });
 
-  it('refuses a directory whose file is no LMDB file', async () => {
+  it('refuses a directory whose file is not an LMDB file', async () => {
     await writeFile(join(directory, 'data.mdb'), 'not a database'.repeat(1000));
     await expect(openLmdbLog({ path: directory, createdBy: CREATED_BY })).rejects.toMatchObject({
       code: 'LOG_CORRUPT',
     });
   });
 
-  it('refuses another number of partitions than the log was made with, and goes on with the right one', async () => {
+  it('refuses a number of partitions other than that of the existing log, and accepts the right one', async () => {
     const log = await openLmdbLog({ path: directory, createdBy: CREATED_BY, numTrajectoryPartitions: 2 });
     expect(log.numPartitions('trajectories')).toBe(2);
     await log.close();
@@ -61,9 +61,9 @@ describe('openLmdbLog', () => {
   });
 });
 
-/** A limit on file size cuts writes short as a full disk does, and any user can set one; the shell that does is POSIX. */
-describe.skipIf(process.platform === 'win32')('a file that may not grow', () => {
-  it('rejects appends with a retriable error, again and again, and harms nothing acknowledged', async () => {
+/** A limit on the file size makes writes incomplete, as a full disk does, and any user can set it in a POSIX shell. */
+describe.skipIf(process.platform === 'win32')('a log whose file may not grow', () => {
+  it('rejects every append with a retriable error, and keeps the acknowledged records', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'retrace-lmdb-full-'));
     const child = await bundleForChild(new URL('./disk-full-process.contract.ts', import.meta.url));
     try {
@@ -94,7 +94,7 @@ describe.skipIf(process.platform === 'win32')('a file that may not grow', () => 
 });
 
 describe('an idle follow', () => {
-  it('costs less than 2 % of a core', async () => {
+  it('takes less than 2 % of a core', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'retrace-lmdb-idle-'));
     const log = await openLmdbLog({ path: directory, createdBy: CREATED_BY });
     const aborting = new AbortController();

@@ -17,7 +17,7 @@ describeEventLog({
   processModule: new URL('./lmdb-process.contract.ts', import.meta.url),
 });
 
-it('shows another process’s commit to the very next read, even within one turn of the event loop', async () => {
+it('LMDB log: a read sees the commit that another process has just made, even in the same turn of the event loop', async () => {
   const path = await createDirectory();
   const child = await bundleForChild(new URL('./append-once-process.contract.ts', import.meta.url));
   const log = await openLmdbLog({ path, createdBy: 'visibility test' });

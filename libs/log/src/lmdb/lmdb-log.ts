@@ -8,15 +8,13 @@ import { GroupCommit } from '../group-commit.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_MAX_RECORDS,
+  MAX_RECORD_BYTES,
   requireOffset,
   requirePartition,
   requireRecords,
 } from '../log-arguments.js';
 import { toLogError } from './log-errors.js';
 import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partition-store.js';
-
-/** LMDB takes values up to 4 GiB; a larger record than this is a writer's mistake. */
-const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** Limits the duration of a transaction, during which appends wait. */
 const RELEASES_PER_COMMIT = 5_000;
@@ -26,7 +24,7 @@ interface Append {
   readonly records: readonly Uint8Array[];
 }
 
-export interface LmdbLogParts {
+interface LmdbLogParts {
   readonly path: string;
   readonly logId: string;
   readonly maxEventBytes: number;
@@ -41,15 +39,13 @@ export class LmdbLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes = MAX_RECORD_BYTES;
   readonly maxEventBytes: number;
-  private readonly parts: LmdbLogParts;
   private readonly appends: GroupCommit<Append, number>;
   private readonly doorbell: Doorbell;
   private closed: Promise<void> | null = null;
 
-  constructor(parts: LmdbLogParts) {
+  constructor(private readonly parts: LmdbLogParts) {
     this.logId = parts.logId;
     this.maxEventBytes = parts.maxEventBytes;
-    this.parts = parts;
     this.doorbell = new Doorbell(parts.path);
     this.appends = new GroupCommit((group) => this.commit(group));
   }
@@ -64,7 +60,7 @@ export class LmdbLog implements EventLog {
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }> {
     const store = this.store(stream, partition);
-    requireRecords(records, MAX_RECORD_BYTES);
+    requireRecords(records);
     return { firstOffset: await this.appends.submit({ store, records }) };
   }
 

@@ -3,7 +3,7 @@ import { TrajectoryError } from '@retrace/trajectory';
 import { LogError } from '../log-error.js';
 import { toLogError } from './log-errors.js';
 
-/** As the driver throws them: text of `strerror`, number as code. */
+/** Returns an error like those of the driver: the text of `strerror`, and a number as code. */
 function driverError(code: number | string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
@@ -28,19 +28,19 @@ describe('toLogError', () => {
     expect(error.message).toContain('append failed in the event log at data/log');
   });
 
-  it('takes a short write for a full disk when there is no space left', async () => {
+  it('attributes a short write to a full disk when no space is left', async () => {
     expect(await convert(driverError(5, 'Input/output error'), 4096)).toMatchObject({
       code: 'LOG_DISK_FULL',
     });
   });
 
-  it('finds the reason that the driver keeps in a promise', async () => {
+  it('reports the reason that the driver keeps in a promise', async () => {
     const reason = driverError(28, 'No space left on device');
     const error = Object.assign(new Error('Commit failed'), { commitError: Promise.reject(reason) });
     expect(await convert(error)).toMatchObject({ code: 'LOG_DISK_FULL', cause: reason });
   });
 
-  it('leaves our own errors as they are', async () => {
+  it('returns our own errors unchanged', async () => {
     const own = new TrajectoryError('INVALID_ARGUMENT', 'numPartitions is 0; must be ≥ 1');
     expect(await convert(own)).toBe(own);
   });

@@ -33,7 +33,7 @@ describe('release of an LMDB log', () => {
     );
   const offsets = async () => (await log.read('trajectories', 0, 0)).map(({ offset }) => offset);
 
-  it('removes what was named and leaves the other offsets as they are', async () => {
+  it('removes the named records, and keeps the offsets of the others', async () => {
     await append(10);
     expect(await release([2, 4], [6, 7])).toBe(3);
     expect(await offsets()).toEqual([0, 1, 4, 5, 7, 8, 9]);
@@ -43,7 +43,7 @@ describe('release of an LMDB log', () => {
     expect(others).toEqual([]);
   });
 
-  it('keeps the first and the last record, so that no offset is given twice', async () => {
+  it('keeps the first and the last record, so that no offset is assigned twice', async () => {
     await append(10);
     expect(await release([0, 10])).toBe(8);
     expect(await offsets()).toEqual([0, 9]);
@@ -56,7 +56,7 @@ describe('release of an LMDB log', () => {
     expect(await release([0, 11])).toBe(0);
   });
 
-  it('does nothing where nothing is', async () => {
+  it('does nothing where no record is', async () => {
     expect(await release([0, 100])).toBe(0);
     expect(await release()).toBe(0);
     await append(3);
@@ -64,13 +64,13 @@ describe('release of an LMDB log', () => {
     expect(await offsets()).toEqual([0, 1, 2]);
   });
 
-  it('removes more than fits one transaction', async () => {
+  it('removes more records than one transaction may', async () => {
     for (let i = 0; i < 4; i++) await append(4_000);
     expect(await release([1, 12_000], [12_001, 15_999])).toBe(11_999 + 3_998);
     expect(await offsets()).toEqual([0, 12_000, 15_999]);
   });
 
-  it('gives the space to later appends: the file stays as large as it was', async () => {
+  it('frees the space for later appends: the file does not grow', async () => {
     const fill = async () => {
       for (let i = 0; i < 20; i++) await append(500, 1_000);
     };
@@ -82,7 +82,7 @@ describe('release of an LMDB log', () => {
       await release([1, round * 10_000]);
       await fill();
     }
-    // 40 MB went through it; pages come free one transaction later.
+    // 40 MB were appended; pages become free one transaction later.
     expect(await sizeBytes()).toBeLessThan(1.6 * full);
     expect(full).toBeGreaterThan(10_000_000);
   });

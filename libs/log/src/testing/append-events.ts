@@ -3,7 +3,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog } from '../event-log.js';
 import { partitionOf } from '../partitioner.js';
 
-/** Appends the events of one episode to its partition, or control events to theirs; returns the partition and the last offset. */
+/** Appends the events of one episode to its partition, or control events to partition 0 of `control`; returns the partition and the last offset. */
 export async function appendEvents(
   log: EventLog,
   events: readonly AnyEvent[],

@@ -1,10 +1,10 @@
 import { LogError } from '../log-error.js';
 import type { EventLog } from '../event-log.js';
 
-/** What happens to an append: it goes through, is refused before or after it landed, or never settles, landed or not. */
+/** The fate of an append: it succeeds, is refused before or after it landed, or never settles, landed or not. */
 export type Fault = 'none' | 'refused' | 'lostAnswer' | 'hangs' | 'landsAndHangs';
 
-/** A real log whose appends meet faults, as a log that is slow, away, or cut off does. */
+/** Wraps a real log so that its appends fail or hang, like those of a slow or unavailable log. */
 export function faultyLog(log: EventLog, faultOf: () => Fault, delayMs = () => 0): EventLog {
   const refusal = (): LogError => new LogError('LOG_UNREACHABLE', 'the broker is away', { retriable: true });
   const append: EventLog['append'] = async (stream, partition, records) => {

@@ -1,4 +1,4 @@
-/** `target` with some of its methods replaced. */
+/** Returns `target` with some of its methods replaced. */
 export function overriding<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {

@@ -40,7 +40,7 @@ function requireLength(
   for (const name of names) {
     const { length } = columns[name];
     if (length !== expected)
-      throw inconsistent(`${name} has ${length} values; must have one a ${level}, ${expected}`);
+      throw inconsistent(`${name} has ${length} values; must have one per ${level}, ${expected}`);
   }
 }
 

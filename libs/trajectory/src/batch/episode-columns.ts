@@ -1,5 +1,5 @@
 /**
- * The steps of many episodes as flat columns: what the store's reader returns and the batch builder takes.
+ * The steps of many episodes as flat columns. The store's reader returns them and the batch builder takes them.
  *
  * Three levels, each ragged one with its own offsets (row i = [offsets[i], offsets[i + 1])):
  * episode `e` of E → its steps, rows `stepOffsets[e] … stepOffsets[e + 1]` of S → the tokens of step `s`,
@@ -29,9 +29,9 @@ export interface EpisodeColumns {
   readonly actionValid: Uint8Array;
   /** [S] `StepRecorded.keptPrefixTokens`. */
   readonly keptPrefixTokens: Int32Array;
-  /** [S] Temperature that the action was sampled at; NaN where nothing was sampled or it is not known. */
+  /** [S] Temperature that the action was sampled at; NaN where nothing was sampled or it is unknown. */
   readonly temperatures: Float32Array;
-  /** [S] 1 where the action was chosen greedily or among the likeliest tokens alone (top-k, top-p): no sample from the policy. */
+  /** [S] 1 where the action was chosen greedily or only among the likeliest tokens (top-k, top-p), so it is no sample from the policy. */
   readonly greedy: Uint8Array;
   /** [S + 1] into the token level. */
   readonly tokenOffsets: Int32Array;

@@ -145,7 +145,7 @@ describe('buildTokenBatch refuses', () => {
     [
       'a column too short',
       { tokenLogprobs: new Float32Array(11) },
-      'tokenLogprobs has 11 values; must have one a token, 12',
+      'tokenLogprobs has 11 values; must have one per token, 12',
     ],
     ['offsets that end early', { tokenOffsets: Int32Array.of(0, 3, 6, 9, 11) }, 'ends at 11; must end at'],
     [
@@ -267,7 +267,7 @@ describe('buildTokenBatch on any episodes', () => {
     );
   });
 
-  it('gives an episode the same tokens alone as in any batch', () => {
+  it('gives an episode the same tokens by itself as in a batch', () => {
     fc.assert(
       fc.property(episodes, (specs) => {
         const whole = buildTokenBatch(columnsOf(specs));

@@ -41,7 +41,7 @@ export interface FinalSequences {
 const TERMINATED = END_REASONS.indexOf('terminated');
 
 /**
- * Rebuilds the sequences of episodes from what each step appended.
+ * Rebuilds the sequences of episodes from the tokens that each step appended.
  *
  * With c tokens of context so far, a step that kept all c continues the sequence; one that kept k < c starts a new
  * sequence with the first k tokens of the context, copied and not trained again. Token ids are never re-tokenized.
@@ -65,7 +65,7 @@ interface BatchSize {
   readonly numFinalTokens: number;
 }
 
-/** Walks the contexts without copying tokens, and refuses what can't be built. */
+/** Follows the contexts without copying tokens, and refuses columns that can't be built. */
 function countBatch(columns: EpisodeColumns): BatchSize {
   const { stepOffsets, tokenOffsets, keptPrefixTokens, actionMask } = columns;
   let numTokens = 0;

@@ -3,7 +3,7 @@ import { copyBytes } from './copy-bytes.js';
 
 const Tag = { null: 0, false: 1, true: 2, number: 3, text: 4, list: 5, object: 6, array: 7 } as const;
 
-/** Element type and width: columns that differ only in them differ. */
+/** Codes of element types, so that columns that differ only in type or width have different bytes. */
 const ARRAY_CODES: Readonly<Record<string, number>> = {
   Uint8Array: 1,
   Int32Array: 2,
@@ -14,10 +14,10 @@ const ARRAY_CODES: Readonly<Record<string, number>> = {
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 const HEADER_BYTES = 6;
-/** Shorter texts are written a character at a time, which is faster than calling out for them. */
+/** Shorter texts are written character by character, which is faster than a call of `Buffer.write`. */
 const SHORT_TEXT = 48;
 
-/** Values one after the other, each with a tag and its length, so that no two contents give the same bytes. */
+/** Concatenates values, each with a tag and its length, so that no two contents give the same bytes. */
 export class ContentBytes {
   private bytes = Buffer.alloc(4096);
   private length = 0;
@@ -26,12 +26,12 @@ export class ContentBytes {
     this.length = 0;
   }
 
-  /** A view of what was written, which the next `clear` ends. */
+  /** Returns a view of the bytes so far, valid until the next `clear`. */
   written(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** SHA-256 of what was written, 32 bytes. */
+  /** Returns SHA-256 of the bytes so far, 32 bytes. */
   digest(): Buffer {
     return hash('sha256', this.written(), 'buffer');
   }
@@ -45,7 +45,7 @@ export class ContentBytes {
     this.length += numBytes;
   }
 
-  /** False, and nothing written, when a character is not ASCII. */
+  /** Returns false and writes nothing when a character is not ASCII. */
   private shortAscii(text: string, from: number): boolean {
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
@@ -57,7 +57,7 @@ export class ContentBytes {
     return true;
   }
 
-  /** The text whose UTF-8 lies there. */
+  /** Appends a text that is given as UTF-8, the bytes of `source` from `start` to `end`. */
   utf8(source: Uint8Array, start: number, end: number): void {
     this.header(Tag.text, end - start);
     this.reserve(end - start);
@@ -65,7 +65,7 @@ export class ContentBytes {
     this.length += end - start;
   }
 
-  /** What another gave as `written`. */
+  /** Appends the bytes that another `ContentBytes` returned from `written`. */
   append(written: Uint8Array): void {
     this.reserve(written.length);
     copyBytes(written, 0, written.length, this.bytes, this.length);
@@ -75,7 +75,7 @@ export class ContentBytes {
   number(value: number): void {
     this.reserve(9);
     this.bytes[this.length] = Tag.number;
-    // Adding 0 makes −0 the 0 that a wire or a store may turn it into.
+    // Adding 0 turns −0 into 0, as a wire or a store may do.
     this.length = this.bytes.writeDoubleLE(value + 0, this.length + 1);
   }
 

@@ -7,7 +7,7 @@ const step = sampleEpisodeEvent('StepRecorded');
 const checksum = contentChecksum(step);
 
 describe('contentChecksum', () => {
-  it('stays what it was, for ever', () => {
+  it('gives a step its recorded checksum, so stored checksums stay valid', () => {
     expect(checksum).toBe('f7095e36ea4c266578411e3f46ea7ac9');
   });
 
@@ -31,18 +31,18 @@ describe('contentChecksum', () => {
     ['the last bit of a logprob', { tokenLogprobs: step.payload.tokenLogprobs.with(25, -1.5000001) }],
     ['a value inside info', { info: { slipped: true, distanceToGoal: 6 } }],
     ['an empty list and an empty object', { info: [] }],
-  ])('tells apart %s', (_title, change) => {
+  ])('differs for %s', (_title, change) => {
     expect(contentChecksum(sampleEpisodeEvent('StepRecorded', { ...step.payload, ...change }))).not.toBe(
       checksum,
     );
   });
 
-  it('tells apart kinds, episodes and places', () => {
+  it('differs between kinds, episodes and places', () => {
     const all = [...sampleEvents(), sampleEpisodeEvent('StepRecorded', sampleStep({ step: 1 }), 2)];
     expect(new Set(all.map(contentChecksum)).size).toBe(all.length);
   });
 
-  it('is the same before and after the wire', () => {
+  it('is equal before encoding and after decoding', () => {
     for (const event of sampleEvents()) {
       const decoded = decodeEvent(encodeEvent(event));
       expect(decoded.ok && contentChecksum(decoded.event)).toBe(contentChecksum(event));

@@ -2,18 +2,18 @@ import { ContentBytes } from './content-bytes.js';
 import type { AnyEvent, EventKind } from '../events/event.js';
 import { payloadFields } from '../validation/validate-event.js';
 
-/** Measured, not chosen: a step recorded again after a retry differs in these and is still the same step. */
+/** Measured times: a step that is recorded again after a retry differs in them and is still the same step. */
 const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['generationMs', 'environmentMs']);
 
 export const CHECKSUM_BYTES = 16;
 
 /**
- * Identity of a valid event's content, in 32 hex digits: SHA-256, cut to 128 bits, over kind, run, episode, seq and payload.
+ * Identifies the content of a valid event by 32 hex digits: SHA-256, cut to 128 bits, over kind, run, episode, seq and payload.
  *
- * Left out are `occurredAtUs`, the latencies (`generationMs`, `environmentMs`) and where the event lies (`logId`). Fields and
- * keys count in sorted order and arrays by their bytes, so neither the producer nor the wire format matters; fields that are
- * null don't count, so a schema version that adds a nullable field leaves the checksums of earlier events as they are.
- * Two events with one (run, episode, kind, seq) and unlike checksums are a conflict.
+ * `occurredAtUs`, the latencies (`generationMs`, `environmentMs`) and `logId` are left out. Fields and
+ * keys are hashed in sorted order and arrays by their bytes, so neither the producer nor the wire format matters. Fields that are
+ * null are skipped, so a schema version that adds a nullable field does not change the checksums of earlier events.
+ * Two events with the same (run, episode, kind, seq) and different checksums are a conflict.
  */
 export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEvent): string {
   content.clear();
@@ -33,13 +33,13 @@ export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEve
 
 export interface StableField {
   readonly name: string;
-  /** The name as `ContentBytes` has it. */
+  /** The name in the encoding of `ContentBytes`. */
   readonly nameBytes: Uint8Array;
 }
 
 const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
 
-/** The fields of a payload that count, in the order in which they do. */
+/** Returns the fields of a payload that are hashed, in that order. */
 export function stableFields(kind: EventKind): readonly StableField[] {
   let fields = stableFieldsByKind.get(kind);
   if (!fields) {
@@ -58,5 +58,5 @@ function bytesOf(name: string): Uint8Array {
   return Uint8Array.from(bytes.written());
 }
 
-/** One for all, emptied before each use: a checksum is taken without an allocation. */
+/** Used synchronously, so one buffer is shared and a checksum needs no allocation. */
 const content = new ContentBytes();

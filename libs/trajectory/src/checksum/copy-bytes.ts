@@ -1,7 +1,7 @@
-/** Fewer bytes are copied one by one, which is faster than making a view of them. */
+/** Up to so many bytes are copied one by one, which is faster than creating a view. */
 const SHORT = 48;
 
-/** Copies the bytes of `source` from `start` to `end` into `target` from `at` on. */
+/** Copies the bytes of `source` from `start` to `end` into `target` at position `at`. */
 export function copyBytes(
   source: Uint8Array,
   start: number,

@@ -8,7 +8,7 @@ import { findEventProblem } from '../validation/validate-event.js';
 import { decodeEvent, encodeEvent } from './index.js';
 
 describe.each(EVENT_KINDS)('any %s', (kind) => {
-  it('comes back as it was, with its checksum', () => {
+  it('is equal after encoding and decoding, with an equal checksum', () => {
     fc.assert(
       fc.property(anyEvent(kind), (event) => {
         expect(findEventProblem(event)).toBeNull();
@@ -20,7 +20,7 @@ describe.each(EVENT_KINDS)('any %s', (kind) => {
     );
   });
 
-  it('is a dead letter when up to four bytes in a row are changed, wherever they lie', () => {
+  it('is a dead letter when up to four consecutive bytes are changed anywhere', () => {
     // A CRC-32 finds every burst of up to 32 bits.
     const damage = fc
       .uint8Array({ minLength: 1, maxLength: 4 })
@@ -49,11 +49,14 @@ describe('a record', () => {
     expect(decodeEvent(bytes).ok).toBe(true);
   });
 
-  it.each(sampleEvents())('of a $kind is a dead letter when it ends early or late', (event) => {
-    const bytes = encodeEvent(event);
-    for (let length = 0; length < bytes.length; length += 1) {
-      if (decodeEvent(bytes.subarray(0, length)).ok) expect.unreachable(`${length} bytes are enough`);
-    }
-    expect(decodeEvent(Buffer.concat([bytes, Buffer.alloc(1)])).ok).toBe(false);
-  });
+  it.each(sampleEvents())(
+    'of a $kind is a dead letter when bytes are missing or added at its end',
+    (event) => {
+      const bytes = encodeEvent(event);
+      for (let length = 0; length < bytes.length; length += 1) {
+        if (decodeEvent(bytes.subarray(0, length)).ok) expect.unreachable(`${length} bytes are enough`);
+      }
+      expect(decodeEvent(Buffer.concat([bytes, Buffer.alloc(1)])).ok).toBe(false);
+    },
+  );
 });

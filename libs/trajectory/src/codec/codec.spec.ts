@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { AnyEvent } from '../events/event.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { frame } from './frame.js';
-import { decodeEvent, encodeEvent, type DecodedEvent } from './index.js';
+import { decodeEvent, encodeEvent } from './index.js';
+import type { DecodedEvent } from './decode-event.js';
 import { messagePack } from './body/messagepack.js';
 
 const step = sampleEpisodeEvent('StepRecorded');
@@ -19,11 +20,11 @@ function decodeBody(parts: unknown): DecodedEvent {
 }
 
 describe('encodeEvent and decodeEvent', () => {
-  it.each(sampleEvents())('bring back a $kind as it was', (event) => {
+  it.each(sampleEvents())('return an equal $kind', (event) => {
     expect(decodeEvent(encodeEvent(event))).toStrictEqual({ ok: true, event });
   });
 
-  it('bring back steps with any tokens, texts and info', () => {
+  it('return equal steps with any tokens, texts and info', () => {
     const anyText = fc.string({ unit: 'grapheme' });
     const anyStep = fc
       .record({
@@ -50,7 +51,7 @@ describe('encodeEvent and decodeEvent', () => {
     );
   });
 
-  it('keep what only bits tell: NaN, times beyond 32 bits, large seeds', () => {
+  it('keep NaN, times beyond 32 bits and large seeds', () => {
     const event = sampleControlEvent('RunStarted', { seed: Number.MAX_SAFE_INTEGER });
     expect(decodeEvent(encodeEvent(event))).toStrictEqual({ ok: true, event });
     const metrics = decodeEvent(encodeEvent(sampleControlEvent('MetricsLogged')));
@@ -61,7 +62,7 @@ describe('encodeEvent and decodeEvent', () => {
     expect(Buffer.compare(encodeEvent(step), encodeEvent(sampleEpisodeEvent('StepRecorded')))).toBe(0);
   });
 
-  it('leave nothing that points into the record', () => {
+  it('return events that share no memory with the record', () => {
     const bytes = encodeEvent(step);
     const decoded = decodeEvent(bytes);
     bytes.fill(0);

@@ -8,14 +8,14 @@ const MAGIC = [0x52, 0x54, 0x45] as const;
 export const FRAME_HEADER_BYTES = 8;
 
 /** Version of frame and body layout; payload fields have their own version, `schemaVersion`. */
-export const WIRE_VERSION = 1;
+const WIRE_VERSION = 1;
 
 /** Number of parts in a body: the eight fields of the envelope, and the payload. */
 export const NUM_BODY_PARTS = 9;
 
 export type FrameFault = 'NOT_AN_EVENT' | 'UNKNOWN_VERSION' | 'CHECKSUM_MISMATCH';
 
-export type Unframed =
+type Unframed =
   | { readonly ok: true; readonly body: Buffer }
   | { readonly ok: false; readonly code: FrameFault; readonly reason: string };
 

@@ -2,14 +2,14 @@ import type { AnyEvent } from '../events/event.js';
 import { sampleEvents } from '../testing/sample-events.js';
 import { encodeEvent } from './encode-event.js';
 
-/** A record as today's code writes it, named as its golden file: `Kind.vN`. */
+/** A record that the current code writes, with the name of its golden file: `Kind.vN`. */
 export interface GoldenRecord {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly event: AnyEvent;
 }
 
-/** One record of every kind at its current version: what `test/golden/events/generate.mjs` writes where there is none yet. */
+/** Creates one record of every kind at its current version; `test/golden/events/generate.mjs` writes those that are missing. */
 export function goldenRecords(): GoldenRecord[] {
   return sampleEvents().map((event) => ({
     name: `${event.kind}.v${event.schemaVersion}`,
@@ -18,7 +18,7 @@ export function goldenRecords(): GoldenRecord[] {
   }));
 }
 
-/** The event as JSON with typed arrays spelled out: `{ "Float32Array": [0, "NaN"] }`. */
+/** Converts an event to JSON in which typed arrays are objects: `{ "Float32Array": [0, "NaN"] }`. */
 export function goldenJson(event: AnyEvent): unknown {
   const text = JSON.stringify(event, (_key, value: unknown) =>
     ArrayBuffer.isView(value)

@@ -29,7 +29,7 @@ describe('peekEnvelope', () => {
     });
   });
 
-  it('gives null for every record that was cut short or changed', () => {
+  it('returns null for every record that was truncated or changed', () => {
     const bytes = encodeEvent(sampleEpisodeEvent('RewardAssigned'));
     for (let length = 0; length < bytes.length; length++) {
       expect(peekEnvelope(bytes.subarray(0, length)), `${length} bytes`).toBeNull();
@@ -41,7 +41,7 @@ describe('peekEnvelope', () => {
     }
   });
 
-  it('gives null for bodies of another make', () => {
+  it('returns null for bodies of another form', () => {
     const id = Buffer.alloc(16);
     const bodies: unknown[] = [
       null,

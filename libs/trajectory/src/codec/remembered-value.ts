@@ -2,11 +2,11 @@ import { ContentBytes } from '../checksum/content-bytes.js';
 import { messagePack } from './body/messagepack.js';
 
 /**
- * A value that is mostly the same from record to record: decoded anew only where its bytes are others than the last ones.
- * One that breaks a rule is not remembered.
+ * Decodes a value that is mostly the same from record to record; it is decoded again only when its bytes differ from the last ones.
+ * A value that breaks a rule is not remembered.
  */
 export class RememberedValue<T> {
-  /** JSON, when it was asked for. */
+  /** JSON of the value, once `json` was read. */
   private text: string | null = null;
   private source: Buffer = Buffer.alloc(0);
   private content: Uint8Array = Buffer.alloc(0);
@@ -14,7 +14,7 @@ export class RememberedValue<T> {
 
   constructor(private readonly isValid: (value: unknown) => boolean) {}
 
-  /** The value whose MessagePack lies there; false when it breaks its rule. */
+  /** Reads the value in MessagePack from `start` to `end`; false when it breaks its rule. */
   read(body: Buffer, start: number, end: number): boolean {
     if (this.known !== null && areSame(this.source, body, start, end)) return true;
     this.known = null;
@@ -29,13 +29,13 @@ export class RememberedValue<T> {
     return true;
   }
 
-  /** Of the last `read`, which found it valid. */
+  /** The value of the last `read`, which must have returned true. */
   get value(): T {
     if (this.known === null) throw new Error('no value was read');
     return this.known.value;
   }
 
-  /** The value as `ContentBytes` has it; none where it is null. */
+  /** The value in the encoding of `ContentBytes`; empty for null. */
   get contentBytes(): Uint8Array {
     return this.content;
   }
@@ -45,7 +45,7 @@ export class RememberedValue<T> {
   }
 }
 
-/** Text that is mostly the same from record to record. */
+/** Decodes a text that is mostly the same from record to record. */
 export class RememberedText {
   private source: Buffer = Buffer.alloc(0);
   value = '';
@@ -57,7 +57,7 @@ export class RememberedText {
   }
 }
 
-/** Whether the bytes from `start` to `end` are these. */
+/** Whether the bytes from `start` to `end` equal `known`. */
 export function areSame(known: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (known.length !== end - start) return false;
   for (let i = 0; i < known.length; i++) if (known[i] !== bytes[start + i]) return false;

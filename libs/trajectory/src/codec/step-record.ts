@@ -10,7 +10,7 @@ import { areSame, RememberedText, RememberedValue } from './remembered-value.js'
 
 export type StepField = keyof StepRecorded;
 
-/** How a field lies in the body, after a null where there may be one. */
+/** Encoding of a field in the body, where it is not null. */
 type Form = 'text' | 'label' | 'flag' | 'number' | 'column' | 'value';
 
 const FORMS: Readonly<Record<StepField, Form>> = {
@@ -58,14 +58,14 @@ export class FieldPlace {
   readonly form: Form;
   readonly isNullable: boolean;
   isNull = false;
-  /** Of its value, in the body. */
+  /** Range of its value in the body. */
   start = 0;
   end = 0;
-  /** Of a number; 1 or 0 of a flag. */
+  /** Value of a number; 1 or 0 for a flag. */
   number = 0;
-  /** Of a column that is not null. */
+  /** The column, unless it is null. */
   packed: PackedColumn | null = null;
-  /** The step in which it was met. */
+  /** Number of the record that had the field last. */
   metIn = 0;
 
   constructor(readonly name: StepField) {
@@ -76,10 +76,10 @@ export class FieldPlace {
 }
 
 /**
- * A step read where it lies, in the bytes of its record: no event object, no string and no array is made that nobody needs.
+ * Reads a step in place, from the bytes of its record, and creates no event object, and no string or array that is not needed.
  *
- * It reads the current schema version, in any order of fields. Every rule is checked here but those over the elements of columns and
- * over several fields. Anything it is not sure of it leaves to `decodeEvent`, which says what is wrong where something is.
+ * It reads the current schema version, with fields in any order, and checks every rule except those between fields and over the
+ * elements of columns. Whatever it is not sure of it leaves to `decodeEvent`, which also finds the reason.
  */
 export class StepRecord {
   readonly schemaVersion = SCHEMA_VERSIONS[KIND];
@@ -87,7 +87,7 @@ export class StepRecord {
   episodeId = '';
   seq = 0;
   occurredAtUs = 0;
-  /** Where the 16 bytes of the event's id lie in `body`. */
+  /** Position of the event id's 16 bytes in `body`. */
   eventIdAt = 0;
   readonly fields = newFields();
   readonly rewardNames = new RememberedValue<readonly string[]>(isFine('rewardNames'));
@@ -100,19 +100,19 @@ export class StepRecord {
 
   private readonly reader = new BodyReader();
   private readonly places = Object.values<FieldPlace>(this.fields);
-  /** In the order in which the last record had them, and most probably the next one has. */
+  /** Fields in the order of the last record, which is most probably that of the next one. */
   private readonly order = [...this.places];
   private numRead = 0;
   private runBytes = Buffer.alloc(0);
   private episodeBytes = Buffer.alloc(0);
-  /** What the event's id is made of. */
+  /** Buffer for the text that the event's id is a hash of. */
   private readonly key = Buffer.alloc(160);
 
   get body(): Buffer {
     return this.reader.body;
   }
 
-  /** Reads a record; false where it is not plainly a valid step of the current version. What was read before is gone. */
+  /** Reads a record, in place of the one before; false when it is not certainly a valid step of the current version. */
   read(bytes: Uint8Array): boolean {
     const unframed = unframe(bytes);
     if (!unframed.ok) return false;
@@ -121,12 +121,12 @@ export class StepRecord {
     try {
       return this.readEnvelope() && this.readPayload() && this.reader.isWhole && this.readValues();
     } catch {
-      // Columns and values of another make; the full decoder says what they lack.
+      // The columns or values have another form; the full decoder finds the reason.
       return false;
     }
   }
 
-  /** A value that is remembered, by its field. */
+  /** Returns the remembered value of a field. */
   remembered(field: 'rewardNames' | 'info' | 'sampling'): RememberedValue<unknown> {
     return this[field];
   }
@@ -154,13 +154,13 @@ export class StepRecord {
     return !reader.hasFailed && isNatural(this.seq) && isNatural(this.occurredAtUs) && this.hasItsId();
   }
 
-  /** Any 16 bytes are an id. */
+  /** Reads an id, which may be any 16 bytes. */
   private readId(): boolean {
     this.reader.uuid();
     return !this.reader.hasFailed && this.reader.start < this.reader.end;
   }
 
-  /** As `episodeEventId` has it. */
+  /** Whether the event id is the one that `episodeEventId` gives. */
   private hasItsId(): boolean {
     const { key, eventIdAt, body } = this;
     let at = key.write(`event/${this.runId}/`, 0, 'latin1');
@@ -189,7 +189,7 @@ export class StepRecord {
     return !reader.hasFailed;
   }
 
-  /** The field whose name the reader has just read, the i-th of the payload. */
+  /** Finds the field whose name the reader has just read, the i-th of the payload. */
   private placeAt(i: number): FieldPlace | null {
     const { body, start, end } = this.reader;
     const expected = this.order[i];

@@ -1,9 +1,9 @@
 import type { EventKind } from '../events/event.js';
 
-/** Turns a payload of one schema version into one of the next. Gets what the wire held, so it trusts no field. */
+/** Turns a payload of one schema version into one of the next. The payload is not validated yet, so any field may be missing. */
 export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
-/** Per kind, from version 1 on: entry i lifts version i + 1 to i + 2. A kind that never changed has none. */
+/** Upcasters by kind, from version 1 on: entry i lifts version i + 1 to i + 2. A kind that never changed has none. */
 export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster[]>>>;
 
 /** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
@@ -11,7 +11,7 @@ export const UPCASTERS: UpcasterTable = {
   UpdateApplied: [(payload) => ({ ...payload, episodeRewards: null })],
 };
 
-/** The payload lifted from `version` to the current version of its kind. */
+/** Lifts a payload from `version` to the current version of its kind. */
 export function upcast(
   kind: EventKind,
   version: number,

@@ -47,9 +47,9 @@ export interface RunEnded {
   readonly numUpdates: number;
 }
 
-/** Groups that were closed together, as columns: one event a round, however many groups it has. `fold/closed-group.ts` takes them apart. */
+/** Groups that were closed together, as columns: one event a round, however many groups it has. `closedGroups` separates them. */
 export interface GroupsClosed {
-  /** Collection round, from 0: groups of one round were planned together. Training rounds count on their own; evaluation groups carry the policy version. */
+  /** Collection round, from 0: groups of one round were planned together. Training rounds have their own count; evaluation groups have the policy version here. */
   readonly round: number;
   readonly split: Split;
   /** `complete`: all members sealed; `deadline`: with the members that arrived; `abandoned`: none may be sampled. */
@@ -105,8 +105,8 @@ export interface UpdateApplied {
   readonly weights: CheckpointFile;
   readonly optimizer: CheckpointFile;
   /**
-   * [E] Total reward of each episode of the plan under the plan's reward version, as the update used it: what a judge says later
-   * is not in it. NaN = missing, the episode was left out. Null where rewards play no part (imitation), and in commits of
+   * [E] Total reward of each episode of the plan under the plan's reward version, as the update used it, without later
+   * scores of judges. NaN = missing, the episode was left out. Null where rewards play no part (imitation), and in commits of
    * schema version 1.
    */
   readonly episodeRewards: Float64Array | null;
@@ -122,7 +122,7 @@ export interface PolicyPublished {
   readonly updateNumber: number;
   readonly epoch: number;
   readonly weights: CheckpointFile;
-  /** Hash of architecture and tokenizer: two versions of one model differ in weights alone. */
+  /** Hash of architecture and tokenizer: versions of one model differ only in weights. */
   readonly modelHash: string;
 }
 
@@ -138,7 +138,7 @@ export interface TrainerClaimed {
 export interface CollectorClaimed {
   /** 0 … numShares − 1. A share has one holder at a time, and its newest claim replaces the one before. */
   readonly shareIndex: number;
-  /** The same for all collectors that work at once. */
+  /** Equal for all collectors that work at the same time. */
   readonly numShares: number;
   readonly split: Split;
   readonly trainable: boolean;
@@ -169,8 +169,8 @@ export interface RetentionApplied {
 }
 
 /**
- * Takes a run out of the store, and out of the log as far as the log can let go of records. What lies behind the ends stays: a
- * run that was deleted may be imported again.
+ * Deletes a run from the store, and from the log as far as the log can release records. Records after the ends stay, because a
+ * deleted run may be imported again.
  */
 export interface RunDeleted {
   /** Records of the run before this offset of stream `control` are deleted. */

@@ -18,19 +18,19 @@ export interface EpisodeStarted {
   /** Place of the episode in its group, 0 … groupSize − 1. */
   readonly groupMember: number;
   readonly environment: string;
-  /** What the environment was reset with (task parameters). */
+  /** Task parameters that the environment was reset with. */
   readonly task: Json;
   readonly environmentSeed: number;
   readonly samplingSeed: number;
   readonly split: Split;
-  /** Who acts: `policy` (the run's policy), `expert`, `random`, or the name of an external agent. */
+  /** The actor: `policy` (the run's policy), `expert`, `random`, or the name of an external agent. */
   readonly agent: string;
   /** The step this episode was forked from. */
   readonly forkedFrom: { readonly episodeId: string; readonly step: number } | null;
 }
 
 /**
- * Token columns of a step, all equally long: what this step appended to the context
+ * Token columns of a step, all equally long: the tokens that this step appended to the context
  * (observation/template tokens first, then action tokens).
  */
 export interface StepTokenColumns {
@@ -65,7 +65,7 @@ export interface StepRecorded extends StepTokenColumns {
   /** The action as the environment understood it; null when it could not be parsed. */
   readonly parsedAction: string | null;
   readonly actionValid: boolean;
-  /** What the environment says identifies its state (GiGPO); null when it offers none. Never prompt text. */
+  /** Identifies the state of the environment, according to the environment (GiGPO); null when it offers none. Never prompt text. */
   readonly anchor: string | null;
   /** Missing (null) is not zero. */
   readonly reward: number | null;
@@ -74,13 +74,13 @@ export interface StepRecorded extends StepTokenColumns {
   readonly terminated: boolean;
   readonly truncated: boolean;
   readonly info: Json;
-  /** How many tokens of the episode's context so far this step's prompt kept; fewer than all = a new sequence starts. */
+  /** Number of tokens of the episode's context so far that this step's prompt kept; fewer than all = a new sequence starts. */
   readonly keptPrefixTokens: number;
   readonly sampling: SamplingParameters | null;
   readonly engine: string;
   readonly model: string;
   readonly tokenizerHash: string;
-  /** What `tokenLogprobs` are: after the sampling transform, before it, or absent. */
+  /** Whether `tokenLogprobs` are after the sampling transform, before it, or absent. */
   readonly logprobMode: 'processed' | 'raw' | 'none';
   readonly generationMs: number;
   readonly environmentMs: number;
@@ -93,7 +93,7 @@ export type EndReason = 'terminated' | 'truncated' | 'abandoned';
 /** Seals the episode's steps. */
 export interface EpisodeEnded {
   readonly endReason: EndReason;
-  /** Why, in words, for abandoned episodes; '' otherwise. */
+  /** Reason in words for abandoned episodes; '' otherwise. */
   readonly endDetail: string;
   /** Observation after the last action: V(s_T) needs it when truncated. */
   readonly finalObservation: string;

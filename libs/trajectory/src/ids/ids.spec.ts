@@ -33,7 +33,7 @@ describe('newRunId', () => {
 });
 
 describe('episodeIdFor', () => {
-  it('gives the id that it gave before', () => {
+  it('returns the same id for the same run and ordinal', () => {
     // Golden, from a second implementation in Python: a collector that restarts, in any later version, must find its episodes again.
     expect(episodeIdFor({ runId: RUN_ID, ordinal: 0 })).toBe('01936d00-0000-8000-8000-00998c64f6f6');
     expect(episodeIdFor({ runId: RUN_ID, ordinal: MAX_EPISODE_ORDINAL })).toBe(
@@ -61,7 +61,7 @@ describe('episodeIdFor', () => {
     expect(last < episodeIdFor({ runId: later, ordinal: 0 })).toBe(true);
   });
 
-  it('tells its ordinal again, and ids of others by null', () => {
+  it('can be turned back into its ordinal; ids of other runs give null', () => {
     fc.assert(
       fc.property(ordinal, (value) => {
         expect(episodeOrdinal(RUN_ID, episodeIdFor({ runId: RUN_ID, ordinal: value }))).toBe(value);
@@ -92,7 +92,7 @@ describe('episodeEventId', () => {
     kind: 'StepRecorded',
   } as const;
 
-  it('is the same for the same event, and another when any part of its key is', () => {
+  it('is equal for the same key, and differs when any part of the key differs', () => {
     const ids = [
       key,
       { ...key, runId: newRunId() },

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { TrajectoryError } from '../trajectory-error.js';
-import type { EpisodeEventKind } from '../events/event.js';
+import type { EpisodeEventKind, RetraceEvent } from '../events/event.js';
 import { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
 
-/** Most episodes that ids can tell apart in one run. */
+/** Highest ordinal of an episode in a run. */
 export const MAX_EPISODE_ORDINAL = 0xffff_ffff;
 
-/** Where ids take time and chance from; replaced in tests. */
+/** Time and randomness for ids; replaced in tests. */
 export interface IdSource {
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: () => number;
@@ -15,18 +15,18 @@ export interface IdSource {
 
 const systemSource: IdSource = { nowMs: Date.now, randomBytes };
 
-/** A new run id: UUIDv7, so that ids of later runs sort after those of earlier ones (RFC 9562, 5.7). */
+/** Creates a run id: UUIDv7, so that ids of later runs sort after those of earlier ones (RFC 9562, 5.7). */
 export function newRunId(source: IdSource = systemSource): string {
   return uuidV7(source);
 }
 
-/** A new control event id (UUIDv7): minted once an event and kept through retries of its append. */
+/** Creates a control event id (UUIDv7); create one per event and keep it through retries of its append. */
 export function newControlEventId(source: IdSource = systemSource): string {
   return uuidV7(source);
 }
 
 /**
- * The id of the `ordinal`-th episode of a run, the same whenever it is asked for.
+ * Returns the id of the `ordinal`-th episode of a run, always the same.
  *
  * A UUIDv8 (RFC 9562, 5.8): 48 bits of the run's start time, 32 bits ordinal, 42 bits hash of both. So ids sort by run
  * start, then by ordinal, and a collector that restarts gives an episode the id it had.
@@ -57,7 +57,7 @@ export function episodeIdFor({
   return uuidFromBytes(bytes);
 }
 
-/** The ordinal that an episode's id was made of; null where the id has another form, or another start time than the run's. */
+/** Returns the ordinal in an episode's id; null when the id has another form, or another start time than the run's. */
 export function episodeOrdinal(runId: string, episodeId: string): number | null {
   // Time of the run's start, then version 8 and the ordinal's high bits: xxxxxxxx-xxxx-8ooo-…
   if (episodeId.length !== 36 || !episodeId.startsWith(`${runId.slice(0, 14)}8`)) return null;
@@ -66,20 +66,15 @@ export function episodeOrdinal(runId: string, episodeId: string): number | null 
   return high * 2 ** 20 + ((low >>> 10) & 0xf_ffff);
 }
 
-/** What identifies an event inside its episode. */
-export interface EpisodeEventKey {
-  readonly runId: string;
-  readonly episodeId: string;
-  readonly seq: number;
-  readonly kind: EpisodeEventKind;
-}
+/** Identifies an event of an episode. */
+export type EpisodeEventKey = Pick<RetraceEvent<EpisodeEventKind>, 'runId' | 'episodeId' | 'seq' | 'kind'>;
 
 let lastKey: EpisodeEventKey = { runId: '', episodeId: '', seq: -1, kind: 'EpisodeStarted' };
 let lastEventId = '';
 
 /**
- * The id of an episode event: a UUIDv8 of SHA-256 over its key, so that a retried event keeps its id. The last one is kept: an
- * event is checked right after it was made.
+ * Returns the id of an episode event: a UUIDv8 of SHA-256 over its key, so that a retried event keeps its id. The last id is
+ * remembered, because an event is validated right after it was created.
  */
 export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey): string {
   const isLast =
@@ -93,7 +88,7 @@ export function episodeEventId({ runId, episodeId, seq, kind }: EpisodeEventKey)
   return lastEventId;
 }
 
-/** The first 128 bits of a hash in hexadecimal, with version and variant in place of the bits there. */
+/** Formats the first 128 bits of a hexadecimal hash, with version and variant in their places. */
 function uuidV8(hex: string): string {
   const variant = (0b1000 | (parseInt(hex[16], 16) & 0b11)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -2,10 +2,8 @@ const HYPHEN = 0x2d;
 const TEXT_LENGTH = 36;
 const NUM_BYTES = 16;
 
-/** Before which bytes a hyphen stands. */
-const HYPHEN_BEFORE: ReadonlySet<number> = new Set([4, 6, 8, 10]);
-/** Where the two digits of each byte stand in the text. */
-const DIGITS_AT = digitPositions();
+/** Position in the text of the first digit of each byte. */
+const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const HYPHENS_AT = [8, 13, 18, 23] as const;
 
 /** Value of a lower-case hexadecimal digit by its character code; −1 for anything else. */
@@ -29,7 +27,7 @@ export function uuidToBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
-/** Writes the 16 bytes of a valid UUID. */
+/** Writes the 16 bytes of a valid UUID at position `at`. */
 export function writeUuid(target: Uint8Array, at: number, uuid: string): void {
   for (let i = 0; i < NUM_BYTES; i += 1) {
     const digits = DIGITS_AT[i];
@@ -37,7 +35,7 @@ export function writeUuid(target: Uint8Array, at: number, uuid: string): void {
   }
 }
 
-/** @param bytes 16 of them */
+/** Formats 16 bytes as a lower-case UUID. */
 export function uuidFromBytes(bytes: Uint8Array): string {
   for (let i = 0; i < NUM_BYTES; i += 1) {
     scratch[DIGITS_AT[i]] = HEX_DIGITS[bytes[i] >> 4];
@@ -48,13 +46,4 @@ export function uuidFromBytes(bytes: Uint8Array): string {
 
 function isDigit(code: number): boolean {
   return code < 128 && HEX_VALUES[code] >= 0;
-}
-
-function digitPositions(): readonly number[] {
-  let at = 0;
-  return Array.from({ length: NUM_BYTES }, (_, i) => {
-    if (HYPHEN_BEFORE.has(i)) at += 1;
-    at += 2;
-    return at - 2;
-  });
 }

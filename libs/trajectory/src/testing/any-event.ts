@@ -3,9 +3,9 @@ import type { AnyEvent, EventKind, PayloadOf } from '../events/event.js';
 import { isEpisodeEventKind } from '../events/event-kinds.js';
 import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
 
-/** Valid events of every kind with any content that the rules of `validation/` leave open: what property tests draw from. */
+/** Random valid events of every kind, for property tests: any content that the rules of `validation/` allow. */
 
-/** Objects as JSON gives them, with the ordinary prototype. */
+/** Objects with the ordinary prototype, as from JSON. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record(model, { noNullPrototype: true });
 const text = fc.string({ unit: 'grapheme', maxLength: 30 });
@@ -39,7 +39,7 @@ const versionRange = fc
   .tuple(int32, int32)
   .map(([a, b]) => ({ policyVersionMin: Math.min(a, b), policyVersionMax: Math.max(a, b) }));
 
-/** Columns of up to 60 tokens, of which any may be the policy's. */
+/** Columns of up to 60 tokens, any of which the policy may have sampled. */
 const tokenColumns = fc
   .array(
     record({
@@ -319,7 +319,7 @@ export function anyEvent(kind: EventKind): fc.Arbitrary<AnyEvent> {
     });
 }
 
-/** Where in its episode an event of that content stands. */
+/** Place in the episode of an event with this content. */
 function placeOf(kind: EventKind, payload: object, otherwise: number): number {
   if (kind === 'EpisodeStarted') return 0;
   if ('step' in payload && kind === 'StepRecorded') return Number(payload.step) + 1;

@@ -40,7 +40,7 @@ export interface EpisodeSpec extends RunIds, Time {
   readonly steps?: readonly StepRecorded[];
   /** Fields of the start that differ: by default two episodes form a group. */
   readonly started?: Partial<EpisodeStarted>;
-  /** Fields of the end that differ from what follows from the steps. */
+  /** Fields of the end that differ from the totals of the steps. */
   readonly ended?: Partial<EpisodeEnded>;
   /** Time from one event to the next, microseconds; default 0. */
   readonly intervalUs?: number;

@@ -130,7 +130,7 @@ export const EPISODE_CHECKS: Checks<EpisodePayloads> = {
 export type CheckedStep = StepTokenColumns &
   Pick<StepRecorded, 'step' | 'rewardNames' | 'rewardValues' | 'keptPrefixTokens' | 'logprobMode'>;
 
-/** The first broken rule between fields of a step, or among the elements of its columns; null when there is none. */
+/** Finds the first broken rule between fields of a step, or among the elements of its columns; null when there is none. */
 export function checkStepRecorded({
   seq,
   payload,

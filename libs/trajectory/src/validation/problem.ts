@@ -15,7 +15,7 @@ export type Checks<Payloads> = {
   readonly [K in keyof Payloads & EventKind]?: (event: RetraceEvent<K>) => Problem | null;
 };
 
-/** The problem as one sentence. */
+/** Describes a problem in one sentence. */
 export function describeProblem({ field, value, rule }: Problem): string {
   return `${field} is ${showValue(value)}; ${rule}`;
 }
@@ -34,7 +34,7 @@ function showValue(value: unknown): string {
 
 type Lengths = Readonly<Record<string, { readonly length: number }>>;
 
-/** A problem unless two fields of a payload, each given by its name, are equally long. */
+/** Returns a problem unless two fields of a payload, each given by its name, are equally long. */
 export function findLengthProblem(field: Lengths, other: Lengths): Problem | null {
   const [[name, { length }]] = Object.entries(field);
   const [[otherName, { length: expected }]] = Object.entries(other);
@@ -43,7 +43,7 @@ export function findLengthProblem(field: Lengths, other: Lengths): Problem | nul
   return { field: `payload.${name}.length`, value: length, rule };
 }
 
-/** A problem unless min ≤ max; −1 says that no policy of this run sampled, so both must be −1 or none. */
+/** Returns a problem unless min ≤ max; −1 means that no policy of this run sampled, so either both are −1 or neither is. */
 export function findVersionRangeProblem(
   { policyVersionMin, policyVersionMax }: Pick<EpisodeEnded, 'policyVersionMin' | 'policyVersionMax'>,
   field: string,

@@ -1,10 +1,10 @@
 import { isUuid } from '../ids/uuid.js';
 import type { Problem } from './problem.js';
 
-/** Checks one value that was found at `field`; null when it is fine. */
+/** Checks the value at the path `field`; null when it is valid. */
 export type Rule = (value: unknown, field: string) => Problem | null;
 
-/** One rule a field: a field without a rule does not compile. */
+/** One rule per field; a field without a rule does not compile. */
 export type FieldRules<T> = { readonly [Field in keyof T]-?: Rule };
 
 /** The rules of every field of several payloads. */
@@ -14,13 +14,13 @@ function rule(isFine: (value: unknown) => boolean, text: string): Rule {
   return (value, field) => (isFine(value) ? null : { field, value, rule: text });
 }
 
-/** ES2024's method, which Node 20 has and the ES2023 typings don't. */
+/** ES2024's method, which Node 20 has and the ES2023 typings lack. */
 type WellFormedString = string & { isWellFormed(): boolean };
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && (value as WellFormedString).isWellFormed();
 
-/** Text that UTF-8 can carry: half a surrogate pair would come back as another character. */
+/** Requires text that UTF-8 can encode: half a surrogate pair would be decoded as another character. */
 export const text = rule(isText, 'must be text without lone surrogates');
 export const nonEmptyText = rule((value) => isText(value) && value !== '', 'must be non-empty text');
 export const flag = rule((value) => typeof value === 'boolean', 'must be true or false');
@@ -62,7 +62,7 @@ export function oneOf(...values: readonly string[]): Rule {
 export function nullable(inner: Rule): Rule {
   return (value, field) => {
     const problem = value === null ? null : inner(value, field);
-    // A problem further in is one of a value that is there.
+    // A problem of a nested field belongs to a value that is not null.
     if (problem === null || problem.field !== field) return problem;
     return { ...problem, rule: problem.rule.replace(/^must be/, 'must be null or') };
   };
@@ -70,7 +70,7 @@ export function nullable(inner: Rule): Rule {
 
 type TypedArrayClass = typeof Int32Array | typeof Uint8Array | typeof Float32Array | typeof Float64Array;
 
-/** Exactly this class: a Node `Buffer` is a `Uint8Array` to `instanceof`, but not to the codec. */
+/** Requires exactly this class: a Node `Buffer` is a `Uint8Array` to `instanceof`, but not to the codec. */
 export function typedArray(arrayClass: TypedArrayClass): Rule {
   return rule(
     (value) => ArrayBuffer.isView(value) && value.constructor === arrayClass,
@@ -89,18 +89,18 @@ export function listOf(element: Rule): Rule {
   };
 }
 
-/** A plain object with exactly these fields: a field more would be a schema change without a new version. */
+/** Requires a plain object with exactly these fields: an extra field would be a schema change without a new version. */
 export function objectOf<T>(rules: FieldRules<T>): Rule {
   const fields = Object.entries<Rule>(rules as Record<string, Rule>);
   return (value, field) => {
     if (!isPlainObject(value)) return { field, value, rule: 'must be an object' };
     for (const [name, fieldRule] of fields) {
-      // The path is put together only for a problem: an event has dozens of fields, and nearly all are fine.
+      // The path is built only for a problem: an event has dozens of fields, and nearly all are valid.
       const problem = fieldRule(value[name], name);
       if (problem !== null) return { ...problem, field: `${field}.${problem.field}` };
     }
     const names = Object.keys(value);
-    // Every field passed its rule, so it is there: as many names as fields means none more.
+    // Every field passed its rule and so exists; equal counts mean that there is no extra field.
     if (names.length === fields.length) return null;
     for (const name of names) {
       if (!Object.hasOwn(rules as object, name)) {
@@ -117,7 +117,7 @@ export function objectOf<T>(rules: FieldRules<T>): Rule {
 
 const MAX_JSON_DEPTH = 100;
 
-/** What `JSON.stringify` and back would leave as it is. */
+/** Requires a value that survives `JSON.stringify` and `JSON.parse` unchanged. */
 export const json: Rule = (value, field) => findJsonProblem(value, field, 0);
 
 function findJsonProblem(value: unknown, field: string, depth: number): Problem | null {

@@ -5,12 +5,12 @@ import type { Problem } from './problem.js';
 const LOGPROB_TOLERANCE = 1e-3;
 
 /**
- * The first broken rule among the token columns of a step, or null:
+ * Finds the first broken rule among the token columns of a step, or null:
  *
- * - all columns that are there are as long as `tokenIds`, which are ≥ 0;
+ * - all columns that are not null are as long as `tokenIds`, which are ≥ 0;
  * - `actionMask` is 0 or 1, and no 0 follows a 1 (observation tokens first, then action tokens);
  * - `tokenLogprobs` are 0 where not sampled; where sampled, finite and ≤ 0, or NaN for missing;
- * - `tokenRawLogprobs` and `tokenEntropies` likewise, except that NaN may stand anywhere (entropies are ≥ 0);
+ * - `tokenRawLogprobs` and `tokenEntropies` likewise, except that NaN is allowed anywhere (entropies are ≥ 0);
  * - `tokenPolicyVersions` are ≥ −1.
  */
 export function findTokenColumnProblem(columns: StepTokenColumns): Problem | null {

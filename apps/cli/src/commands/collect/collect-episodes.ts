@@ -5,7 +5,7 @@ import { PatientLog, ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { formatFigure } from '../../run/run-progress.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
@@ -15,7 +15,7 @@ interface CollectOptions extends CommonOptions {
   readonly policy: string;
   readonly episodes: number;
   readonly seed: number;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 /** Collects episodes as a run of their own and prints how they went. */

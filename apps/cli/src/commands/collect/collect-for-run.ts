@@ -1,6 +1,6 @@
 import type { CommonOptions } from '../../options.js';
 import { chooseRunOn } from '../../run/begin-or-choose-run.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
 interface CollectForRunOptions extends CommonOptions {
@@ -8,7 +8,7 @@ interface CollectForRunOptions extends CommonOptions {
   readonly run: string;
   /** Such as `1/3`; '' for a collector that works by itself. */
   readonly share: string;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 /** Runs a collector in this process for a run in the log that the environment names, until the run ends. */

@@ -20,7 +20,7 @@ import type { EventLog } from '@retrace/log';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import { TrajectoryReader, type StoreClient } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
@@ -37,7 +37,7 @@ interface EvaluationRequest {
   readonly minEffectiveEpisodes?: number;
   readonly maxEpisodes: number;
   readonly seed: number;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 export interface EvaluationReport extends PolicyEvaluation {

@@ -2,7 +2,7 @@ import { nearNames } from '@retrace/algorithms/registry';
 import { POLICY_ESTIMATORS, type PolicyEstimator } from '@retrace/trainer';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import { withStore } from '../../services/store-session.js';
 import { evaluateStoredPolicy } from './evaluate-stored-policy.js';
 import { printEvaluation } from './print-evaluation.js';
@@ -17,7 +17,7 @@ interface EvaluateOptions extends CommonOptions {
   readonly minEffective: number;
   readonly episodes: number;
   readonly seed: number;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 /**

@@ -6,7 +6,7 @@ import { REPLAY_TOLERANCE, replayUpdate, type ReplayResult } from '@retrace/trai
 import { TrajectoryReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -16,7 +16,7 @@ interface ReplayOptions extends CommonOptions {
   /** Run id, or `latest` for the newest run that has an update. */
   readonly run: string;
   readonly update: number;
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 interface ReplayReport extends ReplayResult {

@@ -12,7 +12,7 @@ import { openBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
-import type { BackendName } from '../../server/role-definitions.js';
+import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 
@@ -23,7 +23,7 @@ interface SavePolicyOptions extends CommonOptions {
   /** Whether to write only the adapters. */
   readonly adapter?: true;
   readonly dtype: 'float32' | 'bfloat16';
-  readonly backend?: BackendName;
+  readonly backend?: BackendChoice;
 }
 
 interface SavedPolicy {

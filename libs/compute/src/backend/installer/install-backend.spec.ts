@@ -66,7 +66,7 @@ class FakeSteps implements BuildSteps {
 const cpu: TensorflowBuild = { version: '2.21.0', variant: 'cpu' };
 
 describe('installBackend', () => {
-  it('installs once, and finds it from then on', async () => {
+  it('installs once, and then finds the installation', async () => {
     const cacheDirectory = await temporaryDirectory();
     const steps = new FakeSteps();
     const installed = await installWith(steps, cpu, { cacheDirectory });
@@ -91,7 +91,7 @@ describe('installBackend', () => {
     },
   );
 
-  it('compiles the ops alone when they are missing from an installation', async () => {
+  it('compiles only the ops when an installation lacks them', async () => {
     const cacheDirectory = await temporaryDirectory();
     const steps = new FakeSteps();
     const { directory } = await installWith(steps, cpu, { cacheDirectory });
@@ -100,7 +100,7 @@ describe('installBackend', () => {
     expect(steps.counts).toEqual({ download: 1, unpack: 1, compile: 1, test: 1, compileOps: 2 });
   });
 
-  it('installs without the ops, and says so, when they do not compile', async () => {
+  it('installs without the ops, and reports that, when they do not compile', async () => {
     const cacheDirectory = await temporaryDirectory();
     const steps = new FakeSteps();
     steps.failAt = 'compileOps';
@@ -110,7 +110,7 @@ describe('installBackend', () => {
     expect(await findInstallation(cacheDirectory, cpu)).not.toBeNull();
   });
 
-  it('lets one of several install, and the others find it', async () => {
+  it('lets one of several processes install, and the others wait for it', async () => {
     const cacheDirectory = await temporaryDirectory();
     const steps = new FakeSteps();
     const installations = await Promise.all([1, 2, 3].map(() => installWith(steps, cpu, { cacheDirectory })));
@@ -142,7 +142,7 @@ describe('installBackend', () => {
     expect(await findInstallation(cacheDirectory, { version: '2.20.0', variant: 'cpu' })).toBeNull();
   });
 
-  it('clears away what a killed build left', async () => {
+  it('removes the directory of a killed build', async () => {
     const cacheDirectory = await temporaryDirectory();
     await mkdir(join(cacheDirectory, 'backends', '.building-killed'), { recursive: true });
     await installWith(new FakeSteps(), cpu, { cacheDirectory });
@@ -150,7 +150,7 @@ describe('installBackend', () => {
     expect(left.filter((name) => name.startsWith('.building-'))).toEqual([]);
   });
 
-  it('installs anew over an installation that lost a file', async () => {
+  it('installs again over an installation that lost a file', async () => {
     const cacheDirectory = await temporaryDirectory();
     const { bindingPath } = await installWith(new FakeSteps(), cpu, { cacheDirectory });
     await writeFile(bindingPath, 'truncated?');
@@ -166,7 +166,7 @@ describe('installBackend', () => {
     expect(await findDamage(installed)).toContain(`${BINDING_FILE} has checksum`);
   });
 
-  it('reports progress that never falls and ends at 1', async () => {
+  it('reports progress that never decreases and ends at 1', async () => {
     const cacheDirectory = await temporaryDirectory();
     const reports: InstallProgress[] = [];
     await installWith(new FakeSteps(), cpu, {

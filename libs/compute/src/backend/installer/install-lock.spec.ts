@@ -25,7 +25,7 @@ describe('withInstallLock', () => {
     expect(most).toBe(1);
   });
 
-  it('tells a waiter who holds the lock', async () => {
+  it('reports the process that holds the lock to a waiter', async () => {
     const path = await lockPath();
     const waitedFor: number[] = [];
     await withInstallLock(path, {}, async () => {
@@ -50,7 +50,7 @@ describe('withInstallLock', () => {
     expect(await withInstallLock(path, {}, () => Promise.resolve('done'))).toBe('done');
   });
 
-  it('takes over the lock of another machine only when it shows no sign of life', async () => {
+  it('takes over the lock of another machine only after its heartbeats stop', async () => {
     const path = await lockPath();
     await writeFile(path, JSON.stringify({ pid: 1, host: 'another-machine' }));
     const impatient = withInstallLock(path, { heartbeatMs: 60_000, signal: AbortSignal.timeout(50) }, sleep);
@@ -60,7 +60,7 @@ describe('withInstallLock', () => {
     expect(await withInstallLock(path, { heartbeatMs: 60_000 }, () => Promise.resolve('done'))).toBe('done');
   });
 
-  it('waits for a process that shows signs of life for longer than the limit', async () => {
+  it('waits longer than the limit for a process that sends heartbeats', async () => {
     const path = await lockPath();
     let first = true;
     const holder = withInstallLock(path, { heartbeatMs: 25 }, async () => {

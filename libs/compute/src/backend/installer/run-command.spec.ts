@@ -4,20 +4,20 @@ import { lastLine, runCommand } from './run-command.js';
 const node = process.execPath;
 
 describe('runCommand', () => {
-  it('gives the exit code and what was said on both streams', async () => {
+  it('returns the exit code and the output of both streams', async () => {
     const script = 'console.log("out"); console.error("err"); process.exit(3)';
     const { exitCode, output } = await runCommand(node, ['-e', script]);
     expect(exitCode).toBe(3);
     expect(output.split('\n').filter(Boolean).sort()).toEqual(['err', 'out']);
   });
 
-  it('gives a result for a command that does not exist', async () => {
+  it('returns a result for a command that does not exist', async () => {
     const result = await runCommand('no-such-command', []);
     expect(result.exitCode).toBeNull();
     expect(lastLine(result)).toContain('ENOENT');
   });
 
-  it('ends a command that runs past its timeout, and its children', async () => {
+  it('ends a command, and its children, after its timeout', async () => {
     const result = await runCommand('sh', ['-c', 'sleep 60 & sleep 60'], { timeoutMs: 100 });
     expect(result.exitCode).toBeNull();
     expect(result.output).toContain('stopped after 100 ms');
@@ -32,7 +32,7 @@ describe('runCommand', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('does not start what is cancelled already', async () => {
+  it('returns at once where the signal was aborted before', async () => {
     const { exitCode } = await runCommand('sleep', ['60'], { signal: AbortSignal.abort() });
     expect(exitCode).toBeNull();
   });

@@ -1,11 +1,11 @@
-/** Loops over flat memory of elements of one type; a block is a run of `blockSize` elements. */
+/** Loops over flat memory with elements of one type. A block is `blockSize` consecutive elements. */
 
 type Elements = Float32Array | Int32Array;
 
-/** Below this many elements a loop is faster than `subarray` and `set`. */
+/** For blocks below this size, a loop is faster than `subarray` and `set`. */
 const SHORT_BLOCK = 48;
 
-/** Block b of the target is the one that begins at `offset + b·stride` in the source. */
+/** Copies the block at `offset + b·stride` of the source to block b of the target. */
 export function copyBlocks(
   source: Elements,
   target: Elements,
@@ -22,9 +22,9 @@ export function copyBlocks(
 }
 
 /**
- * Block n of the target is block `ids[n]` of the source.
+ * Copies block `ids[n]` of the source to block n of the target.
  *
- * @throws RangeError if an id is not that of a block.
+ * @throws RangeError if an id is not in 0 … numBlocks − 1
  */
 export function gatherBlocks(
   source: Elements,
@@ -39,7 +39,7 @@ export function gatherBlocks(
   }
 }
 
-/** Block s of the target becomes the sum of the blocks n of the source with ids[n] = s; other ids are left out. */
+/** Sums the blocks n of the source with ids[n] = s into block s of the target. Ids outside the target are left out. */
 export function sumBlocks(
   source: Elements,
   ids: Elements,
@@ -56,7 +56,7 @@ export function sumBlocks(
   }
 }
 
-/** Block n of the target is `offValue`, and `onValue` at ids[n] if that is below `depth`. */
+/** Fills the target with `offValue`, and with `onValue` at position ids[n] of block n if that is in 0 … depth − 1. */
 export function fillOneHot(
   ids: Elements,
   target: Elements,
@@ -69,8 +69,8 @@ export function fillOneHot(
 }
 
 /**
- * Multiplies pairs of neighbours as complex numbers by their factors, which repeat from the start when they end; by the
- * factors' conjugates if `conjugate`.
+ * Multiplies neighbouring pairs as complex numbers by their factors, or by the factors' conjugates. Factors repeat from
+ * their start when they end.
  */
 export function multiplyPairs(
   source: Elements,
@@ -91,7 +91,7 @@ export function multiplyPairs(
   }
 }
 
-/** Writes the transpose of a matrix, tile by tile so that both sides stay in the cache. */
+/** Transposes a matrix tile by tile, so that source and target stay in the processor's cache. */
 export function transpose(source: Elements, target: Elements, numRows: number, numColumns: number): void {
   const tile = 32;
   for (let rowTile = 0; rowTile < numRows; rowTile += tile) {

@@ -19,7 +19,7 @@ describe('kernels of the wasm backend', () => {
     expect([...oneHot.dataSync()]).toEqual([-1, 5, 5, -1]);
   });
 
-  it('leaves ids out of range out of a segment sum', () => {
+  it('ignores ids out of range in a segment sum', () => {
     const sums = tf.unsortedSegmentSum(
       tf.tensor2d([[1], [2], [4], [8]]),
       tf.tensor1d([0, -1, 0, 5], 'int32'),
@@ -45,11 +45,11 @@ describe('kernels of the wasm backend', () => {
     expect([...tf.slice(rows, [0, 0, 0], [2, 2, 1]).dataSync()]).toEqual([3 * width, 0, 3 * width, width]);
   });
 
-  it('refuses to gather a row that is not there', () => {
+  it('refuses to gather a row that does not exist', () => {
     expect(() => tf.gather(tf.zeros([4, 2]), tf.tensor1d([4], 'int32'))).toThrow('index 4 is not in 0 … 3');
   });
 
-  it('gathers along another axis as before', () => {
+  it("gathers along another axis with the package's kernel", () => {
     const columns = tf.gather(
       tf.tensor2d([
         [1, 2, 3],
@@ -67,7 +67,7 @@ describe('kernels of the wasm backend', () => {
     expect([...tf.concat(parts, axis).dataSync()]).toEqual([...x.dataSync()]);
   });
 
-  it('transposes a matrix that is no multiple of a tile', () => {
+  it('transposes a matrix that is not a multiple of a tile', () => {
     const x = normal([70, 45], 1);
     const expected = x.arraySync() as number[][];
     const transposed = tf.transpose(x).arraySync() as number[][];

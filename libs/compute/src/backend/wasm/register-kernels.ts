@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { copyBlocks, fillOneHot, gatherBlocks, multiplyPairs, sumBlocks, transpose } from './memory-loops.js';
 
-/** Kernel of inputs `x` and `factors` and the attribute `conjugate`: see `multiplyPairs`. */
+/** The kernel of `multiplyPairs`, with inputs `x` and `factors` and the attribute `conjugate`. */
 export const MULTIPLY_PAIRS_KERNEL = 'RetraceMultiplyPairs';
 
 type Attributes = Readonly<Record<string, unknown>>;
@@ -12,14 +12,14 @@ type Kernel = (
   attributes: Attributes,
   backend: BackendWasm,
 ) => tf.TensorInfo | tf.TensorInfo[];
-/** Whether the kernel takes this call; another is left to the package's own kernel. */
+/** Whether the kernel handles this call; the package's own kernel handles the others. */
 type Accepts = (inputs: Inputs, attributes: Attributes) => boolean;
 
 /**
- * Repairs what `@tensorflow/tfjs-backend-wasm` 4.22 lacks, gets wrong or does slowly:
+ * Registers kernels that `@tensorflow/tfjs-backend-wasm` 4.22 lacks, or implements wrongly or slowly:
  * `UnsortedSegmentSum` is missing; `OneHot` writes integers into float tensors; `GatherV2` and `SplitV` take 20 to 30
- * times as long as a loop over its memory, and `Transpose` of a matrix 4 times. Reading and writing that memory from
- * JavaScript costs no copy. `RetraceMultiplyPairs` (`ops/rotate-pairs.ts`) would otherwise take the numbers apart.
+ * times, and `Transpose` of a matrix 4 times, as long as a loop in JavaScript, which reads and writes the same memory
+ * without a copy. `RetraceMultiplyPairs` (`ops/layers/rotate-pairs.ts`) replaces a chain of splits and products.
  */
 export function registerWasmKernels(): void {
   if (tf.getKernel('UnsortedSegmentSum', 'wasm') !== undefined) return;
@@ -57,7 +57,7 @@ function replace(kernelName: string, kernel: Kernel, accepts: Accepts): void {
   });
 }
 
-/** Elements of four bytes, which the loops copy as they are. */
+/** Whether elements have four bytes, which the loops require. */
 function isWide({ dtype }: tf.TensorInfo): boolean {
   return dtype === 'float32' || dtype === 'int32';
 }
@@ -108,7 +108,7 @@ const split: Kernel = ({ x }, { axis, numOrSizeSplits }, backend) => {
     const shape = x.shape.map((length, dimension) => (dimension === along ? size : length));
     return backend.makeOutput(shape, x.dtype);
   });
-  // Making an output may move the memory, so views are taken last.
+  // Allocating an output may move the memory, so views are created afterwards.
   const source = view(backend, x);
   let offset = 0;
   parts.forEach((part, index) => {

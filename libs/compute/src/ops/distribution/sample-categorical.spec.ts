@@ -17,21 +17,21 @@ await onEachBackend('sampleCategorical', () => {
     expect(sample([0.25, 0.5, 0.25], [0, 0.24, 0.25, 0.5, 0.74, 0.75, 0.99])).toEqual([0, 0, 1, 1, 1, 2, 2]);
   });
 
-  it('never chooses an id without probability, at any edge', () => {
+  it('never returns an id of probability 0, also at the ends of the interval', () => {
     const edges = [0, 2 ** -25, 0.5, 1 - 2 ** -24, 1 - 2 ** -25, 1];
     for (const chosen of sample([0, 0.5, 0, 0.5, 0, 0], edges)) expect([1, 3]).toContain(chosen);
     expect(sample([0, 0, 1, 0], edges)).toEqual(edges.map(() => 2));
   });
 
-  it('takes probabilities that do not add up to 1 in proportion', () => {
+  it('scales probabilities that do not sum to 1', () => {
     expect(sample([1, 3], [0.2, 0.3])).toEqual([0, 1]);
   });
 
-  it('takes one id where there is only one', () => {
+  it('returns the only id', () => {
     expect(sample([1], [0, 0.5, 1])).toEqual([0, 0, 0]);
   });
 
-  it('chooses within range and without much drift among 150,000 ids', () => {
+  it('stays in range, with a small rounding error, among 150,000 ids', () => {
     const numIds = 150_000;
     const uniforms = [0, 0.1, 0.5, 0.9, 1 - 2 ** -24];
     const chosen = sample(new Array<number>(numIds).fill(1 / numIds), uniforms);
@@ -48,7 +48,7 @@ await onEachBackend('sampleCategorical', () => {
     expect(sample(probabilities, [0.5, 1 - 2 ** -24])).toEqual([numIds - 1, numIds - 1]);
   });
 
-  it('draws ids as often as their probabilities say', () => {
+  it('returns ids as often as their probabilities require', () => {
     const probabilities = [0.1, 0, 0.2, 0.7];
     const numDraws = 10_000;
     const uniforms = Array.from({ length: numDraws }, (_, draw) => (draw + 0.5) / numDraws);

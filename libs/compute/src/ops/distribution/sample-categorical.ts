@@ -7,8 +7,8 @@ const BELOW_ONE = 1 - 2 ** -24;
  * One id a row by inverse CDF: the first v with Σ_{i ≤ v} p_i > u·Σ p, for probabilities p [B, V] that need not add up
  * to 1 exactly and uniform numbers u [B, 1] in [0, 1]. Returns int32 [B].
  *
- * Never an id whose probability is 0, whatever the rounding of the sums: u·Σ p is held below Σ p, and only ids with
- * p > 0 count. A row with a NaN gives 0. Sums are float32: in 150,000 terms they drift by less than 1e-4 of the whole.
+ * Never returns an id of probability 0, however sums are rounded: u·Σ p is kept below Σ p, and only ids with p > 0 count. A
+ * row with a NaN gives 0. Sums are float32: over 150,000 terms their relative error is below 1e-4.
  */
 export function sampleCategorical(probabilities_BV: tf.Tensor, uniforms_B1: tf.Tensor): tf.Tensor {
   return tf.tidy(() => {

@@ -38,14 +38,14 @@ await onEachBackend('targetStatistics', () => {
     },
   );
 
-  it('gives log V for the entropy of equal logits, wherever they are', () => {
+  it('gives the entropy log V for equal logits of any size', () => {
     const { value } = targetStatistics(tf.fill([1, 20], 500), Int32Array.of(3), 1);
     const [logprob, entropy] = value.dataSync();
     expect(logprob).toBeCloseTo(-Math.log(20), 4);
     expect(entropy).toBeCloseTo(Math.log(20), 4);
   });
 
-  it('passes a NaN on', () => {
+  it('returns NaN for a NaN', () => {
     const { value } = targetStatistics(tf.tensor2d([[1, NaN, 2]]), Int32Array.of(0), 1);
     expect(value.dataSync()[0]).toBeNaN();
   });

@@ -10,7 +10,7 @@ import { hasNativeOps, nativeOp } from '../kernels/native-op.js';
 export interface TargetStatistics {
   /** [2, M]: log p of each target, and −Σ p log p, in nats. */
   readonly value: tf.Tensor;
-  /** [M, V] what `targetStatisticsGradient` needs besides. */
+  /** [M, V] for `targetStatisticsGradient`. */
   readonly state: tf.Tensor;
 }
 

@@ -8,7 +8,7 @@ import { matMul } from '../products/mat-mul.js';
 import { withGradient } from './with-gradient.js';
 
 await onEachBackend('A frozen tensor', () => {
-  it('leaves the gradients of what is multiplied with it as they are', () => {
+  it('does not change the gradients of its factors', () => {
     const [weight, bias] = [freeze(normal([3, 4], 2)), freeze(normal([3], 3))];
     const plain = (x: tf.Tensor) => tf.add(tf.matMul(x, weight, false, true), bias);
     expectSameFunction((x) => linear(x, weight, bias), plain, [normal([9, 4], 1)]);
@@ -16,7 +16,7 @@ await onEachBackend('A frozen tensor', () => {
     expectSameFunction((x) => matMul(weight, x), product, [normal([4, 5], 1)]);
   });
 
-  it('has no gradient computed', () => {
+  it('gets no gradient', () => {
     const [x, weight] = [normal([2], 1), freeze(normal([2], 2))];
     const asked: boolean[][] = [];
     const product = (a: tf.Tensor) =>

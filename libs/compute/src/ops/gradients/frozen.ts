@@ -3,8 +3,7 @@ import type * as tf from '@tensorflow/tfjs-core';
 const frozen = new WeakSet<tf.Tensor>();
 
 /**
- * Says that nothing will be differentiated by this tensor (base weights under adapters, and what is computed of them alone): ops
- * leave that gradient out.
+ * Marks a tensor as one that nothing is differentiated by, such as a base weight under adapters. Ops leave its gradient out.
  */
 export function freeze(tensor: tf.Tensor): tf.Tensor {
   frozen.add(tensor);

@@ -14,7 +14,7 @@ await onEachBackend('recomputed', () => {
   const plain = (x: tf.Tensor, weight: tf.Tensor) => tf.add(x, linear(rmsNorm(x, 1e-6), weight, null));
   const checkpointed = (x: tf.Tensor, weight: tf.Tensor) => recomputed(x, [weight], (y) => plain(y, weight));
 
-  it('has the value and the gradients of what it recomputes, bit for bit', () => {
+  it('gives the value and the gradients of the function, bit for bit', () => {
     const [x, ...weights] = [normal([6, 8], 1), normal([8, 8], 2), normal([8, 8], 3)];
     const [expected, actual] = [plain, checkpointed].map((layer) => {
       const f = chain(layer, weights);
@@ -24,7 +24,7 @@ await onEachBackend('recomputed', () => {
     expect(actual).toEqual(expected);
   });
 
-  it('differentiates what is not frozen alone', () => {
+  it('differentiates only by tensors that are not frozen', () => {
     const [x, frozen, trained] = [freeze(normal([6, 8], 1)), freeze(normal([8, 8], 2)), normal([8, 8], 3)];
     const [expected, actual] = [plain, checkpointed].map((layer) => {
       const f = chain(layer, [frozen, trained]);
@@ -37,7 +37,7 @@ await onEachBackend('recomputed', () => {
     expect(actual).toEqual(expected);
   });
 
-  it('keeps nothing of its way, and leaves no tensor behind', () => {
+  it('frees its intermediate tensors, and leaks none', () => {
     const [x, weight] = [normal([6, 8], 1), normal([8, 8], 2)];
     const gradient = () =>
       tf.dispose(tf.grads(() => chain(checkpointed, [weight, weight, weight])(x))([x, weight]));

@@ -3,11 +3,10 @@ import { isFrozen } from './frozen.js';
 import { withGradient } from './with-gradient.js';
 
 /**
- * f(x) as one node of the gradient tape that keeps x alone: what f makes on its way is freed, and made again for the
- * gradient (gradient checkpointing, arXiv:1604.06174). The same numbers as f itself, bit for bit where f's ops give
- * equal bits for equal inputs.
+ * f(x) as one node of the gradient tape, which keeps only x. The intermediate tensors of f are freed and computed again
+ * for the gradient (gradient checkpointing, arXiv:1604.06174). Gives the bits of f itself where f's ops are deterministic.
  *
- * @param parameters what f reads besides and the gradient is wanted of; frozen ones are left out. They must outlive the tape.
+ * @param parameters the other tensors that f is differentiated by; frozen ones are left out. They must outlive the tape.
  */
 export function recomputed(
   x: tf.Tensor,
@@ -24,7 +23,7 @@ export function recomputed(
   return withGradient([x, ...trained], forward, backward);
 }
 
-/** The engine has one tape, which the gradient that is being taken still needs. */
+/** Restores the engine's only tape, which the outer gradient still needs. */
 function onTapeOfItsOwn<Result>(differentiate: () => Result): Result {
   const { state } = tf.engine();
   const outer = state.activeTape;

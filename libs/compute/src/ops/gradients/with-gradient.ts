@@ -3,13 +3,13 @@ import { freeze, isFrozen } from './frozen.js';
 
 export interface ForwardResult {
   readonly value: tf.Tensor;
-  /** Kept for the gradient; freed by the tape. Nothing else of the forward pass outlives it. */
+  /** Kept for the gradient and freed by the tape, unlike all other tensors of the forward pass. */
   readonly saved: tf.Tensor[];
 }
 
 /**
- * The gradient of each input, in order, from the gradient of the value and what the forward pass saved. `wanted` says
- * which are needed: the others may be null.
+ * Computes the gradient of each input, in order, from the gradient of the value and the saved tensors. Gradients that
+ * are not `wanted` may be null.
  */
 export type Backward = (
   dy: tf.Tensor,
@@ -18,8 +18,8 @@ export type Backward = (
 ) => readonly (tf.Tensor | null)[];
 
 /**
- * One node of the gradient tape with a gradient of its own. What `backward` makes on its way is freed when it returns.
- * Frozen inputs get no gradient; a function of frozen inputs alone is no node, and frozen itself.
+ * Records one node with the given gradient on the tape. The intermediate tensors of `backward` are freed when it returns.
+ * Frozen inputs get no gradient; a result of frozen inputs only is frozen, and not recorded.
  */
 export function withGradient(
   inputs: readonly tf.Tensor[],

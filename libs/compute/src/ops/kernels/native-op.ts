@@ -3,7 +3,7 @@ import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kern
 import { nativeOpsAreLoaded } from '../../backend/node-addon.js';
 import { runsTensorflow } from './raw-op.js';
 
-/** Retrace's own ops (`native/`), by the number of their outputs. They run on processors, in float32. */
+/** Retrace's own ops (`native/`) and their numbers of outputs. They run on processors, in float32. */
 const NUM_OUTPUTS = {
   RetraceAdamW: 3,
   RetraceAttention: 1,
@@ -27,12 +27,12 @@ export function hasNativeOps(): boolean {
   return areEnabled && nativeOpsAreLoaded() && runsTensorflow();
 }
 
-/** Makes ops take their composed forms although the native ones are there, so that tests and figures compare the two. */
+/** Switches the native ops on or off, so that tests and benchmarks can compare them with the composed forms. */
 export function enableNativeOps(enabled: boolean): void {
   areEnabled = enabled;
 }
 
-/** Runs one of Retrace's own ops. Not differentiable: to be called inside `withGradient`, where `hasNativeOps()`. */
+/** Runs one of Retrace's own ops. Not differentiable: call it inside `withGradient`, and only if `hasNativeOps()`. */
 export function nativeOp(name: keyof typeof NUM_OUTPUTS, inputs: readonly tf.Tensor[]): tf.Tensor[] {
   const backend = tf.backend() as NodeJSKernelBackend;
   return backend.executeMultipleOutputs(name, [], [...inputs], NUM_OUTPUTS[name]);

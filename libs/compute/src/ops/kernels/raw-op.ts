@@ -3,14 +3,14 @@ import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kern
 import type { TFEOpAttr } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
 import { ADDON_BACKEND } from '../../backend/node-addon.js';
 
-/** An attribute of a TensorFlow op; types are given by their name in tfjs. */
+/** Attributes of a TensorFlow op; types have their tfjs names. */
 export type RawAttributes = Readonly<
   Record<string, { readonly type: 'float32' | 'int32' | 'complex64' } | boolean | string>
 >;
 
 /**
- * Runs an op of TensorFlow by its own name, for those that tfjs has no kernel for: one output, no gradient. Inputs are
- * read, never written. To be called inside `withGradient`, and only where `runsTensorflow()`.
+ * Runs an op of TensorFlow that tfjs has no kernel for, by its name in TensorFlow. One output, no gradient; inputs are only
+ * read. Call it inside `withGradient`, and only if `runsTensorflow()`.
  */
 export function rawOp(name: string, inputs: readonly tf.Tensor[], attributes: RawAttributes): tf.Tensor {
   const backend = tf.backend() as NodeJSKernelBackend;
@@ -18,12 +18,12 @@ export function rawOp(name: string, inputs: readonly tf.Tensor[], attributes: Ra
   return backend.executeSingleOutput(name, attrs, [...inputs]);
 }
 
-/** Whether tensors live in TensorFlow itself. */
+/** Whether TensorFlow itself is the running backend. */
 export function runsTensorflow(): boolean {
   return tf.getBackend() === ADDON_BACKEND;
 }
 
-/** Whether tensors live in WebAssembly. */
+/** Whether WebAssembly is the running backend. */
 export function runsWasm(): boolean {
   return tf.getBackend() === 'wasm';
 }

@@ -1,5 +1,5 @@
 /**
- * Causal grouped-query attention of one layer over sequences that lie end to end, fused.
+ * Causal grouped-query attention of one layer over concatenated sequences, fused.
  *
  * Legend: N cells · S sequences · M queries · H query heads · K key/value heads · D head width · W = (H + 2K)·D.
  */
@@ -14,7 +14,7 @@ export interface FusedAttention {
   readonly factors: tf.Tensor;
   /** [S + 1] int32, from 0 to N. */
   readonly offsets: tf.Tensor;
-  /** [M] int32 cells that are queries, rising; null if all N are. */
+  /** [M] int32 cells that are queries, in increasing order; null if all N are. */
   readonly queries: tf.Tensor | null;
   readonly numHeads: number;
   readonly numKeyValueHeads: number;
@@ -27,9 +27,9 @@ export function fusesAttention(): boolean {
 }
 
 /**
- * softmax(QKᵀ)·V of the turned queries and keys, each query over the keys of its sequence up to itself: the joined heads
- * [M, H·D]. One node of the tape, with respect to `qkv`; the gradient computes the weights again instead of keeping
- * them. Costs Σ length² of the sequences, and no memory but what it returns.
+ * softmax(QKᵀ)·V of the rotated queries and keys, each query over the keys of its sequence up to itself: the joined heads
+ * [M, H·D]. One node of the tape, differentiable by `qkv`; the gradient computes the weights again instead of keeping
+ * them. Takes time in proportion to Σ length² of the sequences, and no memory besides its result.
  */
 export function fusedAttention(attention: FusedAttention): tf.Tensor {
   const { qkv, factors, offsets, queries, numHeads, numKeyValueHeads, headDim } = attention;

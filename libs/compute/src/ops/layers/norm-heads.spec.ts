@@ -5,7 +5,7 @@ import { onEachBackend } from '../../testing/on-each-backend.js';
 import { normHeads } from './norm-heads.js';
 
 await onEachBackend('normHeads', () => {
-  it('has the value and the gradients of the norm of each head by itself', () => {
+  it('has the value and the gradients of a separate norm for each head', () => {
     const composed = (x: tf.Tensor, weight: tf.Tensor) => {
       const heads = tf.reshape(x, [5, 3, 4]);
       const norm = tf.sqrt(tf.add(tf.mean(tf.square(heads), 2, true), 1e-6));

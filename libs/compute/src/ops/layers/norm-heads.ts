@@ -2,8 +2,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import { rmsNorm } from './rms-norm.js';
 
 /**
- * RMS norm of every head of x [N, H·D] by itself, times the weight of its columns [H·D]: the norm of queries and keys
- * before they are turned.
+ * RMS norm of each head of x [N, H·D], times the weight of its columns [H·D]: the norm of queries and keys before their
+ * rotation.
  */
 export function normHeads(x_NW: tf.Tensor, weight_W: tf.Tensor, headDim: number, epsilon: number): tf.Tensor {
   const normed = rmsNorm(tf.reshape(x_NW, [-1, headDim]), epsilon);

@@ -20,7 +20,7 @@ await onEachBackend('rmsNorm', () => {
     expect(y.dataSync()[1]).toBeCloseTo((4 * Math.SQRT2) / 5, 6);
   });
 
-  it('keeps a row of zeros finite', () => {
+  it('gives finite numbers for a row of zeros', () => {
     const gradient = tf.grad((x) => tf.sum(rmsNorm(x, EPSILON)))(tf.zeros([1, 4]));
     expect([...gradient.dataSync()].every(Number.isFinite)).toBe(true);
   });
@@ -37,7 +37,7 @@ await onEachBackend('applyNormWeight', () => {
   it.each([
     ['rows', 3, 8],
     ['the matrix', 8, 3],
-  ])('leaves the product as it is when %s is the smaller one', (_, numRows, numOutputs) => {
+  ])('gives the same product when %s is the smaller factor', (_, numRows, numOutputs) => {
     expectSameFunction(applied, weighted, [
       normal([numRows, 5], 1),
       normal([5], 2),

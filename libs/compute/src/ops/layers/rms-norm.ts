@@ -34,7 +34,7 @@ function composedRmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
   return withGradient([x_NH], forward, backward);
 }
 
-/** A row-wise product that is still to be made: rows·matrixᵀ. */
+/** The factors of a product that is not computed yet: rows·matrixᵀ. */
 export interface PendingProduct {
   /** [N, H] */
   readonly rows: tf.Tensor;
@@ -42,12 +42,12 @@ export interface PendingProduct {
   readonly matrix: tf.Tensor;
 }
 
-/** Elements up to which a matrix is mostly smaller than the rows that it is multiplied with. */
+/** A matrix of at most this many elements is usually smaller than the rows that it is multiplied with. */
 const SMALL_MATRIX = 2 ** 17;
 
 /**
- * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: puts w on the matrix where that is small.
- * The number of rows does not decide: a row would be rounded otherwise in other company.
+ * (rows ⊙ w)·matrixᵀ = rows·(matrix ⊙ w)ᵀ for rows [N, H], w [H], matrix [O, H]: multiplies the matrix by w if it is small.
+ * The number of rows has no influence, so that a row is rounded in the same way whichever rows are beside it.
  */
 export function applyNormWeight(weight_H: tf.Tensor, { rows, matrix }: PendingProduct): PendingProduct {
   return matrix.size <= SMALL_MATRIX

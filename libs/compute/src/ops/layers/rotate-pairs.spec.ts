@@ -29,7 +29,7 @@ await onEachBackend('rotatePairs', () => {
     expect(left).toBeCloseTo(right, 4);
   });
 
-  it('leaves no tensor behind', () => {
+  it('leaks no tensor', () => {
     const [x, factors] = [normal([6, 8], 1), normal([3, 8], 3)];
     const before = tf.memory().numTensors;
     tf.tidy(() => {

@@ -20,7 +20,7 @@ export function rotatePairs(x_NW: tf.Tensor, factors_PW: tf.Tensor, conjugate: b
   return tf.reshape(product, x_NW.shape);
 }
 
-/** One pass: the pairs become complex numbers without being copied. */
+/** Multiplies in one pass: pairs are reinterpreted as complex numbers without a copy. */
 function complexProduct(x: tf.Tensor, factors: tf.Tensor, conjugate: boolean): tf.Tensor {
   const attributes = { T: { type: 'complex64' } } as const;
   const toComplex = (pairs: tf.Tensor) =>

@@ -30,7 +30,7 @@ function composedSwiGlu(gate: tf.Tensor, up: tf.Tensor): tf.Tensor {
   return withGradient([gate, up], forward, backward);
 }
 
-/** z·σ(z)·(1 − σ(z)), which TensorFlow has in one pass. */
+/** z·σ(z)·(1 − σ(z)); TensorFlow's own op takes one pass. */
 function sigmoidGradient(sigmoid: tf.Tensor, silu: tf.Tensor, gate: tf.Tensor): tf.Tensor {
   if (runsTensorflow()) return rawOp('SigmoidGrad', [sigmoid, gate], { T: { type: 'float32' } });
   return tf.mul(silu, tf.sub(1, sigmoid));

@@ -29,7 +29,7 @@ await onEachBackend('adamWStep', () => {
     expect(next.second.dataSync()[0]).toBeCloseTo(0.09, 6);
   });
 
-  it('follows the equations, computed in doubles, over some steps', () => {
+  it('agrees over several steps with the equations computed in doubles', () => {
     const size = 50_000;
     const start = normal([size], 1).dataSync();
     let tensors = {
@@ -58,7 +58,7 @@ await onEachBackend('adamWStep', () => {
     expect(worst).toBeLessThan(1e-5);
   });
 
-  it('leaves a weight without gradient and decay where it is', () => {
+  it('does not change a weight without gradient and decay', () => {
     const zero = tf.zeros([1]);
     const still = { ...settings, weightDecay: 0 };
     const next = adamWStep({ weight: tf.tensor1d([2]), first: zero, second: zero }, zero, still);

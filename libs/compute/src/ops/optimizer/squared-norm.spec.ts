@@ -5,7 +5,7 @@ import { onEachBackend } from '../../testing/on-each-backend.js';
 import { squaredNorm } from './squared-norm.js';
 
 await onEachBackend('squaredNorm', () => {
-  it('adds up the squares', () => {
+  it('sums the squares', () => {
     const x = normal([37, 11], 1);
     const expected = (x.dataSync() as Float32Array).reduce((sum, value) => sum + value * value, 0);
     expect(squaredNorm(x).dataSync()[0] / expected).toBeCloseTo(1, 5);

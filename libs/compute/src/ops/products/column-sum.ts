@@ -2,8 +2,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import { rawOp, runsTensorflow } from '../kernels/raw-op.js';
 
 /**
- * Σ over rows of x [N, C]: [C], the gradient of a bias. Not differentiable. Reducing the first axis is the slow
- * direction of both backends (3 times in TensorFlow, 35 times in WebAssembly).
+ * Σ over rows of x [N, C]: [C], the gradient of a bias. Not differentiable. `tf.sum` over the first axis is 3 times slower
+ * in TensorFlow, and 35 times in WebAssembly.
  */
 export function columnSum(x_NC: tf.Tensor): tf.Tensor {
   if (runsTensorflow()) return rawOp('BiasAddGrad', [x_NC], { T: { type: 'float32' }, data_format: 'NHWC' });

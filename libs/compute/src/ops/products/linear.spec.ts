@@ -16,7 +16,7 @@ await onEachBackend('linear', () => {
     expectSameFunction((x, w) => linear(x, w, null), composed, [normal([9, 4], 1), normal([3, 4], 2)]);
   });
 
-  it('sums columns', () => {
+  it('columnSum: sums each column', () => {
     expect([
       ...columnSum(
         tf.tensor2d([

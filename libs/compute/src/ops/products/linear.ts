@@ -17,7 +17,7 @@ export function linear(x_NI: tf.Tensor, weight_OI: tf.Tensor, bias_O: tf.Tensor 
   );
 }
 
-/** The product with a matrix that is not trained: its input need not be kept for a gradient. */
+/** The product with a matrix that is not trained, which keeps no input for a gradient. */
 function frozenProduct(x_NI: tf.Tensor, weight_OI: tf.Tensor): tf.Tensor {
   return withGradient(
     [x_NI],

@@ -12,7 +12,7 @@ await onEachBackend('lookup', () => {
     expectSameFunction((table) => lookup(ids, table), oneHot, [normal([6, 4], 1)]);
   });
 
-  it('adds rows by id and leaves ids that do not occur at 0', () => {
+  it('sums rows by id, and gives 0 for ids that do not occur', () => {
     const rows = tf.tensor2d([
       [1, 10],
       [2, 20],
@@ -22,7 +22,7 @@ await onEachBackend('lookup', () => {
     expect([...sums.dataSync()]).toEqual([0, 0, 5, 50, 0, 0, 2, 20]);
   });
 
-  it('gives no rows for no ids', () => {
+  it('returns no rows for no ids', () => {
     expect(lookup(new Int32Array(0), normal([3, 2], 1)).shape).toEqual([0, 2]);
   });
 

@@ -2,13 +2,13 @@ import * as tf from '@tensorflow/tfjs-core';
 import { matMul } from './mat-mul.js';
 import { withGradient } from '../gradients/with-gradient.js';
 
-/** Up to this many ids a product with one-hot rows is faster than adding rows one by one. */
+/** Up to this vocabulary size a product with one-hot rows is faster than adding rows one by one. */
 const MAX_ONE_HOT_IDS = 128;
 
 /**
- * Rows `ids` of table [V, H]: [N, H]. An id outside 0 … V−1 is the caller's mistake: backends differ in what they do.
+ * Rows `ids` of table [V, H]: [N, H]. Ids must be in 0 … V−1; on others, backends differ.
  *
- * The gradient adds the rows of dy by id, in their order, so that it is the same number every time.
+ * The gradient adds the rows of dy by id, always in the same order, so equal inputs give equal bits.
  */
 export function lookup(ids: Int32Array, table_VH: tf.Tensor): tf.Tensor {
   const forward = () => ({ value: tf.gather(table_VH, tf.tensor1d(ids, 'int32')), saved: [] });

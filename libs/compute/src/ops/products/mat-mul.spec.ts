@@ -23,13 +23,13 @@ await onEachBackend('matMul', () => {
       it(`multiplies batches of matrices as ${name}`, () => {
         expectSameFunction(actual, expected, shapes(5, 3, 4, [2, 3]));
       });
-      it(`multiplies batches of matrices that are taken apart as ${name}`, () => {
+      it(`multiplies batches of large matrices, one by one in WebAssembly, as ${name}`, () => {
         expectSameFunction(actual, expected, shapes(160, 128, 128, [1, 2]));
       });
     }
   }
 
-  it('gives the written-out product', () => {
+  it('gives the product that is written out in the test', () => {
     // [1 2]·[5 7; 6 8]ᵀ = [1·5 + 2·7, 1·6 + 2·8]
     const product = matMul(
       tf.tensor2d([[1, 2]]),

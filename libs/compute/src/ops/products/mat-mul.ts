@@ -8,14 +8,14 @@ export interface MatMulOptions {
   readonly transposeB?: boolean;
 }
 
-/** Multiply-adds of one matrix of a batch from which it pays, in WebAssembly, to multiply matrix by matrix. */
+/** From this many multiply-adds a matrix, WebAssembly multiplies batches faster matrix by matrix. */
 const SLICE_FROM = 2 ** 21;
 
 /**
- * op(a)·op(b) of matrices, or of equal batches of matrices, where op transposes the last two axes if asked to.
+ * op(a)·op(b) of matrices, or of equal batches of matrices, where op transposes the last two axes or does nothing.
  *
- * TensorFlow runs every form at full speed. WebAssembly has one fast form, two matrices and no transposing, and every
- * other form is 10 to 15 times slower; so there matrices are transposed first, and batches of large ones taken apart.
+ * TensorFlow computes every form at full speed. In WebAssembly all forms but the product of two matrices as they are take
+ * 10 to 15 times as long, so matrices are transposed first there, and batches of large ones are multiplied one by one.
  */
 export function matMul(
   a: tf.Tensor,

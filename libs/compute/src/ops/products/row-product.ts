@@ -1,5 +1,5 @@
 /**
- * Products of a few rows with weights, with what stands around them in a decoder layer; not differentiable.
+ * Products of a few rows with weights, joined with the norm before and the residual after them; not differentiable.
  *
  * Legend: N rows · I inputs · O outputs.
  */
@@ -17,10 +17,10 @@ export interface RowProductOptions {
   readonly norm?: tf.Tensor;
 }
 
-/** Up to this many rows the fused op is faster than TensorFlow's product, which rearranges the matrix first. */
+/** Up to this many rows the fused op is faster than TensorFlow's product, which first rearranges the matrix. */
 const MAX_FUSED_ROWS = 32;
 
-/** The products of one forward pass; to be used inside the tidy in which it is made. */
+/** The products of one forward pass. Use it only inside the tidy that it is created in. */
 export class RowProducts {
   private readonly none: tf.Tensor;
   private readonly epsilon: tf.Tensor;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 const UUID_BYTES = 16;
 const MAX_DEPTH = 100;
-/** Shorter texts are looked at a byte at a time, which is faster than calling out for them. */
+/** Shorter texts are checked byte by byte, which is faster than a call of `isUtf8`. */
 const SHORT_TEXT = 48;
 
 const NIL = 0xc0;
@@ -10,16 +10,16 @@ const FALSE = 0xc2;
 const TRUE = 0xc3;
 
 /**
- * Reads the body of a record where it lies, value by value, without an object on the way: the counterpart of `BodyWriter`.
+ * Reads the body of a record in place, value by value, without creating objects: the counterpart of `BodyWriter`.
  *
- * It reads the MessagePack forms that any implementation writes for these values, and no others. At the first that it does not
- * expect it sets `hasFailed` for good; what it gives from then on means nothing.
+ * It reads the MessagePack forms that implementations write for these values, and no others. At the first unexpected one it sets
+ * `hasFailed` until the next `reset`; results from then on have no meaning.
  */
 export class BodyReader {
   body: Buffer = Buffer.alloc(0);
   at = 0;
   hasFailed = false;
-  /** Where the last text or binary value lies in the body. */
+  /** Position in the body of the last text or binary value. */
   start = 0;
   end = 0;
 
@@ -29,22 +29,22 @@ export class BodyReader {
     this.hasFailed = false;
   }
 
-  /** Whether everything was read, and nothing failed. */
+  /** Whether everything was read without a failure. */
   get isWhole(): boolean {
     return !this.hasFailed && this.at === this.body.length;
   }
 
-  /** How many elements follow. */
+  /** Reads the number of elements that follow. */
   list(): number {
     return this.count(0x90, 0xdc);
   }
 
-  /** How many pairs of key and value follow. */
+  /** Reads the number of pairs of key and value that follow. */
   map(): number {
     return this.count(0x80, 0xde);
   }
 
-  /** Passes over null where one stands. */
+  /** Skips a null; false when the next value is another. */
   null(): boolean {
     if (this.body[this.at] !== NIL) return false;
     this.at++;
@@ -70,7 +70,7 @@ export class BodyReader {
     this.takeSized(this.body[this.at++], 0xc4);
   }
 
-  /** Sets `start` and `end` to the 16 bytes of an id, or none. */
+  /** Sets `start` and `end` to the 16 bytes of an id, or to an empty range. */
   uuid(): void {
     this.binary();
     const length = this.end - this.start;
@@ -107,7 +107,7 @@ export class BodyReader {
     }
   }
 
-  /** Passes over a value of any of these forms, lists and maps too. */
+  /** Skips a value of any of these forms, including lists and maps. */
   skip(depth = 0): void {
     const tag = this.body[this.at];
     if (tag === undefined || depth > MAX_DEPTH) this.hasFailed = true;
@@ -134,7 +134,7 @@ export class BodyReader {
     return 0;
   }
 
-  /** A length of 8, 16 or 32 bits, by the tag, and as many bytes. */
+  /** Reads a length of 8, 16 or 32 bits, depending on the tag, and takes that many bytes. */
   private takeSized(tag: number, tag8: number): void {
     const { body } = this;
     if (tag === tag8) {

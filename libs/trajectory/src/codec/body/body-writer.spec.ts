@@ -56,7 +56,7 @@ describe('the body writer', () => {
     expectAsMessagePack(Object.fromEntries(list.map((value, i) => [`key ${i}`, value])));
   });
 
-  it('leaves what is no plain value to msgpackr', () => {
+  it('leaves values that are not plain to msgpackr', () => {
     expectAsMessagePack([new Date(0), Buffer.from('bytes'), Object.create(null)]);
   });
 
@@ -77,7 +77,7 @@ describe('the body writer', () => {
     expect(body.toString('hex')).toBe(`c410${uuid.replaceAll('-', '')}c400`);
   });
 
-  it('gives records of their own memory, and none of an event that was given up', () => {
+  it('returns records that share no memory, without bytes of an event that was given up', () => {
     writer.value('kept');
     const first = writer.takeRecord();
     const copy = Buffer.from(first);

@@ -5,7 +5,7 @@ import { messagePack } from './messagepack.js';
 import { layOutColumn, writeColumn, type TypedColumn } from './packed-column.js';
 
 const INITIAL_BYTES = 16 * 1024;
-/** More than this is let go of after a record: one large event must not hold its size for ever. */
+/** A larger buffer is released after its record, so that one large event does not hold memory for the life of the process. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
 const UUID_BYTES = 16;
@@ -14,18 +14,18 @@ const MAX_BYTES_PER_UNIT = 3;
 const MAX_HEADER_BYTES = 5;
 const NUMBER_BYTES = 9;
 
-/** Shorter texts are written a character at a time, which is faster than calling out for them. */
+/** Shorter texts are written character by character, which is faster than a call of `Buffer.write`. */
 const SHORT_TEXT = 32;
 
 /**
- * Writes the body of a record in MessagePack, each value in its shortest form, straight behind the frame's header: the same
- * bytes as `messagePack.pack` gives (the tests compare them), without an object or a buffer on the way.
+ * Writes the body of a record in MessagePack, each value in its shortest form, directly behind the frame's header: the same
+ * bytes as `messagePack.pack` gives (the tests compare them), without intermediate objects or buffers.
  */
 export class BodyWriter {
   private bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   private at = FRAME_HEADER_BYTES;
 
-  /** Frames what was written as a record of its own memory, and begins anew. */
+  /** Returns a framed copy of the body, and starts an empty one. */
   takeRecord(): Buffer {
     const { bytes, at } = this;
     writeFrameHeader(bytes, crc32(bytes.subarray(FRAME_HEADER_BYTES, at)));
@@ -35,23 +35,23 @@ export class BodyWriter {
     return record;
   }
 
-  /** Forgets what was written. */
+  /** Starts an empty body. */
   reset(): void {
     this.at = FRAME_HEADER_BYTES;
     if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   }
 
-  /** Its elements follow. */
+  /** Starts a list; write its elements next. */
   list(length: number): void {
     this.header(length, 0x90, 0xdc);
   }
 
-  /** Its keys and values follow in turn. */
+  /** Starts a map; write its keys and values next, in turn. */
   map(length: number): void {
     this.header(length, 0x80, 0xde);
   }
 
-  /** 16 bytes; none for `''`. */
+  /** Writes a UUID as 16 bytes, and `''` as none. */
   uuid(uuid: string): void {
     this.reserve(2 + UUID_BYTES);
     const size = uuid === '' ? 0 : UUID_BYTES;
@@ -61,7 +61,7 @@ export class BodyWriter {
     this.at += size;
   }
 
-  /** A packed column as binary. */
+  /** Writes a packed column as binary. */
   column(column: TypedColumn): void {
     const layout = layOutColumn(column);
     this.reserve(MAX_HEADER_BYTES + layout.packedBytes);
@@ -91,7 +91,7 @@ export class BodyWriter {
   text(text: string): void {
     this.reserve(MAX_HEADER_BYTES + MAX_BYTES_PER_UNIT * text.length);
     if (text.length < SHORT_TEXT && this.shortAscii(text)) return;
-    // Written behind the header that it has if it is all ASCII, and moved where it is not.
+    // The header's size depends on the encoded length: assume all ASCII, and move the bytes where that was wrong.
     const guess = textHeaderBytes(text.length);
     const numBytes = this.bytes.write(text, this.at + guess, 'utf8');
     const actual = textHeaderBytes(numBytes);
@@ -125,7 +125,7 @@ export class BodyWriter {
     }
   }
 
-  /** False, and nothing written, when a character is not ASCII. */
+  /** Returns false and writes nothing when a character is not ASCII. */
   private shortAscii(text: string): boolean {
     const { bytes } = this;
     const from = this.at + 1;
@@ -152,7 +152,7 @@ export class BodyWriter {
     }
   }
 
-  /** A tag for 8 bits, or the ones behind it for 16 and 32, and the number in that many. */
+  /** Writes a tag for 8, 16 or 32 bits, which are consecutive, and the number in that many bits. */
   private sized(value: number, tag8: number): void {
     const { bytes } = this;
     if (value < 0x100) {

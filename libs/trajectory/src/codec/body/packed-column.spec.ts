@@ -23,11 +23,14 @@ const anyInt = fc.oneof(fc.integer({ min: -1, max: 70_000 }), fc.integer());
 const anyFloat = fc.oneof(fc.float(), fc.constantFrom(0, -0, NaN, Infinity, -Infinity));
 
 describe('a packed column', () => {
-  it.each([Uint8Array, Int32Array, Float32Array, Float64Array])('brings back an empty %o', (arrayClass) => {
-    expectRoundTrip(new arrayClass(0));
-  });
+  it.each([Uint8Array, Int32Array, Float32Array, Float64Array])(
+    'unpacks to the same empty %o',
+    (arrayClass) => {
+      expectRoundTrip(new arrayClass(0));
+    },
+  );
 
-  it('brings back any column to the last bit', () => {
+  it('unpacks to the same column, bit by bit', () => {
     const column: fc.Arbitrary<TypedColumn> = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       runs(fc.nat(255)).map((values) => Uint8Array.from(values)),
@@ -53,7 +56,7 @@ describe('a packed column', () => {
     expectRoundTrip(new Float32Array(bits.buffer));
   });
 
-  it('brings back a view into a larger buffer', () => {
+  it('unpacks to the same elements for a view into a larger buffer', () => {
     expectRoundTrip(new Float32Array(Float32Array.of(9, 9, 1, 2, 3, 9).buffer, 8, 3));
   });
 
@@ -71,7 +74,7 @@ describe('a packed column', () => {
     expect(packColumn(column)).toHaveLength(sizeBytes);
   });
 
-  it('does not share memory with what it was unpacked from', () => {
+  it('shares no memory with the bytes it was unpacked from', () => {
     const packed = packColumn(Float32Array.of(1, 2, 3));
     const unpacked = unpackColumn(packed);
     packed.fill(0);

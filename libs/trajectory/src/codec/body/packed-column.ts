@@ -1,16 +1,16 @@
 /**
- * A typed array as compact bytes that say what they are.
+ * Packs a typed array into compact bytes that name their type.
  *
- * Layout: element type (1 byte), stored width in bytes (1 byte), then three varints: how many equal elements lead, how many
- * differ in the middle, how many equal ones trail; then the leading element if any, the middle, the trailing one if any.
- * Token columns are made of such stretches: zeros before the sampled logprobs, zeros then ones in a mask, one policy version
- * throughout. `Float64Array` columns hold no runs worth it. `Int32Array` elements are stored in the narrowest of uint8, uint16 and int32 that holds them all.
+ * Layout: element type (1 byte), stored width in bytes (1 byte), then three varints: the number of equal leading elements, of
+ * elements in the middle, and of equal trailing elements; then the leading element if any, the middle, the trailing one if any.
+ * Token columns consist of such runs: zeros before the sampled logprobs, zeros then ones in a mask, one policy version
+ * throughout. `Float64Array` columns are stored without runs. `Int32Array` elements are stored in the narrowest of uint8, uint16 and int32 that holds them all.
  * Numbers are little-endian, as in memory on every platform Node.js has prebuilt binaries for but s390x.
  */
 
 export type TypedColumn = Uint8Array | Int32Array | Float32Array | Float64Array;
 
-/** Stops a damaged run length from allocating gigabytes; far above the context of any model. */
+/** Prevents a damaged run length from allocating gigabytes; far above the context of any model. */
 const MAX_COLUMN_LENGTH = 1 << 24;
 
 /** Shorter runs cost more than they save. */
@@ -29,7 +29,7 @@ export function isColumn(value: unknown): value is TypedColumn {
   return COLUMN_CLASSES.some((columnClass) => columnClass === arrayClass);
 }
 
-/** How a column is stored. */
+/** The stored form of a column. */
 export interface ColumnLayout {
   readonly type: number;
   /** Bytes an element. */
@@ -37,7 +37,7 @@ export interface ColumnLayout {
   readonly numLeading: number;
   readonly numMiddle: number;
   readonly numTrailing: number;
-  /** Of the packed column, header included. */
+  /** Size of the packed column, header included. */
   readonly packedBytes: number;
 }
 
@@ -51,7 +51,7 @@ export function layOutColumn(column: TypedColumn): ColumnLayout {
   return { type, width, numLeading, numMiddle, numTrailing, packedBytes };
 }
 
-/** Writes the column as it was laid out; returns where it ends. */
+/** Writes a column in its layout, and returns the position behind it. */
 export function writeColumn(
   target: Uint8Array,
   at: number,
@@ -86,17 +86,17 @@ export function packColumn(column: TypedColumn): Buffer {
   return packed;
 }
 
-/** Where a packed column lies in some bytes, and how. */
+/** Position and form of a packed column inside some bytes. */
 export interface PackedColumn {
   readonly bytes: Uint8Array;
-  /** Of the stored elements. */
+  /** Range of the stored elements. */
   readonly start: number;
   readonly end: number;
   readonly type: number;
   readonly width: number;
   readonly numLeading: number;
   readonly numTrailing: number;
-  /** Elements of the column. */
+  /** Number of elements of the column. */
   readonly length: number;
 }
 
@@ -121,7 +121,7 @@ export function readPackedColumn(bytes: Uint8Array, start: number, end: number):
   return packed;
 }
 
-/** Whether the column's elements are of the class of this one. */
+/** Whether a packed column has the element type of `column`. */
 export function hasElementsOf(packed: PackedColumn, column: TypedColumn): boolean {
   return packed.type === elementTypeOf(column);
 }
@@ -134,7 +134,7 @@ export function unpackColumn(packed: Uint8Array): TypedColumn {
   return target;
 }
 
-/** Fills a column of the packed one's type and length. */
+/** Unpacks into a column of the same type and length. */
 export function unpackInto(target: TypedColumn, packed: PackedColumn): void {
   const { bytes, start, end, width, numLeading, numTrailing } = packed;
   const from = Math.max(0, numLeading - 1);
@@ -190,12 +190,14 @@ function requireForm({ type, width, numLeading, numTrailing }: PackedColumn): vo
     (type === ELEMENT_TYPES.Float64Array && width === 8) ||
     (type === ELEMENT_TYPES.Int32Array && (width === 1 || width === 2 || width === 4));
   if (!isForm)
-    throw new RangeError(`packed column has element type ${type} in ${width} bytes; there is no such form`);
+    throw new RangeError(
+      `packed column has element type ${type} in ${width} bytes, which is not a known form`,
+    );
   if (type === ELEMENT_TYPES.Float64Array && (numLeading > 0 || numTrailing > 0))
     throw new RangeError('packed column of float64 has runs; must have none');
 }
 
-/** Elements stored in fewer bytes than they have, from element `from` of the target on. */
+/** Unpacks elements that are stored in fewer bytes than they have, into the target from element `from` on. */
 function widen({ bytes, start, end, width }: PackedColumn, from: number, target: TypedColumn): void {
   let i = from;
   if (width === 1) for (let next = start; next < end; next += 1) target[i++] = bytes[next];

@@ -135,7 +135,7 @@ describe('groups', () => {
     expect(log.run.groups.hasClosed('g1')).toBe(true);
   });
 
-  it('are closed together as one by one', () => {
+  it('are closed by one event as by several', () => {
     const groups = [group('g0', { numSteps: Int32Array.of(3, 5) }), group('g1', { policyVersionMax: 9 })];
     const together = closeTogether(groups);
     expect(closedGroups(together)).toEqual(groups);
@@ -147,7 +147,7 @@ describe('groups', () => {
     expect([...log.run.groups.all()].map(({ groupId }) => groupId)).toEqual(['g0', 'g1', 'g2']);
   });
 
-  it('offers a group as often as the limit says', () => {
+  it('offers a group until it is in as many plans as the limit', () => {
     const log = new Log({ maxTimesSampled: () => 2 });
     log.append('TrainerClaimed', { epoch: 1 });
     close(log, 'g0');
@@ -159,7 +159,7 @@ describe('groups', () => {
     expect([...log.run.groups.all()]).toEqual([]);
   });
 
-  it('never offers validation groups and abandoned ones', () => {
+  it('never offers validation groups or abandoned groups', () => {
     const log = new Log();
     close(log, 'v', { split: 'validation' });
     close(log, 'a', { reason: 'abandoned' });
@@ -258,7 +258,7 @@ describe('runs', () => {
     ]);
   });
 
-  it('refuses events of runs that never started and replays of what it has seen', () => {
+  it('refuses events of unknown runs, and offsets that it has applied', () => {
     const fold = new ControlFold();
     expect(fold.apply(sampleControlEvent('LogOpened'), 0)).toEqual(applied);
     expect(fold.apply(sampleControlEvent('TrainerClaimed'), 1)).toEqual(refused('unknownRun'));

@@ -19,7 +19,7 @@ describe('DeletedRuns', () => {
     expect(deleted.cover({ kind: 'RunStarted', runId: 'other' }, 'control', 0, 9)).toBe(false);
   });
 
-  it('never covers the events that tell of deletions', () => {
+  it('never covers a RunDeleted', () => {
     const deleted = new DeletedRuns();
     deleted.add(deletion);
     expect(deleted.cover({ kind: 'RunDeleted', runId }, 'control', 0, 3)).toBe(false);

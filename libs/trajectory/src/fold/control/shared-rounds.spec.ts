@@ -95,7 +95,7 @@ describe('a round that collectors share', () => {
     expect(log.claim(0, 2, [0, 2], { round: 0 }).outcome).toEqual(refused('conflict'));
   });
 
-  it('takes a share up again after its collector was killed, and leaves the other as it is', () => {
+  it('gives a share to a new collector after its own was killed, and keeps the claim of the other share', () => {
     const log = new Log();
     const dead = log.claim(0, 2, [0, 2]).payload;
     const other = log.claim(1, 2, [1, 3]).payload;
@@ -123,7 +123,7 @@ describe('a round that collectors share', () => {
     expect(closedIds.filter((groupId) => log.run.hasClosed(groupId))).toHaveLength(5);
   });
 
-  it('keeps what is closed when the number of shares changes, and drops what is not', () => {
+  it('keeps closed groups when the number of shares changes, and drops the others', () => {
     const log = new Log();
     const done = log.claim(0, 3, [0, 3]).payload;
     const open = log.claim(1, 3, [1]).payload;
@@ -137,7 +137,7 @@ describe('a round that collectors share', () => {
     expect(log.offered).toEqual([done.groupIds[0], ...rest.payload.groupIds, done.groupIds[1]]);
   });
 
-  it('knows a claim that is delivered twice', () => {
+  it('recognizes a claim that is delivered twice', () => {
     const log = new Log();
     const { payload, eventId } = log.claim(0, 2, [0, 2]);
     const again = log.run.apply({ ...sampleControlEvent('CollectorClaimed', payload), eventId }, 99);

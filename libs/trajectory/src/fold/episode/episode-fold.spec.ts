@@ -79,7 +79,7 @@ describe('sealEpisode', () => {
 });
 
 describe('EpisodeFold', () => {
-  it('seals an episode whose events are all there', () => {
+  it('seals an episode that has all of its events', () => {
     const state = fold(whole);
     expect(state).toMatchObject({ sealed: true, missingSteps: [], faults: [], ended });
     expect(state.totals).toEqual({
@@ -97,7 +97,7 @@ describe('EpisodeFold', () => {
     expect(fold([...whole, ...whole])).toEqual(fold(whole));
   });
 
-  it('takes a step with other latencies for the same step', () => {
+  it('counts a step with other latencies as the same step', () => {
     const again = stepEvent({ ...steps[1], generationMs: 99, environmentMs: 99 });
     expect(outcomes([...whole, { ...again, occurredAtUs: 1 }]).at(-1)).toBe('duplicate');
   });
@@ -108,14 +108,14 @@ describe('EpisodeFold', () => {
     expect(fold([...whole, other])).toEqual(fold(whole));
   });
 
-  it('counts reward events on their own', () => {
+  it('counts the places of reward events separately', () => {
     const reward = sampleEpisodeEvent('RewardAssigned', {}, 0);
     const events = [...whole, reward, sampleEpisodeEvent('RewardAssigned', { value: 0 }, 1)];
     expect(outcomes(events)).toEqual(events.map(() => 'applied'));
     expect(fold(events).rewards.map(({ value }) => value)).toEqual([0.75, 0]);
   });
 
-  it('is not sealed while a step is missing, and says which', () => {
+  it('is not sealed while a step is missing, and names that step', () => {
     expect(fold(whole.filter((_, i) => i !== 2))).toMatchObject({
       sealed: false,
       missingSteps: [{ from: 1, end: 2 }],

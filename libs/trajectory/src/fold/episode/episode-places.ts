@@ -2,17 +2,17 @@ import type { EpisodeEventKind } from '../../events/event.js';
 
 /**
  * Why an event that is valid by itself has no place in its episode. `taken`: an earlier record at the place has other content.
- * `afterEnd`: a step behind the episode's end. `endedBefore`: a second end. `tooEarlyEnd`: an end before a step that is there.
+ * `afterEnd`: a step behind the episode's end. `endedBefore`: a second end. `tooEarlyEnd`: an end before a recorded step.
  */
 export type PlaceFault = 'taken' | 'afterEnd' | 'endedBefore' | 'tooEarlyEnd';
 
-/** Whether a record got its place in its episode, or why not. */
+/** Whether a record got its place in its episode, or the reason why not. */
 export type PlaceOutcome = 'placed' | PlaceFault;
 
-/** Bits of a content checksum that tell contents apart here: two that differ count as the same with a chance of 2⁻⁴⁸. */
+/** Leading bytes of a content checksum that are compared here: two different contents count as the same with a chance of 2⁻⁴⁸. */
 const FINGERPRINT_BYTES = 6;
 
-/** What stands for a content: the beginning of its checksum, given as bytes or as hex digits. */
+/** Returns the beginning of a content checksum, which is given as bytes or as hex digits. */
 export function fingerprintOf(checksum: Buffer | string): number {
   return typeof checksum === 'string'
     ? Number.parseInt(checksum.slice(0, 2 * FINGERPRINT_BYTES), 16)
@@ -20,28 +20,28 @@ export function fingerprintOf(checksum: Buffer | string): number {
 }
 
 /**
- * The places of one episode, and which content holds each: a fold of its records in log order that decides which of them count.
+ * The places of one episode and the content that holds each: a fold of its records in log order that decides which of them count.
  *
- * The first record at a place counts, and so does each later one with the same content, which is the same event again. Order does not
- * matter otherwise: what comes late, or before its episode's start, counts if it belongs. Takes 8 bytes a step that came in order.
+ * The first record at a place counts, and so does each later one with the same content, which is the same event again. Otherwise order does
+ * not matter: a record that comes late, or before its episode's start, counts if it belongs. Needs 8 bytes per step that came in order.
  */
 export class EpisodePlaces {
-  /** Where the last record lies that was asked about. */
+  /** Offset of the last record that was asked about. */
   lastOffset = -1;
-  /** By seq, up to the first that is not there. */
+  /** Fingerprints by seq, up to the first that is missing. */
   private readonly inOrder: number[] = [];
-  /** By seq, what came before one that was to come first. */
+  /** Fingerprints by seq, behind a missing one. */
   private ahead: Map<number, number> | null = null;
   private rewards: Map<number, number> | null = null;
   private endSeq = -1;
   private highestSeq = -1;
 
-  /** How many steps the end says; null before it came. */
+  /** Number of steps that the end states; null before the end. */
   get numSteps(): number | null {
     return this.endSeq < 0 ? null : this.endSeq - 1;
   }
 
-  /** The highest step that is there; −1 when none is. */
+  /** The highest recorded step; −1 when there is none. */
   get highestStep(): number {
     return this.highestSeq - 1;
   }

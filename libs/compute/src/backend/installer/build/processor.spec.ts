@@ -11,14 +11,14 @@ describe('processorOf', () => {
     ['', 'baseline'],
     ['avx', 'baseline'],
     [V3, 'x86-64-v3'],
-    // Knights Landing has AVX-512 without the half of it that the ops use.
+    // Knights Landing has only half of AVX-512, and the ops use the other half, too.
     [`${V3} avx512f avx512cd`, 'x86-64-v3'],
     [`${V4} amx_tile`, 'x86-64-v4'],
-  ])('flags "%s" are %s', (flags, processor) => {
+  ])('recognizes flags "%s" as %s', (flags, processor) => {
     expect(processorOf(cpuInfo(flags))).toBe(processor);
   });
 
-  it('knows nothing where the kernel says nothing', () => {
+  it('is the baseline where the kernel lists nothing', () => {
     expect(processorOf('')).toBe('baseline');
   });
 });

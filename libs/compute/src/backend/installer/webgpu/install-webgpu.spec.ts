@@ -57,7 +57,7 @@ describe('installWebGpu', () => {
     expect(await readdir(join(cacheDirectory, 'backends'))).toEqual([]);
   });
 
-  it('says for which platform Dawn has no binary', async () => {
+  it('names the platform for which Dawn has no binary', async () => {
     const cacheDirectory = await temporaryDirectory();
     const withoutBinary: DownloadPackage = (pin, directory, signal) =>
       download(pin.name === DAWN.name ? { ...pin, name: 'other' } : pin, directory, signal);

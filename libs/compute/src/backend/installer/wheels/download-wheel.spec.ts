@@ -37,7 +37,7 @@ ${action}
 const ignoreFraction = (): void => undefined;
 
 describe('downloadWheel', () => {
-  it('keeps a download that has the pinned content, and does not download it again', async () => {
+  it('keeps a download that has the pinned content, instead of repeating it', async () => {
     const { python, directory, calls } = await pipThat(`printf '${CONTENT}' > "$dest/package.whl"`);
     const options = { python, directory, onFraction: ignoreFraction };
     const path = await downloadWheel(pin, options);
@@ -54,14 +54,14 @@ describe('downloadWheel', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('downloads again what was damaged since', async () => {
+  it('downloads a file again that was damaged since', async () => {
     const { python, directory } = await pipThat(`printf '${CONTENT}' > "$dest/package.whl"`);
     await writeFile(join(directory, 'package.whl'), 'half a wh');
     const path = await downloadWheel(pin, { python, directory, onFraction: ignoreFraction });
     expect(await readFile(path, 'utf8')).toBe(CONTENT);
   });
 
-  it('repeats the last thing that pip said when it fails', async () => {
+  it("names the last line of pip's output when it fails", async () => {
     const { python, directory } = await pipThat('echo "no route to the index" >&2; exit 1');
     const attempt = downloadWheel(pin, { python, directory, onFraction: ignoreFraction });
     await expect(attempt).rejects.toThrow(
@@ -77,7 +77,7 @@ describe('downloadWheel', () => {
     await expect(attempt).rejects.toThrow('it was cancelled');
   });
 
-  it('reports how much has arrived', async () => {
+  it('reports the downloaded fraction', async () => {
     const { python, directory } = await pipThat(`printf 'a w' > "$TMPDIR/part"; sleep 1.2; rm "$TMPDIR/part"
 printf '${CONTENT}' > "$dest/package.whl"`);
     const fractions: number[] = [];

@@ -26,7 +26,7 @@ async function wheelWith(...extraPath: string[]): Promise<string> {
 describe.skipIf(!hasPython)(
   'WheelArchive (skipped where python3 is missing, because it writes the archives)',
   () => {
-    it('reads deflated, stored and empty files as Python wrote them', async () => {
+    it('reads the deflated, stored and empty files that Python wrote', async () => {
       const path = await wheelWith();
       const archive = await WheelArchive.open(path);
       const contents = new Map<string, Buffer>();

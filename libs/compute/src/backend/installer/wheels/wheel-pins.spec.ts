@@ -44,7 +44,7 @@ describe('wheelPinFor', () => {
     expect(wheelPinFor(platform, variant, version)).toMatchObject({ version, fileName, sizeBytes });
   });
 
-  it('asks pip for a platform that the file is tagged with', () => {
+  it("asks pip for one of the platforms in the file's name", () => {
     for (const [platform, variant, version, fileName] of onTheIndex) {
       const { distribution, pipPlatform } = wheelPinFor(platform, variant, version) ?? {};
       const [name, , , , tags] = fileName.replace('.whl', '').split('-');
@@ -53,7 +53,7 @@ describe('wheelPinFor', () => {
     }
   });
 
-  it('pins a checksum of its own for each file, of every version', () => {
+  it('pins another checksum for each file', () => {
     const checksums = onTheIndex.map(
       ([platform, variant, version]) => wheelPinFor(platform, variant, version)?.sha256,
     );
@@ -66,7 +66,7 @@ describe('wheelPinFor', () => {
     ['linux-arm64', 'cuda'],
     ['darwin-arm64', 'cpu'],
     ['win32-x64', 'cpu'],
-  ] as const)('has none for %s %s', (platform, variant) => {
+  ] as const)('returns null for %s %s', (platform, variant) => {
     expect(wheelPinFor(platform, variant, '2.21.0')).toBeNull();
   });
 });
