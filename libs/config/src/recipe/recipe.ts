@@ -7,6 +7,7 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsDefined,
   IsIn,
   IsInt,
   IsNotEmpty,
@@ -235,7 +236,7 @@ export class Recipe {
   /** Number of policy updates, after imitation. */
   @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
   /** How an episode becomes tokens. */
-  @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
+  @IsDefined() @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
   /** Model to make from random weights. A recipe has either `model` or `policy`. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   /** Existing model to start from. @defaultValue null */
@@ -243,19 +244,19 @@ export class Recipe {
   /** How the processes of a run compute. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
   /** How episodes are collected. */
-  @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
+  @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
   /** What episodes are worth. */
-  @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
+  @IsDefined() @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
   /** How rewards become advantages. */
-  @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
+  @IsDefined() @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
   /** The loss. */
-  @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
+  @IsDefined() @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
   /** The optimizer. */
-  @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
+  @IsDefined() @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
   /** Behavior cloning before the policy gradient; null skips it. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
   /** Greedy evaluation. */
-  @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
+  @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
   /** Which optimizer states are kept. */
-  @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
+  @IsDefined() @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
 }
