@@ -57,11 +57,14 @@ describe('a command that cannot work ends with one sentence of advice, given', (
   it.each([
     [
       ['--set', 'optimizer.learningRate=2'],
-      /^retrace: recipe: optimizer\.learningRate: got 2, .*must not be greater than 1/,
+      /^retrace: Invalid recipe: optimizer\.learningRate: got 2, must not be greater than 1/,
     ],
-    [['--set', 'optimizer.learnRate=1'], /^retrace: --set optimizer\.learnRate=1: the recipe has no field/],
-    [['--set', 'model.headDim=15'], /^retrace: recipe: model\.headDim: got 15, must be even/],
-    [['--recipe', 'frozen-cake'], /^retrace: recipe: got "frozen-cake", must be one of frozen-lake-ppo, /],
+    [
+      ['--set', 'optimizer.learnRate=1'],
+      /^retrace: --set optimizer\.learnRate=1: unknown field "optimizer\.learnRate"; the fields here are learningRate, /,
+    ],
+    [['--set', 'model.headDim=15'], /^retrace: Invalid recipe: model\.headDim: got 15, must be even/],
+    [['--recipe', 'frozen-cake'], /^retrace: Unknown recipe "frozen-cake"; use one of frozen-lake-ppo, /],
     [
       [
         '--set',
@@ -69,7 +72,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
         '--set',
         'loss.valueCoefficient=0',
       ],
-      /^retrace: recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2: gigpo compares the episodes of a group$/,
+      /^retrace: Invalid recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2, as gigpo compares the episodes of a group$/,
     ],
     [
       [
@@ -78,7 +81,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
         '--set',
         'loss.policyLoss=decoupledPpo',
       ],
-      /^retrace: recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both hold the ratio to the behavior policy/,
+      /^retrace: Invalid recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both contain the ratio to the behavior policy/,
     ],
     [['--updates', 'many'], /must be a whole number of at least 1/],
   ])('a bad recipe field or argument, with exit code 2: %j', async (args, sentence) => {

@@ -64,7 +64,7 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
     await play(50);
     expect(await writer.flush()).toBe(true);
     expect(await writer.close()).toBe(0);
-    expect(notices[0]).toMatch(/^the event log is away, events wait in the spool/);
+    expect(notices[0]).toMatch(/^the event log is unavailable, events wait in the spool/);
     expect(notices.at(-1)).toMatch(/^the event log is back/);
 
     const seen = new Set<string>();

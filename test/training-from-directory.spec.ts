@@ -81,13 +81,14 @@ describe('a run that starts from a model directory', () => {
     const directory = await makeModel('base', 1);
     const recipe = await recipeFor(directory, { lora, valueTrunk: 'own' });
     const engine = await open(recipe, 'lora');
+    const { parameters, trainableSpecs } = engine.model;
     const trained = new Map(
-      [...(await engine.model.exportTrainableTensors())].map(([name, { shape, data }]) => [
+      [...(await parameters.export(trainableSpecs))].map(([name, { shape, data }]) => [
         name,
         { shape, data: data.map((_, i) => 0.1 * Math.sin(i + name.length)) },
       ]),
     );
-    engine.model.assignTrainableTensors(trained);
+    parameters.assign(trained, trainableSpecs);
     const files = await engine.save();
     const { weights } = files;
     expect(weights.sizeBytes).toBeLessThan(40_000);

@@ -61,7 +61,7 @@ describe('a store whose disk fails', () => {
       const merging = bench.client.command('OPTIMIZE TABLE events FINAL').catch(() => undefined);
       await bench.appendEpisodes(2, { pauseMs: 30 });
       expect(await bench.store.ended).toBe(1);
-      expect(bench.store.said).toMatch(/did not take all that was written \(of default\.events\/all_\d/);
+      expect(bench.store.said).toMatch(/data of default\.events\/all_\d\S* was not stored/);
       await merging;
       await bench.restartStore({ prefix: limitable });
       await expectAllOnDisk(bench);

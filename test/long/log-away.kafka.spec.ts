@@ -89,7 +89,7 @@ describe.skipIf(reason !== '')(`roles on Kafka while the log is away${reason}`, 
     const first = collect();
     await expect.poll(() => numTrajectoryRecords(log), { timeout: 60_000 }).toBeGreaterThan(50);
     await broker.command('kill');
-    await first.waitFor(/the event log is away, events wait in the spool/);
+    await first.waitFor(/the event log is unavailable, events wait in the spool/);
     const directory = join(roles.environment.RETRACE_DATA_DIR, 'spool', runId);
     await expect.poll(() => spooledEventIds(directory).length, { timeout: 30_000 }).toBeGreaterThan(20);
     first.child.kill('SIGKILL');

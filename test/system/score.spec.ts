@@ -116,7 +116,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     const unknown = await runRetrace(['score', 'diff', 'killed', 'brief', ...data]);
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(
-      /^retrace: reward version 'brief' .* has no scores; there are .*brief too/,
+      /^retrace: reward version 'brief' .* has no scores; use one of .*brief too/,
     );
     const run = await runRetrace(['score', '--run', 'none', ...data]);
     expect(run.stderr).toMatch(/^retrace: run "none" not found/);

@@ -1,9 +1,9 @@
 export type CollectorErrorCode =
-  /** No policy is published that could act. */
+  /** No policy is published yet. */
   | 'NO_POLICY'
-  /** A setting of the recipe that only the running process can judge. */
+  /** A setting of the recipe that only the running process can check. */
   | 'INVALID_SETTING'
-  /** A spool file that is none, is damaged while in use, or belongs to another log. */
+  /** The spool file has another format, was damaged while in use, or belongs to another log. */
   | 'SPOOL_UNUSABLE';
 
 export class CollectorError extends Error {

@@ -29,13 +29,13 @@ export interface CollectorOptions {
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
   readonly text: PolicyText;
-  /** Recorded with each step: what generated it. */
+  /** Name of the engine that generates actions, recorded with each step. */
   readonly engine: string;
   readonly signal: AbortSignal;
   readonly onProgress: (detail: string) => void;
 }
 
-/** What decides a round, apart from the run. */
+/** Everything that decides a round, except the run. */
 type RoundSpec = Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places'>;
 
 /**
@@ -58,14 +58,14 @@ export class Collector {
     try {
       await this.work();
     } catch (error) {
-      // Asked to stop while the log is away: what is open is abandoned by the next start.
+      // Asked to stop while the log is unavailable: the next start abandons open episodes.
       if (!(this.options.signal.aborted && error instanceof LogError && error.retriable)) throw error;
     }
   }
 
   private async work(): Promise<void> {
     const { log, control, writer, signal, recipe, share } = this.options;
-    // What an earlier collector could not append comes before what is read of its round.
+    // Records that an earlier collector left in the spool must be in the log before its round is read.
     if (!(await writer.flush())) return;
     const ends = await trajectoryEnds(log);
     await control.catchUp();
@@ -110,8 +110,8 @@ export class Collector {
   }
 
   /**
-   * While the trainer is at work: not before it has its batch, on whose way there is no time to lose. Where the run is shared, what is
-   * left of a round shows only when it starts.
+   * Plans the next round while the trainer computes, but not before it has its batch: planning would delay that. In a shared run
+   * the places that are left in a round are known only when it starts.
    */
   private planAhead(): void {
     const { view } = this;
@@ -199,7 +199,7 @@ export class Collector {
     });
   }
 
-  /** The episodes to play, claimed where the run is shared; null when the claim came too late, and the log says what is due now. */
+  /** Plans a round and claims it where the run is shared; null when the claim came too late, so the next task must be decided again. */
   private async planEpisodes(plan: RoundSpec): Promise<PlannedEpisode[] | null> {
     const { runId, control, share } = this.options;
     const { view } = this;
@@ -270,7 +270,7 @@ export class Collector {
   private imitation(): NonNullable<Recipe['imitation']> {
     const { imitation } = this.options.recipe;
     if (!imitation)
-      throw new CollectorError('INVALID_SETTING', 'imitation: null, must be set for a demonstration round');
+      throw new CollectorError('INVALID_SETTING', '"imitation" is required for a demonstration round');
     return imitation;
   }
 
@@ -303,7 +303,7 @@ export class Collector {
       payload: {
         source,
         step,
-        // Each collector knows of its own part alone.
+        // Each collector knows only its own part.
         names: entries.map(([name]) => (share.index === 0 ? name : `share${share.index + 1}/${name}`)),
         values: Float64Array.from(entries, ([, value]) => value),
       },

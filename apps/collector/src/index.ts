@@ -1,9 +1,13 @@
-export { collectEpisodes, type CollectOptions, type CollectResult } from './episode/collect-episodes.js';
+export {
+  collectEpisodes,
+  type CollectEpisodesOptions,
+  type CollectResult,
+} from './episode/collect-episodes.js';
 export { Collector, type CollectorOptions } from './collector.js';
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
 export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
-export type { EpisodeSummary, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
+export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
 export { PolicyActor } from './actors/policy-actor.js';
 export {

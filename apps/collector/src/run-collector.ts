@@ -9,14 +9,13 @@ import { ControlTail, holdRole, openLog, PatientLog, type Share } from '@retrace
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
-/** How long an unavailable log is waited for at the end. */
+/** How long the end of the process waits for an unavailable log. */
 const RELEASE_MS = 5_000;
 
 /** Collects for one run until the run ends, or until the process is asked to stop. */
 export async function runCollector(config: CollectorConfig, supervised: Supervised): Promise<void> {
   const { share } = config;
   const log = await openLog(config.log, 'collector');
-  // A run has one collector, or one a share.
   const role = await holdRole(config.log, `collector-${config.runId}`, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
   const onNotice = (line: string) => {
@@ -67,13 +66,13 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   }
   if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
   control.close();
-  if (numLeftBytes > 0) onNotice(`leaves ${numLeftBytes} bytes in the spool for the next start`);
-  // With the log away neither would end for minutes; a role that is not given back is free once the log misses its holder.
+  if (numLeftBytes > 0) onNotice(`${numLeftBytes} bytes stay in the spool for the next start`);
+  // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
   await Promise.race([role.release(), sleep(RELEASE_MS)]);
   await Promise.race([patientLog.close(), sleep(RELEASE_MS)]);
 }
 
-/** Collectors of one run on one machine must not take each other's spool. */
+/** A directory for each collector of a run, so that those on one machine do not share a spool. */
 function spoolDirectoryOf(root: string, runId: string, { index }: Share): string {
   return join(root, index === 0 ? runId : `${runId}-share-${index + 1}`);
 }

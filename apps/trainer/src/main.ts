@@ -2,4 +2,6 @@
 import { readTrainerConfig, runProcess } from '@retrace/process';
 import { runTrainer } from './run-trainer.js';
 
-await runProcess(process.env, (supervised) => runTrainer(readTrainerConfig(process.env), supervised));
+await runProcess(process.env, (supervised) =>
+  runTrainer(readTrainerConfig(process.env), supervised, process.env),
+);

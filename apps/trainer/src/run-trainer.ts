@@ -4,9 +4,16 @@ import type { RunRoleConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
-import { RewardScorer, StateVisits, VerdictArchive, VerdictStore } from '@retrace/scoring';
-import { createStoreClient, TrajectoryReader, untilVisible } from '@retrace/store';
-import { ControlTail, openLog, PatientLog } from '@retrace/log';
+import {
+  RewardScorer,
+  StateVisits,
+  VerdictArchive,
+  VerdictStore,
+  type JudgeClientOptions,
+  type RewardScorerOptions,
+} from '@retrace/scoring';
+import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
+import { ControlTail, openLog, PatientLog, type EventLog } from '@retrace/log';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
@@ -18,8 +25,16 @@ function onNotice(line: string): void {
   process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
 }
 
-/** Trains one run until it ends, or until the process is asked to stop. */
-export async function runTrainer(config: RunRoleConfig, supervised: Supervised): Promise<void> {
+/**
+ * Trains one run until it ends, or until the process is asked to stop.
+ *
+ * @param apiKeys of judges, by the names that recipes call them by
+ */
+export async function runTrainer(
+  config: RunRoleConfig,
+  supervised: Supervised,
+  apiKeys: JudgeClientOptions['apiKeys'],
+): Promise<void> {
   const { runId } = config;
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
@@ -51,11 +66,7 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: await RewardScorer.load(recipe.reward, {
-      verdicts: new VerdictStore({ log, reader, runId }),
-      judge: { archive: new VerdictArchive(client) },
-      visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
-    }),
+    rewards: await RewardScorer.load(recipe.reward, rewardSources({ log, client, reader, runId }, apiKeys)),
     openEngine: () =>
       openSharedEngine(
         { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
@@ -75,4 +86,26 @@ export async function runTrainer(config: RunRoleConfig, supervised: Supervised):
   control.close();
   await client.close();
   await log.close();
+}
+
+/** Where the rewards of a run find verdicts and visits. */
+function rewardSources(
+  {
+    log,
+    client,
+    reader,
+    runId,
+  }: {
+    readonly log: EventLog;
+    readonly client: StoreClient;
+    readonly reader: TrajectoryReader;
+    readonly runId: string;
+  },
+  apiKeys: JudgeClientOptions['apiKeys'],
+): RewardScorerOptions {
+  return {
+    verdicts: new VerdictStore({ log, reader, runId }),
+    judge: { archive: new VerdictArchive(client), apiKeys },
+    visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
+  };
 }

@@ -12,14 +12,15 @@ export type AlgorithmErrorCode =
   /** Data that cannot carry the estimate that was asked for. */
   | 'INSUFFICIENT_DATA';
 
-/** Every error that this library throws on purpose. The library is pure, so none of them goes away by trying again. */
+/** Base error of this library. The library is pure, so no retry helps. */
 export class AlgorithmError extends Error {
-  readonly code: AlgorithmErrorCode;
   readonly retriable = false;
 
-  constructor(code: AlgorithmErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: AlgorithmErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'AlgorithmError';
-    this.code = code;
   }
 }

@@ -3,7 +3,7 @@ export { AlgorithmError, type AlgorithmErrorCode } from './errors.js';
 
 export { broadcastRows, offsetsOf, rowLengths, rowSums } from './layout/ragged.js';
 export type { AdvantageOutput } from './layout/output.js';
-export { groupMoments, numberGroups, type GroupCounts, type GroupMoments } from './layout/groups.js';
+export { numberGroups } from './layout/groups.js';
 
 export {
   computeAdvantages,
@@ -98,7 +98,6 @@ export {
 export {
   KL_ESTIMATORS,
   estimateKl,
-  klValue,
   type KlEstimator,
   type KlOptions,
   type KlTerms,
@@ -106,7 +105,7 @@ export {
 export { adaptKlCoefficient, type AdaptiveKlOptions } from './kl/coefficient.js';
 export { applyKlPenalty, type KlInRewardInput } from './kl/in-reward.js';
 
-export { checkCombination, combinationFaults, type Combination } from './corrections/compatibility.js';
+export { combinationFaults, type Combination } from './corrections/compatibility.js';
 export {
   correctionMetrics,
   stalenessHistogram,
@@ -131,13 +130,7 @@ export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
 
 export { bootstrapInterval, type BootstrapOptions, type Interval } from './evaluation/bootstrap.js';
 export { crossFitLinearQ, fittedQEvaluation, type CrossFittedQ } from './evaluation/fitted-q.js';
-export {
-  fitLinearQ,
-  linearValues,
-  type FittedQOptions,
-  type LinearQ,
-  type QTransitions,
-} from './evaluation/linear-q.js';
+export type { FittedQOptions, QTransitions } from './evaluation/linear-q.js';
 export type { LoggedEpisodes } from './evaluation/logged-episodes.js';
 export {
   OFF_POLICY_ESTIMATORS,

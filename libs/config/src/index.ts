@@ -37,4 +37,3 @@ export {
   type RecipeOverrides,
   resolveRecipe,
 } from './recipe/resolve-recipe.js';
-export { type TrainerInput, TRAINER_INPUTS } from './recipe/trainer-inputs.js';

@@ -1,6 +1,6 @@
 import type { Json, Split } from '@retrace/trajectory';
 
-/** What the agent sees before it acts. */
+/** The agent's view before it acts. */
 export interface Observation {
   readonly text: string;
   /** Identifies the environment's state for GiGPO; null when the environment offers none. Never prompt text or counters. */
@@ -15,8 +15,8 @@ export interface ResetOptions {
   /** Equal seeds, members and actions give equal episodes. */
   readonly seed: number;
   /**
-   * Place of the episode in its group (default 0). Task and seed alone decide the start of an episode; what chance
-   * adds later (payouts, slips) is drawn from the member, too, so that the members of a group don't share their luck.
+   * Place of the episode in its group (default 0). Only task and seed decide the start of an episode; later chance
+   * (payouts, slips) depends on the member, too, so that the members of a group do not share their luck.
    */
   readonly member?: number;
 }
@@ -59,7 +59,7 @@ export interface SampledTask {
   readonly seed: number;
 }
 
-/** What a registry entry says about an environment; registered with `defineEnvironment`. */
+/** Entry of the registry of environments; see `defineEnvironment`. */
 export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;
@@ -72,7 +72,7 @@ export interface EnvironmentSpec {
   /** Whether its observations have anchors, which GiGPO compares the steps of a group by. */
   readonly offersAnchors: boolean;
   create(): Environment;
-  /** False where all splits share their tasks, so that held-out episodes differ in luck alone. */
+  /** False where all splits share their tasks, so that held-out episodes differ only in luck. */
   readonly splitsAreDisjoint: boolean;
   /** Draws the `index`-th task of a split, deterministically; splits are disjoint by hash of the task's content. */
   sampleTask(options: { readonly split: Split; readonly index: number; readonly seed: number }): SampledTask;

@@ -16,14 +16,15 @@ export type EnvironmentErrorCode =
   /** A scripted agent was given another environment than its own. */
   | 'WRONG_ENVIRONMENT';
 
-/** Every error that this library throws on purpose. None of them goes away by trying again. */
+/** Base error of this library. No retry helps. */
 export class EnvironmentError extends Error {
-  readonly code: EnvironmentErrorCode;
   readonly retriable = false;
 
-  constructor(code: EnvironmentErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: EnvironmentErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'EnvironmentError';
-    this.code = code;
   }
 }

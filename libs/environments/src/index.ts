@@ -13,7 +13,7 @@ export { Pcg32 } from './random/pcg32.js';
 export { deriveSeed } from './random/derive-seed.js';
 export { splitOf } from './task-split.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';
-export { parseReAct, type ReActOptions, type ReActReply } from './parse/react.js';
+export { parseReAct, type ReActReply } from './parse/react.js';
 export { randomAgent, randomVocabularyAgent } from './random-agents.js';
 export { bandit } from './bandit/index.js';
 export { fixedLake, frozenLake } from './frozen-lake/index.js';

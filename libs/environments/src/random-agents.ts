@@ -1,7 +1,7 @@
 import type { ScriptedAgent } from './environment.js';
 import { pick } from './random/pick.js';
 
-/** Uniform over the actions that are legal where it stands, or over `actions` where the environment lists none. */
+/** Uniform over the legal actions, or over `actions` where the environment lists none. */
 export function randomAgent(actions: readonly string[]): ScriptedAgent {
   return {
     name: 'random',
@@ -10,7 +10,7 @@ export function randomAgent(actions: readonly string[]): ScriptedAgent {
 }
 
 /**
- * Uniform over a whole vocabulary: what an untrained word-level policy does. Its success depends on how many
+ * Uniform over a whole vocabulary, as an untrained word-level policy. Its success depends on how many
  * words there are, so name the count beside it.
  */
 export function randomVocabularyAgent(vocabulary: readonly string[]): ScriptedAgent {

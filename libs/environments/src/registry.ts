@@ -1,8 +1,12 @@
-import { nearNames } from '@retrace/algorithms/registry';
+import { NamedRegistry } from '@retrace/algorithms/registry';
 import type { EnvironmentSpec } from './environment.js';
 import { EnvironmentError } from './errors.js';
 
-const specs = new Map<string, EnvironmentSpec>();
+const specs = new NamedRegistry<EnvironmentSpec>(
+  'environment',
+  (code, message) =>
+    new EnvironmentError(code === 'UNKNOWN_NAME' ? 'UNKNOWN_ENVIRONMENT' : 'DUPLICATE_ENVIRONMENT', message),
+);
 
 /**
  * Registers an environment under its name and returns the spec.
@@ -12,30 +16,21 @@ const specs = new Map<string, EnvironmentSpec>();
  * agent names repeat or there is no agent called `random`.
  */
 export function defineEnvironment(spec: EnvironmentSpec): EnvironmentSpec {
-  if (specs.has(spec.name)) {
-    throw new EnvironmentError('DUPLICATE_ENVIRONMENT', `environment '${spec.name}' is defined already`);
-  }
   const fault = specFault(spec);
   if (fault !== null) {
     throw new EnvironmentError('INVALID_SPEC', `environment '${spec.name}': ${fault}`);
   }
-  specs.set(spec.name, spec);
-  return spec;
+  return specs.define(spec);
 }
 
-/** @throws EnvironmentError `UNKNOWN_ENVIRONMENT`, naming the nearest known names. */
+/** @throws EnvironmentError `UNKNOWN_ENVIRONMENT`, naming the nearest known names */
 export function getEnvironment(name: string): EnvironmentSpec {
-  const spec = specs.get(name);
-  if (spec !== undefined) return spec;
-  const known = [...specs.keys()].sort();
-  const near = nearNames(name, known);
-  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
-  throw new EnvironmentError('UNKNOWN_ENVIRONMENT', `no environment is named '${name}'; ${hint}`);
+  return specs.get(name);
 }
 
 /** All registered environments, by name. */
 export function listEnvironments(): readonly EnvironmentSpec[] {
-  return [...specs.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return specs.names().map(getEnvironment);
 }
 
 function specFault(spec: EnvironmentSpec): string | null {

@@ -1,13 +1,13 @@
 export type PolicyErrorCode =
-  /** A field of a model, optimizer, loss or generation configuration is out of its range. */
+  /** A field of a model, optimizer, loss or generation configuration is invalid. */
   | 'INVALID_CONFIG'
   /** Ragged token columns that contradict each other, or an id outside the vocabulary. */
   | 'INVALID_BATCH'
   /** Named tensors that don't fit the model: missing, unknown, or of another shape. */
   | 'TENSOR_MISMATCH'
-  /** A model directory that asks for what the transformer here can't do. */
+  /** A model directory that asks for a feature that `Transformer` does not support. */
   | 'UNSUPPORTED_MODEL'
-  /** A file of a model directory that is not there. */
+  /** A file of a model directory that does not exist. */
   | 'FILE_MISSING'
   /** A safetensors, config or tokenizer file that breaks its format. */
   | 'INVALID_FILE'
@@ -15,11 +15,11 @@ export type PolicyErrorCode =
   | 'INVALID_TOKEN'
   /** A generation request that contradicts the state of its slot. */
   | 'INVALID_REQUEST'
-  /** A checkpoint file that is not there. */
+  /** A checkpoint file that does not exist. */
   | 'CHECKPOINT_MISSING'
-  /** A checkpoint file whose content is not what its reference says. */
+  /** A checkpoint file whose content does not match its reference. */
   | 'CHECKPOINT_CORRUPT'
-  /** The disk refused a checkpoint file; nothing of it is left. */
+  /** The disk refused a checkpoint file, which is removed. */
   | 'CHECKPOINT_NOT_WRITTEN'
   /** A number that must be finite is not: a loss, a gradient norm, a logit. */
   | 'NOT_FINITE';
@@ -29,7 +29,7 @@ export interface PolicyErrorOptions extends ErrorOptions {
   readonly retriable?: boolean;
 }
 
-/** What this library throws. The message names the quantity, the value and the rule. */
+/** The error of this library. The message names the quantity, the value and the rule. */
 export class PolicyError extends Error {
   readonly retriable: boolean;
 

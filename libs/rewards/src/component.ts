@@ -1,7 +1,6 @@
 import {
   NamedRegistry,
-  optionFault,
-  withDefaults,
+  resolveOptions,
   type OptionSchema,
   type OptionsOf,
 } from '@retrace/algorithms/registry';
@@ -10,8 +9,8 @@ import type { JudgeAnswer, JudgeRequest } from './judge.js';
 import { RewardError } from './errors.js';
 
 /**
- * What a component says about one episode: a value for the whole of it, or one per step. Null = missing: the component
- * cannot know (yet), which is not zero.
+ * Result of a component for one episode: a value for all of it, or one per step. Null = missing: the component cannot know (yet),
+ * which is not zero.
  */
 export type RewardOutcome =
   | {
@@ -30,7 +29,7 @@ export interface RewardContext {
   readonly judge?: (request: JudgeRequest) => Promise<JudgeAnswer>;
 }
 
-/** What `RewardComposer.score` passes on; a judge learns which component asks. */
+/** Context that `RewardComposer.score` passes on; a judge learns which component asks. */
 export interface ScoringContext extends Omit<RewardContext, 'judge'> {
   readonly judge?: (request: JudgeRequest, component: string) => Promise<JudgeAnswer>;
 }
@@ -46,17 +45,17 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly description: string;
   readonly options: S;
   /**
-   * True when it reads rewards, validity, anchors and the outcome alone, so that a trainer need not fetch texts, the task or
+   * True when it reads only rewards, validity, anchors and the outcome, so that a trainer need not fetch texts, the task or
    * named reward parts to score an episode. Default: it may read everything.
    */
   readonly readsOutcomesOnly?: boolean;
-  /** True when it uses `RewardContext.judge`: whoever scores then looks up what judges said before. */
+  /** True when it uses `RewardContext.judge`: the scorer then looks up earlier verdicts. */
   readonly asksJudge?: boolean;
-  /** True when it uses `RewardContext.visitCount`: whoever scores then counts the visits in the run's history. */
+  /** True when it uses `RewardContext.visitCount`: the scorer then counts the visits in the run's history. */
   readonly countsVisits?: boolean;
   /** Options that cannot change a score (timeouts, prices): they are left out of the reward version. */
   readonly operationalOptions?: readonly string[];
-  /** What is wrong with options that are each fine by themselves; null if nothing. */
+  /** Checks options that must fit one another; null without a fault. */
   readonly optionsFault?: (options: OptionsOf<S>) => string | null;
   score(
     episode: RewardEpisode,
@@ -65,7 +64,7 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   ): RewardOutcome | Promise<RewardOutcome>;
 }
 
-/** A component with the module that its code is in: what that and its imports hold goes into the reward version. */
+/** A component with the module of its code, whose text and imports are part of the reward version. */
 export interface RewardImplementation {
   readonly name: string;
   readonly component: RewardComponent;
@@ -73,13 +72,13 @@ export interface RewardImplementation {
   readonly module: string;
 }
 
-const registry = new NamedRegistry<RewardImplementation>({
-  noun: 'reward component',
-  fault: (code, message) => new RewardError(code, message),
-});
+const registry = new NamedRegistry<RewardImplementation>(
+  'reward component',
+  (code, message) => new RewardError(code, message),
+);
 
 /**
- * A component whose parts are checked: what a file with a reward of one's own exports as its default.
+ * Checks the parts of a component. A file with a user's reward exports the result as its default.
  *
  * @throws RewardError `INVALID_ARGUMENT` naming the part that is missing or of another kind
  */
@@ -90,10 +89,10 @@ export function defineReward<S extends OptionSchema>(component: RewardComponent<
 }
 
 /**
- * Makes a component known by its name.
+ * Registers a component under its name.
  *
  * @param module `import.meta.url` of the file that it is written in
- * @throws RewardError `DUPLICATE_NAME` when the name is taken, and what `defineReward` throws
+ * @throws RewardError `DUPLICATE_NAME` when the name is taken, and the errors of `defineReward`
  */
 export function registerReward<S extends OptionSchema>(module: string, component: RewardComponent<S>): void {
   registry.define({
@@ -122,15 +121,14 @@ export function resolveRewardOptions<S extends OptionSchema>(
   component: RewardComponent<S>,
   given: Readonly<Record<string, unknown>> = {},
 ): OptionsOf<S> {
-  const fault = optionFault(component.options, given);
-  if (fault !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${fault}`);
-  const options = withDefaults(component.options, given);
+  const refuse = (fault: string) => new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${fault}`);
+  const options = resolveOptions(component.options, given, refuse);
   const together = component.optionsFault?.(options) ?? null;
-  if (together !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${component.name}: ${together}`);
+  if (together !== null) throw refuse(together);
   return options;
 }
 
-/** What keeps a value from being a component; null when nothing does. */
+/** Why a value is not a component; null when it is one. */
 export function componentFault(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return `reward is ${typeof value}, must be an object`;
   const { name, description, options, score } = value as Partial<Record<keyof RewardComponent, unknown>>;

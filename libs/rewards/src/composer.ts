@@ -15,7 +15,7 @@ export interface ComponentConfig {
   readonly reward?: string;
   /** Path of a file whose default export is the component. */
   readonly module?: string;
-  /** What it is called in the breakdown; default: the component's name. Must differ from the others. */
+  /** Name in the breakdown; default: the component's name. Must differ from the others. */
   readonly name?: string;
   /** Default 1. */
   readonly weight?: number;
@@ -27,16 +27,16 @@ export interface ComponentConfig {
 export interface CompositionOptions {
   /** Components that were loaded from files, by `ComponentConfig.module`. */
   readonly modules?: ReadonlyMap<string, RewardImplementation>;
-  /** Dotted path in the task at which an episode's data source stands (default `data_source`); else it is its environment. */
+  /** Dotted path in the task to an episode's data source (default `data_source`); without it the source is the environment. */
   readonly sourceField?: string;
   /**
-   * What becomes of an episode whose data source no component names, where some name any: a fault (default), or the
-   * components that name none score it.
+   * Treatment of an episode whose data source no component names, where some name any: a fault (default), or it is scored by the
+   * components that name none.
    */
   readonly unlistedSource?: 'fault' | 'common';
 }
 
-/** What one component contributed to an episode. */
+/** Contribution of one component to an episode. */
 export interface ComponentScore {
   readonly name: string;
   readonly weight: number;
@@ -44,7 +44,7 @@ export interface ComponentScore {
   readonly value: number | null;
   /** Unweighted value of each step; null for a component on the whole episode, or when missing or failed. */
   readonly stepValues: Float64Array | null;
-  /** Why it failed; null when it did not. Missing alone is no fault. */
+  /** Why it failed; null when it did not. A missing value is no fault. */
   readonly fault: string | null;
   /** Why it is missing, where the component says so. */
   readonly missing: string | null;
@@ -115,12 +115,12 @@ export class RewardComposer {
     this.sources = new Set(this.components.flatMap(({ sources }) => sources ?? []));
   }
 
-  /** [C] What the components are called in the breakdown. */
+  /** [C] Names of the components in the breakdown. */
   get names(): readonly string[] {
     return this.components.map(({ name }) => name);
   }
 
-  /** [C] Their weights. */
+  /** [C] Weights of the components. */
   get weights(): Float32Array {
     return Float32Array.from(this.components, ({ weight }) => weight);
   }
@@ -147,7 +147,7 @@ export class RewardComposer {
     return [...this.components.map(({ module }) => module), import.meta.url];
   }
 
-  /** Scores one episode. Never throws for what a component does: its fault stands in the breakdown. */
+  /** Scores one episode. An error of a component is not thrown, but recorded in the breakdown. */
   async score(episode: RewardEpisode, context: ScoringContext = {}): Promise<EpisodeReward> {
     const components: ComponentScore[] = [];
     const stepRewards = new Float64Array(episode.steps.length);
@@ -171,7 +171,7 @@ export class RewardComposer {
   }
 
   /**
-   * What the scores depend on, as canonical text: components in order with weights, sources and resolved options. With
+   * Everything that the scores depend on, as canonical text: components in order with weights, sources and resolved options. With
    * the code of `modules` it makes the reward version.
    */
   describe(): string {
@@ -240,7 +240,7 @@ async function scoreComponent(
   }
 }
 
-/** One missing step makes the component's sum unknown. What comes out of a user's file may be anything. */
+/** Checks and sums up an outcome, which in a user's file may be anything. One missing step makes the sum unknown. */
 function summarize(
   outcome: RewardOutcome | null | undefined,
   numSteps: number,

@@ -15,10 +15,10 @@ export interface RewardStep {
   readonly numActionTokens: number;
 }
 
-/** A sealed episode, as reward components see it: what was recorded, and nothing that depends on when it is scored. */
+/** A sealed episode, as reward components see it. Nothing in it depends on when it is scored. */
 export interface RewardEpisode {
   readonly environment: string;
-  /** What the environment was reset with; holds the reference answer, where there is one. */
+  /** Task that the environment was reset with; holds the reference answer, where there is one. */
   readonly task: Json;
   readonly steps: readonly RewardStep[];
   readonly finalObservation: string;

@@ -8,17 +8,15 @@ export type RewardErrorCode =
   /** An option, weight or array that breaks its rule. */
   | 'INVALID_ARGUMENT';
 
-/**
- * Every error that this library throws on purpose. A component that fails on an episode is none of them: it is a fault
- * of that component in the breakdown of that episode.
- */
+/** Base error of this library. A component that fails on an episode is not thrown: it is a fault in the episode's breakdown. */
 export class RewardError extends Error {
-  readonly code: RewardErrorCode;
   readonly retriable = false;
 
-  constructor(code: RewardErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+  constructor(
+    readonly code: RewardErrorCode,
+    message: string,
+  ) {
+    super(message);
     this.name = 'RewardError';
-    this.code = code;
   }
 }

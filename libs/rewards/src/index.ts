@@ -53,5 +53,5 @@ export {
   wholeNumber,
 } from '@retrace/algorithms/registry';
 
-/** This module, whose code stands for the whole library where a user's file imports it. */
+/** This module, which represents the whole library in the code hash of a user's file that imports it. */
 export const REWARDS_MODULE = import.meta.url;

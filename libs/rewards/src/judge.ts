@@ -1,9 +1,9 @@
-/** What a judge is asked about one episode. Its answer is a JSON object `{ score, rationale }`. */
+/** Question to a judge about one episode. The answer is a JSON object `{ score, rationale }`. */
 export interface JudgeRequest {
   readonly model: string;
   readonly system: string;
   readonly user: string;
-  /** The score must lie in [minScore, maxScore]. */
+  /** The score must be in [minScore, maxScore]. */
   readonly minScore: number;
   readonly maxScore: number;
   readonly temperature: number;
@@ -12,7 +12,7 @@ export interface JudgeRequest {
   readonly service: JudgeService;
 }
 
-/** Where a judge is and how patiently it is asked: nothing of it changes what is asked. */
+/** Address of a judge and limits of asking it, which do not change the question. */
 export interface JudgeService {
   /** Base address of an OpenAI-compatible API, up to and with `/v1`. */
   readonly endpoint: string;
@@ -26,7 +26,7 @@ export interface JudgeService {
   readonly completionPrice: number;
 }
 
-/** A verdict, or why there is none: a judge that is down, refuses or answers in another form leaves the reward missing. */
+/** A verdict, or why there is none. A judge that is down, refuses or answers in another form leaves the reward missing. */
 export type JudgeAnswer =
   | { readonly kind: 'verdict'; readonly score: number; readonly rationale: string }
   | { readonly kind: 'none'; readonly reason: string };

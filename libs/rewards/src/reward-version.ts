@@ -1,13 +1,13 @@
 import { ALLOCATION_MODULE, type AllocationOptions } from './allocation/allocation.js';
 import type { RewardComposer } from './composer.js';
 
-/** What the version needs from outside, as this library reads no files. */
+/** Functions that a version needs from its caller, as this library reads no files. */
 export interface VersionInputs {
   /** A collision-resistant digest, e.g. SHA-256 in hex. */
   readonly hash: (text: string) => string;
-  /** What identifies the code of a module and of all that it imports, independent of where it lies. */
+  /** Identity of the code of a module and of everything that it imports, independent of its location. */
   readonly codeOf: (module: string) => string;
-  /** URLs of further modules that decide the score: those that make episodes of what is stored. */
+  /** URLs of further modules that affect scores, such as those that build episodes from the store. */
   readonly modules?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '@retrace/trajectory';
 
-/** What stands at a dotted path in a task; undefined where there is nothing. */
+/** Value at a dotted path in a task; undefined where there is none. */
 export function valueAt(task: Json, path: string): Json | undefined {
   let value: Json = task;
   for (const key of path.split('.')) {

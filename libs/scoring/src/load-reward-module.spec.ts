@@ -69,9 +69,9 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
   });
 
   it.each([
-    ['there is no such file', null, 'no such file'],
+    ['it does not exist', null, 'not found'],
     ['it exports no default', 'export const mine = 1;', 'has no default export'],
-    ['its default is no reward', 'export default 7;', 'reward is number, must be an object'],
+    ['its default is not a reward', 'export default 7;', 'reward is number, must be an object'],
     ['it has no name', `export default { options: {}, score() {} };`, 'name is undefined, must be a text'],
     ['it has no score', `${HEAD} export default common;`, 'score is undefined, must be a function'],
     [
@@ -80,7 +80,7 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
       'option most must be made by real()',
     ],
     ['it throws', "throw new Error('no licence');", 'running it failed: no licence'],
-    ['it does not parse', 'export default {', 'is no JavaScript module'],
+    ['it does not parse', 'export default {', 'is not a JavaScript module'],
     ['it imports what is not there', "import './gone.mjs';", 'gone.mjs: cannot be read'],
   ])('are refused, naming the file, when %s', async (_, text, what) => {
     const loading = text === null ? load() : loadText(text);

@@ -12,8 +12,8 @@ import { codeHash } from './module-code.js';
 import { ScoringError } from './scoring-error.js';
 
 /**
- * Lets a file that lies anywhere import `@retrace/rewards`: what cannot be found from there is looked for from here.
- * Runs in Node's loader thread, so it is a module of its own.
+ * Lets a file in any folder import `@retrace/rewards`, which is resolved from this module if it is not found from there. Runs in
+ * Node's loader thread, so it is a separate module.
  */
 const RESOLVE_FROM_HERE = `
   let here;
@@ -29,9 +29,9 @@ const RESOLVE_FROM_HERE = `
 let isHookRegistered = false;
 
 /**
- * The rewards that files export as their default, by the path that names them.
+ * Loads the rewards that files export as their default, by path.
  *
- * A file is run once per content: one that was edited is run anew, what it imports is kept until the process ends.
+ * A file is run once per content: an edited one is run again, while the modules that it imports are kept until the process ends.
  *
  * @param configs paths in `module` must be absolute; components without a module are left out
  * @throws ScoringError `MODULE_INVALID` naming the file and what is wrong with it
@@ -50,7 +50,7 @@ async function loadRewardModule(path: string): Promise<RewardImplementation> {
   const refuse = (what: string, cause?: unknown): ScoringError =>
     new ScoringError('MODULE_INVALID', `reward module ${path}: ${what}`, { cause });
   if (!isAbsolute(path)) throw refuse('must be an absolute path, or relative to a recipe file');
-  if (!existsSync(path)) throw refuse('no such file');
+  if (!existsSync(path)) throw refuse('not found');
   if (!isHookRegistered) {
     register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, {
       parentURL: import.meta.url,
@@ -71,7 +71,7 @@ async function loadRewardModule(path: string): Promise<RewardImplementation> {
     );
   }
   const fault = componentFault(exported.default);
-  if (fault !== null) throw refuse(`its default export is no reward: ${fault}`);
+  if (fault !== null) throw refuse(`its default export is not a reward: ${fault}`);
   const component = exported.default as RewardComponent;
   return { name: component.name, component, module: href };
 }

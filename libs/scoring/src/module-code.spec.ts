@@ -81,7 +81,7 @@ describe('codeHash', () => {
 
   it.each([
     ['a file that is not there', null, 'cannot be read'],
-    ['what is no module', 'export default {', 'is no JavaScript module'],
+    ['what is no module', 'export default {', 'is not a JavaScript module'],
   ])('refuses %s, naming it', (_, text, rule) => {
     const file = text === null ? join(scratch, 'entry.mjs') : write('entry.mjs', text);
     expect(() => codeHash(file)).toThrowError(

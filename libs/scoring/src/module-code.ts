@@ -8,8 +8,8 @@ import { ScoringError } from './scoring-error.js';
 
 /**
  * SHA-256, hex, of a module's text and of all that it imports: files by content, packages by name and version, built-in
- * modules by name; `@retrace/rewards` by content, and the other packages of Retrace, which only check options, by name. Where the module lies doesn't count, nor how its lines end,
- * nor by which compiler a TypeScript file became JavaScript: for `dist/x.js` beside `src/x.ts` the source is taken. Type-only
+ * modules by name; `@retrace/rewards` by content, and the other packages of Retrace, which only check options, by name. Its folder does not count, nor its line endings,
+ * nor the compiler that made JavaScript of it: for `dist/x.js` beside `src/x.ts` the source is taken. Type-only
  * imports don't run and don't count.
  *
  * @param module file URL or absolute path
@@ -18,7 +18,7 @@ import { ScoringError } from './scoring-error.js';
 export function codeHash(module: string): string {
   initSync();
   const entry = sourceOf(module.startsWith('file:') ? fileURLToPath(module) : module);
-  // By the order in which imports are met, so that names of folders play no part.
+  // Numbered in the order of imports, so that names of folders do not count.
   const numbers = new Map<string, number>([[entry, 0]]);
   const parts: string[] = [];
   for (const file of numbers.keys()) {
@@ -35,7 +35,7 @@ export function codeHash(module: string): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-/** The file that a compiled one was made of, where that is there too. */
+/** Source of a compiled file, where it exists. */
 function sourceOf(path: string): string {
   const at = path.lastIndexOf(`${sep}dist${sep}`);
   const source = at === -1 ? path : `${path.slice(0, at)}${sep}src${sep}${path.slice(at + 6)}`;
@@ -61,11 +61,11 @@ function importsOf(file: string, text: string): string[] {
       return d === -2 ? [] : ['(computed)'];
     });
   } catch (cause) {
-    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: is no JavaScript module`, { cause });
+    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: is not a JavaScript module`, { cause });
   }
 }
 
-/** `import type …`, or braces that hold types alone: the compiler takes both out. */
+/** Whether the compiler removes the statement: `import type …`, or braces with only types. */
 function isTypeOnly(statement: string): boolean {
   if (/^import\s+type\s+(?!from\s*['"])/.test(statement)) return true;
   const named = /^import\s*\{([^}]*)\}\s*from/.exec(statement)?.[1];
@@ -77,7 +77,7 @@ function isFile(specifier: string): boolean {
   return specifier.startsWith('.') || specifier.startsWith('/') || specifier.startsWith('file:');
 }
 
-/** Of the package that a bare import names, as found from the importing file upwards; `''` for built-in modules. */
+/** Version of the package that a bare import names, searched from the importing file upwards; `''` for built-in modules. */
 function packageVersion(file: string, specifier: string): string {
   if (specifier.startsWith('@retrace/')) return '';
   const name = specifier

@@ -37,7 +37,7 @@ const TEXT_COLUMNS = `,
 
 /**
  * Sealed episodes as reward components see them, by id, without their tokens. Those that are not whole in the store are
- * left out. Reads what `TrajectoryReader` reads: the first record in log order at each place.
+ * left out. Like `TrajectoryReader`, it takes the first record in log order at each place.
  *
  * @throws TrajectoryError `INVALID_ID` for an id that is no UUID
  */

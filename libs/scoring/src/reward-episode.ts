@@ -8,7 +8,7 @@ export interface StoredEpisodes {
   readonly texts: readonly EpisodeTexts[] | null;
 }
 
-/** One episode as reward components see it; without `texts`, only what its columns hold. */
+/** Builds one episode as reward components see it; without `texts`, only from its columns. */
 export function rewardEpisode({ columns, texts }: StoredEpisodes, episode: number): RewardEpisode {
   const first = columns.stepOffsets[episode];
   const numSteps = columns.stepOffsets[episode + 1] - first;

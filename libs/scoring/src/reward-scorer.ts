@@ -35,7 +35,7 @@ export interface RewardScorerOptions {
   readonly verdicts?: VerdictStore;
   /** Where visits of states are counted; without it, components that need them fail. */
   readonly visits?: Pick<StateVisits, 'read'>;
-  /** False: only verdicts that are kept already count, none is asked for (default true). */
+  /** False: only stored verdicts count, and no judge is asked (default true). */
   readonly asksJudges?: boolean;
   readonly judge?: JudgeClientOptions;
 }
@@ -46,11 +46,11 @@ export interface IdentifiedEpisode {
   readonly episode: RewardEpisode;
 }
 
-/** The rewards of a recipe: what composes them, how they reach tokens, and the name of both together. */
+/** The rewards of a recipe: their composition, their allocation to tokens, and the version that names both. */
 export class RewardScorer {
-  /** Equal for equal configuration and code, wherever that lies. */
+  /** Equal for equal configuration and code, independent of folders. */
   readonly version: string;
-  /** What it composes, as canonical JSON. */
+  /** The composition as canonical JSON. */
   readonly description: string;
   private readonly composer: RewardComposer;
   private readonly judge: JudgeClient;
@@ -79,9 +79,9 @@ export class RewardScorer {
   }
 
   /**
-   * With the files that the definition names loaded.
+   * Makes a scorer with the files that the definition names.
    *
-   * @throws ScoringError `MODULE_INVALID`, and what the constructor throws
+   * @throws ScoringError `MODULE_INVALID`, and the errors of the constructor
    */
   static async load(
     definition: RewardDefinition,
@@ -101,14 +101,14 @@ export class RewardScorer {
     return this.composer.asksJudge;
   }
 
-  /** What asking judges took since this scorer was made. */
+  /** Requests, tokens and cost of judges since this scorer was made. */
   get judgeUsage(): Readonly<JudgeUsage> {
     return this.judge.usage;
   }
 
   /**
-   * Scores episodes one by one, judges at once; new verdicts are in the log when it resolves. Where another process asked the same
-   * at the same time, the verdict that the log has first counts in both.
+   * Scores episodes; new verdicts are in the log when it resolves. Where another process asked the same question at the same time, the
+   * first verdict in the log counts in both.
    */
   async scoreEpisodes(episodes: readonly IdentifiedEpisode[]): Promise<EpisodeReward[]> {
     const { verdicts, asksJudges = true } = this.options;

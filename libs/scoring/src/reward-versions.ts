@@ -7,9 +7,9 @@ export interface NamedVersion {
 }
 
 /**
- * A reward version of a run by its name (the one that got it last) or by its beginning, of four characters or more.
+ * Finds a reward version of a run by its name (the latest with that name) or by its first four or more characters.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, naming those there are
+ * @throws ScoringError `VERSION_UNKNOWN`, naming the known ones
  */
 export async function findVersion(client: StoreClient, runId: string, wanted: string): Promise<NamedVersion> {
   const known = await client.queryRows<NamedVersion>(
@@ -24,8 +24,8 @@ export async function findVersion(client: StoreClient, runId: string, wanted: st
   const list = known.map(({ name, version }) => `${name} (${version.slice(0, 12)})`).join(', ');
   throw new ScoringError(
     'VERSION_UNKNOWN',
-    `reward version '${wanted}' of run ${runId}: ${starting.length > 1 ? 'several begin so' : 'has no scores'}; ` +
-      (known.length > 0 ? `there are ${list}` : 'score the run first, with "retrace score"'),
+    `reward version '${wanted}' of run ${runId}: ${starting.length > 1 ? 'is ambiguous' : 'has no scores'}; ` +
+      (known.length > 0 ? `use one of ${list}` : 'score the run first, with "retrace score"'),
   );
 }
 
@@ -34,7 +34,7 @@ export interface StoredScore {
   readonly stepRewards: readonly number[];
 }
 
-/** Scores with a total, by episode; those that have none are absent. */
+/** Reads scores by episode; those without a total are absent. */
 export async function readScores(
   client: StoreClient,
   {
@@ -57,5 +57,5 @@ export async function readScores(
   return scores;
 }
 
-/** As parameters they stand in the address, which has a length. */
+/** Ids are parameters in the address of a query, whose length is limited. */
 const IDS_PER_QUERY = 64;

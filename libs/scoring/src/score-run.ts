@@ -8,7 +8,7 @@ export interface ScoreRunOptions {
   readonly client: StoreClient;
   readonly runId: string;
   readonly scorer: RewardScorer;
-  /** What the version is called in this run. */
+  /** Name of the version in this run. */
   readonly name: string;
   /** Scores those again that have a row without a total: a judge may be up again, a fault mended (default false). */
   readonly retryMissing?: boolean;

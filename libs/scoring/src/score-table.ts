@@ -13,7 +13,7 @@ export class ScoreTable {
     private readonly key: ScoreTableKey,
   ) {}
 
-  /** Names the version, and keeps what it consists of. */
+  /** Stores name and definition of the version. */
   async define(name: string, definition: string): Promise<void> {
     const { runId, rewardVersion } = this.key;
     await this.client.command(

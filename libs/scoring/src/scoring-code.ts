@@ -2,14 +2,13 @@ import type { RewardComposer } from '@retrace/rewards';
 
 /** Stored rows and batches as reward components see them, and scores as rewards of tokens. */
 const ALWAYS = ['./read-reward-episodes.js', './reward-episode.js', './token-rewards.js'];
-/** What a judge is asked, how its answer is read, and which of several counts. */
+/** Question to a judge, reading of its answer, and the choice among several. */
 const WITH_JUDGE = './judge/verdict.js';
 const WITH_VISITS = './state-visits.js';
 
 /**
- * Modules of this library whose code decides what a composition makes of an episode, so that it belongs to the reward version:
- * those that every score depends on, and what the composition reads besides. What only says when and where scores are computed,
- * asked for or stored is none of it.
+ * Modules of this library whose code affects scores, so that it is part of the reward version: those that every score depends on, and
+ * those that the composition needs besides. Code that only decides when and where scores are computed or stored is not part of it.
  */
 export function decidingModules({
   asksJudge,

@@ -1,16 +1,16 @@
 export type ScoringErrorCode =
-  /** A file with a reward is missing, cannot be run, or its default export is none. */
+  /** A file with a reward is missing, cannot be run, or does not export a reward as its default. */
   | 'MODULE_INVALID'
-  /** A module whose code should be hashed is missing or is no module. */
+  /** A module whose code should be hashed is missing or not a module. */
   | 'MODULE_UNREADABLE'
   /** A reward version that the store has no scores of. */
   | 'VERSION_UNKNOWN'
-  /** An episode of an update that is made again has another reward than it had. */
+  /** An episode of a replayed update has another reward than before. */
   | 'REWARD_CHANGED'
   /** Too little in common between two versions to compare them. */
   | 'NOTHING_TO_COMPARE';
 
-/** What this library throws on purpose. A reward that fails on an episode is none of it: that is a fault in its score. */
+/** Base error of this library. A reward that fails on an episode is not thrown: it is a fault in the episode's score. */
 export class ScoringError extends Error {
   readonly retriable = false;
 

@@ -6,19 +6,19 @@ export type VisitCount = (anchor: string) => number;
 export interface StateVisitsOptions {
   readonly client: StoreClient;
   readonly runId: string;
-  /** Resolves when the store shows what the log held at the call; left out where nobody else writes. */
+  /** Resolves when the store shows everything that was in the log at the call; absent where nobody else writes. */
   readonly untilStored?: () => Promise<void>;
 }
 
 /**
  * How often states were visited before an episode began: by the steps of the run's training episodes that had ended by then. A
- * function of what is recorded, so that scoring an episode again, in whatever order, counts the same.
+ * function of the records, so that scoring an episode again, in any order, gives the same count.
  */
 export class StateVisits {
   constructor(private readonly options: StateVisitsOptions) {}
 
   /**
-   * For each of these episodes; states that nobody had visited count 0.
+   * Visit counts for each of these episodes; unvisited states count 0.
    *
    * @throws TrajectoryError `INVALID_ID` for an id that is no UUID
    */

@@ -10,7 +10,7 @@ export interface TokenRewards {
   readonly totals: Float64Array;
   /** [S + 1] Steps over action tokens. */
   readonly stepOffsets: Int32Array;
-  /** C × [E] What each component gave, unweighted; 0 where it does not score the episode's data source or has no value. */
+  /** C × [E] Unweighted value of each component; 0 where it does not score the episode's data source or has no value. */
   readonly components: readonly Float32Array[];
   /** [C] */
   readonly componentWeights: Float32Array;
@@ -31,7 +31,7 @@ export interface RewardInputs {
   readonly recordedTotals?: Float64Array | null;
 }
 
-/** How scores reach tokens. */
+/** Components and allocation, which turn scores into rewards of tokens. */
 export interface Placement {
   /** [C] */
   readonly names: readonly string[];
@@ -41,7 +41,7 @@ export interface Placement {
 }
 
 /**
- * Scored episodes `[E]` as rewards at the action tokens of their batch.
+ * Places the rewards of scored episodes `[E]` at the action tokens of their batch.
  *
  * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
  */

@@ -36,7 +36,7 @@ describe('the store process', () => {
   const count = async (client: ClickHouseClient, query: string) =>
     Number((await (await client.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0].n);
 
-  it('killed at any time has every acknowledged insert, and each insert whole or not at all', async () => {
+  it('killed at any time, keeps every acknowledged insert, and each insert completely or not at all', async () => {
     const directory = newDirectory();
     const acknowledged = new Set<number>();
     let batch = 0;
@@ -84,7 +84,7 @@ describe('the store process', () => {
     await client.close();
   });
 
-  it('asked to stop answers what runs, takes nothing new, and leaves', async () => {
+  it('asked to stop, answers running statements, accepts no new ones, and ends', async () => {
     const running = await start(newDirectory());
     const client = connect(running.url);
     const slow = count(
@@ -106,7 +106,7 @@ describe('the store process', () => {
     await client.close();
   });
 
-  it('does not wait for ever for what runs', async () => {
+  it('cancels statements that run longer than the time to drain', async () => {
     const directory = newDirectory();
     const users = [{ name: FULL_USER.username, password: FULL_USER.password, access: 'full' as const }];
     const server = await startStoreServer({ dataDirectory: directory, port: 0, users, drainMs: 200 });
@@ -126,7 +126,7 @@ describe('the store process', () => {
     await start(directory);
   });
 
-  it('refuses a body larger than its limit, also one that was small while compressed', async () => {
+  it('refuses a body larger than its limit, also one that is smaller while compressed', async () => {
     const users = [{ name: FULL_USER.username, password: FULL_USER.password, access: 'full' as const }];
     const server = await startStoreServer({
       dataDirectory: newDirectory(),
@@ -154,21 +154,21 @@ describe('the store process', () => {
     await server.close();
   });
 
-  it('lets nobody else read its files', async () => {
+  it('creates files that other users cannot read', async () => {
     const directory = newDirectory();
     await start(directory);
     expect((await stat(directory)).mode & 0o077).toBe(0);
   });
 
-  describe('says in one sentence why it can not start', () => {
-    it('on a data directory that another process has', async () => {
+  describe('reports in one sentence why it cannot start', () => {
+    it('on a data directory that another process uses', async () => {
       const directory = newDirectory();
       const first = await start(directory);
       const client = connect(first.url);
       const second = StoreProcess.start(bench.module, directory);
       await expect(second).rejects.toMatchObject({
         exitCode: 1,
-        stderr: `The store's data directory ${directory} is in use by process ${first.pid}; stop that one, or choose another directory.\n`,
+        stderr: `The store's data directory ${directory} is in use by process ${first.pid}; stop that process, or choose another directory.\n`,
       });
       // The first one is none the worse for it.
       await client.command({ query: 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a' });
@@ -177,29 +177,29 @@ describe('the store process', () => {
       await client.close();
     });
 
-    it('on a port that is taken', async () => {
+    it('on a port that is in use', async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as { port: number };
       await expect(start(newDirectory(), { STORE_PORT: String(port) })).rejects.toMatchObject({
         exitCode: 1,
-        stderr: `Port ${port} on 127.0.0.1 is taken; stop the program that uses it, or choose another port.\n`,
+        stderr: `Port ${port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port.\n`,
       });
       other.close();
     });
 
-    it('on an address that is not this machine’s', async () => {
+    it('on an address of another machine', async () => {
       await expect(start(newDirectory(), { STORE_HOST: '192.0.2.1' })).rejects.toMatchObject({
         exitCode: 1,
-        stderr: expect.stringMatching(/^The store can not listen on 192\.0\.2\.1:0: .*\n$/),
+        stderr: expect.stringMatching(/^The store cannot listen on 192\.0\.2\.1:0: .*\n$/),
       });
     });
 
-    it('on a directory that can not be written, or that the engine would take for a pattern', async () => {
+    it('on a directory that is not writable, or that the engine would take for a pattern', async () => {
       await expect(start(join(bench.module.path, 'below-a-file'))).rejects.toMatchObject({
         exitCode: 1,
         stderr: expect.stringMatching(
-          /^The store's data directory .*below-a-file can not be opened: ENOTDIR.*\n$/,
+          /^The store's data directory .*below-a-file cannot be opened: ENOTDIR.*\n$/,
         ),
       });
       await expect(start(`${newDirectory()}{1,2}`)).rejects.toMatchObject({

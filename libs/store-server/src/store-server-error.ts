@@ -1,15 +1,14 @@
 import { TrajectoryError } from '@retrace/trajectory';
 
-/** Why a store server could not start, or can't go on; a statement's own failure is an HTTP answer, never one of these. */
+/** Reasons why a store server could not start or must stop; a failure of a statement is an HTTP answer, never one of these. */
 export type StoreServerErrorCode =
   | 'STORE_DIRECTORY_IN_USE'
   | 'STORE_DIRECTORY_UNUSABLE'
   | 'STORE_DISK_FULL'
-  /** While it ran: the disk did not take what was written. */
+  /** While the server ran, the disk did not store what was written. */
   | 'STORE_DISK_FAILED'
   | 'STORE_ADDRESS_IN_USE'
-  | 'STORE_ADDRESS_UNUSABLE'
-  | 'STORE_INVALID_OPTIONS';
+  | 'STORE_ADDRESS_UNUSABLE';
 
-/** What starting a store server rejects with, or what ends it; each message is one sentence that says what to do. */
+/** The error with which a store server fails to start or stops; each message says what to do. */
 export class StoreServerError extends TrajectoryError<StoreServerErrorCode> {}

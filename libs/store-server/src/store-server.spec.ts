@@ -112,7 +112,7 @@ describe('store server', () => {
       expect(await client.ping({ select: true })).toEqual({ success: true });
     });
 
-    it('knows no other paths and methods', async () => {
+    it('answers 404 for other paths and 405 for other methods', async () => {
       expect((await send({ path: '/play' })).status).toBe(404);
       expect((await send({ method: 'DELETE' })).status).toBe(405);
     });
@@ -121,7 +121,7 @@ describe('store server', () => {
   describe('authentication', () => {
     const select = '/?query=SELECT%201';
 
-    it('takes basic credentials, headers and URL parameters', async () => {
+    it('accepts basic credentials, headers and URL parameters', async () => {
       const { username, password } = FULL_USER;
       expect((await send({ path: select })).text).toBe('1\n');
       const headers = {
@@ -146,7 +146,7 @@ describe('store server', () => {
       );
     });
 
-    it('is an error of the client', async () => {
+    it('failure is an error of the client', async () => {
       const stranger = createClient({ url: store.url, username: 'retrace', password: 'wrong', log: quiet });
       await expect(stranger.query({ query: 'SELECT 1' })).rejects.toMatchObject({
         code: '516',
@@ -157,14 +157,14 @@ describe('store server', () => {
   });
 
   describe('statements', () => {
-    it('come in the URL, in the body, and begun in the one and ended in the other', async () => {
+    it('are read from the URL, from the body, or from both', async () => {
       expect((await send({ path: '/?query=SELECT%201%2B1' })).text).toBe('2\n');
       expect((await send({ body: 'SELECT 1+2 -- three' })).text).toBe('3\n');
       expect((await send({ path: '/?query=SELECT%201', body: '+3' })).text).toBe('4\n');
       expect((await send({ body: 'SELECT 5;\n ' })).text).toBe('5\n');
     });
 
-    it('answer in the format they name, else in the one the request names, else tab-separated', async () => {
+    it('answer in the format that they name, else in that of the request, else tab-separated', async () => {
       const json = await send({
         path: '/?default_format=CSV',
         body: "SELECT 1 AS a, 'b' AS b FORMAT JSONEachRow",
@@ -183,7 +183,7 @@ describe('store server', () => {
       );
     });
 
-    it('carry back their query id and a summary', async () => {
+    it('return their query id and a summary', async () => {
       const answer = await send({ path: '/?query_id=mine', body: 'SELECT number FROM numbers(1000)' });
       expect(answer.headers['x-clickhouse-query-id']).toBe('mine');
       expect(JSON.parse(String(answer.headers['x-clickhouse-summary']))).toMatchObject({
@@ -192,7 +192,7 @@ describe('store server', () => {
       });
     });
 
-    it('get parameters of every kind', async () => {
+    it('receive parameters of every type', async () => {
       const when = new Date('2026-01-02T03:04:05.678Z');
       const [row] = await rowsOf<Record<string, unknown>>(
         `SELECT {text:String} AS text, {number:Int64} AS number, {list:Array(String)} AS list, {map:Map(String, UInt8)} AS map,
@@ -219,7 +219,7 @@ describe('store server', () => {
       });
     });
 
-    it('get parameters as form data', async () => {
+    it('receive parameters from form data', async () => {
       const many = Array.from({ length: 5000 }, (_, i) => `value ${i}`);
       const result = await client.query({
         query: 'SELECT length({values:Array(String)}) AS n',
@@ -240,7 +240,7 @@ describe('store server', () => {
       expect(await rowsOf('SELECT currentDatabase() AS d')).toEqual([{ d: 'default' }]);
     });
 
-    it('leave nothing behind: settings and parameters hold for one statement', async () => {
+    it('have settings and parameters that do not affect the next statement', async () => {
       const setting = "SELECT getSetting('max_block_size') AS size";
       const [before] = await rowsOf(setting);
       const query = { query: setting, format: 'JSONEachRow' as const };
@@ -268,7 +268,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(0);
     });
 
-    it('that are no query answer too', async () => {
+    it('that are not queries succeed too', async () => {
       expect(await (await client.query({ query: 'SHOW TABLES', format: 'JSONEachRow' })).json()).toEqual([
         { name: 'items' },
       ]);
@@ -331,7 +331,7 @@ describe('store server', () => {
       expect(same).toEqual({ n: 500, same: 1 });
     });
 
-    it('take a stream of rows from the client', async () => {
+    it('accept a stream of rows from the client', async () => {
       const values = Readable.from(
         (function* () {
           for (let id = 0; id < 20_000; id++) yield { id, name: `item ${id}`, scores: [id, 1] };
@@ -342,7 +342,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(20_000);
     });
 
-    it('take Arrow from the client as a binary stream', async () => {
+    it('accept Arrow from the client as a binary stream', async () => {
       const table = tableFromJSON(Array.from({ length: 1000 }, (_, id) => ({ id, name: `item ${id}` })));
       await client.exec({
         query: 'INSERT INTO items (id, name) FORMAT ArrowStream',
@@ -351,7 +351,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(1000);
     });
 
-    it('take their data behind the statement', async () => {
+    it('accept their data behind the statement', async () => {
       await send({ body: "INSERT INTO items (id, name) VALUES (1, 'a'), (1 + 1, concat('b', 'c'));" });
       await send({ body: 'INSERT INTO items (id, name) FORMAT TabSeparated\n3\tc\n4\td' });
       await send({ path: '/?query=INSERT%20INTO%20items%20(id)%20VALUES', body: '(5)' });
@@ -429,7 +429,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(0);
     });
 
-    it('can not name a file of this machine', async () => {
+    it('cannot name a file of this machine', async () => {
       const outfile = await send({ body: "SELECT 1 INTO OUTFILE '/tmp/x'" });
       expect(outfile.text).toMatch(/INTO_OUTFILE_NOT_ALLOWED/);
       const infile = await send({ body: "INSERT INTO items FROM INFILE '/etc/passwd' FORMAT TabSeparated" });
@@ -461,7 +461,7 @@ describe('store server', () => {
       expect(names.text.match(/"n"/g)).toHaveLength(1);
     });
 
-    it('wait for a slow reader, hold little of what it has not taken, and end when it goes', async () => {
+    it('wait for a slow reader, hold little unread data, and end when it disconnects', async () => {
       const query = 'SELECT number, toString(number) FROM numbers(100000000)';
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const auth = `${FULL_USER.username}:${FULL_USER.password}`;
@@ -494,7 +494,7 @@ describe('store server', () => {
       );
     });
 
-    it('go both ways compressed with the client', async () => {
+    it('and requests are compressed with the client', async () => {
       const compressing = createClient({
         url: store.url,
         ...FULL_USER,
@@ -548,7 +548,7 @@ describe('store server', () => {
       expect(answer.text).not.toMatch(/OUTFILE.*result-/s);
     });
 
-    it('name what the request asked for wrongly', async () => {
+    it('name the invalid part of the request', async () => {
       for (const [path, code] of [
         ['/?nosuchsetting=1', '115'],
         ['/?database=nowhere', '81'],
@@ -575,7 +575,7 @@ describe('store server', () => {
       }).rejects.toMatchObject({ code: '395', type: 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO' });
     });
 
-    it('in mid-stream never look like a whole result', async () => {
+    it('in mid-stream never look like a complete result', async () => {
       for (const path of ['/', '/?enable_http_compression=1']) {
         const torn = send({
           path,
@@ -586,7 +586,7 @@ describe('store server', () => {
       }
     });
 
-    it('late in a result still have their status where the request waits for the end', async () => {
+    it('late in a result have a status when the request has wait_end_of_query', async () => {
       const answer = await send({
         path: '/?wait_end_of_query=1',
         body: 'SELECT throwIf(number = 1500000) FROM numbers(3000000)',
@@ -596,7 +596,7 @@ describe('store server', () => {
   });
 
   describe('many requests', () => {
-    it('run beside each other on kept-alive connections', async () => {
+    it('run concurrently on kept-alive connections', async () => {
       const inserts = Array.from({ length: 20 }, (_, i) =>
         client.insert({ table: 'items', values: [{ id: i }], format: 'JSONEachRow' }),
       );
@@ -609,7 +609,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(20);
     });
 
-    it('insert and read while long analyses fill every place they may have', async () => {
+    it('insert and read while long analyses occupy all of their places', async () => {
       const controller = new AbortController();
       const slow = 'SELECT sum(cityHash64(number)) FROM numbers(100000000000) SETTINGS max_threads = 1';
       const analyses = [
@@ -644,7 +644,7 @@ describe('store server', () => {
   });
 
   describe('the read-only user', () => {
-    it('reads tables and the catalogue, and asks what there is', async () => {
+    it('reads tables and the catalogue, and lists and describes tables', async () => {
       await client.insert({ table: 'items', values: [{ id: 1, name: 'a' }], format: 'JSONEachRow' });
       const result = await reader.query({
         query: 'SELECT name FROM items WHERE id = {id:UInt64}',
@@ -689,7 +689,7 @@ describe('store server', () => {
       expect(await numItems()).toBe(0);
     });
 
-    it('lowers its limits and never lifts them', async () => {
+    it('can lower its limits but never raise them', async () => {
       const body = `SELECT name, value FROM system.settings
                     WHERE name IN ('max_bytes_to_read', 'max_execution_time', 'max_memory_usage', 'max_rows_to_read',
                                    'max_temporary_data_on_disk_size_for_query', 'max_threads', 'readonly')
@@ -741,7 +741,7 @@ describe('store server', () => {
       expect((await send({ body: 'SELECT sum(id) FROM items', user: READONLY_USER })).text).toBe('499500\n');
     });
 
-    it('is held by the engine’s grants too', async () => {
+    it('is restricted by the engine’s grants too', async () => {
       const grants = await rowsOf<{ access_type: string }>(
         "SELECT access_type, database FROM system.grants WHERE role_name = 'retrace_readonly'",
       );

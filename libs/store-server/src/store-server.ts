@@ -11,7 +11,7 @@ import { ResultPipes } from './engine/result-pipe.js';
 import { StoreServerError } from './store-server-error.js';
 
 export interface StoreServerOptions {
-  /** Belongs to this process while the server runs; made where it doesn't exist. */
+  /** Used only by this process while the server runs; created if it doesn't exist. */
   readonly dataDirectory: string;
   /** Address to listen on; loopback unless given. */
   readonly host?: string;
@@ -20,11 +20,11 @@ export interface StoreServerOptions {
   readonly users: readonly StoreUser[];
   /** Largest request body after decompression (default 2 GiB). */
   readonly maxBodyBytes?: number;
-  /** How long running statements may go on when the server closes (default 10 s). */
+  /** Time for running statements to finish when the server closes (default 10 s). */
   readonly drainMs?: number;
   /**
-   * Called once when the disk did not take what the engine wrote. Every statement is refused from then on; the process has to end, so
-   * that the next one finds out which parts are whole.
+   * Called once when the disk did not store what the engine wrote. Every statement is refused from then on; the process must end, and
+   * the next one determines which parts are complete.
    */
   readonly onDiskFailure?: (error: StoreServerError) => void;
 }
@@ -34,8 +34,8 @@ export interface StoreServer {
   /** Version of the ClickHouse engine. */
   readonly version: string;
   /**
-   * Takes no new connections, lets running statements finish (for `drainMs`, then they are cancelled), and gives the data directory
-   * back. Calling it again waits for the same end.
+   * Stops accepting connections, lets running statements finish (cancels them after `drainMs`), and releases the data
+   * directory. Calling it again waits for the same end.
    */
   close(): Promise<void>;
 }
@@ -48,9 +48,9 @@ const CLOSE_IDLE_MS = 50;
 /**
  * Serves a data directory over ClickHouse's HTTP protocol.
  *
- * A running statement holds a libuv thread, so UV_THREADPOOL_SIZE (4 where it isn't set) bounds how many run at once.
+ * A running statement holds a libuv thread, so UV_THREADPOOL_SIZE (4 by default) limits how many run at once.
  *
- * @throws StoreServerError when the data directory or the address can't be had
+ * @throws StoreServerError when the data directory or the address is unavailable
  */
 export async function startStoreServer(options: StoreServerOptions): Promise<StoreServer> {
   const dataDirectory = resolve(options.dataDirectory);
@@ -58,7 +58,7 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
   const engine = await Engine.open(dataDirectory);
   try {
     const exchangeDirectory = join(dataDirectory, 'exchange');
-    // Holds what a killed server left behind; the engine's lock says that no other server is using it.
+    // It may contain files of a killed server; the engine's lock guarantees that no other server uses them.
     await rm(exchangeDirectory, { recursive: true, force: true });
     await mkdir(exchangeDirectory, { mode: 0o700 });
     const maxRunning = maxRunningStatements();
@@ -69,8 +69,7 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
       spoolDirectory: exchangeDirectory,
       maxRunning,
       maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-      assertWritten: () => guard.assertWritten(),
-      assertServing: () => guard.assertServing(),
+      guard,
     });
     const server = createServer(
       { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 30_000, requestTimeout: 0 },
@@ -90,16 +89,16 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
   }
 }
 
-/** The engine reads spooled bodies by a pattern, in which these characters don't mean themselves. */
+/** Refuses characters that have a special meaning in the pattern by which the engine reads spooled bodies. */
 function checkDirectoryName(dataDirectory: string): void {
   if (!/[*?{}]/.test(dataDirectory)) return;
   throw new StoreServerError(
     'STORE_DIRECTORY_UNUSABLE',
-    `The store's data directory ${dataDirectory} has one of the characters * ? { } in its path; choose another directory.`,
+    `The store's data directory ${dataDirectory} contains one of the characters * ? { } in its path; choose another directory.`,
   );
 }
 
-/** Two threads of libuv's pool stay free for files and compression; below three there would be a lane without one. */
+/** Leaves two threads of libuv's pool free for files and compression; each of the three lanes needs at least one. */
 function maxRunningStatements(): number {
   const poolSize = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
   return Math.max(3, poolSize - 2);
@@ -114,9 +113,9 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${boundPort}`;
 }
 
-/** Resolves when the last request has been answered, or given up after `drainMs`. */
+/** Resolves when the last request has been answered, or was abandoned after `drainMs`. */
 async function drain(server: Server, engine: Engine, drainMs: number): Promise<void> {
-  // A connection that was busy a moment ago is kept alive by its client, and would keep the server open.
+  // Clients keep connections alive after a response, which would keep the server open.
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   const deadline = setTimeout(() => {
@@ -132,7 +131,7 @@ function asListenError(error: NodeJS.ErrnoException, host: string, port: number)
   if (error.code === 'EADDRINUSE') {
     return new StoreServerError(
       'STORE_ADDRESS_IN_USE',
-      `Port ${port} on ${host} is taken; stop the program that uses it, or choose another port.`,
+      `Port ${port} on ${host} is in use; stop the program that uses it, or choose another port.`,
       {
         retriable: true,
         cause: error,
@@ -141,7 +140,7 @@ function asListenError(error: NodeJS.ErrnoException, host: string, port: number)
   }
   return new StoreServerError(
     'STORE_ADDRESS_UNUSABLE',
-    `The store can not listen on ${host}:${port}: ${error.message}`,
+    `The store cannot listen on ${host}:${port}: ${error.message}`,
     { cause: error },
   );
 }

@@ -28,7 +28,7 @@ const ROLES = {
   },
   trainer: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runTrainer } = await import('@retrace/trainer');
-    await runTrainer(readTrainerConfig(environment), supervised);
+    await runTrainer(readTrainerConfig(environment), supervised, environment);
   },
 };
 

@@ -7,11 +7,11 @@ interface PolicyActorOptions {
   readonly text: PolicyText;
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
-  /** End a turn whose text has one of them in it (default none); the action is the text before it. */
+  /** Texts that end a turn (default none); the action is the text before the first of them. */
   readonly stopStrings?: readonly string[];
 }
 
-/** The learned policy: batches whatever waits into the generator's steps. */
+/** The learned policy, which batches pending requests into the generator's steps. */
 export class PolicyActor implements Actor {
   readonly sampling: SamplingParameters;
   readonly maxTokens: number;
@@ -73,7 +73,7 @@ export class PolicyActor implements Actor {
     };
   }
 
-  /** The text of a turn up to what ended it. */
+  /** Text of a turn, without the token or text that ended it. */
   private actionOf({ tokenIds, stopReason }: FinishedTurn): string {
     const { tokenizer } = this.options.text;
     if (stopReason === 'stop') return tokenizer.decode(tokenIds.subarray(0, tokenIds.length - 1));

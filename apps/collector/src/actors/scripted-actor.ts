@@ -78,6 +78,6 @@ export function scriptedAgent(spec: EnvironmentSpec, name: string): ScriptedAgen
   const known = spec.agents.map((candidate) => candidate.name).join(', ');
   throw new EnvironmentError(
     'INVALID_ARGUMENT',
-    `agent: got "${name}", must be one of ${known} in ${spec.name}`,
+    `Unknown agent "${name}" in ${spec.name}; use one of ${known}`,
   );
 }

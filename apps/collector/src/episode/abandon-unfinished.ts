@@ -23,11 +23,11 @@ interface FoundEpisode {
   isSealed: boolean;
 }
 
-/** Each share has a cursor of its own. */
+/** Cursor group of one share. */
 const cursorGroup = (runId: string, shareIndex: number) =>
   shareIndex === 0 ? `collector/${runId}` : `collector/${runId}/${shareIndex}`;
 
-/** Where every partition of the trajectories ends now. */
+/** Current end offset of each partition of the trajectories. */
 export function trajectoryEnds(log: EventLog): Promise<number[]> {
   const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
   return Promise.all(partitions.map((partition) => log.endOffset('trajectories', partition)));
@@ -42,15 +42,15 @@ export async function markRoundStart(log: EventLog, runId: string, shareIndex: n
 
 interface AbandonOptions {
   readonly share: Share;
-  /** Where the trajectories ended before the control stream was read: what came later isn't looked at. So every episode that is has its claim in `run`. */
+  /** Ends of the partitions, taken before the control stream was read; later records are ignored. So the claim of every episode that is found is in `run`. */
   readonly ends: readonly number[];
   readonly occurredAtUs: number;
 }
 
 /**
- * After a crash: seals the episodes that the last collector left open as abandoned, and returns what closes the groups that it
- * left unclosed, so that the log accounts for every episode that was started; null when there are none. The round is then
- * collected again under new ids. Only this share's episodes are touched: other collectors play meanwhile.
+ * Seals the episodes that a crashed collector left open as abandoned, and returns the event that closes their groups, so that the
+ * log accounts for every started episode; null when there are none. The round is then collected again under new ids. Only this
+ * share's episodes are sealed, since other collectors may be playing theirs.
  */
 export async function abandonUnfinished(
   log: EventLog,
@@ -87,7 +87,7 @@ function abandonedGroup(members: readonly FoundEpisode[], run: RunState): Closed
   };
 }
 
-/** Episodes of groups that are not closed: of one round, since a collector plays one after the other. */
+/** Finds the episodes of groups that are not closed. They belong to one round, since a collector plays rounds one by one. */
 async function findUnclosed(
   log: EventLog,
   run: RunState,
@@ -110,7 +110,7 @@ async function findUnclosed(
   return [...found.values()].filter(({ groupId }) => isOwn(run, groupId, share));
 }
 
-/** Where the round began; for the first share, which cleans up after collectors that no longer are, where any share's round began. */
+/** Offset at which the round began; for the first share, which also cleans up after shares that no longer exist, the least of all shares. */
 async function readMark(log: EventLog, run: RunState, share: Share, partition: number): Promise<number> {
   const mark = async (shareIndex: number) =>
     (await log.readCursor(cursorGroup(run.runId, shareIndex), 'trajectories', partition)) ?? 0;

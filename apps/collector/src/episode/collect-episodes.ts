@@ -14,12 +14,12 @@ import { planRound } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import { scriptedAgent, ScriptedActor } from '../actors/scripted-actor.js';
 
-export interface CollectOptions {
+export interface CollectEpisodesOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
   readonly environment: string;
-  /** `latest`: the newest policy of the newest run in this environment; else a scripted agent of the environment. */
+  /** `latest` (the newest policy of the newest run in this environment), or a scripted agent of the environment. */
   readonly policy: string;
   readonly numEpisodes: number;
   readonly seed: number;
@@ -31,7 +31,7 @@ export interface CollectOptions {
 export interface CollectResult {
   readonly runId: string;
   readonly numEpisodes: number;
-  /** NaN when no episode knows. */
+  /** NaN when no episode has a known outcome. */
   readonly success: number;
   readonly meanReturn: number;
 }
@@ -43,7 +43,7 @@ const MAX_CONCURRENT_EPISODES = 256;
  *
  * @throws EnvironmentError for an unknown environment or agent; CollectorError `NO_POLICY` when there is no latest policy
  */
-export async function collectEpisodes(options: CollectOptions): Promise<CollectResult> {
+export async function collectEpisodes(options: CollectEpisodesOptions): Promise<CollectResult> {
   const { control, numEpisodes, seed, log } = options;
   const spec = getEnvironment(options.environment);
   await control.catchUp();
@@ -135,14 +135,14 @@ function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {
   if (!latest) {
     throw new CollectorError(
       'NO_POLICY',
-      `no run has published a policy for ${spec.name}; train one, or name another --policy`,
+      `No run has published a policy for ${spec.name}; train one, or name a scripted agent with --policy`,
     );
   }
   return latest;
 }
 
 async function latestPolicyActor(
-  options: CollectOptions,
+  options: CollectEpisodesOptions,
   run: RunState,
   { text, maxSlots }: { readonly text: PolicyText; readonly maxSlots: number },
 ): Promise<Actor> {
@@ -154,7 +154,7 @@ async function latestPolicyActor(
   const maxTokens = longestContext(recipe);
   const decode = (tokenIds: Int32Array) => text.tokenizer.decode(tokenIds);
   const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens, decode });
-  // The versions of another run mean nothing in this one.
+  // Policy versions of another run mean nothing in this one.
   generator.setPolicyVersion(-1);
   return new PolicyActor({
     generator,

@@ -13,7 +13,7 @@ import {
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
-/** What an agent did in one turn, as token columns. */
+/** An agent's action in one turn, as token columns. */
 export interface Turn {
   readonly action: string;
   readonly tokenIds: Int32Array;
@@ -25,7 +25,7 @@ export interface Turn {
   readonly generationMs: number;
 }
 
-/** What the agent was shown before a turn. */
+/** Input of the agent before a turn. */
 export interface Prompt {
   readonly observation: Observation;
   /** Tokens appended to the context. */
@@ -43,15 +43,15 @@ export interface RecorderContext {
   readonly nowUs: () => number;
 }
 
-/** What listing, sampling and metrics need of an ended episode. */
-export interface EpisodeSummary extends EpisodeTotals {
+/** An ended episode, as groups and metrics read it. */
+export interface EndedEpisode extends EpisodeTotals {
   readonly plan: PlannedEpisode;
   readonly endReason: EndReason;
   readonly success: boolean | null;
   readonly numInvalidActions: number;
 }
 
-/** Turns what happens in one episode into its events, in order, and keeps what the seal sums up of them. */
+/** Makes the events of one episode, in order, and sums up its steps for the event that seals it. */
 export class EpisodeRecorder {
   private seq = 0;
   private readonly steps: StepTotals[] = [];
@@ -120,7 +120,7 @@ export class EpisodeRecorder {
     readonly endDetail: string;
     readonly final: Prompt;
     readonly success: boolean | null;
-  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EpisodeSummary } {
+  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EndedEpisode } {
     const totals = episodeTotals(this.steps);
     const event = this.event('EpisodeEnded', {
       endReason: options.endReason,
@@ -131,7 +131,7 @@ export class EpisodeRecorder {
       success: options.success,
       ...totals,
     });
-    const summary: EpisodeSummary = {
+    const summary: EndedEpisode = {
       ...totals,
       plan: this.plan,
       endReason: options.endReason,

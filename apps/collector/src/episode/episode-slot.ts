@@ -4,7 +4,7 @@ import type { AnyEvent, EndReason, SamplingParameters } from '@retrace/trajector
 import type { Actor } from '../actors/actor.js';
 import {
   EpisodeRecorder,
-  type EpisodeSummary,
+  type EndedEpisode,
   type Prompt,
   type RecorderContext,
   type Turn,
@@ -19,11 +19,11 @@ export interface SlotContext {
   readonly recorder: RecorderContext;
   /** Receives each event as it happens, in order. */
   readonly emit: (event: AnyEvent) => void;
-  readonly ended: (summary: EpisodeSummary) => void;
+  readonly ended: (summary: EndedEpisode) => void;
   readonly onEnvironmentMs: (ms: number) => void;
 }
 
-/** One of the concurrent episodes: its environment, its context so far, and its recorder. Reused from episode to episode. */
+/** One of the concurrent episodes, with its environment, context and recorder. Reused from episode to episode. */
 export class EpisodeSlot {
   private plan!: PlannedEpisode;
   private recorder!: EpisodeRecorder;
@@ -97,14 +97,14 @@ export class EpisodeSlot {
       environment: this.environment,
       observation: prompt.observation,
       prompt,
-      // A seed per turn: with a fresh context each turn, all turns sample at the same place of theirs.
+      // A seed for each turn, since with a fresh context all turns sample at the same position.
       samplingSeed: deriveSeed(this.plan.samplingSeed, this.numTurns++),
       greedy: this.plan.isGreedyBaseline,
     });
   }
 
   private end(endReason: EndReason, endDetail: string, result: StepResult, prompt: Prompt): void {
-    // A context that is full has no room for the final observation: it is read as a sequence of its own.
+    // A full context has no room for the final observation, which is then read as a separate sequence.
     const final = this.fits(prompt) ? prompt : { ...prompt, keptPrefixTokens: 0 };
     const { event, summary } = this.recorder.ended({ endReason, endDetail, final, success: result.success });
     this.context.emit(event);
@@ -113,7 +113,7 @@ export class EpisodeSlot {
     this.context.ended(summary);
   }
 
-  /** The tokens after which the agent speaks: of a fresh context, or of the one so far with this observation behind it. */
+  /** Prompt of a turn: a fresh context, or this observation appended to the context so far. */
   private promptFor(observation: Observation): Prompt {
     const { prompts, window } = this.context;
     const keptPrefixTokens = window === 'history' ? this.contextTokens : 0;

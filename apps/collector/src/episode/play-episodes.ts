@@ -9,18 +9,18 @@ export interface PlayOptions {
   readonly signal: AbortSignal;
   /** Called before each round of actions: hot swap of the policy, back-pressure. */
   readonly beforeTurns: () => Promise<void>;
-  /** Called between actions every few milliseconds: what they recorded is on its way before the last of them are taken. */
+  /** Called between actions every few milliseconds, so that recorded events are appended before the last action of a turn. */
   readonly betweenActs: () => Promise<void>;
   readonly onGenerationMs: (ms: number) => void;
 }
 
-/** How long actions are taken in a row before others may use the thread. */
+/** Longest time in milliseconds that actions are taken before other work may use the thread. */
 const ACTING_MS = 4;
 
 /**
- * Plays the planned episodes, as many at once as there are slots; a slot whose episode ended takes the next at once.
- * Environments may answer at once or by promise; slow ones never hold up the others. Stops early when `signal` aborts:
- * what was not ended is abandoned by the next start's recovery.
+ * Plays the planned episodes, as many at once as there are slots; a slot whose episode ended takes the next one immediately.
+ * Environments may answer directly or by promise; slow ones never delay the others. Stops early when `signal` aborts; the next
+ * start abandons the episodes that did not end.
  */
 export async function playEpisodes(options: PlayOptions): Promise<void> {
   const { slots, context, episodes, signal } = options;
@@ -39,7 +39,7 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
     if (!slot.isActive && next < episodes.length) track(slot.start(episodes[next++]), () => undefined);
   };
 
-  /** One after the other, with pauses; without, once `signal` has aborted, because a log that is away makes each of them long. */
+  /** Takes the items one by one, with pauses; without pauses after an abort, since an unavailable log would make each one long. */
   const forEach = async <T>(items: readonly T[], take: (item: T) => void): Promise<void> => {
     let sinceMs = performance.now();
     for (const item of items) {
@@ -68,7 +68,7 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
   }
 }
 
-/** As many slots, each with an environment of its own, as the recipe lets run at once. */
+/** Creates slots, each with its own environment. */
 export function createSlots(spec: EnvironmentSpec, numSlots: number, context: SlotContext): EpisodeSlot[] {
   return Array.from({ length: numSlots }, (_, slot) => new EpisodeSlot(slot, spec.create(), context));
 }

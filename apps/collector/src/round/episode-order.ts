@@ -5,7 +5,7 @@ interface OpenEpisode {
   isSealed: boolean;
 }
 
-/** Refuses, at the source, events that don't continue their episode: out of order, a second time, or after its end. */
+/** Refuses events that do not continue their episode: out of order, repeated, or after its end. */
 export class EpisodeOrder {
   private readonly episodes = new Map<string, OpenEpisode>();
 
@@ -16,7 +16,7 @@ export class EpisodeOrder {
       throw new TrajectoryError('INVALID_EVENT', `${what} of episode ${episodeId}; must ${rule}`);
     };
     const nextSeq = episode?.nextSeq ?? 0;
-    if (seq !== nextSeq) refuse(`${kind}.seq is ${seq}`, `be ${nextSeq}, as its events come one by one`);
+    if (seq !== nextSeq) refuse(`${kind}.seq is ${seq}`, `be ${nextSeq}`);
     if ((kind === 'EpisodeStarted') !== (seq === 0)) {
       refuse(`${kind}.kind is ${kind} at seq ${seq}`, 'be EpisodeStarted at seq 0 and nowhere else');
     }

@@ -1,14 +1,14 @@
 import { closeTogether, type ClosedGroup, type GroupsClosed } from '@retrace/trajectory';
-import type { EpisodeSummary } from '../episode/episode-recorder.js';
+import type { EndedEpisode } from '../episode/episode-recorder.js';
 import type { PlannedGroup } from './round-plan.js';
 
 interface OpenGroup {
   readonly group: PlannedGroup;
-  readonly members: (EpisodeSummary | undefined)[];
+  readonly members: (EndedEpisode | undefined)[];
   numSealed: number;
 }
 
-/** Gathers the ended episodes of a round into its groups. */
+/** Collects the ended episodes of a round by group. */
 export class GroupCloser {
   private readonly open = new Map<string, OpenGroup>();
   private numComplete = 0;
@@ -19,7 +19,7 @@ export class GroupCloser {
     }
   }
 
-  add(summary: EpisodeSummary): void {
+  add(summary: EndedEpisode): void {
     const entry = this.open.get(summary.plan.group.groupId);
     if (!entry) return;
     entry.members[summary.plan.groupMember] = summary;
@@ -31,7 +31,7 @@ export class GroupCloser {
     return this.numComplete === this.open.size;
   }
 
-  /** All of them closed, in planned order; call when `isComplete`. */
+  /** The event that closes all groups, in planned order; call when `isComplete`. */
   closings(): GroupsClosed {
     return closeTogether(Array.from(this.open.values(), closeGroup));
   }

@@ -3,8 +3,8 @@ import type { RunState } from '@retrace/trajectory';
 import { isShared, placesLeft, type Share } from './round-share.js';
 
 /**
- * What the collector should do next, decided from the control stream alone, so that a restart decides the same. Several
- * collectors share the rollouts of a round; the first of them does the rest alone.
+ * The collector's next task. It follows from the control stream only, so a restart decides the same. Several collectors share the
+ * rollouts of a round; the first of them does everything else.
  */
 export type CollectorTask =
   | { readonly kind: 'demonstrate' }
@@ -53,10 +53,10 @@ function validationIsDue(run: RunState, recipe: Recipe, updateNumber: number, is
 }
 
 /**
- * The limiter. A round that starts now is trained after the update under way and after those that the waiting groups fill, each of
- * which makes a new policy: that many versions old it will be, and no older than `maxStaleness` it may be. Groups that can
- * never be sampled (too stale) do not count, or collection would block for ever. In synchronous mode a round starts when
- * the policy trained on the round before is published.
+ * Limits staleness. A round that starts now is trained after the update under way and after those that the waiting groups fill. Each
+ * of them makes a new policy version, and the round may be at most `maxStaleness` versions old. Groups too stale to be sampled do
+ * not count, or collection would block for ever. In synchronous mode a round starts when the policy trained on the previous
+ * round is published.
  */
 function rollOutOrWait(
   run: RunState,
@@ -81,7 +81,7 @@ function rollOutOrWait(
   return { kind: 'rollOut', round: run.groups.lastRound + 1 };
 }
 
-/** A share that is done with its part of a round waits for the others: the next round begins when this one is whole. */
+/** Makes a share that has played its part of a round wait for the others, since the next round begins when this one is complete. */
 function ownPartOf(
   task: Extract<CollectorTask, { kind: 'rollOut' }>,
   run: RunState,

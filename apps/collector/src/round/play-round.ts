@@ -13,7 +13,7 @@ import { RoundMetrics } from './round-metrics.js';
 import type { PlannedEpisode } from './round-plan.js';
 import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 
-/** What stays the same from round to round of a run. */
+/** Everything that is the same in all rounds of a run. */
 export interface RoundSetting {
   readonly runId: string;
   /** Which of the run's collectors this is, from 0. */
@@ -25,7 +25,7 @@ export interface RoundSetting {
   readonly text: PolicyText;
   readonly context: ContextRecipe;
   readonly concurrentEpisodes: number;
-  /** Recorded with each step: what generated it, and under which name the model goes. */
+  /** Names of engine and model, recorded with each step. */
   readonly engine: string;
   readonly model: string;
   readonly signal: AbortSignal;
@@ -40,8 +40,8 @@ interface Round {
 }
 
 /**
- * Plays one round into the log and closes its groups, all in one append, once every episode event is acknowledged: a round
- * (where several collectors share it, one's part of it) is in the log whole or not at all. Returns null when it was interrupted; nothing of it counts then.
+ * Plays one round, or a collector's part of a shared one, into the log. Closes its groups in one append once every episode event is
+ * acknowledged, so the round is in the log completely or not at all. Returns null when interrupted; then nothing of it counts.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
   const { runId, shareIndex, log, control, writer, spec, text, signal } = setting;
@@ -71,7 +71,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
     },
     ended: (summary) => {
       closer.add(summary);
-      // How well the policy samples is told by what it sampled.
+      // Greedy baselines say nothing about how well the policy samples.
       if (!summary.plan.isGreedyBaseline) metrics.add(summary);
     },
     onEnvironmentMs: (ms) => {

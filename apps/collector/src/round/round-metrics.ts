@@ -1,6 +1,6 @@
-import type { EpisodeSummary } from '../episode/episode-recorder.js';
+import type { EndedEpisode } from '../episode/episode-recorder.js';
 
-/** Sums over one round; a quantity that was never observed is NaN, never 0. */
+/** Sums over one round; a quantity that was never observed is NaN, not 0. */
 export class RoundMetrics {
   private numEpisodes = 0;
   private numWithReturn = 0;
@@ -15,13 +15,13 @@ export class RoundMetrics {
   environmentMs = 0;
   /** How long rollouts waited for the log. */
   logSeconds = 0;
-  /** The most that waited on local disk for the log. */
+  /** Largest size of the spool on disk. */
   spoolBytes = 0;
 
   /** @param idleSeconds how long the collector waited before this round for a policy or for room in the store */
   constructor(private readonly idleSeconds: number) {}
 
-  add(summary: EpisodeSummary): void {
+  add(summary: EndedEpisode): void {
     this.numEpisodes++;
     this.numSteps += summary.numSteps;
     this.numInvalidActions += summary.numInvalidActions;

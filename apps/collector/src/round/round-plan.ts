@@ -8,13 +8,13 @@ export interface PlannedEpisode {
   readonly group: PlannedGroup;
   readonly groupMember: number;
   readonly samplingSeed: number;
-  /** Played with the likeliest tokens and never trained on: what its group is compared with. */
+  /** Played with the likeliest tokens and never trained on: its group is compared with it. */
   readonly isGreedyBaseline: boolean;
 }
 
 export interface PlannedGroup {
   readonly groupId: string;
-  /** In the whole round, 0 … numGroups − 1. */
+  /** Position in the round, 0 … numGroups − 1. */
   readonly place: number;
   readonly groupSize: number;
   readonly round: number;
@@ -37,11 +37,11 @@ export interface RoundPlanOptions {
   readonly places?: readonly number[];
   /** Episodes of a group that are sampled. */
   readonly groupSize: number;
-  /** Whether each group gets one greedy episode more (default false). */
+  /** Whether each group gets an extra greedy episode (default false). */
   readonly greedyBaseline?: boolean;
   /** Index of the first task in its split. */
   readonly firstTask: number;
-  /** Ordinal of the first episode; decides ids alone. */
+  /** Ordinal of the first episode; decides only ids. */
   readonly firstOrdinal: number;
 }
 

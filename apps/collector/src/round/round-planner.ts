@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { planRound, type PlannedEpisode, type RoundPlanOptions } from './round-plan.js';
 
-/** Plans rounds; the one that is expected next while there is nothing else to do, so that it can start at once. */
+/** Plans rounds. The next one can be planned ahead, so that it starts immediately. */
 export class RoundPlanner {
   private ahead: { readonly options: RoundPlanOptions; readonly episodes: PlannedEpisode[] } | null = null;
 

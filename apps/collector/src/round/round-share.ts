@@ -5,14 +5,14 @@ import type { PlannedEpisode } from './round-plan.js';
 export type { Share };
 
 /**
- * Whether rounds of the run are claimed before they are played: once several collectors share it, by each of them, and also
- * by the only one that is left.
+ * Whether rounds of the run are claimed before they are played: as soon as several collectors share it, and also when one of them
+ * is left.
  */
 export function isShared(run: RunState, share: Share): boolean {
   return share.count > 1 || run.rounds.maxShares > 1;
 }
 
-/** Places of a round that this share has to play still: every `count`-th group, of which those that are closed are done. */
+/** Places of a round that this share still has to play: every `count`-th group, without those already closed. */
 export function placesLeft(run: RunState, key: RoundKey, numGroups: number, share: Share): number[] {
   const closings = run.rounds.closings(key);
   const places: number[] = [];
@@ -22,7 +22,7 @@ export function placesLeft(run: RunState, key: RoundKey, numGroups: number, shar
   return places;
 }
 
-/** What takes the planned episodes for this share; they are in group order. */
+/** Claim of the planned episodes, which are in group order, for this share. */
 export function claimOf(
   episodes: readonly PlannedEpisode[],
   { share, numGroups, firstOrdinal }: { share: Share; numGroups: number; firstOrdinal: number },
@@ -44,8 +44,8 @@ export function claimOf(
 }
 
 /**
- * Whether a group that was left unfinished is this share's to clean up: its own, and for the first share also those that nobody
- * else will take up: of no claim, or of one under another number of shares, whose collectors are all gone.
+ * Whether this share must clean up an unfinished group: its own ones, and for the first share also those without a claim, or with
+ * a claim under another number of shares, whose collectors no longer run.
  */
 export function isOwn(run: RunState, groupId: string, share: Share): boolean {
   const claim = run.rounds.claimOf(groupId);

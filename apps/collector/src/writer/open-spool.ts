@@ -12,7 +12,7 @@ export interface SpoolOptions {
 interface OpenedSpool {
   /** One a partition. */
   readonly files: readonly SpoolFile[];
-  /** What an earlier writer left. */
+  /** Records that an earlier writer left in the files. */
   readonly numRecords: number;
   readonly numCutBytes: number;
 }

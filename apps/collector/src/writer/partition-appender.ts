@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LogError, type EventLog } from '@retrace/log';
 import type { PartitionQueue } from './partition-queue.js';
 
-/** One append takes at most this much of a queue, whatever has gathered in it. */
+/** Most bytes of one append. */
 const MAX_APPEND_BYTES = 2 * 1024 * 1024;
 const MAX_BACKOFF_MS = 5_000;
 
 export interface AppendTiming {
-  /** An append that takes longer than this makes the log count as away (default 5,000). */
+  /** An append that takes longer than this makes the log count as unavailable (default 5,000). */
   readonly awayAfterMs: number;
-  /** An append that has not settled after this is made again (default 150,000, more than an append on Kafka is tried). */
+  /** An append that has not settled after this is retried (default 150,000, longer than an append to Kafka is tried). */
   readonly appendDeadlineMs: number;
-  /** How long after a failure the next attempt is made (default 50); doubled with each further one, up to 5 s. */
+  /** Pause after the first failure (default 50); doubled with each further one, up to 5 s. */
   readonly retryAfterMs: number;
 }
 
@@ -26,14 +26,14 @@ interface PartitionAppenderParts extends AppendTiming {
 }
 
 /**
- * Appends the queue of one partition, oldest first, one append at a time: what failed is made again with the same bytes before anything
- * newer goes, so the first copies of all records lie in the log in the order in which they were written, whatever fails.
+ * Appends the queue of one partition, oldest records first, one append at a time. A failed append is retried with the same bytes before
+ * newer records are appended, so the first copies of all records are in the log in the order in which they were written.
  */
 export class PartitionAppender {
   private running: Promise<void> | null = null;
-  /** Why the log counts as away; null while it answers. */
+  /** Why the log counts as unavailable; null while it answers. */
   away: string | null = null;
-  /** What no retry can mend. */
+  /** An error that no retry can fix; null without one. */
   failure: Error | null = null;
 
   constructor(private readonly parts: PartitionAppenderParts) {}

@@ -1,17 +1,14 @@
 import { spooledBytes, type SpoolFile } from './spool-file.js';
 
-/**
- * The unacknowledged records of one partition in the order in which they were written: the oldest in the spool, where there are any,
- * the rest in memory.
- */
+/** Unacknowledged records of one partition in the order in which they were written: the oldest in the spool, the rest in memory. */
 export class PartitionQueue {
   private memory: Uint8Array[] = [];
   private spooling: Promise<unknown> = Promise.resolve();
   memoryBytes = 0;
-  /** When the oldest record in memory came, on `performance.now()`'s clock. */
+  /** When the oldest record in memory was added, by `performance.now()`. */
   sinceMs = 0;
 
-  /** @param spool null: records wait in memory alone */
+  /** @param spool null: records wait only in memory */
   constructor(readonly spool: SpoolFile | null) {}
 
   get isEmpty(): boolean {
@@ -38,7 +35,7 @@ export class PartitionQueue {
     return this.memory.slice(0, prefixWithin(this.memory, maxBytes, (record) => record.length) || 1);
   }
 
-  /** Takes out the oldest records, wherever they are by now. */
+  /** Removes the oldest records, whether they are in the spool or in memory. */
   async acknowledge(numRecords: number): Promise<void> {
     await this.exclusively(async () => {
       const numFromSpool = Math.min(numRecords, this.numSpooled);
@@ -48,8 +45,8 @@ export class PartitionQueue {
   }
 
   /**
-   * Moves the oldest records in memory to the spool, as many as fit into `maxBytes` of it. Resolves with how many bytes it took, 0
-   * when there is nothing to move or no room.
+   * Moves the oldest records in memory to the spool, as many as fit into `maxBytes`. Resolves with the number of bytes they take
+   * there: 0 when there is nothing to move or no room.
    */
   async spill(maxBytes: number): Promise<number> {
     const { spool } = this;

@@ -99,7 +99,7 @@ describe('SpoolFile', () => {
       }) as Error,
     );
     await writeFile(path, 'x'.repeat(100));
-    await expect(SpoolFile.open(path, LOG_ID)).rejects.toThrow(/no spool file/);
+    await expect(SpoolFile.open(path, LOG_ID)).rejects.toThrow(/not a spool file/);
   });
 
   it('says so when its file shrinks in use', async () => {

@@ -11,33 +11,33 @@ const MAGIC = 'RTSPOOL1';
 const LOG_ID_BYTES = 36;
 const FILE_HEADER_BYTES = MAGIC.length + LOG_ID_BYTES;
 const RECORD_HEADER_BYTES = 8;
-/** No record of a log is larger; a length beyond it is damage. */
+/** More than any record of a log; a greater length is damage. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** What a record of so many bytes takes in the file. */
+/** Size in the file of a record of `recordBytes` bytes. */
 export function spooledBytes(recordBytes: number): number {
   return RECORD_HEADER_BYTES + recordBytes;
 }
 
 /**
- * Records of one partition that are not yet acknowledged, first in, first out, on local disk. They survive the process; which of
- * them were taken out is not kept, only that all were: after a crash some come again.
+ * Unacknowledged records of one partition on local disk, first in, first out. They survive the process. How many were taken out is not
+ * stored until all were, so after a crash some come again.
  */
 export class SpoolFile {
   private readonly sizes: number[] = [];
   private numTaken = 0;
-  /** Where the first and the next record lie. */
+  /** Positions of the first record and of the next one to write. */
   private headAt = FILE_HEADER_BYTES;
   private endAt = FILE_HEADER_BYTES;
-  /** Bytes at the end of the file that were no whole record when it was opened, and were cut off. */
+  /** Bytes that were cut off the end of the file when it was opened, as they formed no whole record. */
   numCutBytes = 0;
 
   private constructor(private readonly file: FileHandle) {}
 
   /**
-   * Opens or makes the file. What follows the first damaged or incomplete record is cut off: a prefix of what was written stays.
+   * Opens or creates the file, and cuts it off at the first damaged or incomplete record: a prefix of what was written stays.
    *
-   * @throws CollectorError `SPOOL_UNUSABLE` when it is no spool, or holds records of another log
+   * @throws CollectorError `SPOOL_UNUSABLE` when it is not a spool file, or holds records of another log
    */
   static async open(path: string, logId: string): Promise<SpoolFile> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -57,7 +57,7 @@ export class SpoolFile {
     return this.sizes.length - this.numTaken;
   }
 
-  /** What the file takes on disk, records that were taken out included. */
+  /** Size of the file on disk, including records that were taken out. */
   get sizeBytes(): number {
     return this.endAt;
   }
@@ -122,12 +122,12 @@ export class SpoolFile {
     const { size } = await this.file.stat();
     const header = (await this.read(0, Math.min(size, FILE_HEADER_BYTES))).toString('latin1');
     if (header.length < FILE_HEADER_BYTES) {
-      if (!(MAGIC + logId).startsWith(header)) throw unusable(path, 'is no spool file');
+      if (!(MAGIC + logId).startsWith(header)) throw unusable(path, 'is not a spool file');
       await this.file.write(MAGIC + logId, 0, 'latin1');
       await this.file.datasync();
       return;
     }
-    if (!header.startsWith(MAGIC)) throw unusable(path, 'is no spool file');
+    if (!header.startsWith(MAGIC)) throw unusable(path, 'is not a spool file');
     const spooledFor = header.slice(MAGIC.length);
     if (spooledFor !== logId) {
       throw unusable(

@@ -109,7 +109,7 @@ describe('TrajectoryWriter on a log that fails', () => {
       expect(await writer.flush()).toBe(true);
       expect(await firstCopies(log)).toEqual(asEpisodes(written));
       expect(notices).toEqual([
-        expect.stringMatching(/^the event log is away, events wait in the spool: /),
+        expect.stringMatching(/^the event log is unavailable, events wait in the spool: /),
         expect.stringMatching(/^the event log is back after [\d.]+ s$/),
       ]);
       expect(await writer.close()).toBe(0);
@@ -157,7 +157,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     expect(numHeld).toBeLessThan(15);
     expect(writer.spoolBytes).toBeLessThanOrEqual(maxBytes);
     expect(notices[1]).toMatch(
-      /^no new episodes, running ones are held until the event log is back: the spool holds \d+ of 300000 bytes$/,
+      /^episodes are paused until the event log is back: the spool holds \d+ of 300000 bytes$/,
     );
     fault = 'none';
     await playing;
@@ -167,7 +167,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     await writer.close();
   });
 
-  it('asked to stop while the log is away, leaves what is not acknowledged to the next, in time', async () => {
+  it('asked to stop while the log is unavailable, leaves unacknowledged events to the next writer, in time', async () => {
     const stop = new AbortController();
     const writer = await open({ signal: stop.signal });
     await writeTurns(writer, 0, 2);
@@ -182,7 +182,7 @@ describe('TrajectoryWriter on a log that fails', () => {
 
     fault = 'none';
     const next = await open();
-    expect(notices.at(-1)).toMatch(/^takes up \d+ events from the spool$/);
+    expect(notices.at(-1)).toMatch(/^appending \d+ events from the spool$/);
     await writeTurns(next, 12, 2);
     expect(await next.flush()).toBe(true);
     expect(await firstCopies(log)).toEqual(asEpisodes(written));
@@ -203,7 +203,7 @@ describe('TrajectoryWriter on a log that fails', () => {
       spool: { directory: spoolDirectory(), maxBytes: MIB },
       onNotice: (line) => notices.push(line),
     });
-    expect(notices.at(-1)).toBe('takes up 40 events from the spool; cut 8 damaged bytes off its end');
+    expect(notices.at(-1)).toBe('appending 40 events from the spool; cut 8 damaged bytes off its end');
     expect(await next.flush()).toBe(true);
     expect(await firstCopies(log)).toEqual(asEpisodes(written));
     await next.close();

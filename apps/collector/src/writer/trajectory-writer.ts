@@ -7,26 +7,26 @@ import { PartitionQueue } from './partition-queue.js';
 import { openSpool, type SpoolOptions } from './open-spool.js';
 
 export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
-  /** A partition's records are handed to the log when there are this many bytes (default 256 KiB) … */
+  /** A partition's records are appended when they have this many bytes (default 256 KiB) … */
   readonly maxBatchBytes?: number;
-  /** … or, between turns, when the oldest has waited this long (default 10). */
+  /** … or, between turns, when the oldest has waited this many milliseconds (default 10). */
   readonly lingerMs?: number;
   /** Turns wait while more than this many bytes in memory are not acknowledged: back-pressure on the rollouts (default 32 MiB). */
   readonly maxMemoryBytes?: number;
-  /** Where records wait while the log is away; without it they wait in memory alone. */
+  /** Where records wait while the log is unavailable; without it they wait only in memory. */
   readonly spool?: SpoolOptions;
-  /** When it aborts, nothing waits for the log for longer than `drainMs` more. */
+  /** After it aborts, nothing waits for the log for longer than `drainMs`. */
   readonly signal?: AbortSignal;
-  /** (default 3,000) */
+  /** Default 3,000. */
   readonly drainMs?: number;
-  /** Receives one line when the log goes away, when there is no room for more, and when it is back. */
+  /** Receives one line when the log becomes unavailable, when there is no room for more records, and when it is back. */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * Batches episode events per partition into appends, and outlasts a log that is slow or away: appends that fail and may succeed later
- * are made again with the same bytes, in order; meanwhile records go to the spool, and when that is full turns wait. Nothing is
- * dropped. `flush` resolves when all that was written is acknowledged by the log.
+ * Batches episode events per partition into appends, and outlasts a slow or unavailable log: failed appends are retried with the same
+ * bytes, in order; meanwhile records go to the spool, and when that is full turns wait. Nothing is dropped. `flush` resolves when
+ * everything written is acknowledged by the log.
  */
 export class TrajectoryWriter {
   private readonly queues: readonly PartitionQueue[];
@@ -61,7 +61,7 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Takes up what an earlier writer left in the spool; the next `flush` brings it into the log.
+   * Opens the spool with the records that an earlier writer left there; the next `flush` appends them.
    *
    * @throws CollectorError `SPOOL_UNUSABLE`
    */
@@ -69,7 +69,7 @@ export class TrajectoryWriter {
     const spools = options.spool ? await openSpool(log, options.spool) : null;
     if (spools && spools.numRecords + spools.numCutBytes > 0) {
       const cut = spools.numCutBytes > 0 ? `; cut ${spools.numCutBytes} damaged bytes off its end` : '';
-      options.onNotice?.(`takes up ${spools.numRecords} events from the spool${cut}`);
+      options.onNotice?.(`appending ${spools.numRecords} events from the spool${cut}`);
     }
     return new TrajectoryWriter(log, options, spools);
   }
@@ -87,6 +87,8 @@ export class TrajectoryWriter {
   }
 
   /**
+   * Queues an event for its partition.
+   *
    * @throws TrajectoryError `INVALID_EVENT`; LogError `LOG_RECORD_TOO_LARGE`; nothing of the event is written then
    */
   write(event: AnyEvent): void {
@@ -103,8 +105,8 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Call between turns, and between the actions of a turn of many: hands over what has waited long enough, and lets the log work at it,
-   * which a policy that computes from turn to turn would not. Resolves soon, unless there is no room for more.
+   * Appends records that have waited long enough, and gives the log time to work. Call it between turns, and between the actions of a
+   * long turn. Resolves soon, unless there is no room for more records.
    */
   async betweenTurns(): Promise<void> {
     const due = performance.now() - (this.options.lingerMs ?? 10);
@@ -118,9 +120,9 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Resolves when everything written so far is acknowledged: true; or false `drainMs` after the signal has aborted.
+   * Resolves with true when everything written so far is acknowledged, or with false `drainMs` after the signal has aborted.
    *
-   * @throws what an append failed with that no retry can mend
+   * @throws the error of an append that no retry can fix
    */
   async flush(): Promise<boolean> {
     for (const appender of this.appenders) appender.start();
@@ -129,8 +131,8 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Puts what is not acknowledged into the spool, even beyond its bound by what is in memory, and lets go of it: the next writer takes it
-   * up. Resolves with how many bytes stay there.
+   * Moves unacknowledged records to the spool, even beyond its limit, and closes it: the next writer appends them. Resolves with the
+   * number of bytes that stay there.
    */
   async close(): Promise<number> {
     this.closing.abort();
@@ -142,7 +144,7 @@ export class TrajectoryWriter {
     return this.queues.every((queue) => queue.isEmpty) ? 0 : this.spoolBytes;
   }
 
-  /** What waits in memory, appends under way included. */
+  /** Bytes of unacknowledged records in memory, including those of appends under way. */
   get memoryBytes(): number {
     return this.queues.reduce((sum, queue) => sum + queue.memoryBytes, 0);
   }
@@ -193,7 +195,7 @@ export class TrajectoryWriter {
     const where = this.options.spool ? 'the spool' : 'memory';
     if (reason !== null && this.awaySinceMs === null) {
       this.awaySinceMs = performance.now();
-      this.options.onNotice?.(`the event log is away, events wait in ${where}: ${reason}`);
+      this.options.onNotice?.(`the event log is unavailable, events wait in ${where}: ${reason}`);
     } else if (
       reason === null &&
       this.awaySinceMs !== null &&
@@ -206,7 +208,7 @@ export class TrajectoryWriter {
     }
   }
 
-  /** Moves what waits for a log that is away from memory to the spool, as far as there is room; one move at a time. */
+  /** Moves records of partitions that the log does not take from memory to the spool, as far as there is room; one move at a time. */
   private spill(): void {
     if (this.spilling || this.awayQueues.length === 0) return;
     this.spilling = this.spillAll().finally(() => {
@@ -234,10 +236,10 @@ export class TrajectoryWriter {
     } while (numBytes > 0);
     if (this.isFull || this.memoryBytes <= maxMemoryBytes) return;
     this.isFull = true;
-    onNotice?.(`no new episodes, running ones are held until the event log is back: ${reason}`);
+    onNotice?.(`episodes are paused until the event log is back: ${reason}`);
   }
 
-  /** Those with records in memory that the log does not take now. */
+  /** Queues with records in memory that the log does not take now. */
   private get awayQueues(): readonly PartitionQueue[] {
     if (this.closing.signal.aborted) return [];
     return this.queues.filter(

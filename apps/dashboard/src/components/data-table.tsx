@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './table.module.css';
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly label: string;
   /** Aligned right, with digits of equal width. */
   readonly isNumeric?: boolean;
@@ -10,7 +10,7 @@ export interface Column<Row> {
 }
 
 interface DataTableProps<Row> {
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** Dims rows that are about to be replaced. */
@@ -19,7 +19,7 @@ interface DataTableProps<Row> {
 
 /** A table with one header row, which scrolls sideways where it is too wide. */
 export function DataTable<Row>({ columns, rows, keyOf, isStale = false }: DataTableProps<Row>) {
-  const classOf = ({ isNumeric, isMuted }: Column<Row>): string =>
+  const classOf = ({ isNumeric, isMuted }: TableColumn<Row>): string =>
     `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
   return (
     <div className={`${styles.frame} ${isStale ? styles.busy : ''}`}>

@@ -1,7 +1,7 @@
 import { Link } from 'react-router';
 import type { EpisodeListItem } from '../api/schema';
 import { OutcomeBadge } from '../components/badge';
-import { DataTable, type Column } from '../components/data-table';
+import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
@@ -9,7 +9,7 @@ import { formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 
-const COLUMNS: readonly Column<EpisodeListItem>[] = [
+const COLUMNS: readonly TableColumn<EpisodeListItem>[] = [
   {
     label: 'Episode',
     cell: ({ episodeId }) => (

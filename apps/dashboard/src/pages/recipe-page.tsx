@@ -1,5 +1,5 @@
 import type { RunBaseline } from '../api/schema';
-import { DataTable, type Column } from '../components/data-table';
+import { DataTable, type TableColumn } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
 import { Stat, StatRow } from '../components/stat';
 import { formatCount, formatPercent } from '../format/numbers';
@@ -7,7 +7,7 @@ import { formatMoment } from '../format/times';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
-const BASELINE_COLUMNS: readonly Column<RunBaseline>[] = [
+const BASELINE_COLUMNS: readonly TableColumn<RunBaseline>[] = [
   { label: 'Agent', cell: ({ name }) => name },
   { label: 'Success rate', isNumeric: true, cell: ({ success }) => formatPercent(success) },
   { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },

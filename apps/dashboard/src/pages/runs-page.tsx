@@ -4,7 +4,7 @@ import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { StatusBadge } from '../components/badge';
 import controls from '../components/controls.module.css';
-import { DataTable, type Column } from '../components/data-table';
+import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { useNow } from '../components/use-now';
@@ -56,7 +56,7 @@ function RunTable({ runs }: { readonly runs: readonly RunListItem[] }) {
   return <DataTable columns={columnsAt(nowMs)} rows={runs} keyOf={({ runId }) => runId} />;
 }
 
-function columnsAt(nowMs: number): readonly Column<RunListItem>[] {
+function columnsAt(nowMs: number): readonly TableColumn<RunListItem>[] {
   return [
     {
       label: 'Run',

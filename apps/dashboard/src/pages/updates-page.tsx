@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import { useUpdates } from '../api/queries';
 import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
-import { DataTable, type Column } from '../components/data-table';
+import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import table from '../components/table.module.css';
@@ -18,11 +18,11 @@ function metricColumn(
   label: string,
   name: string,
   format: (value: number | undefined) => string = formatNumber,
-): Column<Update> {
+): TableColumn<Update> {
   return { label, isNumeric: true, cell: ({ metrics }) => format(metrics[name]) };
 }
 
-const COLUMNS: readonly Column<Update>[] = [
+const COLUMNS: readonly TableColumn<Update>[] = [
   { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
   {
     label: 'Stage',

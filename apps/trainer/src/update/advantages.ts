@@ -1,5 +1,10 @@
-import { computeAdvantages, explainedVariance, type AdvantageBatch } from '@retrace/algorithms';
-import type { AdvantageRecipe, TrainerInput } from '@retrace/config';
+import {
+  computeAdvantages,
+  explainedVariance,
+  type AdvantageBatch,
+  type OptionalInput,
+} from '@retrace/algorithms';
+import type { AdvantageRecipe } from '@retrace/config';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import type { EvaluatedTokens } from '../engine/update-engine.js';
 import { numberedAnchors } from './anchors.js';
@@ -75,11 +80,11 @@ export function computeTokenAdvantages(
   };
 }
 
-/** All that the trainer can give an estimator; a recipe whose estimator asks for more is refused when it is read. */
+/** Every input that an estimator may ask for; null where this update has none. */
 function estimatorColumns(
   input: AdvantageInput,
   anchors: Int32Array,
-): Required<Pick<AdvantageBatch, TrainerInput>> {
+): Required<Pick<AdvantageBatch, OptionalInput>> {
   const { scored, proximal, isProximalWhole, correction, finalValues, roles } = input;
   const { batch, truncated } = input.read;
   const atActions = (column: Float32Array) => gather(column, batch.actionTokens);

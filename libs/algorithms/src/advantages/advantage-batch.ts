@@ -13,7 +13,7 @@ export interface AdvantageBatch {
   readonly groupIds: Int32Array;
   /**
    * 1 for episodes to leave out `[E]`: those whose reward is missing. No statistic sees them and their advantages are 0, as
-   * if they were not there; what their columns hold is not read. Null: none.
+   * if they were not there; their columns are not read. Null: none.
    */
   readonly excluded?: Uint8Array | null;
   /** Critic's value of the state in which each token was chosen `[N]`. */
@@ -22,10 +22,6 @@ export interface AdvantageBatch {
   readonly truncated?: Uint8Array | null;
   /** Critic's value after the last token `[E]`; read for truncated episodes. */
   readonly finalValues?: Float32Array | null;
-  /** Q of each token `[N]`. */
-  readonly qValues?: Float32Array | null;
-  /** E_π Q in the state in which each token was chosen `[N]`. */
-  readonly expectedQValues?: Float32Array | null;
   /** logπ of each token at the start of the update `[N]`. */
   readonly proximalLogprobs?: Float32Array | null;
   /** logπ of each token when it was sampled `[N]`. */
@@ -56,3 +52,8 @@ export interface AdvantageBatch {
    */
   readonly output?: AdvantageOutput | null;
 }
+
+/** Columns `K` of a batch, none of them null. */
+export type Columns<K extends keyof AdvantageBatch> = {
+  readonly [P in K]-?: NonNullable<AdvantageBatch[P]>;
+};

@@ -31,7 +31,7 @@ export const MOST_COMPARED_UNITS = 131_072;
 export interface SimilarAnchors {
   /** Number of each step's state, −1 where there is none `[K]`. */
   readonly anchors: Int32Array;
-  /** Groups with more than `MOST_COMPARED_UNITS` of text: in them equal states alone have one number. */
+  /** Groups with more than `MOST_COMPARED_UNITS` of text: in them only equal states share a number. */
   readonly numUncomparedGroups: number;
 }
 
@@ -40,8 +40,8 @@ export interface SimilarAnchors {
  * group when their `textSimilarity` reaches the threshold. So the numbers do not depend on the order of the steps beyond
  * which comes first, as they would if each state joined the first cluster that fits.
  *
- * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters alone. Groups with too much text
- * for that are left at equal states, whole, so that this does not depend on the order either.
+ * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters. In groups with too much text
+ * for that only equal states share a number, so that this does not depend on the order either.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, a threshold outside [0, 1]
  */
@@ -50,8 +50,8 @@ export function numberSimilarAnchors({
   groupOfStep,
   threshold,
 }: SimilarAnchorsInput): SimilarAnchors {
-  checkLength('groupOfStep', groupOfStep, anchors.length);
-  checkUnitInterval('threshold', threshold);
+  checkLength({ groupOfStep }, anchors.length);
+  checkUnitInterval({ threshold });
   const exact = numberAnchors(anchors.map((anchor, k) => anchor && `${groupOfStep[k]} ${anchor}`));
   const texts: string[] = [];
   const statesOfGroup = new Map<number, number[]>();
@@ -87,8 +87,8 @@ export function numberSimilarAnchors({
 }
 
 /**
- * How alike two texts are, in [0, 1]: 2·L/(|a| + |b|) with L the length of their longest common subsequence of UTF-16 code
- * units. Symmetric, unlike the ratio of Python's difflib, which it is never below. Two empty texts are alike.
+ * Similarity of two texts, in [0, 1]: 2·L/(|a| + |b|) with L the length of their longest common subsequence of UTF-16 code
+ * units. Symmetric, unlike the ratio of Python's difflib, which it is never below. Two empty texts have 1.
  */
 export function textSimilarity(a: string, b: string): number {
   if (a === b) return 1;
@@ -118,7 +118,7 @@ function numSharedUnits(a: string, b: string): number {
 /**
  * Length of the longest common subsequence, 32 places of `a` at a time (Hyyrö, "Bit-parallel LCS-length computation revisited",
  * 2004): bit i of V is 0 where the row of the usual table grows at place i, and V ← (V + (V & M)) | (V & ~M) takes it one code unit
- * of `b` further, M marking where that unit stands in `a`.
+ * of `b` further, M marking the places of that unit in `a`.
  */
 function longestCommonSubsequence(a: string, b: string): number {
   const numWords = Math.ceil(a.length / 32);

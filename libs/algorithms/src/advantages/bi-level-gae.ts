@@ -1,19 +1,16 @@
 import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
 
-export interface BiLevelGaeInput extends Pick<GaeInput, 'truncated' | 'finalValues'> {
-  /** Episodes over steps (turns) `[E + 1]`. */
-  readonly episodeSteps: Int32Array;
-  /** Steps over action tokens `[K + 1]`, from the recorded step boundaries, never guessed from rewards. */
-  readonly stepOffsets: Int32Array;
-  /** Reward at each action token `[N]`; a turn's reward is their sum. A penalty that is due token by token (KL) is not to be in here. */
-  readonly rewards: Float32Array;
-  readonly values: Float32Array;
+/** A turn's reward is the sum over its tokens; a penalty that is due token by token (KL) must not be in `rewards`. */
+export interface BiLevelGaeInput
+  extends
+    Columns<'episodeSteps' | 'stepOffsets' | 'rewards' | 'values'>,
+    Pick<GaeInput, 'truncated' | 'finalValues' | 'lambda'> {
   /** Discount per turn, in [0, 1]. */
   readonly turnGamma: number;
   /** Discount per token inside a turn, in [0, 1]. */
   readonly gamma: number;
-  readonly lambda: number;
 }
 
 /**
@@ -24,7 +21,7 @@ export interface BiLevelGaeInput extends Pick<GaeInput, 'truncated' | 'finalValu
  *
  * then GAE over the tokens inside each turn, where A_k + V_{e_k} is the reward at e_k, the other tokens have none, and nothing
  * reaches across the end of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated.
- * So it makes no difference where in a turn its reward stands. Turns without action tokens are skipped.
+ * So the place of the reward in a turn makes no difference. Turns without action tokens are skipped.
  *
  * @returns advantages and critic targets `[N]`
  */
@@ -32,11 +29,8 @@ export function biLevelGae(input: BiLevelGaeInput): { advantages: Float32Array; 
   const { episodeSteps, stepOffsets, rewards, values, turnGamma, gamma, lambda } = input;
   checkOffsets('stepOffsets', stepOffsets, rewards.length);
   checkOffsets('episodeSteps', episodeSteps, stepOffsets.length - 1);
-  checkValues('rewards', rewards, rewards.length);
-  checkValues('values', values, rewards.length);
-  checkUnitInterval('turnGamma', turnGamma);
-  checkUnitInterval('gamma', gamma);
-  checkUnitInterval('lambda', lambda);
+  checkValues({ rewards, values }, rewards.length);
+  checkUnitInterval({ turnGamma, gamma, lambda });
   const bootstraps = bootstrapValues(episodeSteps.length - 1, input);
   const advantages = new Float32Array(rewards.length);
   const returns = new Float32Array(rewards.length);

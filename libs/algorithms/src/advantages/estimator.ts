@@ -1,14 +1,8 @@
 import { AlgorithmError } from '../errors.js';
 import { excludeEpisodes } from './exclude-episodes.js';
 import { checkGroupIds, checkMask, checkOffsets } from '../layout/check.js';
-import type { AdvantageBatch } from './advantage-batch.js';
-import {
-  NamedRegistry,
-  optionFault,
-  withDefaults,
-  type OptionSchema,
-  type OptionsOf,
-} from '../registry/index.js';
+import type { AdvantageBatch, Columns } from './advantage-batch.js';
+import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
 /** The inputs that only some estimators need. */
 export type OptionalInput = Exclude<
@@ -16,13 +10,11 @@ export type OptionalInput = Exclude<
   'offsets' | 'rewards' | 'groupIds' | 'excluded' | 'output'
 >;
 
-/** Where an input comes from, for the message when it is missing. */
-export const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
+/** Source of each input, for the message when it is missing. */
+const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
   values: 'a critic',
   truncated: 'the end reasons of the episodes',
   finalValues: 'a critic',
-  qValues: 'a Q head; with a value critic alone its traces are those of V-trace with λ: use vtrace',
-  expectedQValues: 'a Q head',
   proximalLogprobs: 'the policy at the start of the update',
   behaviorLogprobs: 'the logprobs recorded at sampling',
   sumSquaredProbabilities: 'recording at sampling, or recomputing',
@@ -40,17 +32,20 @@ export const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
 export interface AdvantageResult {
   /** One per action token `[N]`. */
   readonly advantages: Float32Array;
-  /** What a critic learns from `[N]`; null for estimators without one. */
+  /** Targets of the critic `[N]`; null for estimators without one. */
   readonly returns: Float32Array | null;
-  /** What to log: group counts and the like. */
+  /** Figures to log, such as group counts. */
   readonly statistics: Readonly<Record<string, number>>;
-  /** What the user should know about this batch; mostly empty. */
+  /** Messages to the user about this batch. */
   readonly warnings?: readonly string[];
   /** State to keep for the next batch: the new `roleBaselines`. */
   readonly roleBaselines?: Float64Array;
 }
 
-export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
+export interface AdvantageEstimator<
+  S extends OptionSchema = OptionSchema,
+  R extends OptionalInput = OptionalInput,
+> {
   readonly name: string;
   /** Paper, equation. */
   readonly source: string;
@@ -58,25 +53,25 @@ export interface AdvantageEstimator<S extends OptionSchema = OptionSchema> {
   readonly usesCritic: boolean;
   /** Whether it compares the episodes of a group: then groups of one teach nothing. */
   readonly usesGroups: boolean;
-  /** Whether the advantages hold the ratio to the behavior policy: importance weights on top are refused. */
+  /** Whether the advantages contain the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
-  readonly requires: readonly OptionalInput[];
+  /** Inputs that `compute` reads and that must not be null. */
+  readonly requires: readonly R[];
   readonly options: S;
-  /** Finds rewards that are not finite by itself, on its one way over them. */
-  compute(batch: AdvantageBatch, options: OptionsOf<S>): AdvantageResult;
+  /** Also refuses rewards that are not finite, which it finds in its one pass over them. */
+  compute(batch: AdvantageBatch & Columns<R>, options: OptionsOf<S>): AdvantageResult;
 }
 
-const registry = new NamedRegistry<AdvantageEstimator>({
-  noun: 'advantage estimator',
-  fault: (code, message) => new AlgorithmError(code, message),
-});
+const registry = new NamedRegistry<AdvantageEstimator>(
+  'advantage estimator',
+  (code, message) => new AlgorithmError(code, message),
+);
 
-/** Adds an advantage estimator; its name must be free. */
-export function defineAdvantageEstimator<S extends OptionSchema>(
-  estimator: AdvantageEstimator<S>,
-): AdvantageEstimator<S> {
+/** @throws AlgorithmError `DUPLICATE_NAME` when the name is taken */
+export function defineAdvantageEstimator<S extends OptionSchema, const R extends OptionalInput = never>(
+  estimator: AdvantageEstimator<S, R>,
+): void {
   registry.define(estimator as unknown as AdvantageEstimator);
-  return estimator;
 }
 
 /** @throws AlgorithmError `UNKNOWN_NAME`, naming the near ones */
@@ -98,10 +93,11 @@ export function resolveAdvantageOptions<S extends OptionSchema>(
   estimator: AdvantageEstimator<S>,
   given: Readonly<Record<string, unknown>> = {},
 ): OptionsOf<S> {
-  const fault = optionFault(estimator.options, given);
-  if (fault !== null)
-    throw new AlgorithmError('INVALID_ARGUMENT', `advantage estimator ${estimator.name}: ${fault}`);
-  return withDefaults(estimator.options, given);
+  return resolveOptions(
+    estimator.options,
+    given,
+    (fault) => new AlgorithmError('INVALID_ARGUMENT', `advantage estimator ${estimator.name}: ${fault}`),
+  );
 }
 
 /**
@@ -128,9 +124,9 @@ export function computeAdvantages(
     }
   }
   if (batch.excluded) checkMask('excluded', batch.excluded, batch.offsets.length - 1);
-  if (!batch.excluded?.includes(1)) return estimator.compute(batch, resolved);
+  if (!batch.excluded?.includes(1)) return estimator.compute(batch as CompleteBatch, resolved);
   const remaining = excludeEpisodes(batch, batch.excluded);
-  const result = estimator.compute(remaining.batch, resolved);
+  const result = estimator.compute(remaining.batch as CompleteBatch, resolved);
   return {
     ...result,
     advantages: remaining.restore(result.advantages),
@@ -138,16 +134,5 @@ export function computeAdvantages(
   };
 }
 
-/**
- * An input that the estimator declares in `requires`, so that `computeAdvantages` has seen that it is there.
- *
- * @throws AlgorithmError `MISSING_INPUT` when an estimator is called directly without it
- */
-export function requiredInput<K extends OptionalInput>(
-  batch: AdvantageBatch,
-  input: K,
-): NonNullable<AdvantageBatch[K]> {
-  const value = batch[input] ?? null;
-  if (value === null) throw new AlgorithmError('MISSING_INPUT', `${input} is needed; it is null`);
-  return value;
-}
+/** A batch after the check that the estimator's required inputs are there; it reads no others. */
+type CompleteBatch = AdvantageBatch & Columns<OptionalInput>;

@@ -38,8 +38,6 @@ function batchOf(rows: readonly Row[]): AdvantageBatch {
     values: Float32Array.from(flat((row, t) => noise(row, t, 1))),
     truncated: Uint8Array.from(rows, (row) => row.seed % 2),
     finalValues: Float32Array.from(rows, (row) => noise(row, 99, 1)),
-    qValues: Float32Array.from(flat((row, t) => noise(row, t, 2))),
-    expectedQValues: Float32Array.from(flat((row, t) => noise(row, t, 3))),
     proximalLogprobs: logprobs(4),
     behaviorLogprobs: logprobs(5),
     sumSquaredProbabilities: Float32Array.from(logprobs(4), (logprob) => Math.exp(2 * logprob) + 0.05),
@@ -152,7 +150,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
 });
 
 describe('episodes are independent of one another', () => {
-  it.each(['gae', 'biLevelGae', 'mcReturns', 'nStep', 'tdLambda', 'vtrace', 'retrace', 'remax', 'rae'])(
+  it.each(['gae', 'biLevelGae', 'mcReturns', 'nStep', 'tdLambda', 'vtrace', 'remax', 'rae'])(
     '%s: a batch is its episodes one by one',
     (name) => {
       const options = 'whiten' in getAdvantageEstimator(name).options ? { whiten: false, gamma: 0.9 } : {};
@@ -266,11 +264,5 @@ describe('the registry of advantage estimators', () => {
       code: 'INVALID_ARGUMENT',
       message,
     });
-  });
-
-  it('tells a user of Retrace traces without a Q head what to use', () => {
-    expect(faultOf(() => computeAdvantages('retrace', { ...batch, qValues: null })).message).toContain(
-      'use vtrace',
-    );
   });
 });

@@ -11,7 +11,7 @@ export interface RemainingBatch {
 
 /**
  * Leaves out the episodes that `excluded` marks, as if they had never been collected: no statistic of a group or of the
- * batch sees them. That is what becomes of an episode whose reward is missing; a 0 in its place would be a wrong answer.
+ * batch sees them. Used for episodes whose reward is missing, for which 0 would be wrong.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` when a column does not fit the episodes, steps or tokens of the batch
  */
@@ -37,8 +37,6 @@ export function excludeEpisodes(batch: AdvantageBatch, excluded: Uint8Array): Re
       values: perToken('values', batch.values),
       truncated: perEpisode('truncated', batch.truncated),
       finalValues: perEpisode('finalValues', batch.finalValues),
-      qValues: perToken('qValues', batch.qValues),
-      expectedQValues: perToken('expectedQValues', batch.expectedQValues),
       proximalLogprobs: perToken('proximalLogprobs', batch.proximalLogprobs),
       behaviorLogprobs: perToken('behaviorLogprobs', batch.behaviorLogprobs),
       sumSquaredProbabilities: perToken('sumSquaredProbabilities', batch.sumSquaredProbabilities),
@@ -71,7 +69,7 @@ function take<T extends Column>(
   { length, at }: { readonly length: number; readonly at: Int32Array },
 ): T | null {
   if (!column) return null;
-  checkLength(name, column, length);
+  checkLength({ [name]: column }, length);
   return pick(column, at);
 }
 

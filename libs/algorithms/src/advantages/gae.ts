@@ -7,33 +7,25 @@ import {
   checkUnitInterval,
   checkValues,
 } from '../layout/check.js';
-import { outputOf, type AdvantageOutput } from '../layout/output.js';
+import { outputOf } from '../layout/output.js';
+import type { AdvantageBatch, Columns } from './advantage-batch.js';
 
-export interface GaeInput {
-  /** Episodes over tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  /** Reward at each token `[N]`. */
-  readonly rewards: Float32Array;
-  /** Value of the state in which each token was chosen `[N]`. */
-  readonly values: Float32Array;
-  /** 1 where an episode was cut by us `[E]`, so that its last state is worth `finalValues`; null: none was. */
-  readonly truncated?: Uint8Array | null;
-  /** Value after the last token of each episode `[E]`; read for truncated episodes alone. */
-  readonly finalValues?: Float32Array | null;
+export interface GaeInput
+  extends
+    Columns<'offsets' | 'rewards' | 'values'>,
+    Pick<AdvantageBatch, 'truncated' | 'finalValues' | 'output'> {
   /** 1 where the policy sampled the token `[N]`; null: everywhere, the layout of a training batch. */
   readonly mask?: Uint8Array | null;
   /** Discount per token, in [0, 1]. */
   readonly gamma: number;
   /** Decay of the eligibility, in [0, 1]: 0 is one-step TD, 1 is Monte Carlo minus the value. */
   readonly lambda: number;
-  /** Arrays to write to; null: new ones. */
-  readonly output?: AdvantageOutput | null;
 }
 
 export interface GaeResult {
   /** `[N]`, 0 where the mask is 0. */
   readonly advantages: Float32Array;
-  /** What the critic learns from: A + V, before any whitening `[N]`, 0 where the mask is 0. */
+  /** Targets of the critic: A + V, before any whitening `[N]`, 0 where the mask is 0. */
   readonly returns: Float32Array;
 }
 
@@ -57,9 +49,8 @@ export interface GaeResult {
 export function gae(input: GaeInput): GaeResult {
   const { offsets, rewards, values, gamma, lambda } = input;
   checkOffsets('offsets', offsets, rewards.length);
-  checkLength('values', values, rewards.length);
-  checkUnitInterval('gamma', gamma);
-  checkUnitInterval('lambda', lambda);
+  checkLength({ values }, rewards.length);
+  checkUnitInterval({ gamma, lambda });
   const mask = input.mask ?? null;
   if (mask !== null) checkMask('mask', mask, rewards.length);
   const bootstraps = bootstrapValues(offsets.length - 1, input);
@@ -71,8 +62,7 @@ export function gae(input: GaeInput): GaeResult {
     mask === null ? overAll(input, bootstraps, result) : overSampled(input, mask, bootstraps, result);
   // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
   if (!Number.isFinite(sum)) {
-    checkFinite('rewards', rewards);
-    checkFinite('values', values);
+    checkFinite({ rewards, values });
   }
   return result;
 }
@@ -84,10 +74,9 @@ function overAll(
   { advantages, returns }: GaeResult,
 ): number {
   const decay = gamma * lambda;
-  // What is not finite reaches the first token of its episode, unless nothing is carried on.
+  // A non-finite input reaches the first token of its episode only if the recursion carries it on.
   if (decay === 0) {
-    checkFinite('rewards', rewards);
-    checkFinite('values', values);
+    checkFinite({ rewards, values });
   }
   let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
@@ -157,6 +146,6 @@ export function bootstrapValues(
       `episode ${firstTruncated} is truncated, so finalValues is needed to bootstrap from; it is null`,
     );
   }
-  checkValues('finalValues', finalValues, numEpisodes);
+  checkValues({ finalValues }, numEpisodes);
   return finalValues.map((value, episode) => (truncated[episode] === 1 ? value : 0));
 }

@@ -28,11 +28,11 @@ export function gdpo(input: GdpoInput, options: { readonly singleton?: Singleton
       'components is empty, must hold at least one reward component',
     );
   }
-  checkLength('weights', weights, components.length);
-  checkFinite('weights', weights);
+  checkLength({ weights }, components.length);
+  checkFinite({ weights });
   const sums = new Float64Array(groupIds.length);
   components.forEach((returns, component) => {
-    checkValues(`components[${component}]`, returns, groupIds.length);
+    checkValues({ [`components[${component}]`]: returns }, groupIds.length);
     const { advantages } = grpo({ returns, groupIds }, options);
     for (let episode = 0; episode < sums.length; episode++)
       sums[episode] += weights[component] * advantages[episode];

@@ -6,25 +6,14 @@ import {
   checkUnitInterval,
 } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
-import type { AdvantageOutput } from '../layout/output.js';
 import { momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows, rowSums } from '../layout/ragged.js';
+import type { AdvantageBatch, Columns } from './advantage-batch.js';
 import { GROUP_EPSILON } from './grpo.js';
 
-export interface GigpoInput {
-  /** Episodes over steps `[E + 1]`. */
-  readonly episodeSteps: Int32Array;
-  /** Steps over action tokens `[K + 1]`. */
-  readonly stepOffsets: Int32Array;
-  /** Reward at each action token `[N]`, penalties in it; a step's reward is their sum over the step. */
-  readonly rewards: Float32Array;
-  /** Group number of each episode `[E]`. */
-  readonly groupIds: Int32Array;
-  /** Number of the state that each step stood in, equal for equal states `[K]`; −1 where the environment offers none. */
-  readonly anchors: Int32Array;
-  /** Array to write to; null: a new one. */
-  readonly output?: AdvantageOutput | null;
-}
+/** A step's reward is the sum over its tokens. */
+export type GigpoInput = Columns<'episodeSteps' | 'stepOffsets' | 'rewards' | 'groupIds' | 'anchors'> &
+  Pick<AdvantageBatch, 'output'>;
 
 export interface GigpoOptions {
   /** `mean`: differences from the mean; `meanStd`: also divided by σ + 1e-6. At both levels. Default `meanStd`. */
@@ -34,7 +23,7 @@ export interface GigpoOptions {
   /** ω, weight of the step level. Default 1. */
   readonly stepWeight?: number;
   /**
-   * What episode statistics count: each `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
+   * Whether episode statistics count each of the `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
    * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
    */
   readonly weighting?: 'episodes' | 'stepRows';
@@ -43,7 +32,7 @@ export interface GigpoOptions {
 export interface GigpoResult {
   /** `[N]`. */
   readonly advantages: Float32Array;
-  /** Share of the steps that stand in a state which another step of their group stands in, too. */
+  /** Share of the steps in a state that another step of their group shares. */
   readonly sharedAnchorFraction: number;
 }
 
@@ -63,8 +52,8 @@ export interface GigpoResult {
 export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResult {
   const { normalization = 'meanStd', stepGamma = 0.95, stepWeight = 1, weighting = 'episodes' } = options;
   checkGigpo(input);
-  checkUnitInterval('stepGamma', stepGamma);
-  checkNonNegative('stepWeight', stepWeight);
+  checkUnitInterval({ stepGamma });
+  checkNonNegative({ stepWeight });
   const { episodeSteps, stepOffsets, rewards, groupIds } = input;
   const stepRewards = rowSums(rewards, stepOffsets, { name: 'rewards' });
   const numSteps = stepRewards.length;
@@ -134,7 +123,7 @@ interface StepGroups {
   readonly numStepGroups: number;
 }
 
-/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor is alone. */
+/** Numbers the (group, anchor) pairs `[K]`; a step without an anchor has a number of its own. */
 function stepGroups(input: GigpoInput): StepGroups {
   const numAnchors = largestOf(input.anchors) + 1;
   const numKeys = (largestOf(input.groupIds) + 1) * numAnchors;
@@ -196,7 +185,7 @@ class GroupNormalizer {
   private readonly scales: Float64Array;
   private readonly means: Float64Array;
 
-  /** @param singleton what the only value of a group becomes: 0, or itself */
+  /** @param singleton result for the only value of a group: 0, or the value itself */
   constructor(
     { counts, means, stds, allEqual }: GroupMoments,
     normalization: 'meanStd' | 'mean',
@@ -223,7 +212,7 @@ function checkGigpo({ episodeSteps, stepOffsets, rewards, groupIds, anchors }: G
   checkOffsets('stepOffsets', stepOffsets, rewards.length);
   checkOffsets('episodeSteps', episodeSteps, stepOffsets.length - 1);
   checkGroupIds('groupIds', groupIds, episodeSteps.length - 1);
-  checkLength('anchors', anchors, stepOffsets.length - 1);
+  checkLength({ anchors }, stepOffsets.length - 1);
   for (let step = 0; step < anchors.length; step++) {
     if (anchors[step] >= -1) continue;
     throw new AlgorithmError(

@@ -116,7 +116,7 @@ export function grpoPassK(input: GroupInput, { divideByStd = true }: GrpoPassKOp
 
 export interface GpgOptions extends SingletonOptions {
   /**
-   * What α corrects for. `zeroReturns`: B/#{R ≠ 0}, as verl has it. `equalGroups`: B/#{episodes in groups whose
+   * Correction by α. `zeroReturns`: B/#{R ≠ 0}, as verl has it. `equalGroups`: B/#{episodes in groups whose
    * returns differ}, the paper's correction for groups that give no gradient. Default `equalGroups`.
    */
   readonly alpha?: 'equalGroups' | 'zeroReturns';

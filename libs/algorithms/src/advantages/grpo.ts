@@ -1,5 +1,5 @@
 import { checkGroupIds, checkNonNegative, checkValues, type NumericArray } from '../layout/check.js';
-import { countGroups, momentsOfGroups, type GroupCounts } from '../layout/groups.js';
+import { countGroups, momentsOfGroups, type GroupSignalCounts } from '../layout/groups.js';
 import { moments } from '../statistics/moments.js';
 
 /** Keeps a group's deviation away from 0 where it divides. */
@@ -13,20 +13,18 @@ export interface GroupInput {
   readonly groupIds: Int32Array;
 }
 
-export interface GroupAdvantages extends GroupCounts {
+export interface GroupAdvantages extends GroupSignalCounts {
   /** One advantage per episode `[E]`; `broadcastRows` spreads it over the episode's action tokens. */
   readonly advantages: Float32Array;
 }
 
-/**
- * What a group of one gets: 0 (there is nothing to compare with), or its `raw` return, as verl has it.
- */
+/** Advantage of a group of one: 0 (there is nothing to compare with), or its `raw` return, as verl has it. */
 export type SingletonRule = 'zero' | 'raw';
 
 export interface GrpoOptions {
   readonly singleton?: SingletonRule;
   /**
-   * What a group gets whose returns are all equal, or that has one member under `singleton: 'zero'`:
+   * Advantage in a group whose returns are all equal, or that has one member under `singleton: 'zero'`:
    * c · (R − batch mean)/batch deviation with this c, over all episodes of the batch. Default 0: nothing, as in
    * the paper. With 0.5, groups that all fail still learn which tasks are worse than others, where plain GRPO
    * stalls once most groups agree; the price is a bias toward easy tasks.
@@ -38,14 +36,14 @@ export interface GrpoOptions {
  * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + 1e-6), μ and σ
  * (sample, n − 1) over the episodes of one group.
  *
- * Returns that differ by rounding alone (1e-6 relative) count as equal, so a vanishing σ cannot blow up noise.
+ * Returns that differ only by rounding (1e-6 relative) count as equal, so a vanishing σ cannot amplify noise.
  * Both kinds of groups without a signal are counted in the result.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, returns that are not finite, bad group numbers
  */
 export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvantages {
   const { singleton = 'zero', equalGroupCoefficient = 0 } = options;
-  checkNonNegative('equalGroupCoefficient', equalGroupCoefficient);
+  checkNonNegative({ equalGroupCoefficient });
   const { returns, groupIds } = input;
   checkGroupInput(input);
   const groups = momentsOfGroups(returns, groupIds);
@@ -69,6 +67,6 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
 
 /** @throws AlgorithmError unless returns are finite and group numbers fit them */
 export function checkGroupInput({ returns, groupIds }: GroupInput): void {
-  checkValues('returns', returns, returns.length);
+  checkValues({ returns }, returns.length);
   checkGroupIds('groupIds', groupIds, returns.length);
 }

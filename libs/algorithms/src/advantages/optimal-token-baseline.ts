@@ -1,24 +1,18 @@
 import { checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
+import type { AdvantageBatch, Columns } from './advantage-batch.js';
 import { monteCarloReturns } from './returns.js';
 import type { SingletonRule } from './grpo.js';
 
-export interface OptimalTokenBaselineInput {
-  /** Episodes over action tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  readonly rewards: Float32Array;
-  readonly groupIds: Int32Array;
-  /** logπ of each token under the policy at the start of the update `[N]`. */
-  readonly proximalLogprobs: Float32Array;
-  /** Σ_v π_v² over the vocabulary at each token `[N]`, recorded at sampling or recomputed. */
-  readonly sumSquaredProbabilities: Float32Array;
-  /** Truncated importance weights ρ̄, where the update uses them `[N]`; W then scales by ρ̄². */
-  readonly rolloutWeights?: Float32Array | null;
-}
+/** `rolloutWeights` are ρ̄ where the update uses truncated importance weights; W then scales by ρ̄². */
+export type OptimalTokenBaselineInput = Columns<
+  'offsets' | 'rewards' | 'groupIds' | 'proximalLogprobs' | 'sumSquaredProbabilities'
+> &
+  Pick<AdvantageBatch, 'rolloutWeights'>;
 
 export interface OptimalTokenBaselineOptions {
-  /** What the only member of a group that has any tokens gets: 0, or its return to go. Default `zero`. */
+  /** Advantage of the only member of a group that has tokens: 0, or its return to go. Default `zero`. */
   readonly singleton?: SingletonRule;
-  /** What tokens get that lie beyond all other members of the group: the return to go (verl), or 0. Default `raw`. */
+  /** Advantage of tokens beyond the end of all other members of the group: the return to go (verl), or 0. Default `raw`. */
   readonly loneTail?: 'raw' | 'zero';
 }
 
@@ -76,9 +70,8 @@ export function optimalTokenBaseline(
 function cumulativeEnergies(input: OptimalTokenBaselineInput): Float64Array {
   const { offsets, proximalLogprobs, sumSquaredProbabilities, rolloutWeights = null } = input;
   const numTokens = offsets[offsets.length - 1];
-  checkValues('proximalLogprobs', proximalLogprobs, numTokens);
-  checkValues('sumSquaredProbabilities', sumSquaredProbabilities, numTokens);
-  if (rolloutWeights !== null) checkValues('rolloutWeights', rolloutWeights, numTokens);
+  checkValues({ proximalLogprobs, sumSquaredProbabilities }, numTokens);
+  if (rolloutWeights !== null) checkValues({ rolloutWeights }, numTokens);
   const energies = new Float64Array(numTokens);
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let total = 0;

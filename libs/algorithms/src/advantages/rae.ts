@@ -6,9 +6,9 @@ export interface RaeInput {
   readonly returns: NumericArray;
   /** Role (or environment) of each episode `[E]`, 0 … number of baselines − 1. */
   readonly roleIds: Int32Array;
-  /** Running mean of each role; all 0 at the start of a run. Part of what a checkpoint holds. */
+  /** Running mean of each role; all 0 at the start of a run. Stored in checkpoints. */
   readonly baselines: Float64Array;
-  /** Share of the running mean that one batch leaves standing, in [0, 1]. */
+  /** Share of the running mean that one batch keeps, in [0, 1]. */
   readonly decay: number;
 }
 
@@ -28,9 +28,9 @@ export interface RaeResult {
  * does not have keep theirs.
  */
 export function rae({ returns, roleIds, baselines, decay }: RaeInput): RaeResult {
-  checkValues('returns', returns, returns.length);
-  checkValues('baselines', baselines, baselines.length);
-  checkUnitInterval('decay', decay);
+  checkValues({ returns }, returns.length);
+  checkValues({ baselines }, baselines.length);
+  checkUnitInterval({ decay });
   checkRoles(roleIds, returns.length, baselines.length);
   const advantages = new Float32Array(returns.length);
   const sums = new Float64Array(baselines.length);
@@ -50,7 +50,7 @@ export function rae({ returns, roleIds, baselines, decay }: RaeInput): RaeResult
 }
 
 function checkRoles(roleIds: Int32Array, numEpisodes: number, numRoles: number): void {
-  checkLength('roleIds', roleIds, numEpisodes);
+  checkLength({ roleIds }, numEpisodes);
   const outside = roleIds.findIndex((role) => role < 0 || role >= numRoles);
   if (outside !== -1) {
     throw new AlgorithmError(

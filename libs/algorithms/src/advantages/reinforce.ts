@@ -1,5 +1,6 @@
-import { checkOffsets, checkValues, type NumericArray } from '../layout/check.js';
+import { checkOffsets, checkValues } from '../layout/check.js';
 import { broadcastRows } from '../layout/ragged.js';
+import type { Columns } from './advantage-batch.js';
 import { drGrpo, type SingletonOptions } from './group-baselines.js';
 import type { GroupAdvantages, GroupInput } from './grpo.js';
 import { monteCarloReturns, type ReturnsInput } from './returns.js';
@@ -7,7 +8,7 @@ import { whiten } from './whiten.js';
 
 /**
  * REINFORCE++ (Hu et al., arXiv:2501.03262): A = whitened G_t, G_t = r_t + γ G_{t+1}, over the whole batch `[N]`. Rewards
- * reach across the observations between an episode's turns, as the rows hold action tokens alone.
+ * reach across the observations between an episode's turns, as the rows hold only action tokens.
  */
 export function reinforcePlusPlus(input: ReturnsInput): { advantages: Float32Array; returns: Float32Array } {
   const returns = monteCarloReturns(input);
@@ -26,21 +27,15 @@ export function reinforcePlusPlusBaseline(
   return { advantages: whiten(broadcastRows(advantages, input.offsets)), ...counts };
 }
 
-export interface RemaxInput {
-  /** Episodes over action tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  readonly rewards: Float32Array;
-  /** Return of the greedy episode of each episode's group `[E]`. */
-  readonly greedyReturns: NumericArray;
-}
+export type RemaxInput = Columns<'offsets' | 'rewards' | 'greedyReturns'>;
 
 /**
  * ReMax (Li et al., arXiv:2310.10505): A_t = Σ_{k≥t} r_k − R_greedy `[N]`. The baseline is the return of one greedy
- * episode of the same group, which the collector adds and nobody trains on, so a group of one is no special case.
+ * episode of the same group, which the collector adds and which is not trained on, so a group of one is no special case.
  */
 export function remax({ offsets, rewards, greedyReturns }: RemaxInput): Float32Array {
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('greedyReturns', greedyReturns, offsets.length - 1);
+  checkValues({ greedyReturns }, offsets.length - 1);
   const advantages = monteCarloReturns({ offsets, rewards, gamma: 1 });
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     for (let t = offsets[episode]; t < offsets[episode + 1]; t++) advantages[t] -= greedyReturns[episode];

@@ -1,19 +1,16 @@
 import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
+import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
 
-export interface RetraceInput extends Pick<GaeInput, 'truncated' | 'finalValues'> {
-  /** Episodes over action tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  readonly rewards: Float32Array;
+export interface RetraceInput
+  extends
+    Columns<'offsets' | 'rewards' | 'proximalLogprobs' | 'behaviorLogprobs'>,
+    Pick<GaeInput, 'truncated' | 'finalValues' | 'gamma' | 'lambda'> {
   /** Q of the token that was taken `[N]`. */
   readonly qValues: Float32Array;
   /** E_π Q in the state in which each token was chosen `[N]`. */
   readonly expectedQValues: Float32Array;
-  readonly proximalLogprobs: Float32Array;
-  readonly behaviorLogprobs: Float32Array;
-  readonly gamma: number;
-  readonly lambda: number;
 }
 
 /**
@@ -22,7 +19,7 @@ export interface RetraceInput extends Pick<GaeInput, 'truncated' | 'finalValues'
  *     δ_t = r_t + γ E_π Q_{t+1} − Q_t
  *     q_t − Q_t = δ_t + γ c_{t+1} (q_{t+1} − Q_{t+1}),   A_t = q_t − E_π Q_t
  *
- * After the last token E_π Q is 0, or `finalValues` where the episode is truncated. It needs a Q model: with V alone
+ * After the last token E_π Q is 0, or `finalValues` where the episode is truncated. It needs a Q model: with V only,
  * these traces are V-trace's.
  *
  * @returns advantages, and q as the targets of the Q model `[N]`
@@ -31,13 +28,8 @@ export function retrace(input: RetraceInput): { advantages: Float32Array; return
   const { offsets, rewards, qValues, expectedQValues, proximalLogprobs, behaviorLogprobs, gamma, lambda } =
     input;
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('rewards', rewards, rewards.length);
-  checkValues('qValues', qValues, rewards.length);
-  checkValues('expectedQValues', expectedQValues, rewards.length);
-  checkValues('proximalLogprobs', proximalLogprobs, rewards.length);
-  checkValues('behaviorLogprobs', behaviorLogprobs, rewards.length);
-  checkUnitInterval('gamma', gamma);
-  checkUnitInterval('lambda', lambda);
+  checkValues({ rewards, qValues, expectedQValues, proximalLogprobs, behaviorLogprobs }, rewards.length);
+  checkUnitInterval({ gamma, lambda });
   const bootstraps = bootstrapValues(offsets.length - 1, input);
   const advantages = new Float32Array(rewards.length);
   const returns = new Float32Array(rewards.length);

@@ -1,17 +1,7 @@
-import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
-import { AlgorithmError } from '../errors.js';
+import { checkOffsets, checkPositiveInteger, checkUnitInterval, checkValues } from '../layout/check.js';
 import { bootstrapValues, gae, type GaeInput } from './gae.js';
 
-export interface ReturnsInput {
-  /** Episodes over tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  /** Reward at each token `[N]`. */
-  readonly rewards: Float32Array;
-  /** Discount per token, in [0, 1]. */
-  readonly gamma: number;
-  readonly truncated?: Uint8Array | null;
-  readonly finalValues?: Float32Array | null;
-}
+export type ReturnsInput = Pick<GaeInput, 'offsets' | 'rewards' | 'gamma' | 'truncated' | 'finalValues'>;
 
 /**
  * Monte Carlo returns, the discounted reward-to-go: G_t = r_t + γ G_{t+1}, `[N]`. After the last token G is 0, or
@@ -33,7 +23,7 @@ export function monteCarloReturns(input: ReturnsInput): Float32Array {
 }
 
 /**
- * n-step returns: G_t = Σ_{k<n} γ^k r_{t+k} + γⁿ V_{t+n}, `[N]`; where the episode ends sooner, what is left of it,
+ * n-step returns: G_t = Σ_{k<n} γ^k r_{t+k} + γⁿ V_{t+n}, `[N]`; where the episode ends sooner, the rest of it,
  * with the bootstrap of a truncated one. Sutton & Barto, Reinforcement Learning, 2nd ed., eq. 7.1.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` unless `numSteps` is an integer ≥ 1; else as `gae`
@@ -43,10 +33,8 @@ export function nStepReturns(
 ): Float32Array {
   const { offsets, rewards, values, gamma, numSteps } = input;
   checkReturns(input);
-  checkValues('values', values, rewards.length);
-  if (!Number.isInteger(numSteps) || numSteps < 1) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `numSteps is ${numSteps}, must be an integer ≥ 1`);
-  }
+  checkValues({ values }, rewards.length);
+  checkPositiveInteger({ numSteps });
   const bootstraps = bootstrapValues(offsets.length - 1, input);
   const returns = new Float32Array(rewards.length);
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
@@ -72,6 +60,6 @@ export function tdLambdaReturns(input: GaeInput): Float32Array {
 
 function checkReturns({ offsets, rewards, gamma }: ReturnsInput): void {
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('rewards', rewards, rewards.length);
-  checkUnitInterval('gamma', gamma);
+  checkValues({ rewards }, rewards.length);
+  checkUnitInterval({ gamma });
 }

@@ -1,19 +1,13 @@
 import { AlgorithmError } from '../errors.js';
 import { checkOffsets, checkPositive, checkUnitInterval, checkValues } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
+import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
 
-export interface VtraceInput extends Pick<GaeInput, 'truncated' | 'finalValues'> {
-  /** Episodes over action tokens `[E + 1]`. */
-  readonly offsets: Int32Array;
-  readonly rewards: Float32Array;
-  readonly values: Float32Array;
-  /** logπ at the start of the update `[N]`. */
-  readonly proximalLogprobs: Float32Array;
-  /** logπ of the policy that sampled `[N]`. */
-  readonly behaviorLogprobs: Float32Array;
-  readonly gamma: number;
-  readonly lambda: number;
+export interface VtraceInput
+  extends
+    Columns<'offsets' | 'rewards' | 'values' | 'proximalLogprobs' | 'behaviorLogprobs'>,
+    Pick<GaeInput, 'truncated' | 'finalValues' | 'gamma' | 'lambda'> {
   /** ρ̄: bound of the ratio in the TD error, which sets the policy whose value is learned. */
   readonly rhoMax: number;
   /** c̄: bound of the ratio in the trace, which sets how far corrections reach. */
@@ -25,7 +19,7 @@ export interface VtraceInput extends Pick<GaeInput, 'truncated' | 'finalValues'>
 export interface VtraceResult {
   /** min(ρ, ρ_pg)(r + γ v' − V) `[N]`. They hold the ratio already: an importance weight on top is refused. */
   readonly advantages: Float32Array;
-  /** v, what the critic learns `[N]`. */
+  /** v, the targets of the critic `[N]`. */
   readonly returns: Float32Array;
 }
 
@@ -68,21 +62,16 @@ export function vtrace(input: VtraceInput): VtraceResult {
 }
 
 function checkVtrace(input: VtraceInput): void {
-  const numTokens = input.rewards.length;
-  checkOffsets('offsets', input.offsets, numTokens);
-  checkValues('rewards', input.rewards, numTokens);
-  checkValues('values', input.values, numTokens);
-  checkValues('proximalLogprobs', input.proximalLogprobs, numTokens);
-  checkValues('behaviorLogprobs', input.behaviorLogprobs, numTokens);
-  checkUnitInterval('gamma', input.gamma);
-  checkUnitInterval('lambda', input.lambda);
-  checkPositive('rhoMax', input.rhoMax);
-  checkPositive('traceMax', input.traceMax);
-  checkPositive('policyRhoMax', input.policyRhoMax);
-  if (input.rhoMax < input.traceMax) {
+  const { offsets, rewards, values, proximalLogprobs, behaviorLogprobs, gamma, lambda } = input;
+  const { rhoMax, traceMax, policyRhoMax } = input;
+  checkOffsets('offsets', offsets, rewards.length);
+  checkValues({ rewards, values, proximalLogprobs, behaviorLogprobs }, rewards.length);
+  checkUnitInterval({ gamma, lambda });
+  checkPositive({ rhoMax, traceMax, policyRhoMax });
+  if (rhoMax < traceMax) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
-      `rhoMax is ${input.rhoMax}, must not be less than traceMax, ${input.traceMax}`,
+      `rhoMax is ${rhoMax}, must not be less than traceMax, ${traceMax}`,
     );
   }
 }

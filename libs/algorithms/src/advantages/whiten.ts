@@ -7,10 +7,10 @@ const VARIANCE_FLOOR = 1e-8;
  * Masked z-score over the whole batch: (x − μ)/√(σ² + 1e-8), `[N]`, μ and σ² over the tokens whose mask is 1, σ²
  * Bessel-corrected. A mask of no token or of one gives 0 everywhere, no exception; masked tokens give 0.
  *
- * Whiten a batch once, before it is cut into micro-batches: the statistics are those of what is passed.
+ * Whiten a batch once, before it is cut into micro-batches, since the statistics are those of the given values.
  */
 export function whiten(values: NumericArray, mask: Uint8Array | null = null): Float32Array {
-  checkFinite('values', values);
+  checkFinite({ values });
   if (mask !== null) checkMask('mask', mask, values.length);
   const whitened = new Float32Array(values.length);
   let numKept = 0;

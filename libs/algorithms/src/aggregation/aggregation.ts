@@ -2,7 +2,7 @@ import { AlgorithmError } from '../errors.js';
 import { checkGroupIds, checkMask, checkName, checkOffsets, checkPositive } from '../layout/check.js';
 
 /**
- * How the losses of single tokens become one number, Σ w_t ℓ_t:
+ * Ways to combine the losses of single tokens into one number, Σ w_t ℓ_t:
  *
  * - `tokenMean`: mean over all tokens, w = 1/N.
  * - `tokenSum`: w = 1.
@@ -21,7 +21,7 @@ export const AGGREGATIONS = [
 ] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** What the tokens of a whole batch are divided by. Counted once, then passed to every micro-batch of it. */
+/** Denominators of a whole batch. Counted once, then passed to every micro-batch of it. */
 export interface AggregationCounts {
   readonly numTokens: number;
   /** Sequences with at least one counted token. */
@@ -124,7 +124,7 @@ function weightInSequence(
           'sequenceMeanTokenSumNorm needs a horizon to divide by; it is null',
         );
       }
-      checkPositive('horizon', horizon);
+      checkPositive({ horizon });
       return inverse(counts.numSequences * horizon);
     }
     case 'groupMeanTokenMean': {

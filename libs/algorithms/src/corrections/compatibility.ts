@@ -1,20 +1,17 @@
-import { getAdvantageEstimator, INPUT_SOURCES, type OptionalInput } from '../advantages/estimator.js';
-import { AlgorithmError } from '../errors.js';
+import { getAdvantageEstimator } from '../advantages/estimator.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
-/** What a training recipe puts together, as far as soundness depends on the combination. */
+/** The parts of a training recipe that must fit one another. */
 export interface Combination {
   readonly advantage: string;
   readonly policyLoss: string;
   /** Whether losses are multiplied by importance weights of the behavior policy. */
   readonly importanceWeights: boolean;
-  /** What the ratio of the update is taken against: logprobs recomputed by the trainer, or those recorded at sampling. */
+  /** Denominator of the update's ratio: logprobs recomputed by the trainer, or those recorded at sampling. */
   readonly proximal: 'recomputed' | 'behavior';
   readonly valueCoefficient: number;
   /** Episodes per group. */
   readonly groupSize: number;
-  /** What the trainer hands to the advantage estimator. */
-  readonly inputs: readonly OptionalInput[];
 }
 
 /**
@@ -23,24 +20,23 @@ export interface Combination {
  * @throws AlgorithmError `UNKNOWN_NAME` for an estimator or loss that does not exist
  */
 export function combinationFaults(combination: Combination): string[] {
-  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize, inputs } =
-    combination;
+  const { advantage, policyLoss, importanceWeights, proximal, valueCoefficient, groupSize } = combination;
   const estimator = getAdvantageEstimator(advantage);
   const loss = getPolicyLoss(policyLoss);
   const faults: string[] = [];
   if (importanceWeights && loss.correctsForBehavior) {
     faults.push(
-      `importance weights on ${policyLoss}: the loss holds the ratio to the behavior policy, it would be counted twice`,
+      `importance weights on ${policyLoss}: the loss contains the ratio to the behavior policy, which would count twice`,
     );
   }
   if (importanceWeights && estimator.correctsForBehavior) {
     faults.push(
-      `importance weights on ${advantage}: its advantages hold the ratio to the behavior policy, it would be counted twice`,
+      `importance weights on ${advantage}: its advantages contain the ratio to the behavior policy, which would count twice`,
     );
   }
   if (loss.correctsForBehavior && estimator.correctsForBehavior) {
     faults.push(
-      `${policyLoss} with ${advantage}: both hold the ratio to the behavior policy, it would be counted twice`,
+      `${policyLoss} with ${advantage}: both contain the ratio to the behavior policy, which would count twice`,
     );
   }
   for (const [part, corrects] of [
@@ -49,7 +45,7 @@ export function combinationFaults(combination: Combination): string[] {
   ] as const) {
     if (corrects && proximal === 'behavior') {
       faults.push(
-        `${part} with the behavior policy as proximal: it corrects for what lies between the two, which the ratio of the update would hold already`,
+        `${part} with the behavior policy as proximal: it corrects for the difference between the two, which the ratio of the update contains already`,
       );
     }
   }
@@ -59,28 +55,15 @@ export function combinationFaults(combination: Combination): string[] {
     );
   }
   if (!estimator.usesCritic && valueCoefficient !== 0) {
-    faults.push(`valueCoefficient is ${valueCoefficient}, must be 0: ${advantage} has no critic to train`);
+    faults.push(`valueCoefficient is ${valueCoefficient}, must be 0, as ${advantage} has no critic to train`);
   }
   if (estimator.usesCritic && valueCoefficient === 0) {
-    faults.push(`valueCoefficient is 0, must be more: ${advantage} reads a critic that nothing would train`);
+    faults.push(`valueCoefficient is 0, must be positive, as ${advantage} needs a trained critic`);
   }
   if (estimator.usesGroups && groupSize < 2) {
     faults.push(
-      `groupSize is ${groupSize}, must be at least 2: ${advantage} compares the episodes of a group`,
+      `groupSize is ${groupSize}, must be at least 2, as ${advantage} compares the episodes of a group`,
     );
   }
-  for (const input of estimator.requires) {
-    if (!inputs.includes(input)) {
-      faults.push(
-        `${advantage} needs ${input} (from ${INPUT_SOURCES[input]}), which this trainer does not give`,
-      );
-    }
-  }
   return faults;
-}
-
-/** @throws AlgorithmError `UNSUPPORTED` with every reason; `UNKNOWN_NAME` */
-export function checkCombination(combination: Combination): void {
-  const faults = combinationFaults(combination);
-  if (faults.length > 0) throw new AlgorithmError('UNSUPPORTED', faults.join('; '));
 }

@@ -26,14 +26,14 @@ export interface ImportanceOptions {
 export interface ImportanceWeights {
   /** Fixed weight of each token `[N]`; 0 for tokens that do not count. */
   readonly weights: Float32Array;
-  /** Effective sample size over n of the *raw* weights: truncation would hide exactly what it is to show. */
+  /** Effective sample size over n of the *raw* weights, since truncation would hide their degeneracy. */
   readonly effectiveSampleFraction: number;
   readonly maxRawWeight: number;
   /** Share of the raw weights over the cap. */
   readonly highFraction: number;
   /** Share of the raw weights under the floor, or under 1/cap where there is none. */
   readonly lowFraction: number;
-  /** What the user should know; mostly empty. */
+  /** Messages to the user. */
   readonly warnings: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function importanceWeights(input: CorrectionInput, options: ImportanceOpt
   const { level, cap, floor = null, normalize = false } = options;
   checkName('level', level, IMPORTANCE_LEVELS);
   checkCorrectionInput(input);
-  checkPositive('cap', cap);
+  checkPositive({ cap });
   if (floor !== null && !(floor > 0 && floor <= cap)) {
     throw new AlgorithmError('INVALID_ARGUMENT', `floor is ${floor}, must be in (0, cap], cap ${cap}`);
   }

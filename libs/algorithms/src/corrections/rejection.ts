@@ -43,8 +43,8 @@ export interface Rejection {
 }
 
 /**
- * Drops tokens and sequences whose ratio to the behavior policy is out of bounds. Bounds are stated on ρ, not on −log ρ, so
- * that an asymmetric range means what it says.
+ * Drops tokens and sequences whose ratio to the behavior policy is out of bounds. Bounds are on ρ, not on −log ρ, so an asymmetric
+ * range is not inverted.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, logprobs that are not finite, bounds that are not > 0,
  * low > high
@@ -55,7 +55,7 @@ export function rejectTokens(
 ): Rejection {
   checkCorrectionInput(input);
   rules.forEach(checkRule);
-  if (vetoBelow !== null) checkPositive('vetoBelow', vetoBelow);
+  if (vetoBelow !== null) checkPositive({ vetoBelow });
   const { offsets } = input;
   const numTokens = input.proximalLogprobs.length;
   const counted = input.keep ?? new Uint8Array(numTokens).fill(1);
@@ -78,7 +78,7 @@ export function rejectTokens(
   return { keep, ...countRejections(offsets, counted, keep) };
 }
 
-/** What a rule looks at, for one token: log ρ for k1, else the divergence. */
+/** Statistic of one token: log ρ for k1, else the divergence. */
 function statisticOf({ statistic }: RejectionRule, logRatio: number): number {
   if (statistic === 'k1') return logRatio;
   return statistic === 'k2' ? 0.5 * logRatio * logRatio : Math.expm1(logRatio) - logRatio;
@@ -131,14 +131,14 @@ function checkRule(rule: RejectionRule, index: number): void {
   if (!REJECTION_SCOPES.includes(rule.scope)) {
     refuse(`scope is '${rule.scope}', must be one of ${REJECTION_SCOPES.join(', ')}`);
   }
-  checkPositive(`${name}.high`, rule.high);
+  checkPositive({ [`${name}.high`]: rule.high });
   if (rule.statistic !== 'k1') {
     const { low = null } = rule as { readonly low?: number | null };
     if (low !== null) refuse(`low is ${low}, must be absent: ${rule.statistic} has one upper bound`);
     return;
   }
   if ((rule.scope as string) === 'sequenceMax') refuse("scope is 'sequenceMax', which k1 does not have");
-  checkPositive(`rules[${index}].low`, rule.low);
+  checkPositive({ [`rules[${index}].low`]: rule.low });
   if (rule.low > rule.high) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',

@@ -21,8 +21,7 @@ export function checkCorrectionInput({
   keep = null,
 }: CorrectionInput): void {
   checkOffsets('offsets', offsets, proximalLogprobs.length);
-  checkValues('proximalLogprobs', proximalLogprobs, proximalLogprobs.length);
-  checkValues('behaviorLogprobs', behaviorLogprobs, proximalLogprobs.length);
+  checkValues({ proximalLogprobs, behaviorLogprobs }, proximalLogprobs.length);
   if (keep !== null) checkMask('keep', keep, proximalLogprobs.length);
 }
 

@@ -11,9 +11,9 @@ import {
   type QTransitions,
 } from './linear-q.js';
 
-/** Groups are dealt out to folds; what a fold's episodes are worth is said by a model that was fitted on the other folds. */
+/** Groups are distributed over folds; the episodes of a fold are valued by a model that was fitted on the other folds. */
 const NUM_FOLDS = 5;
-/** With fewer a bootstrap sample could lie in a single fold, and leave nothing to fit on. */
+/** With fewer groups a bootstrap sample could come from a single fold, which leaves nothing to fit on. */
 const MIN_GROUPS = 2 * NUM_FOLDS;
 
 export interface CrossFittedQ {
@@ -27,7 +27,8 @@ export interface CrossFittedQ {
  * Q values for doubly robust evaluation: the group of an episode is in one fold, and its values come from a model fitted on all
  * other folds (cross-fitting; Chernozhukov et al., arXiv:1608.00060).
  *
- * @throws AlgorithmError as `fitLinearQ`; `INSUFFICIENT_DATA` for fewer than ten groups
+ * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their range;
+ * `INSUFFICIENT_DATA` for fewer than ten groups, a singular regression or an iteration that does not settle
  */
 export function crossFitLinearQ(transitions: QTransitions, options: FittedQOptions): CrossFittedQ {
   const { offsets, features, expectedFeatures, numFeatures } = transitions;
@@ -46,9 +47,9 @@ export function crossFitLinearQ(transitions: QTransitions, options: FittedQOptio
 }
 
 /**
- * The candidate's value by the model alone: mean of E_π Q over first states, each by a model that was fitted on other groups. The
- * interval draws groups and fits anew on every resample, copies of a group staying in its fold: it holds the uncertainty of the fit,
- * but not the error of a model class that cannot express Q.
+ * Estimates the candidate's value from the model only: mean of E_π Q over first states, each by a model that was fitted on other
+ * groups. The interval draws groups and fits again on every resample; copies of a group stay in its fold. It includes the uncertainty
+ * of the fit, but not the error of a model class that cannot express Q.
  *
  * @throws AlgorithmError as `crossFitLinearQ`; `INVALID_ARGUMENT` when an episode has no decision
  */

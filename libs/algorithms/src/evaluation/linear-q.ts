@@ -4,22 +4,19 @@ import {
   checkGroupIds,
   checkNonNegative,
   checkOffsets,
+  checkPositiveInteger,
   checkUnitInterval,
   checkValues,
 } from '../layout/check.js';
+import type { LoggedEpisodes } from './logged-episodes.js';
 
 /** Logged decisions in features: Q(s, a) ≈ w·φ(s, a). One-hot features of (state, action) make it tabular. */
-export interface QTransitions {
-  /** Episodes over decisions `[E + 1]`. */
-  readonly offsets: Int32Array;
+export interface QTransitions extends Pick<LoggedEpisodes, 'offsets' | 'rewards' | 'groupIds'> {
   readonly numFeatures: number;
   /** φ(s_t, a_t) of the decision taken, row by row `[N·F]`. */
   readonly features: Float32Array;
   /** E_{a∼π} φ(s_t, a) of the candidate in the state of each decision `[N·F]`. */
   readonly expectedFeatures: Float32Array;
-  readonly rewards: Float32Array;
-  /** Group of each episode, in [0, E) `[E]`; null: each is its own. */
-  readonly groupIds?: Int32Array | null;
 }
 
 export interface FittedQOptions {
@@ -27,49 +24,20 @@ export interface FittedQOptions {
   readonly gamma: number;
   /** Ridge penalty ≥ 0 on the weights, per decision. Default 1e-6. */
   readonly ridge?: number;
-  /** Default 1000. */
-  readonly maxIterations?: number;
-  /** Stops when no weight changes by more. Default 1e-9. */
-  readonly tolerance?: number;
 }
+
+const MAX_ITERATIONS = 1000;
+/** The iteration has settled when no weight changes by more. */
+const TOLERANCE = 1e-9;
 
 /** Weights of a linear Q model `[F]`. */
 export type LinearQ = Float64Array;
 
 /**
- * Fitted-Q iteration for evaluation (Le, Voloshin & Yue, arXiv:1903.08738) with a linear model on the given episodes:
+ * Fitted-Q iteration for evaluation (Le, Voloshin & Yue, arXiv:1903.08738) with a linear model:
  * w ← argmin Σ_t (r_t + γ E_π φ_{t+1}·w_k − φ_t·w)² + ridge, iterated to its fixed point; after the last decision of an episode
- * the value is 0.
- *
- * @param episodes which episodes to fit on; repeated ones count as often
- * @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
- * range; `INSUFFICIENT_DATA` when the regression is singular or the iteration does not settle
+ * the value is 0. Keeps the sums over decisions that the fit needs; those of several sets of episodes add up.
  */
-export function fitLinearQ(
-  transitions: QTransitions,
-  episodes: Int32Array,
-  options: FittedQOptions,
-): LinearQ {
-  checkTransitions(transitions);
-  checkFittedQOptions(options);
-  const system = new RegressionSystem(transitions.numFeatures);
-  for (const e of episodes) system.addEpisode(transitions, e, 1);
-  return system.solve(options);
-}
-
-/**
- * φ·w of each row `[N]`.
- *
- * @throws AlgorithmError `INVALID_ARGUMENT` for values that are not finite or features that are no whole rows
- */
-export function linearValues(features: Float32Array, weights: LinearQ): Float32Array {
-  const size = weights.length;
-  checkFinite('weights', weights);
-  checkValues('features', features, Math.floor(features.length / size) * size);
-  return Float32Array.from({ length: features.length / size }, (_, t) => dot(features, t * size, weights));
-}
-
-/** Sums over decisions that the fit needs; those of several sets of episodes add up. */
 export class RegressionSystem {
   /** Σ φφᵀ `[F·F]`. */
   private readonly gram: Float64Array;
@@ -115,13 +83,13 @@ export class RegressionSystem {
   }
 
   /** @throws AlgorithmError `INSUFFICIENT_DATA` when the regression is singular or the iteration does not settle */
-  solve({ gamma, ridge = 1e-6, maxIterations = 1000, tolerance = 1e-9 }: FittedQOptions): LinearQ {
+  solve({ gamma, ridge = 1e-6 }: FittedQOptions): LinearQ {
     const { size, nextMoments, rewardMoments } = this;
     const gram = this.gram.slice();
     for (let i = 0; i < size; i++) gram[i * size + i] += ridge * this.numDecisions;
     const factor = choleskyFactor(gram, size);
     let weights: LinearQ = new Float64Array(size);
-    for (let iteration = 0; iteration < maxIterations; iteration++) {
+    for (let iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
       const target = new Float64Array(size);
       for (let i = 0; i < size; i++) {
         let next = 0;
@@ -132,12 +100,12 @@ export class RegressionSystem {
       let change = 0;
       for (let i = 0; i < size; i++) change = Math.max(change, Math.abs(updated[i] - weights[i]));
       weights = updated;
-      if (change <= tolerance) return weights;
+      if (change <= TOLERANCE) return weights;
       if (!Number.isFinite(change)) break;
     }
     throw new AlgorithmError(
       'INSUFFICIENT_DATA',
-      `fitted-Q evaluation did not settle in ${maxIterations} iterations: more episodes, a larger ridge or fewer features are needed`,
+      `fitted-Q evaluation did not settle in ${MAX_ITERATIONS} iterations: more episodes, a larger ridge or fewer features are needed`,
     );
   }
 }
@@ -183,8 +151,8 @@ export function dot(features: Float32Array, start: number, weights: LinearQ): nu
 }
 
 export function checkFittedQOptions({ gamma, ridge = 0 }: FittedQOptions): void {
-  checkUnitInterval('gamma', gamma);
-  checkNonNegative('ridge', ridge);
+  checkUnitInterval({ gamma });
+  checkNonNegative({ ridge });
 }
 
 export function checkTransitions({
@@ -195,12 +163,9 @@ export function checkTransitions({
   rewards,
   groupIds,
 }: QTransitions): void {
-  if (!Number.isInteger(numFeatures) || numFeatures < 1) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `numFeatures is ${numFeatures}, must be an integer ≥ 1`);
-  }
+  checkPositiveInteger({ numFeatures });
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues('rewards', rewards, rewards.length);
-  checkValues('features', features, rewards.length * numFeatures);
-  checkValues('expectedFeatures', expectedFeatures, rewards.length * numFeatures);
+  checkFinite({ rewards });
+  checkValues({ features, expectedFeatures }, rewards.length * numFeatures);
   if (groupIds) checkGroupIds('groupIds', groupIds, offsets.length - 1);
 }

@@ -1,8 +1,8 @@
 import { checkFinite, checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
 
 /**
- * Episodes that a behavior policy acted out, with what a candidate would have thought of each of its decisions. A decision is
- * an action token, or a step if its tokens are taken together; rewards follow decisions.
+ * Episodes of a behavior policy, with a candidate's logprob of each decision. A decision is an action token, or a step if its tokens
+ * are taken together; rewards follow decisions.
  */
 export interface LoggedEpisodes {
   /** Episodes over decisions `[E + 1]`. */
@@ -28,15 +28,17 @@ export interface LoggedEpisodes {
 export function checkLoggedEpisodes(episodes: LoggedEpisodes): void {
   const numDecisions = episodes.rewards.length;
   checkOffsets('offsets', episodes.offsets, numDecisions);
-  checkFinite('rewards', episodes.rewards);
-  checkValues('candidateLogprobs', episodes.candidateLogprobs, numDecisions);
-  checkValues('behaviorLogprobs', episodes.behaviorLogprobs, numDecisions);
+  checkFinite({ rewards: episodes.rewards });
+  checkValues(
+    { candidateLogprobs: episodes.candidateLogprobs, behaviorLogprobs: episodes.behaviorLogprobs },
+    numDecisions,
+  );
   if (episodes.groupIds) checkGroupIds('groupIds', episodes.groupIds, episodes.offsets.length - 1);
-  if (episodes.qValues) checkValues('qValues', episodes.qValues, numDecisions);
-  if (episodes.stateValues) checkValues('stateValues', episodes.stateValues, numDecisions);
+  if (episodes.qValues) checkValues({ qValues: episodes.qValues }, numDecisions);
+  if (episodes.stateValues) checkValues({ stateValues: episodes.stateValues }, numDecisions);
 }
 
-/** What each episode contributes to the estimates `[E]`. */
+/** Contribution of each episode to the estimates `[E]`. */
 export interface EpisodeTerms {
   /** Σ_t γ^t r_t. */
   readonly returns: Float64Array;

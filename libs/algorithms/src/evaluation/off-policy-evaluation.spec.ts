@@ -4,13 +4,12 @@ import {
   bootstrapInterval,
   crossFitLinearQ,
   evaluateOffPolicy,
-  fitLinearQ,
   fittedQEvaluation,
-  linearValues,
   type LoggedEpisodes,
   type OffPolicyEstimate,
   type OffPolicyEvaluation,
 } from '../index.js';
+import { RegressionSystem, dot } from './linear-q.js';
 import { faultOf } from '../testing/invalid.js';
 import { seededRandom } from '../testing/random.js';
 import { sampleTabular, trueValue, type LoggedTabular, type TabularPolicy } from '../testing/tabular-mdp.js';
@@ -270,10 +269,10 @@ describe('fitted-Q evaluation', () => {
       { behavior: BEHAVIOR, candidate: CANDIDATE },
       seededRandom(2),
     );
-    const all = Int32Array.from({ length: 20_000 }, (_, e) => e);
-    const weights = fitLinearQ(transitions, all, { gamma: GAMMA });
-    const first = linearValues(transitions.expectedFeatures.slice(0, weights.length), weights);
-    expect(Math.abs(first[0] - trueValue(CANDIDATE, GAMMA))).toBeLessThan(0.03);
+    const system = new RegressionSystem(transitions.numFeatures);
+    for (let e = 0; e < 20_000; e++) system.addEpisode(transitions, e, 1);
+    const value = dot(transitions.expectedFeatures, 0, system.solve({ gamma: GAMMA }));
+    expect(Math.abs(value - trueValue(CANDIDATE, GAMMA))).toBeLessThan(0.03);
   });
 
   it('never fits on a group that it evaluates: the rewards of a group change nothing for its own episodes', () => {
@@ -310,10 +309,9 @@ describe('fitted-Q evaluation', () => {
 
   it('says so when the regression is singular, when there is no first state, and for too few groups', () => {
     const { transitions } = sampleTabular(4, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(3));
-    const none = Int32Array.of(0);
-    expect(faultOf(() => fitLinearQ(transitions, none, { gamma: GAMMA, ridge: 0 })).code).toBe(
-      'INSUFFICIENT_DATA',
-    );
+    const one = new RegressionSystem(transitions.numFeatures);
+    one.addEpisode(transitions, 0, 1);
+    expect(faultOf(() => one.solve({ gamma: GAMMA, ridge: 0 })).code).toBe('INSUFFICIENT_DATA');
     const empty = {
       offsets: new Int32Array(13),
       numFeatures: 1,
@@ -329,7 +327,7 @@ describe('fitted-Q evaluation', () => {
       message: expect.stringMatching(/^there are 4 groups .* at least 10: 6 more groups would do/) as string,
     });
     expect(
-      faultOf(() => fitLinearQ({ ...transitions, numFeatures: 5 }, none, { gamma: 1 })).message,
+      faultOf(() => crossFitLinearQ({ ...transitions, numFeatures: 5 }, { gamma: 1 })).message,
     ).toContain('features has');
   });
 });

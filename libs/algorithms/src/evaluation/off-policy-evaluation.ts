@@ -19,7 +19,7 @@ export const OFF_POLICY_ESTIMATORS = [
  * With w = Π_t π/π_b of an episode and G its return (Precup, Sutton & Singh 2000; Jiang & Li, arXiv:1511.03722):
  *
  * - `importanceSampling`: mean of w·G. Unbiased.
- * - `perDecision`: mean of Σ_t γ^t ρ_{0:t} r_t. Unbiased, each reward weighted by the decisions before it alone.
+ * - `perDecision`: mean of Σ_t γ^t ρ_{0:t} r_t. Unbiased, each reward weighted only by the decisions before it.
  * - `weightedImportanceSampling`: Σ w·G / Σ w. Biased but consistent, and of far smaller variance.
  * - `doublyRobust`: mean of Σ_t γ^t (ρ_{0:t}(r_t − Q_t) + ρ_{0:t−1} E_π Q_t). Unbiased whatever Q is, of small variance where Q
  *   is good. Q must have been fitted on other groups; a V critic is not enough.
@@ -30,16 +30,16 @@ export interface OffPolicyOptions {
   readonly estimators: readonly OffPolicyEstimator[];
   /** Discount per decision, in [0, 1]. */
   readonly gamma: number;
-  /** Fewest effective episodes that an estimate may stand on. Default 30. */
+  /** Fewest effective episodes that an estimate may be based on. Default 30. */
   readonly minEffectiveEpisodes?: number;
   /** Fewest effective groups, since episodes of one group are evidence only together. Default 10, or `minEffectiveEpisodes` where that is less. */
   readonly minEffectiveGroups?: number;
-  /** How far the mean episode weight may be from 1 beyond chance (four standard errors). Default 0.1. */
+  /** Largest distance of the mean episode weight from 1, unless four standard errors are more. Default 0.1. */
   readonly meanWeightTolerance?: number;
   readonly bootstrap: BootstrapOptions;
 }
 
-/** How well the logged episodes can speak for the candidate. */
+/** How much the logged episodes say about the candidate. */
 export interface OffPolicyDiagnostics {
   readonly numEpisodes: number;
   /** (Σw)²/Σw² of the raw episode weights. It does not see their size: weights that are all equally tiny count in full. */
@@ -64,7 +64,7 @@ export interface OffPolicyEstimate {
   readonly interval: Interval;
 }
 
-/** Either estimates, or the reason why these episodes cannot support any, and what would. Diagnostics always. */
+/** Estimates, or the reason why these episodes cannot support any and which ones would. */
 export type OffPolicyEvaluation =
   | {
       readonly kind: 'estimated';
@@ -74,9 +74,9 @@ export type OffPolicyEvaluation =
   | { readonly kind: 'refused'; readonly reason: string; readonly diagnostics: OffPolicyDiagnostics };
 
 /**
- * The value of a candidate policy, estimated from episodes that another policy acted out; intervals by bootstrap over
- * groups. It refuses, as a value, when the effective sample is too small: then every number would be the accident of a
- * few episodes or groups; and when the mean weight is not 1: then the episodes lack what the candidate does, however many they are.
+ * Estimates the value of a candidate policy from episodes of another policy; intervals by bootstrap over groups. It refuses (as a
+ * result, not an exception) when the effective sample is too small, so that a few episodes or groups would decide every number; and
+ * when the mean weight is not 1, so that actions of the candidate are missing from the episodes, however many they are.
  *
  * @throws AlgorithmError `UNKNOWN_NAME` for another estimator; `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
@@ -88,10 +88,8 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   estimators.forEach((estimator, i) => {
     checkName(`estimators[${i}]`, estimator, OFF_POLICY_ESTIMATORS);
   });
-  checkUnitInterval('gamma', gamma);
-  checkPositive('minEffectiveEpisodes', minEffectiveEpisodes);
-  checkPositive('minEffectiveGroups', minEffectiveGroups);
-  checkPositive('meanWeightTolerance', meanWeightTolerance);
+  checkUnitInterval({ gamma });
+  checkPositive({ minEffectiveEpisodes, minEffectiveGroups, meanWeightTolerance });
   const terms = episodeTerms(episodes, gamma);
   if (estimators.includes('doublyRobust') && terms.doublyRobust === null) {
     throw new AlgorithmError(

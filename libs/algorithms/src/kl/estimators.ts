@@ -1,5 +1,5 @@
-import { AlgorithmError } from '../errors.js';
-import { checkFiniteNumber, checkValues } from '../layout/check.js';
+import { checkName, checkValues } from '../layout/check.js';
+import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 
 /**
  * Estimators of KL(π‖π_ref) from one sampled token, d = logπ − logπ_ref (Schulman, "Approximating KL divergence",
@@ -13,7 +13,6 @@ import { checkFiniteNumber, checkValues } from '../layout/check.js';
 export const KL_ESTIMATORS = ['k1', 'abs', 'k2', 'k3'] as const;
 export type KlEstimator = (typeof KL_ESTIMATORS)[number];
 
-const LOG_RATIO_LIMIT = 20;
 const K3_LIMIT = 10;
 
 export interface KlOptions {
@@ -40,14 +39,8 @@ export function estimateKl(
   options: KlOptions,
 ): KlTerms {
   const { estimator, straightThrough = false } = options;
-  if (!KL_ESTIMATORS.includes(estimator)) {
-    throw new AlgorithmError(
-      'UNKNOWN_NAME',
-      `no KL estimator is named '${estimator}'; known: ${KL_ESTIMATORS.join(', ')}`,
-    );
-  }
-  checkValues('logprobs', logprobs, logprobs.length);
-  checkValues('referenceLogprobs', referenceLogprobs, logprobs.length);
+  checkName('estimator', estimator, KL_ESTIMATORS);
+  checkValues({ logprobs, referenceLogprobs }, logprobs.length);
   const values = new Float32Array(logprobs.length);
   const gradients = new Float32Array(logprobs.length);
   for (let t = 0; t < values.length; t++) {
@@ -58,17 +51,7 @@ export function estimateKl(
   return { values, gradients };
 }
 
-/**
- * The estimate for one log ratio d = logπ − logπ_ref.
- *
- * @throws AlgorithmError `INVALID_ARGUMENT` for a ratio that is not finite
- */
-export function klValue(estimator: KlEstimator, d: number): number {
-  checkFiniteNumber('d', d);
-  return klOf(estimator, d);
-}
-
-/** `klValue` of a ratio that was checked. */
+/** The estimate for one log ratio d = logπ − logπ_ref, which must be finite. */
 export function klOf(estimator: KlEstimator, d: number): number {
   switch (estimator) {
     case 'k1':
@@ -78,7 +61,7 @@ export function klOf(estimator: KlEstimator, d: number): number {
     case 'k2':
       return 0.5 * d * d;
     case 'k3': {
-      const clamped = Math.min(LOG_RATIO_LIMIT, Math.max(-LOG_RATIO_LIMIT, d));
+      const clamped = clamp(d, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
       return Math.min(K3_LIMIT, Math.expm1(-clamped) + clamped);
     }
   }

@@ -18,10 +18,8 @@ export interface KlInRewardInput {
  */
 export function applyKlPenalty(input: KlInRewardInput): Float32Array {
   const { rewards, proximalLogprobs, referenceLogprobs, coefficient, estimator } = input;
-  checkValues('rewards', rewards, rewards.length);
-  checkValues('proximalLogprobs', proximalLogprobs, rewards.length);
-  checkValues('referenceLogprobs', referenceLogprobs, rewards.length);
-  checkNonNegative('coefficient', coefficient);
+  checkValues({ rewards, proximalLogprobs, referenceLogprobs }, rewards.length);
+  checkNonNegative({ coefficient });
   return rewards.map(
     (reward, t) => reward - coefficient * klOf(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
   );

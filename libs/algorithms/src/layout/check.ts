@@ -1,9 +1,9 @@
 import { AlgorithmError } from '../errors.js';
-import { nearNames } from '../registry/near-names.js';
+import { hintFor } from '../registry/near-names.js';
 
 /*
- * Checks at the boundary: everything public checks its arguments once with these, then trusts them in its loops.
- * Messages name the argument, the index and the value.
+ * Checks at the boundary: a public function checks its arguments once, then trusts them in its loops. Messages name the argument
+ * (by its key, where several are checked at once), the index and the value.
  */
 
 function refuse(message: string): never {
@@ -26,16 +26,25 @@ export function checkOffsets(name: string, offsets: Int32Array, length: number):
   if (end !== length) refuse(`${name} ends at ${end}, must end at the number of values, ${length}`);
 }
 
-/** @throws AlgorithmError unless the array has `length` entries */
-export function checkLength(name: string, array: { readonly length: number }, length: number): void {
-  if (array.length !== length) refuse(`${name} has ${array.length} entries, must have ${length}`);
+/** @throws AlgorithmError unless each array has `length` entries */
+export function checkLength(
+  arrays: Readonly<Record<string, { readonly length: number }>>,
+  length: number,
+): void {
+  for (const [name, array] of Object.entries(arrays)) {
+    if (array.length !== length) refuse(`${name} has ${array.length} entries, must have ${length}`);
+  }
 }
 
 /**
  * @throws AlgorithmError when an entry is NaN or infinite. A missing reward is not a number either: episodes
  * without one are excluded before, never passed.
  */
-export function checkFinite(name: string, array: NumericArray): void {
+export function checkFinite(arrays: Readonly<Record<string, NumericArray>>): void {
+  for (const [name, array] of Object.entries(arrays)) checkEntries(name, array);
+}
+
+function checkEntries(name: string, array: NumericArray): void {
   // x − x is 0 for finite x and NaN otherwise, and NaN stays in a sum: nothing to decide for each value.
   let first = 0;
   let second = 0;
@@ -51,15 +60,15 @@ export function checkFinite(name: string, array: NumericArray): void {
   }
 }
 
-/** Length and finiteness in one. */
-export function checkValues(name: string, array: NumericArray, length: number): void {
-  checkLength(name, array, length);
-  checkFinite(name, array);
+/** @throws AlgorithmError unless each array has `length` entries, all finite */
+export function checkValues(arrays: Readonly<Record<string, NumericArray>>, length: number): void {
+  checkLength(arrays, length);
+  checkFinite(arrays);
 }
 
 /** @throws AlgorithmError unless there are `length` entries, each a group number in 0 … numGroups − 1 */
 export function checkGroupIds(name: string, groupIds: Int32Array, length: number, numGroups = length): void {
-  checkLength(name, groupIds, length);
+  checkLength({ [name]: groupIds }, length);
   const bad = groupIds.findIndex((group) => group < 0 || group >= numGroups);
   if (bad !== -1) {
     refuse(`${name}[${bad}] is ${groupIds[bad]}, must be a group number in [0, ${numGroups})`);
@@ -68,14 +77,14 @@ export function checkGroupIds(name: string, groupIds: Int32Array, length: number
 
 /** @throws AlgorithmError unless there are `length` entries, all ≥ 0 */
 export function checkCounts(name: string, counts: Int32Array, length: number): void {
-  checkLength(name, counts, length);
+  checkLength({ [name]: counts }, length);
   const bad = counts.findIndex((count) => count < 0);
   if (bad !== -1) refuse(`${name}[${bad}] is ${counts[bad]}, must be ≥ 0`);
 }
 
 /** @throws AlgorithmError unless every entry is 0 or 1 */
 export function checkMask(name: string, mask: Uint8Array, length: number): void {
-  checkLength(name, mask, length);
+  checkLength({ [name]: mask }, length);
   const bad = mask.findIndex((bit) => bit > 1);
   if (bad !== -1) refuse(`${name}[${bad}] is ${mask[bad]}, must be 0 or 1`);
 }
@@ -83,23 +92,37 @@ export function checkMask(name: string, mask: Uint8Array, length: number): void 
 /** @throws AlgorithmError `UNKNOWN_NAME`, naming the nearest known names or all of them */
 export function checkName(field: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
-  const near = nearNames(String(name), known);
-  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
-  throw new AlgorithmError('UNKNOWN_NAME', `${field} is '${name}', which is not known; ${hint}`);
+  throw new AlgorithmError(
+    'UNKNOWN_NAME',
+    `${field} is '${name}', which is not known; ${hintFor(String(name), known)}`,
+  );
 }
 
-export function checkUnitInterval(name: string, value: number): void {
-  if (!(value >= 0 && value <= 1)) refuse(`${name} is ${value}, must be in [0, 1]`);
+/** Numbers by their names. */
+type Numbers = Readonly<Record<string, number>>;
+
+export function checkUnitInterval(numbers: Numbers): void {
+  checkNumbers(numbers, 'in [0, 1]', (value) => value >= 0 && value <= 1);
 }
 
-export function checkFiniteNumber(name: string, value: number): void {
-  if (!Number.isFinite(value)) refuse(`${name} is ${value}, must be finite`);
+export function checkPositive(numbers: Numbers): void {
+  checkNumbers(numbers, 'a finite number > 0', (value) => value > 0 && Number.isFinite(value));
 }
 
-export function checkPositive(name: string, value: number): void {
-  if (!(value > 0 && Number.isFinite(value))) refuse(`${name} is ${value}, must be a finite number > 0`);
+export function checkNonNegative(numbers: Numbers): void {
+  checkNumbers(numbers, 'a finite number ≥ 0', (value) => value >= 0 && Number.isFinite(value));
 }
 
-export function checkNonNegative(name: string, value: number): void {
-  if (!(value >= 0 && Number.isFinite(value))) refuse(`${name} is ${value}, must be a finite number ≥ 0`);
+export function checkFiniteNumber(numbers: Numbers): void {
+  checkNumbers(numbers, 'finite', Number.isFinite);
+}
+
+export function checkPositiveInteger(numbers: Numbers): void {
+  checkNumbers(numbers, 'an integer ≥ 1', (value) => Number.isInteger(value) && value >= 1);
+}
+
+function checkNumbers(numbers: Numbers, rule: string, accepts: (value: number) => boolean): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (!accepts(value)) refuse(`${name} is ${value}, must be ${rule}`);
+  }
 }

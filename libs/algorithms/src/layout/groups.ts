@@ -1,4 +1,4 @@
-import { checkFinite, checkGroupIds, type NumericArray } from './check.js';
+import type { NumericArray } from './check.js';
 
 /** Numbers group names 0, 1, 2 … in order of first appearance: `names [E]` → `groupIds [E]`. */
 export function numberGroups(names: readonly string[]): { groupIds: Int32Array; numGroups: number } {
@@ -30,21 +30,6 @@ export interface GroupMoments {
 }
 
 /**
- * `momentsOfGroups` for whoever has not checked what it passes.
- *
- * @throws AlgorithmError `INVALID_ARGUMENT` for values that are not finite, group numbers that do not fit
- */
-export function groupMoments(
-  values: NumericArray,
-  groupIds: Int32Array,
-  numGroups = groupIds.length,
-): GroupMoments {
-  checkFinite('values', values);
-  checkGroupIds('groupIds', groupIds, values.length, numGroups);
-  return momentsOfGroups(values, groupIds, numGroups);
-}
-
-/**
  * Mean and sample standard deviation of each group, in two passes of doubles, so that a large common offset
  * does not eat the differences. `values [E]`, `groupIds [E]` with numbers below `numGroups` (default E).
  */
@@ -71,7 +56,7 @@ export function momentsOfGroups(
   let numNearlyEqual = 0;
   for (let group = 0; group < numGroups; group++) {
     stds[group] = counts[group] > 1 ? Math.sqrt(stds[group] / (counts[group] - 1)) : 0;
-    // Values within a tolerance of each other deviate by less than it, so only such groups need a closer look.
+    // Values within a tolerance of each other deviate by less than it, so only such groups need the exact check.
     const isNear = counts[group] > 1 && stds[group] <= toleranceAt(means[group]);
     allEqual[group] = Number(isNear);
     numNearlyEqual += allEqual[group];
@@ -84,7 +69,7 @@ function toleranceAt(mean: number): number {
   return EQUALITY_TOLERANCE * Math.max(1, Math.abs(mean));
 }
 
-/** Takes back the mark of groups whose largest and smallest values are further apart than the tolerance. */
+/** Removes the mark of groups whose largest and smallest values are further apart than the tolerance. */
 function keepEqual(
   allEqual: Uint8Array,
   { values, groupIds, means }: { values: NumericArray; groupIds: Int32Array; means: Float64Array },
@@ -103,15 +88,15 @@ function keepEqual(
   }
 }
 
-/** How many groups there are, and how many of them carry no signal of their own. */
-export interface GroupCounts {
+/** Numbers of groups, and of those without a signal of their own. */
+export interface GroupSignalCounts {
   readonly numGroups: number;
   readonly numSingletonGroups: number;
   /** Groups of two or more whose values are all equal. */
   readonly numEqualGroups: number;
 }
 
-export function countGroups({ counts, allEqual }: GroupMoments): GroupCounts {
+export function countGroups({ counts, allEqual }: GroupMoments): GroupSignalCounts {
   let numGroups = 0;
   let numSingletonGroups = 0;
   let numEqualGroups = 0;

@@ -1,11 +1,11 @@
 import { AlgorithmError } from '../errors.js';
 
 /*
- * New arrays of megabytes come as pages that the system hands out one by one, which takes longer than the arithmetic on them.
- * Who calls again and again can hand in what an earlier call gave.
+ * The system provides new arrays of megabytes page by page, which takes longer than the arithmetic on them.
+ * Frequent callers can pass the arrays of an earlier call instead.
  */
 
-/** Arrays to write results to, in place of new ones; what they hold is overwritten. They may be longer than needed. */
+/** Arrays to write results to instead of new ones. They are overwritten and may be longer than needed. */
 export interface AdvantageOutput {
   readonly advantages?: Float32Array | null;
   readonly returns?: Float32Array | null;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { broadcastRows, groupMoments, offsetsOf, rowLengths, rowSums } from '../index.js';
+import { broadcastRows, offsetsOf, rowLengths, rowSums } from '../index.js';
+import { momentsOfGroups } from './groups.js';
 import { faultOf } from '../testing/invalid.js';
 
 const lengths = fc.array(fc.nat(9), { maxLength: 8 });
@@ -60,9 +61,9 @@ describe('ragged rows', () => {
   });
 });
 
-describe('groupMoments', () => {
+describe('momentsOfGroups', () => {
   it('has the mean, the sample deviation and whether all are equal', () => {
-    const { counts, means, stds, allEqual } = groupMoments(
+    const { counts, means, stds, allEqual } = momentsOfGroups(
       Float32Array.of(1, 3, 7, 7, 9),
       Int32Array.of(0, 0, 2, 2, 4),
     );

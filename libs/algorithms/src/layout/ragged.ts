@@ -17,7 +17,7 @@ export function broadcastRows(
   output: Float32Array | null = null,
 ): Float32Array {
   checkOffsets('offsets', offsets, offsets[offsets.length - 1]);
-  checkLength('perRow', perRow, offsets.length - 1);
+  checkLength({ perRow }, offsets.length - 1);
   const flat = outputOf('advantages', output, offsets[offsets.length - 1]);
   for (let row = 0; row < perRow.length; row++) {
     const value = perRow[row];
@@ -42,7 +42,7 @@ export function broadcastRows(
 /**
  * Sum of each row. `values [N]`, `offsets [S + 1]` → `[S]`; an empty row sums to 0.
  *
- * @param options `name`: what the values are called where one is not finite
+ * @param options `name`: name of the values in the error about one that is not finite
  */
 export function rowSums(
   values: NumericArray,
@@ -61,7 +61,7 @@ export function rowSums(
   let total = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
   for (let row = 0; row < sums.length; row++) total += sums[row];
-  if (!Number.isFinite(total)) checkFinite(name, values);
+  if (!Number.isFinite(total)) checkFinite({ [name]: values });
   return sums;
 }
 
@@ -101,7 +101,7 @@ function addSparse(values: Float32Array, offsets: Int32Array, sums: Float64Array
   addBetween(2 * p, values.length);
 }
 
-/** Four sums side by side: one alone waits for each addition to finish before the next. */
+/** Keeps four sums, since a single one would wait for each addition to finish before the next. */
 function sumBetween(values: NumericArray, start: number, end: number): number {
   let first = 0;
   let second = 0;

@@ -33,7 +33,7 @@ export function logRatioBounds({ clipLow, clipHigh, dualClip }: PpoClip): LogRat
   };
 }
 
-/** Whether the clip takes a token's gradient away. At A = 0 there is none to take. */
+/** Whether the clip removes a token's gradient. At A = 0 it has none. */
 export function isClipped(logRatio: number, advantage: number, { least, most }: LogRatioBounds): boolean {
   const sign = advantage < 0 ? 1 : 0;
   const bound = logRatio < least[sign] ? least[sign] : logRatio > most[sign] ? most[sign] : null;
@@ -69,7 +69,7 @@ export function clippedSurrogate(
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
   const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
   const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
-  // What is clipped or dropped is left at 0.
+  // Clipped and dropped tokens keep a gradient of 0.
   if (input.output) {
     tokenLosses.fill(0);
     gradients.fill(0);
@@ -108,7 +108,7 @@ export function clippedSurrogate(
       sumOfDifferences += difference;
     }
   }
-  // What is not finite is in one of the two: a product with it is not finite either, also where the weight is 0.
+  // A non-finite input makes one of the two sums non-finite, even where the weight is 0.
   if (!Number.isFinite(poison + loss)) checkFiniteInputs(input);
   const denominator = Math.max(1, numTokens);
   return {

@@ -1,5 +1,4 @@
-import { checkFinite, checkLength } from '../layout/check.js';
-import { AlgorithmError } from '../errors.js';
+import { checkFinite, checkLength, checkPositiveInteger } from '../layout/check.js';
 
 export interface EntropyTerms {
   /** Entropy of each row's distribution `[T]`, nats. */
@@ -17,12 +16,10 @@ export interface EntropyTerms {
  * @throws AlgorithmError `INVALID_ARGUMENT` unless V is an integer ≥ 1 that divides the number of logits, all finite
  */
 export function categoricalEntropy(logits: Float32Array, numCategories: number): EntropyTerms {
-  if (!Number.isInteger(numCategories) || numCategories < 1) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `numCategories is ${numCategories}, must be an integer ≥ 1`);
-  }
+  checkPositiveInteger({ numCategories });
   const numRows = Math.floor(logits.length / numCategories);
-  checkLength('logits', logits, numRows * numCategories);
-  checkFinite('logits', logits);
+  checkLength({ logits }, numRows * numCategories);
+  checkFinite({ logits });
   const entropies = new Float32Array(numRows);
   const gradients = new Float32Array(logits.length);
   for (let row = 0; row < numRows; row++) {

@@ -1,19 +1,12 @@
-import { AlgorithmError, type AlgorithmErrorCode } from '../errors.js';
-import type { Aggregation } from '../aggregation/aggregation.js';
+import { AlgorithmError } from '../errors.js';
 import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
-import {
-  NamedRegistry,
-  optionFault,
-  withDefaults,
-  type OptionSchema,
-  type OptionsOf,
-} from '../registry/index.js';
+import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
-/** What policy losses read. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
+/** Input of policy losses. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
 export interface PolicyLossInput {
   /** Sequences over action tokens `[S + 1]`. */
   readonly offsets: Int32Array;
-  /** logπ of the current policy: what the gradient is with respect to. */
+  /** logπ of the current policy; gradients are with respect to it. */
   readonly logprobs: Float32Array;
   /** logπ of the policy at the start of this update. */
   readonly proximalLogprobs: Float32Array;
@@ -25,20 +18,20 @@ export interface PolicyLossInput {
   readonly weights: Float32Array;
   /** logπ of the policy that sampled, for the losses that read it; else null. */
   readonly behaviorLogprobs?: Float32Array | null;
-  /** What `selectTokens` chose, cut to these tokens `[N]`; null: these tokens are the whole batch. */
+  /** The choice of `selectTokens` for these tokens `[N]`; null: these tokens are the whole batch. */
   readonly selected?: Uint8Array | null;
-  /** Arrays to write results to `[≥ N]`, in place of new ones; what they hold is overwritten. */
+  /** Arrays to write results to instead of new ones `[≥ N]`; they are overwritten. */
   readonly output?: { readonly tokenLosses?: Float32Array; readonly gradients?: Float32Array } | null;
 }
 
 export interface PolicyLossTerms {
   /** Σ_t w_t ℓ_t. */
   readonly loss: number;
-  /** ℓ_t of each token `[N]`, before weighting. A sequence's loss stands at each of its tokens. */
+  /** ℓ_t of each token `[N]`, before weighting. A sequence's loss is repeated at each of its tokens. */
   readonly tokenLosses: Float32Array;
   /** Derivative of `loss` with respect to each logprob `[N]`. */
   readonly gradients: Float32Array;
-  /** What to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
+  /** Figures to log, e.g. `clipFraction`; means over the tokens whose weight is not 0, and 0 where there is none. */
   readonly statistics: Readonly<Record<string, number>>;
 }
 
@@ -47,15 +40,13 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   /** Paper, equation. */
   readonly source: string;
   /**
-   * What the loss of a token depends on: the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
+   * Whether the loss of a token depends on the `token` itself, its `sequence` (which no micro-batch may cut), or a rank in
    * the whole `batch` (so `selectTokens` runs over all micro-batches first, and their cut does not change the loss).
    */
   readonly scope: 'token' | 'sequence' | 'batch';
   readonly needsBehaviorLogprobs: boolean;
-  /** Whether the loss holds the ratio to the behavior policy: importance weights on top are refused. */
+  /** Whether the loss contains the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
-  /** The aggregation it was published with, where that matters. */
-  readonly recommendedAggregation?: Aggregation;
   readonly options: S;
   /** For scope `batch`: marks with 1 the tokens that the rule of the loss picks out of a whole batch `[N]`. */
   readonly selectTokens?: (input: PolicyLossInput, options: OptionsOf<S>) => Uint8Array;
@@ -63,12 +54,12 @@ export interface PolicyLoss<S extends OptionSchema = OptionSchema> {
   compute(input: PolicyLossInput, options: OptionsOf<S>): PolicyLossTerms;
 }
 
-const registry = new NamedRegistry<PolicyLoss>({
-  noun: 'policy loss',
-  fault: (code, message) => new AlgorithmError(code satisfies AlgorithmErrorCode, message),
-});
+const registry = new NamedRegistry<PolicyLoss>(
+  'policy loss',
+  (code, message) => new AlgorithmError(code, message),
+);
 
-/** Adds a policy loss; its name must be free. */
+/** @throws AlgorithmError `DUPLICATE_NAME` when the name is taken */
 export function definePolicyLoss<S extends OptionSchema>(loss: PolicyLoss<S>): PolicyLoss<S> {
   registry.define(loss as unknown as PolicyLoss);
   return loss;
@@ -99,9 +90,11 @@ export function resolvePolicyLossOptions<S extends OptionSchema>(
   loss: PolicyLoss<S>,
   given: Readonly<Record<string, unknown>> = {},
 ): OptionsOf<S> {
-  const fault = optionFault(loss.options, given);
-  if (fault !== null) throw new AlgorithmError('INVALID_ARGUMENT', `policy loss ${loss.name}: ${fault}`);
-  return withDefaults(loss.options, given);
+  return resolveOptions(
+    loss.options,
+    given,
+    (fault) => new AlgorithmError('INVALID_ARGUMENT', `policy loss ${loss.name}: ${fault}`),
+  );
 }
 
 /**
@@ -118,10 +111,8 @@ export function selectLossTokens(
   const loss = getPolicyLoss(name);
   const resolved = resolvePolicyLossOptions(loss, options);
   checkInput(loss, input);
-  checkFinite('logprobs', input.logprobs);
-  checkFinite('proximalLogprobs', input.proximalLogprobs);
-  checkFinite('advantages', input.advantages);
-  checkFinite('weights', input.weights);
+  const { logprobs, proximalLogprobs, advantages, weights } = input;
+  checkFinite({ logprobs, proximalLogprobs, advantages, weights });
   return loss.selectTokens?.(input, resolved) ?? null;
 }
 
@@ -146,14 +137,12 @@ export function computePolicyLoss(
 
 /** All but finiteness, which `overTokens` sees to. */
 function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
+  const { proximalLogprobs, advantages, weights, behaviorLogprobs = null } = input;
   const numTokens = input.logprobs.length;
   checkOffsets('offsets', input.offsets, numTokens);
-  checkLength('proximalLogprobs', input.proximalLogprobs, numTokens);
-  checkLength('advantages', input.advantages, numTokens);
-  checkLength('weights', input.weights, numTokens);
+  checkLength({ proximalLogprobs, advantages, weights }, numTokens);
   if (input.selected) checkMask('selected', input.selected, numTokens);
-  const behavior = input.behaviorLogprobs ?? null;
-  if (behavior !== null) checkValues('behaviorLogprobs', behavior, numTokens);
+  if (behaviorLogprobs !== null) checkValues({ behaviorLogprobs }, numTokens);
   else if (loss.needsBehaviorLogprobs) {
     throw new AlgorithmError('MISSING_INPUT', `policy loss ${loss.name} needs behaviorLogprobs; it is null`);
   }

@@ -5,7 +5,7 @@ import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 /**
  * SAPO, soft adaptive policy optimisation (arXiv:2511.20347): a sigmoid gate in place of the clip,
  * ℓ = −A·(4/τ)·σ(τ(ρ − 1)), τ = temperaturePositive where A > 0, else temperatureNegative.
- * dℓ/dlogπ = −A·4σ(1 − σ)·ρ, which is −A on policy.
+ * dℓ/dlogπ = −A·4σ(1 − σ)·ρ, which is −A on policy. Published with the aggregation `sequenceMeanTokenMean`.
  */
 export const sapo = definePolicyLoss({
   name: 'sapo',
@@ -13,7 +13,6 @@ export const sapo = definePolicyLoss({
   scope: 'token',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  recommendedAggregation: 'sequenceMeanTokenMean',
   options: { temperaturePositive: positive(1), temperatureNegative: positive(1.05) },
   compute: (input, { temperaturePositive, temperatureNegative }) =>
     overTokens(input, (term, _t, difference, advantage) => {

@@ -4,8 +4,8 @@ import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './po
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /*
- * Losses that look at a whole sequence. Tokens of weight 0 are left out of a sequence's mean; a sequence of such tokens
- * alone contributes nothing.
+ * Losses that depend on a whole sequence. Tokens of weight 0 are left out of its mean; a sequence of only such tokens contributes
+ * nothing.
  */
 
 /** Mean (or sum) of numerator − denominator over the weighted tokens of each sequence, spread over its tokens `[N]`. */
@@ -37,6 +37,7 @@ function sequenceLogRatios(
 /**
  * GSPO, group sequence policy optimisation, token form (Zheng et al., arXiv:2507.18071): the ratio of a token is
  * sg[s]·π/sg[π] with s = exp(mean_t Δ) of its sequence, in PPO's clip. Its value is s, its gradient −A·s where not clipped.
+ * Published with the aggregation `sequenceMeanTokenMean`, as GMPO.
  */
 export const gspo = definePolicyLoss({
   name: 'gspo',
@@ -44,7 +45,6 @@ export const gspo = definePolicyLoss({
   scope: 'sequence',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  recommendedAggregation: 'sequenceMeanTokenMean',
   options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
   compute(input, { clipLow, clipHigh }) {
     const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
@@ -54,8 +54,8 @@ export const gspo = definePolicyLoss({
 
 /**
  * GMPO, geometric-mean policy optimisation (arXiv:2507.20673): Δ held in [−clipLow, clipHigh] on the side that A pushes to,
- * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence stands at each of its
- * tokens and so is weighted by the sum of their weights.
+ * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence is repeated at each of
+ * its tokens, so it is weighted by the sum of their weights.
  */
 export const gmpo = definePolicyLoss({
   name: 'gmpo',
@@ -63,7 +63,6 @@ export const gmpo = definePolicyLoss({
   scope: 'sequence',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  recommendedAggregation: 'sequenceMeanTokenMean',
   options: { clipLow: positive(0.4), clipHigh: positive(0.4) },
   compute(input, { clipLow, clipHigh }) {
     const { offsets, logprobs, proximalLogprobs, advantages, weights } = input;

@@ -5,7 +5,7 @@ import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
 /** Δ = logπ − logπ_prox is held inside ±this, so that no ratio overflows. */
 export const LOG_RATIO_LIMIT = 20;
 
-/** Where a token's loss writes what it found. Reused from token to token: nothing is allocated in the loop. */
+/** Result of a token's loss, reused from token to token so that the loop allocates nothing. */
 export interface TokenTerm {
   /** ℓ_t. */
   loss: number;
@@ -15,7 +15,7 @@ export interface TokenTerm {
   clipped: number;
 }
 
-/** ℓ_t from one token alone. `difference` is Δ before clamping. */
+/** ℓ_t of one token. `difference` is Δ before clamping. */
 export type TokenLossFunction = (term: TokenTerm, t: number, difference: number, advantage: number) => void;
 
 /**
@@ -65,10 +65,7 @@ export function checkFiniteInputs({
   advantages,
   weights,
 }: PolicyLossInput): void {
-  checkFinite('logprobs', logprobs);
-  checkFinite('proximalLogprobs', proximalLogprobs);
-  checkFinite('advantages', advantages);
-  checkFinite('weights', weights);
+  checkFinite({ logprobs, proximalLogprobs, advantages, weights });
 }
 
 /** x held inside [least, most]. */

@@ -1,7 +1,7 @@
 import { checkPositive, checkValues } from '../layout/check.js';
 
 export interface ValueLossInput {
-  /** V of the current critic `[N]`: what the gradient is with respect to. */
+  /** V of the current critic `[N]`; gradients are with respect to it. */
   readonly values: Float32Array;
   /** G, fixed `[N]`. */
   readonly returns: Float32Array;
@@ -33,9 +33,7 @@ export interface ValueLossTerms {
  */
 export function valueLoss(input: ValueLossInput): ValueLossTerms {
   const { values, returns, weights, clip } = input;
-  checkValues('values', values, values.length);
-  checkValues('returns', returns, values.length);
-  checkValues('weights', weights, values.length);
+  checkValues({ values, returns, weights }, values.length);
   const proximal = clip === null ? null : checkClip(input, clip);
   const tokenLosses = new Float32Array(values.length);
   const gradients = new Float32Array(values.length);
@@ -66,8 +64,8 @@ export function valueLoss(input: ValueLossInput): ValueLossTerms {
 }
 
 function checkClip({ values, proximalValues }: ValueLossInput, clip: number): Float32Array {
-  checkPositive('clip', clip);
+  checkPositive({ clip });
   const proximal = proximalValues ?? new Float32Array(0);
-  checkValues('proximalValues', proximal, values.length);
+  checkValues({ proximalValues: proximal }, values.length);
   return proximal;
 }

@@ -2,7 +2,7 @@ import { positive, positiveFraction } from '../registry/index.js';
 import { definePolicyLoss } from './policy-loss.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
-/** Losses of the form −(fixed weight)·A·logπ, and their kin: the gradient is the weight itself. */
+/* Losses of the form −(fixed weight)·A·logπ and similar ones, whose gradient is the weight itself. */
 
 const ON_POLICY_ONLY = { scope: 'token', needsBehaviorLogprobs: false, correctsForBehavior: false } as const;
 
@@ -20,7 +20,7 @@ export const gpgLoss = definePolicyLoss({
     }),
 });
 
-/** Imitation: ℓ = −logπ of what the expert did. Advantages are not read. */
+/** Imitation: ℓ = −logπ of the expert's action. Advantages are not read. */
 export const crossEntropy = definePolicyLoss({
   ...ON_POLICY_ONLY,
   name: 'crossEntropy',

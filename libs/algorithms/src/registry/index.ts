@@ -1,4 +1,4 @@
-export { NamedRegistry, type NamedRegistryOptions, type RegistryFault } from './named-registry.js';
+export { NamedRegistry } from './named-registry.js';
 export { nearNames } from './near-names.js';
 export {
   choice,
@@ -7,14 +7,13 @@ export {
   moreThan,
   nonNegative,
   nullable,
-  optionFault,
   positive,
   positiveFraction,
   real,
   text,
   textList,
+  resolveOptions,
   wholeNumber,
-  withDefaults,
   type OptionSchema,
   type OptionSpec,
   type OptionsOf,

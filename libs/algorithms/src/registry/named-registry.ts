@@ -1,24 +1,19 @@
-import { nearNames } from './near-names.js';
+import { hintFor } from './near-names.js';
 
-/** What a registry says when it refuses; its owner turns it into the error of its own library. */
-export type RegistryFault = 'UNKNOWN_NAME' | 'DUPLICATE_NAME';
+type RegistryFault = 'UNKNOWN_NAME' | 'DUPLICATE_NAME';
 
-export interface NamedRegistryOptions {
-  /** What the entries are, in the singular: "advantage estimator". */
-  readonly noun: string;
-  readonly fault: (code: RegistryFault, message: string) => Error;
-}
-
-/** Things by name; asking for an unknown one tells the near names. */
+/** Entries by name, which refuses with an error of the library that owns it; asking for an unknown name lists the near ones. */
 export class NamedRegistry<T extends { readonly name: string }> {
   private readonly entries = new Map<string, T>();
-  private readonly noun: string;
-  private readonly fault: NamedRegistryOptions['fault'];
 
-  constructor({ noun, fault }: NamedRegistryOptions) {
-    this.noun = noun;
-    this.fault = fault;
-  }
+  /**
+   * @param noun the kind of the entries, for messages: "advantage estimator"
+   * @param fault makes the owner's error
+   */
+  constructor(
+    private readonly noun: string,
+    private readonly fault: (code: RegistryFault, message: string) => Error,
+  ) {}
 
   /** @throws the owner's error with `DUPLICATE_NAME` when the name is taken */
   define<E extends T>(entry: E): E {
@@ -33,10 +28,7 @@ export class NamedRegistry<T extends { readonly name: string }> {
   get(name: string): T {
     const entry = this.entries.get(name);
     if (entry !== undefined) return entry;
-    const known = this.names();
-    const near = nearNames(name, known);
-    const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
-    throw this.fault('UNKNOWN_NAME', `no ${this.noun} is named '${name}'; ${hint}`);
+    throw this.fault('UNKNOWN_NAME', `no ${this.noun} is named '${name}'; ${hintFor(name, this.names())}`);
   }
 
   /** All names, sorted. */

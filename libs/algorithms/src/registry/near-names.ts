@@ -18,6 +18,12 @@ export function nearNames(name: string, known: readonly string[], limit = 3): st
     .map(({ candidate }) => candidate);
 }
 
+/** Hint for an unknown name: the nearest known names, or else all of them. */
+export function hintFor(name: string, known: readonly string[]): string {
+  const near = nearNames(name, known);
+  return near.length > 0 ? `did you mean ${near.join(', ')}?` : `known: ${known.join(', ')}`;
+}
+
 /** Levenshtein distance, row by row. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,9 +1,9 @@
 import { nearNames } from './near-names.js';
 
-/** One option: its default, and what it accepts. */
+/** One option. */
 export interface OptionSpec<T> {
   readonly fallback: T;
-  /** What a value must be, for messages: "a number in [0, 1]". */
+  /** The values that are allowed, for messages: "a number in [0, 1]". */
   readonly rule: string;
   readonly accepts: (value: unknown) => boolean;
 }
@@ -15,67 +15,41 @@ export type OptionsOf<S extends OptionSchema> = {
   readonly [K in keyof S]: S[K] extends OptionSpec<infer T> ? T : never;
 };
 
-/** A finite number. */
-export function real(fallback: number): OptionSpec<number> {
-  return { fallback, rule: 'a finite number', accepts: Number.isFinite };
+function numeric(
+  fallback: number,
+  rule: string,
+  accepts: (value: number) => boolean = () => true,
+): OptionSpec<number> {
+  return { fallback, rule, accepts: (value) => Number.isFinite(value) && accepts(value as number) };
 }
 
-/** A number in [0, 1]. */
-export function fraction(fallback: number): OptionSpec<number> {
-  return {
-    fallback,
-    rule: 'a number in [0, 1]',
-    accepts: (value) => isNumber(value) && value >= 0 && value <= 1,
-  };
-}
+export const real = (fallback: number) => numeric(fallback, 'a finite number');
 
-/** A finite number > 0. */
-export function positive(fallback: number): OptionSpec<number> {
-  return { fallback, rule: 'a finite number > 0', accepts: (value) => isNumber(value) && value > 0 };
-}
+export const fraction = (fallback: number) =>
+  numeric(fallback, 'a number in [0, 1]', (value) => value >= 0 && value <= 1);
 
-/** A number in (0, 1]. */
-export function positiveFraction(fallback: number): OptionSpec<number> {
-  return {
-    fallback,
-    rule: 'a number in (0, 1]',
-    accepts: (value) => isNumber(value) && value > 0 && value <= 1,
-  };
-}
+export const positiveFraction = (fallback: number) =>
+  numeric(fallback, 'a number in (0, 1]', (value) => value > 0 && value <= 1);
 
-/** A finite number > `bound`. */
-export function moreThan(bound: number, fallback: number): OptionSpec<number> {
-  return {
-    fallback,
-    rule: `a finite number > ${bound}`,
-    accepts: (value) => isNumber(value) && value > bound,
-  };
-}
+export const moreThan = (bound: number, fallback: number) =>
+  numeric(fallback, `a finite number > ${bound}`, (value) => value > bound);
 
-/** A finite number ≥ 0. */
-export function nonNegative(fallback: number): OptionSpec<number> {
-  return { fallback, rule: 'a finite number ≥ 0', accepts: (value) => isNumber(value) && value >= 0 };
-}
+export const positive = (fallback: number) => moreThan(0, fallback);
 
-/** An integer ≥ `least`. */
-export function wholeNumber(fallback: number, least = 0): OptionSpec<number> {
-  return {
-    fallback,
-    rule: `an integer ≥ ${least}`,
-    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
-  };
-}
+export const nonNegative = (fallback: number) =>
+  numeric(fallback, 'a finite number ≥ 0', (value) => value >= 0);
+
+export const wholeNumber = (fallback: number, least = 0) =>
+  numeric(fallback, `an integer ≥ ${least}`, (value) => Number.isSafeInteger(value) && value >= least);
 
 export function flag(fallback: boolean): OptionSpec<boolean> {
   return { fallback, rule: 'true or false', accepts: (value) => typeof value === 'boolean' };
 }
 
-/** A text. */
 export function text(fallback: string): OptionSpec<string> {
   return { fallback, rule: 'a text', accepts: (value) => typeof value === 'string' };
 }
 
-/** A list of texts. */
 export function textList(fallback: readonly string[]): OptionSpec<readonly string[]> {
   return {
     fallback,
@@ -93,7 +67,7 @@ export function choice<const W extends readonly [string, ...string[]]>(...words:
   };
 }
 
-/** Null, or what `inner` accepts; null is the default unless `fallback` says otherwise. */
+/** Null, or a value that `inner` accepts; null is the default unless `fallback` is given. */
 export function nullable<T>(inner: OptionSpec<T>, fallback: T | null = null): OptionSpec<T | null> {
   return {
     fallback,
@@ -103,37 +77,32 @@ export function nullable<T>(inner: OptionSpec<T>, fallback: T | null = null): Op
 }
 
 /**
- * The first fault of the given options, or null: a name that the schema doesn't have (with the near ones), or
- * a value that breaks its rule. `undefined` stands for "not given".
+ * The given options, with the defaults of those that are absent or `undefined`.
+ *
+ * @param refuse makes the owner's error of a fault: a name that the schema lacks (with the near ones), or a value that breaks its rule
+ * @throws the error that `refuse` makes of the first fault
  */
-export function optionFault(schema: OptionSchema, given: Readonly<Record<string, unknown>>): string | null {
+export function resolveOptions<S extends OptionSchema>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+  refuse: (fault: string) => Error,
+): OptionsOf<S> {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(schema, name)) {
       const known = Object.keys(schema);
       const near = nearNames(name, known);
       const list = known.length > 0 ? `its options are ${known.join(', ')}` : 'it has no options';
-      return `no option is named '${name}'; ${near.length > 0 ? `did you mean ${near.join(', ')}?` : list}`;
+      throw refuse(
+        `no option is named '${name}'; ${near.length > 0 ? `did you mean ${near.join(', ')}?` : list}`,
+      );
     }
-    const spec = schema[name];
-    if (value !== undefined && !spec.accepts(value)) return `${name} is ${show(value)}, must be ${spec.rule}`;
+    const { accepts, rule } = schema[name];
+    if (value !== undefined && !accepts(value)) throw refuse(`${name} is ${show(value)}, must be ${rule}`);
   }
-  return null;
-}
-
-/** The given options with the defaults for those not given. Check them with `optionFault` first. */
-export function withDefaults<S extends OptionSchema>(
-  schema: S,
-  given: Readonly<Record<string, unknown>>,
-): OptionsOf<S> {
-  const entries = Object.entries(schema).map(([name, spec]) => [
-    name,
-    given[name] === undefined ? spec.fallback : given[name],
-  ]);
+  const entries = Object.entries(schema).map(([name, { fallback }]) => {
+    return [name, given[name] === undefined ? fallback : given[name]];
+  });
   return Object.fromEntries(entries) as OptionsOf<S>;
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
 }
 
 function show(value: unknown): string {

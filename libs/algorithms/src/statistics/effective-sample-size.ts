@@ -1,11 +1,11 @@
 import { checkFinite, type NumericArray } from '../layout/check.js';
 
 /**
- * Effective sample size as a fraction of the samples, (Σw)²/(n Σw²), in (0, 1]. Pass *raw* importance weights:
- * truncated ones hide exactly the degeneracy this is to show. NaN (not available) without samples or with weights all 0.
+ * Effective sample size as a fraction of the samples, (Σw)²/(n Σw²), in (0, 1]. Pass *raw* importance weights, as truncation
+ * would hide the degeneracy that this figure shows. NaN (not available) without samples or with weights all 0.
  */
 export function effectiveSampleFraction(weights: NumericArray): number {
-  checkFinite('weights', weights);
+  checkFinite({ weights });
   let sum = 0;
   let squares = 0;
   for (const weight of weights) {

@@ -1,16 +1,15 @@
 import { checkMask, checkValues } from '../layout/check.js';
 
 /**
- * How much of the returns' variance the values explain: 1 − Var(G − V)/Var(G), over the tokens whose mask is 1. 1 is
- * perfect, 0 as good as a constant, negative worse. NaN (not available) for fewer than two tokens or constant returns.
+ * Share of the returns' variance that the values explain: 1 − Var(G − V)/Var(G), over the tokens whose mask is 1. 1 is
+ * perfect, 0 is as good as a constant, negative is worse. NaN (not available) for fewer than two tokens or constant returns.
  */
 export function explainedVariance(
   values: Float32Array,
   returns: Float32Array,
   mask: Uint8Array | null = null,
 ): number {
-  checkValues('values', values, values.length);
-  checkValues('returns', returns, values.length);
+  checkValues({ values, returns }, values.length);
   if (mask !== null) checkMask('mask', mask, values.length);
   let numTokens = 0;
   let meanReturn = 0;

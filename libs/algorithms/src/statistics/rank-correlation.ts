@@ -9,7 +9,7 @@ export interface RankCorrelation {
 }
 
 /**
- * How far two scorings agree in order, ties counted: Spearman's ρ on mid-ranks and Kendall's
+ * Measures how far two scorings agree in order, including ties: Spearman's ρ on mid-ranks and Kendall's
  * τ-b = (C − D) / √((n₀ − n₁)(n₀ − n₂)), n₀ = n(n−1)/2, n₁ and n₂ the pairs tied in x and in y. In O(n log n): pairs out of
  * order are counted by merging (W. R. Knight, "A Computer Method for Calculating Kendall's Tau", JASA 61, 1966).
  *
@@ -24,8 +24,7 @@ export function rankCorrelation(x: Float64Array, y: Float64Array): RankCorrelati
       `y has ${y.length} values, must have one for each of the ${x.length} of x`,
     );
   }
-  checkFinite('x', x);
-  checkFinite('y', y);
+  checkFinite({ x, y });
   return { spearman: pearson(midRanks(x), midRanks(y)), kendall: kendallTauB(x, y) };
 }
 
@@ -92,7 +91,7 @@ function tiedPairs(n: number, equalsBefore: (i: number) => boolean): number {
  * @throws AlgorithmError `INVALID_ARGUMENT` for a value that is not finite
  */
 export function countInversions(values: Float64Array): number {
-  checkFinite('values', values);
+  checkFinite({ values });
   let from: Float64Array = values.slice();
   let to: Float64Array = new Float64Array(values.length);
   let swaps = 0;

@@ -1,7 +1,7 @@
 import { checkMask, checkValues } from '../layout/check.js';
 import { clamp, LOG_RATIO_LIMIT } from '../losses/token-loss.js';
 
-/** What the ratios of two policies look like over a set of tokens. All NaN (not available) without a token. */
+/** Statistics of the ratios of two policies over a set of tokens. All NaN (not available) without a token. */
 export interface RatioStatistics {
   readonly numTokens: number;
   readonly meanRatio: number;
@@ -28,8 +28,7 @@ export function ratioStatistics(
   denominator: Float32Array,
   mask: Uint8Array | null = null,
 ): RatioStatistics {
-  checkValues('numerator', numerator, numerator.length);
-  checkValues('denominator', denominator, numerator.length);
+  checkValues({ numerator, denominator }, numerator.length);
   if (mask !== null) checkMask('mask', mask, numerator.length);
   let numTokens = 0;
   let sum = 0;

@@ -102,11 +102,6 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { logprobs: tokens(-1), referenceLogprobs: tokens(-2) },
     kinds: { logprobs: 'leading', referenceLogprobs: 'values' },
   },
-  klValue: {
-    run: (({ d }: { d: number }) => algorithms.klValue('k3', d)) as Entry['run'],
-    input: { d: 0.5 },
-    kinds: {},
-  },
   adaptKlCoefficient: {
     run: (({
       coefficient,
@@ -198,11 +193,6 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { numResamples: 20, level: 0.9 },
     kinds: { numResamples: 'count', level: 'unit' },
   },
-  fitLinearQ: {
-    run: fitted((input, options) => algorithms.fitLinearQ(input, Int32Array.of(0, 1, 2), options)),
-    input: transitions,
-    kinds: TRANSITION_KINDS,
-  },
   crossFitLinearQ: {
     run: fitted((input, options) => algorithms.crossFitLinearQ(input, options)),
     input: transitions,
@@ -214,12 +204,6 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     ),
     input: transitions,
     kinds: TRANSITION_KINDS,
-  },
-  linearValues: {
-    run: (({ features, weights }: { features: Float32Array; weights: Float64Array }) =>
-      algorithms.linearValues(features, weights)) as Entry['run'],
-    input: { features: new Float32Array(4), weights: Float64Array.of(1, 2) },
-    kinds: { features: 'leading', weights: 'leading' },
   },
   evaluateOffPolicy: {
     run: ((
@@ -270,11 +254,5 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       algorithms.broadcastRows(perRow, rows)) as Entry['run'],
     input: { perRow: returns, offsets },
     kinds: { offsets: 'rows' },
-  },
-  groupMoments: {
-    run: (({ values, groupIds: groups }: { values: Float32Array; groupIds: Int32Array }) =>
-      algorithms.groupMoments(values, groups)) as Entry['run'],
-    input: { values: returns, groupIds },
-    kinds: { values: 'leading', groupIds: 'groupIds' },
   },
 };

@@ -13,9 +13,8 @@ import {
 import { listEnvironments } from '@retrace/environments';
 import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
-import { TRAINER_INPUTS } from './trainer-inputs.js';
 
-/** Estimator, loss and corrections must exist, take their options, and fit one another. */
+/** Checks that estimator, loss and corrections exist, take their options, and fit one another. */
 export function algorithmProblems(recipe: Recipe): string[] {
   const problems = [
     ...advantageProblems(recipe),
@@ -28,15 +27,15 @@ export function algorithmProblems(recipe: Recipe): string[] {
   return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
 }
 
-/** What a recipe gives its policy loss: its options, on top of the clip bounds where that is `ppo`. */
+/** Options of a recipe's policy loss, on top of the clip bounds where that is `ppo`. */
 export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
   const { clipLow, clipHigh, dualClip } = loss;
   return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 
 /**
- * What the ratio of an update is taken against. Without a word of the recipe it is the policy that sampled, as recorded; where
- * loss or estimator correct for that one themselves, the policy at the start of the update.
+ * Which policy the ratio of an update is taken against: by default the one that sampled, as recorded; where loss or estimator
+ * correct for that one themselves, the policy at the start of the update.
  */
 export function proximalPolicy({
   advantage,
@@ -49,12 +48,12 @@ export function proximalPolicy({
   return corrects ? 'recomputed' : 'behavior';
 }
 
-/** Whether each group gets one greedy episode more, which nobody trains on: the baseline of ReMax. */
+/** Whether each group gets an extra greedy episode, which is not trained on: the baseline of ReMax. */
 export function playsGreedyBaseline({ advantage }: Pick<Recipe, 'advantage'>): boolean {
   return getAdvantageEstimator(advantage.estimator).requires.includes('greedyReturns');
 }
 
-/** The rules as the library takes them; it has looked at them when the recipe was read. */
+/** Casts the rules to the library's type, whose checks they passed when the recipe was read. */
 export function rejectionRules(rules: readonly RejectionRuleRecipe[] | undefined): readonly RejectionRule[] {
   return (rules ?? []) as readonly RejectionRule[];
 }
@@ -64,7 +63,7 @@ function policyLossProblems({ loss }: Recipe): string[] {
   if (policyLoss.length > 0) return policyLoss;
   if (loss.policyLoss === 'crossEntropy') {
     return [
-      'loss.policyLoss: got "crossEntropy", which reads no advantage; imitation is the stage of its own',
+      'loss.policyLoss: got "crossEntropy", which ignores advantages; to imitate an agent, set "imitation"',
     ];
   }
   return faultOf('loss', () =>
@@ -73,12 +72,17 @@ function policyLossProblems({ loss }: Recipe): string[] {
 }
 
 function advantageProblems({ advantage }: Recipe): string[] {
+  if (advantage.estimator === 'retrace') {
+    return [
+      'advantage.estimator "retrace" needs the Q value of every token, which no critic here gives; with a value critic its traces are those of "vtrace": use that',
+    ];
+  }
   return faultOf('advantage', () =>
     resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options),
   );
 }
 
-/** The library's own checks, on a batch without tokens. */
+/** Runs the library's own checks, on a batch without tokens. */
 function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
   if (!rolloutCorrection) return [];
   const { importance, rejection, vetoBelow } = rolloutCorrection;
@@ -101,13 +105,14 @@ function klProblems({ loss: { adaptiveKl, klCoefficient, klIn, klStraightThrough
     ];
   }
   if (!adaptiveKl) return [];
-  if (klCoefficient === 0) return ['loss.klCoefficient: got 0, must be positive where adaptiveKl steers it'];
+  if (klCoefficient === 0)
+    return ['loss.klCoefficient: got 0, must be positive where loss.adaptiveKl is set'];
   return faultOf('loss.adaptiveKl', () =>
     adaptKlCoefficient(klCoefficient, { meanKl: 0, numSamples: 0 }, adaptiveKl),
   );
 }
 
-/** A KL taken off the rewards must reach the advantages, and leave them as the estimator can take them. */
+/** Checks that a KL subtracted from the rewards reaches the advantages and suits the estimator. */
 function klInRewardProblems({ advantage, loss }: Recipe): string[] {
   if (loss.klIn !== 'reward' || loss.klCoefficient === 0) return [];
   const { name, requires } = getAdvantageEstimator(advantage.estimator);
@@ -116,14 +121,14 @@ function klInRewardProblems({ advantage, loss }: Recipe): string[] {
   ];
   if (requires.includes('rewardComponents')) {
     return refuse(
-      'it normalizes the reward components by themselves, so a KL taken off their sum would be lost',
+      'it normalizes each reward component by itself, so a KL subtracted from their sum would be lost',
     );
   }
   if (name === 'biLevelGae') {
-    return refuse('it adds up the rewards of a turn at its end, so a KL of each token would lose its place');
+    return refuse('it sums the rewards of a turn at its end, so the KL of each token would lose its place');
   }
   if (name === 'maxRl') {
-    return refuse('it divides by the mean return of a group, and returns less the KL can be negative');
+    return refuse('it divides by the mean return of a group, which a KL can make negative');
   }
   return [];
 }
@@ -132,13 +137,13 @@ function aggregationProblems({ loss: { aggregation, horizon = null } }: Recipe):
   const needed = aggregation === 'sequenceMeanTokenSumNorm';
   if (needed && horizon === null) {
     return [
-      `loss.horizon: got null, must be the length in tokens that ${aggregation} divides the sums of sequences by`,
+      `"loss.horizon" is required with loss.aggregation ${aggregation}: the length in tokens that it divides each sum by`,
     ];
   }
   return [];
 }
 
-/** Estimators that compare steps by the states they stood in need an environment that tells those. */
+/** Checks that estimators which compare steps by their states have an environment that identifies those. */
 function anchorProblems({ advantage: { estimator, anchorSimilarity }, environment }: Recipe): string[] {
   const readsAnchors =
     listAdvantageEstimators().includes(estimator) &&
@@ -146,7 +151,7 @@ function anchorProblems({ advantage: { estimator, anchorSimilarity }, environmen
   if (!readsAnchors) {
     if (anchorSimilarity === undefined) return [];
     return [
-      `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it reads no anchors`,
+      `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it ignores anchors`,
     ];
   }
   const known = listEnvironments().find(({ name }) => name === environment);
@@ -154,7 +159,7 @@ function anchorProblems({ advantage: { estimator, anchorSimilarity }, environmen
   const others = listEnvironments().filter(({ offersAnchors }) => offersAnchors);
   return [
     `environment: got "${environment}", must be one that offers anchors (${others.map(({ name }) => name).join(', ')}) with ` +
-      `advantage.estimator ${estimator}: it compares steps that stood in the same state`,
+      `advantage.estimator ${estimator}: it compares steps in the same state`,
   ];
 }
 
@@ -167,7 +172,6 @@ function combinationProblems(recipe: Recipe): string[] {
     proximal: proximalPolicy(recipe),
     valueCoefficient: loss.valueCoefficient,
     groupSize: collection.groupSize,
-    inputs: TRAINER_INPUTS,
   }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 

@@ -22,80 +22,92 @@ import {
   ValidateNested,
 } from 'class-validator';
 
-/** Truncated weights π_proximal/π_behavior on the policy loss. */
+/** Importance weights ρ = π_proximal/π_behavior on the policy loss, limited by a cap. */
 export class ImportanceRecipe {
-  /** `token`: each its own · `sequence`: their product · `geometric`: the geometric mean of the sequence. */
+  /** Whose ρ weighs a token: its own (`token`), the product over its `sequence`, or the geometric mean of it (`geometric`). */
   @IsIn(IMPORTANCE_LEVELS) readonly level!: ImportanceLevel;
-  /** Weights over it are held at it. */
+  /** Largest weight; larger ones are lowered to it. */
   @IsNumber() readonly cap!: number;
-  /** With a floor, weights outside [floor, cap] become 0 instead. */
+  /** With a floor, weights outside [floor, cap] become 0 instead. @defaultValue null */
   @IsOptional() @IsNumber() readonly floor?: number | null;
-  /** Divide by the mean weight of the batch (default false). */
+  /** Whether weights are divided by their mean over the batch. @defaultValue false */
   @IsOptional() @IsBoolean() readonly normalize?: boolean;
 }
 
-/** Bounds on ρ = π_proximal/π_behavior; what is outside is not trained. */
+/** Bounds on ρ = π_proximal/π_behavior; tokens or sequences outside them are not trained. */
 export class RejectionRuleRecipe {
-  /** `k1` bounds ρ itself from below and above; `k2` = ½ log²ρ and `k3` = ρ − 1 − log ρ have an upper bound alone. */
+  /** `k1` bounds ρ itself from below and above; `k2` = ½ log²ρ and `k3` = ρ − 1 − log ρ have only an upper bound. */
   @IsIn(REJECTION_STATISTICS) readonly statistic!: (typeof REJECTION_STATISTICS)[number];
   /** Whether single tokens are dropped, or whole sequences by sum, mean or maximum. */
   @IsIn(REJECTION_SCOPES) readonly scope!: (typeof REJECTION_SCOPES)[number];
+  /** Lower bound, for `k1` only. */
   @IsOptional() @IsNumber() readonly low?: number;
+  /** Upper bound. */
   @IsNumber() readonly high!: number;
 }
 
+/** Correction for tokens that another policy sampled than the one being trained. */
 export class RolloutCorrectionRecipe {
   /**
-   * What the ratio of the update is taken against: `recomputed` (default), the policy at the start of the update, or `behavior`,
-   * the recorded logprobs; importance weights need the former.
+   * Policy that the ratio of the loss is taken against: the one at the start of the update (`recomputed`), or the one that sampled,
+   * by its recorded logprobs (`behavior`). Importance weights need `recomputed`. @defaultValue "recomputed"
    */
   @IsOptional() @IsIn(['recomputed', 'behavior']) readonly proximal?: 'recomputed' | 'behavior';
+  /** Importance weights; null is none. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ImportanceRecipe) readonly importance?: ImportanceRecipe | null;
-  /** All of them must pass; absent or empty: nothing is rejected. */
+  /** Rules that a token must all pass to be trained. @defaultValue [] */
   @IsOptional()
   @IsArray()
   @ValidateNested({ each: true })
   @Type(() => RejectionRuleRecipe)
   readonly rejection?: readonly RejectionRuleRecipe[];
-  /** One token with ρ below this drops its sequence; null or absent: no veto. */
+  /** A sequence with one token whose ρ is below this is not trained; null is off. @defaultValue null */
   @IsOptional() @IsNumber() readonly vetoBelow?: number | null;
-  /** Whether rejected tokens count in the denominators of the aggregation: `all` (default) do, `kept` is verl's way. */
+  /** Tokens in the denominators of the aggregation: `all`, or only those `kept` by the rules, as in verl. @defaultValue "all" */
   @IsOptional() @IsIn(['all', 'kept']) readonly denominator?: 'all' | 'kept';
 }
 
-/** β ← β(1 + clip(KL/target − 1, ±0.2)·episodes/horizon) after each update. */
+/** Controller of the KL coefficient: β ← β(1 + clip(KL/target − 1, ±0.2)·episodes/horizon) after each update. */
 export class AdaptiveKlRecipe {
-  /** Mean KL from the reference policy to keep, nats per token. */
+  /** Mean KL from the reference policy to aim at, in nats per token. */
   @IsNumber() readonly target!: number;
   /** Number of episodes over which the coefficient may change by a fifth. */
   @IsNumber() readonly horizon!: number;
 }
 
+/** The loss: policy, entropy, value and KL terms. */
 export class LossRecipe {
-  /** Name of a policy loss of `@retrace/algorithms`. */
+  /** Name of a policy loss. */
   @IsString() @IsNotEmpty() readonly policyLoss!: string;
-  /** Its options; those left out take its defaults, or for `ppo` the three fields below. */
+  /** Options of the policy loss; those left out take its defaults, or for `ppo` the values of `clipLow`, `clipHigh` and `dualClip`. @defaultValue {} */
   @IsOptional() @IsObject() readonly policyLossOptions?: Readonly<Record<string, unknown>>;
+  /** For `ppo`: the ratio is clipped below at 1 − clipLow. */
   @IsNumber() @Min(0) @Max(1) readonly clipLow!: number;
+  /** For `ppo`: the ratio is clipped above at 1 + clipHigh. */
   @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
-  /** Dual clip bound c > 1; null = off. */
+  /** For `ppo`: dual clip bound c > 1 for negative advantages; null is off. @defaultValue null */
   @IsOptional() @IsNumber() @Min(1) readonly dualClip!: number | null;
+  /** How the losses of tokens become one number. */
   @IsIn(AGGREGATIONS) readonly aggregation!: Aggregation;
-  /** The fixed length, in tokens, that `sequenceMeanTokenSumNorm` divides by. */
+  /** Fixed length, in tokens, that `sequenceMeanTokenSumNorm` divides by; it needs one. @defaultValue null */
   @IsOptional() @IsNumber() @Min(1) readonly horizon?: number | null;
+  /** Weight of the entropy bonus. */
   @IsNumber() @Min(0) readonly entropyCoefficient!: number;
+  /** Weight of the critic's loss; 0 is no critic. */
   @IsNumber() @Min(0) readonly valueCoefficient!: number;
+  /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
   @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;
-  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 = off. */
+  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off. */
   @IsNumber() @Min(0) readonly klCoefficient!: number;
-  /** Where the KL counts: in the `loss` of the current policy (default), or in the `reward`, with the policy before the update. */
+  /** Where the KL counts: in the `loss`, for the current policy, or in the `reward`, for the policy before the update. @defaultValue "loss" */
   @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
+  /** Estimator of the KL from logprobs of sampled tokens. */
   @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
-  /** Keeps the value of the estimator but gives it the gradient of `k2` (default false); for a KL in the loss. */
+  /** Whether the estimator keeps its value but takes the gradient of `k2`; for a KL in the loss. @defaultValue false */
   @IsOptional() @IsBoolean() readonly klStraightThrough?: boolean;
-  /** Steers `klCoefficient`, which is what it starts from; null or absent: it stays. */
+  /** Controller that starts from `klCoefficient` and adapts it; null keeps it constant. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => AdaptiveKlRecipe) readonly adaptiveKl?: AdaptiveKlRecipe | null;
-  /** What is done about tokens that other policies than the one being trained sampled; null or absent: what the loss itself does. */
+  /** Correction for tokens that other policies sampled; null leaves it to the loss. @defaultValue null */
   @IsOptional()
   @ValidateNested()
   @Type(() => RolloutCorrectionRecipe)

@@ -1,8 +1,8 @@
 import type { Recipe } from './recipe.js';
 
 /**
- * What a process has to know before it loads TensorFlow for a run: with which precision matrices are multiplied, and how large the
- * weights are. Every process that computes for a run takes it from the recipe, so that they all round alike.
+ * Precision of matrix products and size of the largest weight matrix, which a process must know before it loads TensorFlow. Every
+ * process of a run takes them from the recipe, so that all round alike.
  */
 export function matrixProducts({ model, compute }: Recipe) {
   return {

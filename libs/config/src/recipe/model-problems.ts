@@ -5,11 +5,11 @@ export function longestContext({ policy, model }: Recipe): number {
   return (policy ?? model)?.maxPositions ?? 0;
 }
 
-/** A recipe makes a model or names one, and reads text with what belongs to it. */
+/** Checks that a recipe either makes a model or names one, with a tokenizer that fits it. */
 export function modelProblems({ policy, model, context, loss }: Recipe): string[] {
   const problems: string[] = [];
   if (policy && model) problems.push('model: must be null or absent where policy.model names a directory');
-  if (!policy && !model) problems.push('model: got null, must say what to make where policy names no model');
+  if (!policy && !model) problems.push('"model" is required where "policy" is absent');
   if ((context.tokenizer === 'model') !== (policy !== undefined && policy !== null)) {
     problems.push(
       `context.tokenizer: got "${context.tokenizer}", must be ${policy ? '"model" with' : 'word or byte without'} policy.model`,
@@ -25,7 +25,7 @@ export function modelProblems({ policy, model, context, loss }: Recipe): string[
   }
   if ((policy ?? model)?.valueTrunk === 'own' && loss.valueCoefficient === 0) {
     problems.push(
-      `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent while loss.valueCoefficient is 0: there is no critic`,
+      `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent where loss.valueCoefficient is 0, as there is no critic`,
     );
   }
   return problems;

@@ -56,29 +56,36 @@ describe('resolveRecipe', () => {
   it('names the known recipes for an unknown one', () => {
     const { code, message } = refusal(() => resolveRecipe('frozen-lake'));
     expect(code).toBe('RECIPE_UNKNOWN');
-    expect(message).toContain('frozen-lake-ppo');
+    expect(message).toMatch(
+      /^Unknown recipe "frozen-lake"; use one of frozen-lake-ppo, .* or the path of a \.json file$/,
+    );
+  });
+
+  it('says that a recipe file is not there', () => {
+    expect(refusal(() => resolveRecipe('/nope/x.json'))).toMatchObject({
+      code: 'RECIPE_UNKNOWN',
+      message: 'Recipe file "/nope/x.json" not found',
+    });
   });
 
   it.each([
-    ['optimizer.learningRate=-1', 'optimizer.learningRate: got -1'],
+    ['optimizer.learningRate=-1', 'optimizer.learningRate: got -1, must not be less than 0'],
     ['model.headDim=15', 'model.headDim: got 15, must be even'],
     ['model.numHeads=3', 'model.numHeads: got 3, must be a multiple of model.numKeyValueHeads (2)'],
     ['advantage.estimator=gea', 'did you mean gae'],
     ['advantage.options={"gama":1}', 'gama'],
+    ['advantage.estimator=retrace', 'its traces are those of "vtrace": use that'],
     [
       'advantage={"estimator":"grpo","options":{},"shuffle":false}',
-      'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0: grpo has no critic to train',
+      'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0, as grpo has no critic to train',
     ],
-    [
-      'loss.valueCoefficient=0',
-      'valueCoefficient is 0, must be more: gae reads a critic that nothing would train',
-    ],
+    ['loss.valueCoefficient=0', 'valueCoefficient is 0, must be positive, as gae needs a trained critic'],
     ['reward.components=[{"reward":"enviroment"}]', 'did you mean environment'],
     ['reward.components=[]', 'reward.components: got []'],
     ['reward.components=[{}]', 'a component must have either reward or module'],
     ['reward.components=[{"reward":"goal","sources":[]}]', 'reward.components.0.sources: got []'],
     ['loss.policyLoss=gmppo', 'did you mean gmpo'],
-    ['loss.policyLoss=crossEntropy', 'loss.policyLoss: got "crossEntropy", which reads no advantage'],
+    ['loss.policyLoss=crossEntropy', 'loss.policyLoss: got "crossEntropy", which ignores advantages'],
     ['loss.policyLossOptions={"clipHihg":1}', 'did you mean clipHigh'],
     ['loss.clipLow=0', 'policy loss ppo: clipLow is 0, must be a number in (0, 1]'],
     [
@@ -97,10 +104,10 @@ describe('resolveRecipe', () => {
       'loss.rolloutCorrection={"rejection":[{"statistic":"k1","scope":"sequenceMax","low":1,"high":1}]}',
       "rules[0].scope is 'sequenceMax', which k1 does not have",
     ],
-    ['loss.rolloutCorrection={"importence":null}', 'loss.rolloutCorrection.importence'],
+    ['loss.rolloutCorrection={"importence":null}', 'unknown field "loss.rolloutCorrection.importence"'],
     ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
-    ['loss.aggregation=sequenceMeanTokenSumNorm', 'loss.horizon: got null'],
-    ['model=null', 'model: got null, must say what to make where policy names no model'],
+    ['loss.aggregation=sequenceMeanTokenSumNorm', '"loss.horizon" is required'],
+    ['model=null', '"model" is required where "policy" is absent'],
     ['context.tokenizer=model', 'context.tokenizer: got "model", must be word or byte without policy.model'],
     ['context.window=all', 'context.window: got "all"'],
     ['evaluation.numValidationEpisodes=0', 'evaluation.numValidationEpisodes: got 0'],
@@ -111,9 +118,9 @@ describe('resolveRecipe', () => {
   });
 
   it.each([
-    ['gdpo', 'must be "loss" with advantage.estimator gdpo: it normalizes the reward components'],
+    ['gdpo', 'must be "loss" with advantage.estimator gdpo: it normalizes each reward component'],
     ['maxRl', 'must be "loss" with advantage.estimator maxRl: it divides by the mean return'],
-    ['biLevelGae', 'must be "loss" with advantage.estimator biLevelGae: it adds up the rewards of a turn'],
+    ['biLevelGae', 'must be "loss" with advantage.estimator biLevelGae: it sums the rewards of a turn'],
   ])('refuses a KL in the reward where %s would lose it or fail on it', (estimator, expected) => {
     const assignments = [
       `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
@@ -151,9 +158,9 @@ describe('resolveRecipe', () => {
   });
 
   it.each([
-    ['optimizer.learnngRate=1', 'known here: learningRate'],
+    ['optimizer.learnngRate=1', 'unknown field "optimizer.learnngRate"; the fields here are learningRate'],
     ['optimizer', 'must be key=value'],
-    ['nothing.at.all=1', 'has no field'],
+    ['nothing.at.all=1', 'unknown field "nothing.at.all"'],
   ])('refuses the assignment %s', (assignment, expected) => {
     expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: [assignment] })).message).toContain(
       expected,
@@ -210,10 +217,21 @@ describe('a recipe file', () => {
     expect(recipeHash(resolveRecipe(path))).toBe(recipeHash(recipe));
   });
 
-  it('is refused when it is no JSON', () => {
+  it('may name its JSON Schema for editors, which is no part of the recipe', () => {
+    const path = join(directory, 'mine.json');
+    const recipe = resolveRecipe('bandit-ppo');
+    writeFileSync(path, JSON.stringify({ $schema: './recipe.schema.json', ...recipe }));
+    expect(resolveRecipe(path)).toEqual(recipe);
+  });
+
+  it('is refused when it is not JSON, or not an object', () => {
     const path = join(directory, 'bad.json');
     writeFileSync(path, '{');
-    expect(refusal(() => resolveRecipe(path)).message).toContain('must be JSON');
+    expect(refusal(() => resolveRecipe(path)).message).toMatch(
+      /^Recipe file ".*bad\.json" is not valid JSON: /,
+    );
+    writeFileSync(path, 'null');
+    expect(refusal(() => resolveRecipe(path)).message).toBe('Invalid recipe: got null, must be an object');
   });
 });
 
@@ -224,7 +242,15 @@ describe('parseRecipe', () => {
 
   it('refuses a field that recipes do not have, so that a typing mistake is never ignored', () => {
     const plain = { ...resolveRecipe('bandit-ppo'), learningRate: 1 };
-    expect(refusal(() => parseRecipe(plain)).message).toContain('learningRate');
+    expect(refusal(() => parseRecipe(plain)).message).toBe('Invalid recipe: unknown field "learningRate"');
+  });
+
+  it('names each field that is missing, once', () => {
+    const { description: _, context: __, loss, ...plain } = resolveRecipe('bandit-ppo');
+    const { policyLoss: ___, ...rest } = loss;
+    expect(refusal(() => parseRecipe({ ...plain, loss: rest })).message).toBe(
+      'Invalid recipe: "description" is required; "context" is required; "loss.policyLoss" is required',
+    );
   });
 });
 

@@ -24,9 +24,9 @@ export function listRecipes(): readonly { readonly name: string; readonly descri
 }
 
 /**
- * The recipe of that name (or in that JSON file) with overrides applied, validated and frozen.
+ * Reads the recipe of that name, or in that JSON file, and applies overrides.
  *
- * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name, `RECIPE_INVALID` naming every bad field, its value and its rule.
+ * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name or a missing file, `RECIPE_INVALID` naming every bad field, its value and its rule
  */
 export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
   const plain = structuredClone(loadPlain(nameOrFile));
@@ -37,17 +37,18 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
   return parseRecipe(plain);
 }
 
-/** Validates a plain object, as read from a file or from `RunStarted`. Unknown fields are refused. */
+/**
+ * Validates a plain object, as read from a file or from `RunStarted`.
+ *
+ * @throws ConfigError `RECIPE_INVALID` naming every unknown, missing or bad field
+ */
 export function parseRecipe(plain: unknown): Recipe {
-  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw new ConfigError('RECIPE_INVALID', `recipe: got ${JSON.stringify(plain)}, must be an object`);
-  }
-  const recipe = plainToInstance(Recipe, plain);
+  const recipe = plainToInstance(Recipe, requireRecord(plain));
   const problems = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) =>
     describe(error, ''),
   );
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
-  if (problems.length > 0) throw new ConfigError('RECIPE_INVALID', `recipe: ${problems.join('; ')}`);
+  if (problems.length > 0) throw invalid(`Invalid recipe: ${problems.join('; ')}`);
   return recipe;
 }
 
@@ -61,20 +62,27 @@ export function recipeHash(recipe: Recipe): string {
 function loadPlain(nameOrFile: string): PlainObject {
   const create = recipes[nameOrFile];
   if (create) return create() as unknown as PlainObject;
-  if (nameOrFile.endsWith('.json') && existsSync(nameOrFile)) {
-    try {
-      const plain = JSON.parse(readFileSync(nameOrFile, 'utf8')) as PlainObject;
-      anchorModules(plain, dirname(resolve(nameOrFile)));
-      anchorModel(plain, dirname(resolve(nameOrFile)));
-      return plain;
-    } catch (cause) {
-      throw new ConfigError('RECIPE_INVALID', `recipe file ${nameOrFile}: must be JSON`, { cause });
-    }
+  if (!nameOrFile.endsWith('.json')) {
+    throw new ConfigError(
+      'RECIPE_UNKNOWN',
+      `Unknown recipe "${nameOrFile}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json file`,
+    );
   }
-  throw new ConfigError(
-    'RECIPE_UNKNOWN',
-    `recipe: got "${nameOrFile}", must be one of ${Object.keys(recipes).join(', ')} or an existing .json file`,
-  );
+  if (!existsSync(nameOrFile)) {
+    throw new ConfigError('RECIPE_UNKNOWN', `Recipe file "${nameOrFile}" not found`);
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(nameOrFile, 'utf8'));
+  } catch (cause) {
+    throw invalid(`Recipe file "${nameOrFile}" is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+  const plain = requireRecord(parsed);
+  delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
+  const directory = dirname(resolve(nameOrFile));
+  anchorModules(plain, directory);
+  anchorModel(plain, directory);
+  return plain;
 }
 
 /** Paths of reward modules become absolute, since a run is trained, replayed and scored from other directories. */
@@ -88,7 +96,7 @@ function anchorModules(plain: PlainObject, directory: string): void {
   }
 }
 
-/** So does the path of the model. */
+/** The path of the model becomes absolute, for the same reason. */
 function anchorModel({ policy }: PlainObject, directory: string): void {
   if (isRecord(policy) && typeof policy.model === 'string' && policy.model !== '') {
     policy.model = resolve(directory, policy.model);
@@ -98,10 +106,7 @@ function anchorModel({ policy }: PlainObject, directory: string): void {
 function assign(target: PlainObject, assignment: string): void {
   const equals = assignment.indexOf('=');
   if (equals < 1) {
-    throw new ConfigError(
-      'RECIPE_INVALID',
-      `--set: got "${assignment}", must be key=value, as in optimizer.learningRate=0.001`,
-    );
+    throw invalid(`--set: got "${assignment}", must be key=value, as in optimizer.learningRate=0.001`);
   }
   const path = assignment.slice(0, equals).split('.');
   const text = assignment.slice(equals + 1);
@@ -115,25 +120,39 @@ function assign(target: PlainObject, assignment: string): void {
   let node: unknown = target;
   for (const key of path) node = isRecord(node) ? node[key] : undefined;
   if (!isRecord(node) || !(last in node)) {
-    const known = isRecord(node) ? `; known here: ${Object.keys(node).join(', ')}` : '';
-    throw new ConfigError(
-      'RECIPE_INVALID',
-      `--set ${assignment}: the recipe has no field "${[...path, last].join('.')}"${known}`,
-    );
+    const known = isRecord(node) ? `; the fields here are ${Object.keys(node).join(', ')}` : '';
+    throw invalid(`--set ${assignment}: unknown field "${[...path, last].join('.')}"${known}`);
   }
   node[last] = value;
+}
+
+function requireRecord(value: unknown): PlainObject {
+  if (isRecord(value)) return value;
+  throw invalid(`Invalid recipe: got ${JSON.stringify(value)}, must be an object`);
+}
+
+function invalid(message: string, options?: ErrorOptions): ConfigError {
+  return new ConfigError('RECIPE_INVALID', message, options);
 }
 
 function isRecord(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function describe(error: ValidationError, prefix: string): string[] {
-  const path = prefix ? `${prefix}.${error.property}` : error.property;
-  const own = Object.values(error.constraints ?? {}).map(
-    (rule) => `${path}: got ${JSON.stringify(error.value)}, ${rule}`,
+/** Problems of one field and of the fields in it. */
+function describe(
+  { property, value, constraints = {}, children = [] }: ValidationError,
+  prefix: string,
+): string[] {
+  const path = prefix + property;
+  const rules = Object.entries(constraints);
+  if ('whitelistValidation' in constraints) return [`unknown field "${path}"`];
+  if (value === undefined && rules.length > 0) return [`"${path}" is required`];
+  // The rules of class-validator begin with the name of the field, which the path says already.
+  const own = rules.map(
+    ([, rule]) => `${path}: got ${JSON.stringify(value)}, ${rule.replace(`${property} `, '')}`,
   );
-  return [...own, ...(error.children ?? []).flatMap((child) => describe(child, path))];
+  return [...own, ...children.flatMap((child) => describe(child, `${path}.`))];
 }
 
 /** Rules that need more than one field. */
@@ -147,12 +166,14 @@ function crossFieldProblems(recipe: Recipe): string[] {
     );
   }
   if (evaluation.everyUpdates > 0 && evaluation.numValidationEpisodes === 0) {
-    problems.push('evaluation.numValidationEpisodes: got 0, must be positive when everyUpdates is');
+    problems.push(
+      'evaluation.numValidationEpisodes: got 0, must be positive where evaluation.everyUpdates is',
+    );
   }
   return problems;
 }
 
-/** The components must exist, differ in name, and take these options. Files are read when they are loaded, not here. */
+/** Checks that the components exist, differ in name, and take their options. Modules are checked when they are loaded. */
 function rewardProblems({ reward }: Recipe): string[] {
   try {
     for (const { reward: name, module } of reward.components) {

@@ -15,7 +15,7 @@ const PAYOUT_NAMES: readonly string[] = ['payout'];
 
 /**
  * Two named arms, one choice (RAGEN, arXiv:2504.20073). The low arm always pays 0.1; the high arm pays 1 in a
- * quarter of the cases and else nothing, 0.25 on average. Which arm is which can be told by its name alone, and
+ * quarter of the cases and else nothing, 0.25 on average. The name of an arm tells which one it is, and
  * success is to have chosen the high one, even when it paid nothing.
  */
 export class Bandit implements Environment {

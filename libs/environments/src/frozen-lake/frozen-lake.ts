@@ -17,7 +17,7 @@ const NO_VALUES: readonly number[] = [];
 /**
  * A lake that is not slippery: walk from start to goal in at most ten moves without falling into a hole.
  *
- * Reward 1 at the goal, −0.1 for an action that is none (the turn is lost), 0 otherwise. Goal and holes end the
+ * Reward 1 at the goal, −0.1 for an invalid action (the turn is lost), 0 otherwise. Goal and holes end the
  * episode (`terminated`); the tenth move cuts it (`truncated`). Success = the goal was reached.
  */
 export class FrozenLake implements Environment {
@@ -35,7 +35,7 @@ export class FrozenLake implements Environment {
     this.numSteps = 0;
     this.over = false;
     this.lakeText = `${describeLake(map)} `;
-    // The start is history, not state: two lakes that differ in it alone share their anchors.
+    // The start is history, not state: lakes that differ only in it share their anchors.
     this.anchorPrefix = `${formatLakeMap(map).join('/').replace('S', '_')}@`;
     return this.observe();
   }
@@ -78,7 +78,7 @@ export class FrozenLake implements Environment {
     return this.lakeMap;
   }
 
-  /** The cell where the player stands. */
+  /** The player's cell. */
   get position(): number {
     return this.cell;
   }

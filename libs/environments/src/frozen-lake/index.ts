@@ -22,7 +22,7 @@ const shared = {
   agents: [randomAgent(MOVES), randomVocabularyAgent(LAKE_WORDS), lakeGreedy, lakeGreedyAvoid, lakeExpert],
 } satisfies Partial<EnvironmentSpec>;
 
-/** A random solvable lake a task; whether a map is for training or held out depends on its content alone. */
+/** A random solvable lake a task; whether a map is for training or held out depends only on its content. */
 export const frozenLake = defineEnvironment({
   ...shared,
   name: 'frozen-lake',

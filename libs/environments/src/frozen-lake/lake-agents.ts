@@ -22,7 +22,7 @@ export const lakeExpert: ScriptedAgent = {
   },
 };
 
-/** Walks toward the goal, whatever lies between: a random one of the moves that come nearer. */
+/** Walks toward the goal regardless of holes: a random one of the moves that come nearer. */
 export const lakeGreedy: ScriptedAgent = {
   name: 'greedy',
   act(environment, _observation, random) {
@@ -30,7 +30,7 @@ export const lakeGreedy: ScriptedAgent = {
   },
 };
 
-/** The same with a look one cell ahead: of the moves that come nearer it takes one that is no hole, if there is one. */
+/** Walks toward the goal as `greedy`, but avoids a hole one cell ahead if another move comes nearer, too. */
 export const lakeGreedyAvoid: ScriptedAgent = {
   name: 'greedy-avoid',
   act(environment, _observation, random) {

@@ -54,7 +54,7 @@ export function distancesToGoal(map: LakeMap): Uint8Array {
   const queue = [map.goal];
   for (const cell of queue) {
     for (let move = 0; move < MOVES.length; move++) {
-      // On a grid with clamped edges, whoever is next to a cell can step into it.
+      // On a grid with clamped edges every neighbouring cell can be entered.
       const before = neighbour(cell, move);
       if (map.holes[before] === 0 && distances[before] === UNREACHABLE) {
         distances[before] = distances[cell] + 1;

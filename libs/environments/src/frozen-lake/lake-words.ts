@@ -3,7 +3,7 @@ import { MOVES, NUM_CELLS, SIDE, type LakeMap } from './lake-map.js';
 /**
  * The lake in words. A cell is called by column letter and row number (`a1` top left), and every fact is one
  * word: `goal_d4 hole_a3 hole_c1 you_b2`. So a word-level model reads 3–9 tokens instead of a drawn grid,
- * needs no arithmetic on token positions, and the last word before its action is where the player stands.
+ * needs no arithmetic on token positions, and the last word before the action is the player's cell.
  */
 function cellWords(role: string): string[] {
   return Array.from(
@@ -28,7 +28,7 @@ export function describeLake(map: LakeMap): string {
   return text;
 }
 
-/** The word for where the player stands. */
+/** Word for the player's cell. */
 export function describePlayer(cell: number): string {
   return PLAYER_WORDS[cell];
 }

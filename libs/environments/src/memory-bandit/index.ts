@@ -4,7 +4,7 @@ import { defineEnvironment } from '../registry.js';
 import { memoryBanditExpert, winStayLoseShift } from './memory-bandit-agents.js';
 import { MEMORY_BANDIT_WORDS, MemoryBandit, NUM_PULLS, PULL_ARMS } from './memory-bandit.js';
 
-/** There are two tasks only (which arm is better); held-out episodes differ from training in luck alone. */
+/** There are two tasks only (which arm is better); held-out episodes differ from training only in luck. */
 export const memoryBandit = defineEnvironment({
   name: 'memory-bandit',
   description: 'Two arms, eight pulls: find the better arm by pulling, and remember it',

@@ -2,7 +2,7 @@ import type { Environment, Observation, ScriptedAgent } from '../environment.js'
 import { pick } from '../random/pick.js';
 import { PULL_ARMS, type PullArm } from './memory-bandit.js';
 
-/** What an agent remembers of a running episode. */
+/** An agent's memory of a running episode. */
 interface Memory {
   arm: PullArm;
   /** How many pulls spoke for `alpha` minus how many spoke for `beta`. */
@@ -42,7 +42,7 @@ export const winStayLoseShift = rememberingAgent('win-stay-lose-shift', ({ arm }
 
 /**
  * The optimum. The arms are complementary, so each pull, of whichever arm, shifts the log odds by the same
- * ±log 9: knowledge does not depend on what is pulled, and the likelier arm is always the best pull.
+ * ±log 9: knowledge does not depend on the arm that is pulled, and the likelier arm is always the best pull.
  */
 export const memoryBanditExpert = rememberingAgent('expert', ({ evidenceForAlpha }) => {
   if (evidenceForAlpha === 0) return null;

@@ -23,7 +23,7 @@ const EMPTY_VALUES: readonly number[] = [0];
 
 /**
  * Two arms, eight pulls; one arm pays in 90 % of its pulls, the other in 10 %, and which is which is drawn per
- * episode. Observations tell only what the last pull did, so the agent has to remember.
+ * episode. Observations tell only the outcome of the last pull, so the agent has to remember.
  *
  * Every pull that pays is worth 1/8: the return of an episode is the share of pulls that paid. Success is a
  * random lottery incentive: one pull, drawn by the seed, is the one that counts, and success is that it paid. So
@@ -79,7 +79,7 @@ export class MemoryBandit implements Environment {
   }
 }
 
-/** No anchor: the state that matters is hidden, so no two steps can be said to stand in the same one. */
+/** Has no anchor: the relevant state is hidden, so no two steps are known to share it. */
 function observe(text: string): Observation {
   return { text, anchor: null, legalActions: PULL_ARMS };
 }

@@ -14,7 +14,7 @@ const NONE: ParsedAction = { parsedAction: null, actionValid: false };
 export type OneWordParser = (text: string) => ParsedAction;
 
 /**
- * Builds a parser that accepts exactly one of `actions`, in any case, with whitespace around it, alone or
+ * Builds a parser that accepts exactly one of `actions`, in any case, with whitespace around it, by itself or
  * after `Action:` in a ReAct reply. Anything else (several words, an unknown word, nothing) is invalid with
  * `parsedAction` null.
  */

@@ -10,20 +10,16 @@ describe('parseReAct', () => {
     });
   });
 
-  it('takes what stands before the action as the thought when it has no label', () => {
+  it('takes the text before the action as the thought when it has no label', () => {
     expect(parseReAct('it is near. Action: wait').thought).toBe('it is near.');
   });
 
-  it('ends the action at its line, or takes the rest when asked', () => {
-    const text = 'Action: craft 1 stick\nObservation: made up';
-    expect(parseReAct(text).action).toBe('craft 1 stick');
-    expect(parseReAct(text, { extent: 'rest' }).action).toBe('craft 1 stick\nObservation: made up');
+  it('ends the action at the end of its line', () => {
+    expect(parseReAct('Action: craft 1 stick\nObservation: made up').action).toBe('craft 1 stick');
   });
 
-  it('calls several actions invalid, or takes the last when asked', () => {
-    const text = 'Action: wait\nAction: go';
-    expect(parseReAct(text)).toMatchObject({ action: '', actionValid: false });
-    expect(parseReAct(text, { severalActions: 'last' })).toMatchObject({ action: 'go', actionValid: true });
+  it('calls several actions invalid', () => {
+    expect(parseReAct('Action: wait\nAction: go')).toMatchObject({ action: '', actionValid: false });
   });
 
   it.each(['', 'just talk', 'Action:', 'Action:   \n', 'action: lower case label'])(

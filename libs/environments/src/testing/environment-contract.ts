@@ -2,12 +2,12 @@ import type { Split } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import type { Environment, EnvironmentSpec, ResetOptions } from '../environment.js';
 import { Pcg32 } from '../random/pcg32.js';
-import { agentOf, playEpisode, type PlayedEpisode } from './play.js';
+import { agentOf, playEpisode, type Playthrough } from './play.js';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 const NUM_EPISODES = 500;
 
-/** What every environment must keep; run it in the spec of each one. */
+/** Contract of every environment; run it in the spec of each one. */
 export function describeEnvironmentContract(spec: EnvironmentSpec): void {
   describe(`${spec.name} keeps the contract of an environment`, () => {
     it('gives equal episodes for equal tasks, seeds, members and actions, also on a reused instance', async () => {
@@ -17,7 +17,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
         const again = spec.sampleTask({ split: 'train', index, seed: 3 });
         expect(again).toEqual(sampled);
         const member = index % 4;
-        const play = (environment = spec.create()): Promise<PlayedEpisode> =>
+        const play = (environment = spec.create()): Promise<Playthrough> =>
           playRandom(spec, { environment, ...sampled, member, agentSeed: index });
         expect(await play(used)).toEqual(await play());
       }
@@ -129,7 +129,7 @@ interface RandomPlay extends ResetOptions {
 function playRandom(
   spec: EnvironmentSpec,
   { environment, agentSeed, ...reset }: RandomPlay,
-): Promise<PlayedEpisode> {
+): Promise<Playthrough> {
   const random = new Pcg32(agentSeed);
   return playEpisode(environment, {
     ...reset,

@@ -8,7 +8,7 @@ import type {
 } from '../environment.js';
 
 /** An episode as it was played: the observation before each action, and what the action led to. */
-export interface PlayedEpisode {
+export interface Playthrough {
   readonly first: Observation;
   readonly actions: readonly string[];
   readonly results: readonly StepResult[];
@@ -22,7 +22,7 @@ export async function playEpisode(
     readonly agent: ScriptedAgent;
     readonly random: () => number;
   },
-): Promise<PlayedEpisode> {
+): Promise<Playthrough> {
   const first = await environment.reset(options);
   const actions: string[] = [];
   const results: StepResult[] = [];

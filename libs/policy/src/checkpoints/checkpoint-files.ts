@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
 import { SafetensorsFile } from './safetensors-file.js';
+
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Names the content of a file. */
 export interface FileRef {
@@ -15,27 +17,27 @@ export interface FileRef {
 const SUFFIX = '.safetensors';
 const PARTIAL_SUFFIX = '.partial';
 
-/** Read at once when a file is verified. */
+/** Bytes that are read at once when a file is verified. */
 const PIECE_BYTES = 4 * 2 ** 20;
 
 /** Pieces smaller than this are written together. */
 const GATHERED_BYTES = 2 ** 20;
 
-/** What a writer that died has left is removed once it is this old. */
+/** Age at which the unfinished file of a writer that died is removed. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
  * Immutable files in one directory, named by the SHA-256 of their content. Several processes may write and read.
- * A file is complete or absent: it is written aside, synced, and renamed, and its directory is synced.
+ * A file is complete or absent: it is written under a temporary name, synced and renamed, and its directory is synced.
  */
 export class CheckpointFiles {
   constructor(private readonly directory: string) {}
 
   /**
-   * Resolves when the content is durable. It may come in pieces: no more than one of them is held, or of small ones 1 MiB. Writing
-   * what is there already changes nothing that a reader sees; a corrupt file is replaced.
+   * Resolves when the content is durable. Content in pieces is held one piece at a time, or 1 MiB of small pieces. Writing
+   * a file that exists changes nothing for its readers; a corrupt file is replaced.
    *
-   * @throws PolicyError `CHECKPOINT_NOT_WRITTEN`, retriable, when the disk refuses, and what the pieces' source throws; nothing is left behind then
+   * @throws PolicyError `CHECKPOINT_NOT_WRITTEN`, retriable, when the disk refuses, and as the source of the pieces does; the unfinished file is removed
    */
   async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
     const partial = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
@@ -60,7 +62,7 @@ export class CheckpointFiles {
   }
 
   /**
-   * The content, verified and whole in memory.
+   * Reads the whole content into memory and verifies it.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
@@ -74,7 +76,7 @@ export class CheckpointFiles {
   }
 
   /**
-   * Reads the content in pieces.
+   * Verifies the content, reading it in pieces.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
@@ -94,7 +96,7 @@ export class CheckpointFiles {
   }
 
   /**
-   * The file, verified as a whole, with tensors to read one at a time; whoever asks closes it.
+   * Verifies a file and opens it to read its tensors one at a time; the caller closes it.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `INVALID_FILE`
    */
@@ -103,12 +105,12 @@ export class CheckpointFiles {
     return SafetensorsFile.open(this.pathOf(ref.sha256));
   }
 
-  /** Removing what is not there is no error. */
+  /** Removes a file; one that does not exist is no error. */
   async remove(sha256: string): Promise<void> {
     await rm(this.pathOf(sha256), { force: true });
   }
 
-  /** All complete files, by hash; sizes as they are on disk, contents not verified. */
+  /** Lists all complete files by hash, with their sizes on disk; contents are not verified. */
   async list(): Promise<FileRef[]> {
     const names = (await this.names()).filter((name) => name.endsWith(SUFFIX)).sort();
     return Promise.all(
@@ -142,30 +144,22 @@ export class CheckpointFiles {
   }
 }
 
-async function writeSynced(
-  path: string,
-  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<FileRef> {
+async function writeSynced(path: string, pieces: Pieces): Promise<FileRef> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  const file = await open(path, 'wx');
-  try {
+  async function* hashed(): AsyncGenerator<Uint8Array> {
     for await (const piece of gathered(pieces)) {
       hash.update(piece);
-      await file.writeFile(piece);
       sizeBytes += piece.length;
+      yield piece;
     }
-    await file.sync();
-  } finally {
-    await file.close();
   }
+  await writeFile(path, hashed(), { flag: 'wx', flush: true });
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-/** Small neighbours as one piece: the tensors of a small model are many, and each write has its price. */
-async function* gathered(
-  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
+/** Joins small neighbours into one piece, because a small model has many tensors and each write takes time. */
+async function* gathered(pieces: Pieces): AsyncGenerator<Uint8Array> {
   const small = Buffer.allocUnsafe(GATHERED_BYTES);
   let length = 0;
   for await (const piece of pieces) {
@@ -194,7 +188,7 @@ async function syncDirectory(path: string): Promise<void> {
 function refuseMissing({ sha256 }: FileRef): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
     if (cause.code !== 'ENOENT') throw cause;
-    throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${sha256} is not there`, { cause });
+    throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${sha256} does not exist`, { cause });
   };
 }
 

@@ -1,4 +1,4 @@
-/** Bytes of one element of each type a safetensors file can hold. */
+/** Bytes of one element of each type of a safetensors file. */
 export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   BOOL: 1,
   U8: 1,
@@ -17,7 +17,7 @@ export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   F64: 8,
 };
 
-/** Types whose elements become float32 here. */
+/** Types that can be read as float32. */
 export const READABLE_TYPES = ['F32', 'F16', 'BF16'] as const;
 
 export type ReadableType = (typeof READABLE_TYPES)[number];
@@ -31,7 +31,7 @@ export function bytesOf(values: Float32Array | Uint16Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Writes the elements that fill `bytes` into `values`, as float32; `bytes` may lie anywhere in memory. */
+/** Decodes all elements of `bytes`, which need not be aligned, into `values`. */
 export function decodeElements(type: ReadableType, bytes: Uint8Array, values: Float32Array): void {
   if (type === 'F32') {
     new Uint8Array(values.buffer, values.byteOffset, values.byteLength).set(bytes);
@@ -59,7 +59,7 @@ export function toBfloat16(values: Float32Array): Uint16Array {
   return halves;
 }
 
-/** Where the first NaN or infinity stands; −1 where all values are finite. */
+/** Finds the first NaN or infinity; −1 if all values are finite. */
 export function firstNotFinite(values: Float32Array): number {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   for (let i = 0; i < bits.length; i++) if ((bits[i] & 0x7f800000) === 0x7f800000) return i;
@@ -68,7 +68,7 @@ export function firstNotFinite(values: Float32Array): number {
 
 let float16Table: Float32Array | null = null;
 
-/** The value of each of the 2¹⁶ patterns. */
+/** The values of all 2¹⁶ bit patterns. */
 function float16Values(): Float32Array {
   float16Table ??= Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
     const sign = bits & 0x8000 ? -1 : 1;

@@ -2,8 +2,12 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { PolicyError } from '../policy-error.js';
 import { decodeElements, ELEMENT_BYTES } from './element-types.js';
-import { requireReadable } from './safetensors.js';
-import { parseSafetensorsHeader, PREFIX_BYTES, readHeaderLength } from './safetensors-header.js';
+import {
+  parseSafetensorsHeader,
+  PREFIX_BYTES,
+  readHeaderLength,
+  requireReadable,
+} from './safetensors-header.js';
 import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
 import type { TensorSource } from './tensor-source.js';
 
@@ -13,7 +17,7 @@ const CHUNK_BYTES = 16 * 2 ** 20;
 /** Bytes at each end of the data that `sample` reads. */
 const SAMPLE_BYTES = 2 ** 20;
 
-/** A safetensors file on disk, of which tensors are read one at a time: it is never in memory as a whole. */
+/** A safetensors file on disk whose tensors are read one at a time, so the file is never in memory as a whole. */
 export class SafetensorsFile implements TensorSource {
   private constructor(
     readonly path: string,
@@ -25,12 +29,12 @@ export class SafetensorsFile implements TensorSource {
   /**
    * Reads and checks the header.
    *
-   * @throws PolicyError `FILE_MISSING` when the file is not there, `INVALID_FILE` when it breaks the format
+   * @throws PolicyError `FILE_MISSING` when the file does not exist, `INVALID_FILE` when it breaks the format
    */
   static async open(path: string): Promise<SafetensorsFile> {
     const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;
-      throw new PolicyError('FILE_MISSING', `${path} is not there`, { cause });
+      throw new PolicyError('FILE_MISSING', `${path} does not exist`, { cause });
     });
     try {
       const { size } = await file.stat();
@@ -72,7 +76,7 @@ export class SafetensorsFile implements TensorSource {
     requireReadable(entry, name, this.path);
   }
 
-  /** The header, and the first and the last bytes of the data: what tells this file from others of the same shape. */
+  /** Reads the header and the first and last bytes of the data, which tell this file from others of the same shape. */
   async sample(): Promise<Uint8Array[]> {
     const { size } = await this.file.stat();
     const head = Math.min(size, this.dataStart + SAMPLE_BYTES);
@@ -105,7 +109,7 @@ async function readFully(file: FileHandle, path: string, position: number, bytes
     if (bytesRead === 0) {
       throw new PolicyError(
         'INVALID_FILE',
-        `${path} ends at byte ${position + offset}; it should go on to ${position + bytes.length}`,
+        `${path} ends at byte ${position + offset}; it should reach byte ${position + bytes.length}`,
       );
     }
     offset += bytesRead;

@@ -1,6 +1,7 @@
 import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
-import { ELEMENT_BYTES } from './element-types.js';
+import { ELEMENT_BYTES, isReadableType, READABLE_TYPES } from './element-types.js';
+import type { ReadableType } from './element-types.js';
 
 /** Bytes of the length field before the header. */
 export const PREFIX_BYTES = 8;
@@ -11,10 +12,10 @@ const ALIGNMENT = 8;
 /** Longest header the format allows. */
 const MAX_HEADER_BYTES = 100_000_000;
 
-/** Free text entries of a file. */
+/** Text entries of a file. */
 export type SafetensorsMetadata = Readonly<Record<string, string>>;
 
-/** Where a tensor lies. */
+/** The place of a tensor in the file. */
 export interface TensorEntry {
   /** `F32`, `BF16` … */
   readonly type: string;
@@ -30,7 +31,7 @@ export interface SafetensorsHeader {
   readonly metadata: SafetensorsMetadata;
 }
 
-/** The length field and the header of a file whose tensors follow in the order of the map. */
+/** Encodes the length field and the header of a file whose tensors follow in the given order. */
 export function encodeSafetensorsHeader(
   tensors: Iterable<readonly [string, { readonly type: 'F32' | 'BF16'; readonly shape: readonly number[] }]>,
   metadata: SafetensorsMetadata,
@@ -51,14 +52,14 @@ export function encodeSafetensorsHeader(
 }
 
 /**
- * The length of the header, from the first bytes of a file of that size.
- * Throws `PolicyError` (`INVALID_FILE`) when the file can't hold a header of that length.
+ * Reads the length of the header from the first bytes of a file.
  *
- * @param file what messages call it
+ * @param file the file's name in messages
+ * @throws PolicyError `INVALID_FILE` when the file is too short for a header of that length
  */
 export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: string): number {
   if (fileBytes < PREFIX_BYTES || prefix.length < PREFIX_BYTES)
-    refuse(file, `it has ${fileBytes} bytes; the header's length alone takes ${PREFIX_BYTES}`);
+    refuse(file, `it has ${fileBytes} bytes; the length of the header takes ${PREFIX_BYTES}`);
   const length = Number(new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true));
   if (length > Math.min(MAX_HEADER_BYTES, fileBytes - PREFIX_BYTES)) {
     refuse(
@@ -70,10 +71,10 @@ export function readHeaderLength(prefix: Uint8Array, fileBytes: number, file: st
 }
 
 /**
- * Reads a header and holds it to the size of the data: tensors follow one another without gap or overlap, each as large
- * as its type and shape say.
+ * Parses a header and checks it against the size of the data: tensors follow one another without gap or overlap, and each
+ * has the size of its type and shape.
  *
- * @throws PolicyError `INVALID_FILE` naming the tensor, what was found and what must be
+ * @throws PolicyError `INVALID_FILE` with the tensor, what was found and what is required
  */
 export function parseSafetensorsHeader(json: Uint8Array, dataBytes: number, file: string): SafetensorsHeader {
   const { __metadata__: metadata = {}, ...rest } = parseJson(json, file);
@@ -90,6 +91,15 @@ export function parseSafetensorsHeader(json: Uint8Array, dataBytes: number, file
   }
   if (end !== dataBytes) refuse(file, `it has ${dataBytes} bytes of data, of which tensors use ${end}`);
   return { entries: new Map(entries), metadata: metadata as SafetensorsMetadata };
+}
+
+/** @throws PolicyError `INVALID_FILE` unless the tensor can be read as float32 */
+export function requireReadable({ type }: TensorEntry, tensor: string, file: string): ReadableType {
+  if (isReadableType(type)) return type;
+  throw new PolicyError(
+    'INVALID_FILE',
+    `${file}: tensor ${tensor} is of type ${type}; ${READABLE_TYPES.join(', ').replace(', BF16', ' and BF16')} can be read`,
+  );
 }
 
 function parseJson(json: Uint8Array, file: string): Record<string, unknown> {

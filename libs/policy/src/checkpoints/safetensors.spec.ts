@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
+import { decodeSafetensors, encodeSafetensors } from '../testing/safetensors.js';
 
 interface SafetensorsGolden {
   readonly files: Record<'float32' | 'float16' | 'bfloat16' | 'int64', string>;

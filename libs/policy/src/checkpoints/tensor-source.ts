@@ -14,25 +14,12 @@ export interface TensorSource {
   pathOf(name: string): string;
 }
 
-/** Under which name a part of a parameter lies in the source. */
-export type NameInSource = (name: string) => string;
+/** The name in the source of a parameter's part. */
+type NameInSource = (name: string) => string;
 
 const asItIs: NameInSource = (name) => name;
 
-/** Names and shapes of the parameters' parts, as float32, in the order of `splitParameter`: a header's entries. */
-export function tensorEntries(
-  specs: readonly ParameterSpec[],
-  prefix = '',
-): [string, { readonly type: 'F32'; readonly shape: readonly number[] }][] {
-  return specs.flatMap((spec) =>
-    spec.parts.map((part): [string, { type: 'F32'; shape: readonly number[] }] => [
-      prefix + part.name,
-      { type: 'F32', shape: partShape(spec, part) },
-    ]),
-  );
-}
-
-/** Throws what `requireTensor` throws, unless every part of the parameters is there. */
+/** @throws PolicyError as `requireTensor` does, unless the source has every part of the parameters */
 export function requireParameters(
   source: TensorSource,
   specs: readonly ParameterSpec[],
@@ -44,9 +31,9 @@ export function requireParameters(
 }
 
 /**
- * The values of one device parameter, joined from its parts, which were required before.
+ * Reads one device parameter, joined from its parts; call `requireParameters` first.
  *
- * @throws PolicyError `NOT_FINITE` naming file, tensor and element
+ * @throws PolicyError `NOT_FINITE` with file, tensor and element
  */
 export async function readParameter(
   source: TensorSource,
@@ -59,15 +46,19 @@ export async function readParameter(
     const name = nameOf(part.name);
     const rows = data.subarray(offset, offset + numElements(partShape(spec, part)));
     await source.read(name, rows);
-    const bad = firstNotFinite(rows);
-    if (bad >= 0) {
-      throw new PolicyError(
-        'NOT_FINITE',
-        `${source.pathOf(name)}: tensor ${name} has ${rows[bad]} at element ${bad}; weights must be finite`,
-      );
-    }
+    requireFiniteWeights(rows, name, source.pathOf(name));
     if (part.pairedHeadDim !== undefined) rows.set(reorderRows(rows, part, 'join'));
     offset += rows.length;
   }
   return data;
+}
+
+/** @throws PolicyError `NOT_FINITE` with file, tensor and element */
+export function requireFiniteWeights(values: Float32Array, name: string, path: string): void {
+  const bad = firstNotFinite(values);
+  if (bad < 0) return;
+  throw new PolicyError(
+    'NOT_FINITE',
+    `${path}: tensor ${name} has ${values[bad]} at element ${bad}; weights must be finite`,
+  );
 }

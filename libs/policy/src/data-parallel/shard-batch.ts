@@ -3,15 +3,15 @@ import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js'
 /** A run of whole sequences of a batch. */
 export interface Shard {
   readonly batch: TrainingBatch;
-  /** Where its tokens lie in the whole batch. */
+  /** The range of its tokens in the whole batch. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Cuts a batch into at most `numShards` runs of whole sequences with about as many tokens each; fewer where there are
+ * Cuts a batch into at most `numShards` runs of whole sequences with about the same number of tokens; fewer if there are
  * fewer sequences. Sequences keep their order and their loss weights, so the shards' losses and gradients add up to the
- * whole batch's. The cut depends on the batch and the number alone.
+ * whole batch's. The cut depends only on the batch and the number.
  */
 export function shardBatch(batch: TrainingBatch, numShards: number): Shard[] {
   const { sequenceOffsets } = batch;

@@ -7,7 +7,7 @@ import type { ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimize
 import { shardBatch } from './shard-batch.js';
 import { readTrainedWeights } from './trained-weights.js';
 
-/** What computes one optimizer step: `PolicyOptimizer`, or several of them on a share of the batch each. */
+/** Makes optimizer steps: a `PolicyOptimizer`, or several of them, each on a share of the batch. */
 export interface GradientStep {
   accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms>;
   apply(options: ApplyOptions): Promise<{ gradientNorm: number }>;
@@ -23,27 +23,27 @@ export interface ShardJob {
 
 export interface ShardGradient {
   readonly terms: LossTerms;
-  /** `PolicyOptimizer.takeGradients` of the shard alone. */
+  /** `PolicyOptimizer.takeGradients` of this shard only. */
   readonly gradients: readonly Float32Array[];
 }
 
 /**
- * Replicas of the model elsewhere: in other processes, on other devices.
+ * Computes gradients on replicas of the model: in other processes, on other devices.
  *
- * An implementer keeps nothing between calls: each brings the weights that gradients are taken at. It answers with one
- * gradient a job, in the order of the jobs, the same bits as `PolicyOptimizer` gives for that shard here; it rejects
- * when it can't, and then the step is not made.
+ * An implementer keeps nothing between calls: each call brings the weights. It returns one gradient for each job, in the
+ * order of the jobs, with the same bits as `PolicyOptimizer` of this process; if it rejects, the step is not made.
  */
 export interface GradientWorkers {
   compute(weights: readonly Float32Array[], jobs: readonly ShardJob[]): Promise<readonly ShardGradient[]>;
 }
 
 /**
- * Data parallel steps: the batch is cut into `numShards` (`shardBatch`), each shard's gradient g_k is computed on its own, and
- * AdamW steps once with g_0 + g_1 + … in this order. Loss weights are those of the whole batch, so the sum is its gradient.
+ * Makes data-parallel steps: the batch is cut into `numShards` (`shardBatch`), each shard's gradient g_k is computed
+ * separately, and AdamW steps once with g_0 + g_1 + … in this order. Loss weights are those of the whole batch, so the sum
+ * is its gradient.
  *
- * Shard 0 is computed here, the others by the workers, or without any here too, one after the other: that gives the same
- * bits, so an update that several processes made is replayed in one.
+ * Shard 0 is computed in this process, the others by the workers, or without workers here one after the other. Both give the
+ * same bits, so an update of several processes can be replayed in one.
  */
 export class ShardedOptimizer implements GradientStep {
   constructor(
@@ -52,7 +52,7 @@ export class ShardedOptimizer implements GradientStep {
     private readonly parallel: { readonly numShards: number; readonly workers: GradientWorkers | null },
   ) {}
 
-  /** As `PolicyOptimizer.accumulate`; rejects too with what the workers reject with, and then nothing is accumulated. */
+  /** As `PolicyOptimizer.accumulate`; if the workers reject, it rejects with their error and nothing is accumulated. */
   async accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms> {
     const selected = await this.optimizer.selectTokens(batch, options);
     const [own, ...others] = shardBatch(batch, this.parallel.numShards).map((shard) => ({

@@ -3,7 +3,7 @@ import { numElements } from '../model/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 
-/** What an optimizer changes of a model, a vector a parameter, in an order that equal models share. */
+/** Reads `Transformer.trainableSpecs` of a model: one vector for each parameter, in the same order for equal models. */
 export async function readTrainedWeights(model: Transformer): Promise<Float32Array[]> {
   const vectors: Float32Array[] = [];
   for (const { key } of model.trainableSpecs) {
@@ -13,9 +13,9 @@ export async function readTrainedWeights(model: Transformer): Promise<Float32Arr
 }
 
 /**
- * Puts weights that `readTrainedWeights` gave onto an equal model; the vectors belong to the device from then on.
+ * Replaces the weights of a model with those from `readTrainedWeights` of an equal one, and takes ownership of the vectors.
  *
- * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, when they are of another model
+ * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, when they have other sizes
  */
 export function assignTrainedWeights(model: Transformer, vectors: readonly Float32Array[]): void {
   const sizes = model.trainableSpecs.map(({ shape }) => numElements(shape));

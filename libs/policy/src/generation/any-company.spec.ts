@@ -18,7 +18,7 @@ await onEachBackend('A single token after a fresh prompt', (backend) => {
       // They start as ones, which hides on which side of a product they are.
       if (/norm/i.test(name)) data.set(data.map(() => 0.5 + random()));
     }
-    model.assignTrainableTensors(parameters);
+    model.parameters.assign(parameters, model.trainableSpecs);
     const contexts = Array.from({ length: NUM_CONTEXTS }, () =>
       Int32Array.from({ length: 2 + Math.floor(20 * random()) }, () =>
         Math.floor(TINY_CONFIG.vocabSize * random()),

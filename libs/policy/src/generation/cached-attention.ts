@@ -8,21 +8,20 @@ import * as tf from '@tensorflow/tfjs-core';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention-weights.js';
 import { rotate } from '../model/rotary.js';
 import type { Transformer } from '../model/transformer.js';
-import { matMul } from '@retrace/compute';
-import { hasNativeOps, nativeOp } from '@retrace/compute';
+import { hasNativeOps, matMul, nativeOp } from '@retrace/compute';
 import type { KeyValueCache } from './key-value-cache.js';
 import type { NewTokens } from './new-tokens.js';
 
-/** Attention over the cache for the tokens of one pass, the same for every layer. */
+/** Attention over the cache for the tokens of one pass; every layer uses the same one. */
 export interface CachedAttention {
   /**
-   * Writes keys and values of the joined projections [N, W] before rotation; the joined heads [N, H·D], or [B, H·D] of the last
-   * token of each row.
+   * Adds keys and values of the joined projections [N, W] (before rotation) to the cache; returns the joined heads [N, H·D],
+   * or [B, H·D] of the last token of each row.
    */
   attend(layer: number, qkv_NW: tf.Tensor, lastOnly: boolean): tf.Tensor;
 }
 
-/** To be used inside the tidy in which it is made. */
+/** Plans the attention of one pass; use the plan inside the same `tf.tidy`. */
 export function cachedAttention(
   model: Transformer,
   cache: KeyValueCache,
@@ -70,7 +69,7 @@ function composed(model: Transformer, cache: KeyValueCache, tokens: NewTokens): 
   };
 }
 
-/** Rows with equally many queries, the shorter ones filled up with their last. */
+/** Rows with the same number of queries; shorter rows repeat their last query. */
 interface QueryGroup {
   readonly slots: Int32Array;
   readonly numQueries: number;
@@ -97,7 +96,7 @@ function attendGroup(
   return joinHeads(tf.reshape(context_BKED, [numRows, numHeads, numQueries, headDim]));
 }
 
-/** Groups of rows whose lengths have the same power of two above them, and where their results are among all of them. */
+/** Groups rows by length, up to the next power of two; `order` finds each token's result among those of all groups. */
 function queryGroups(tokens: NewTokens): {
   readonly groups: readonly QueryGroup[];
   readonly order: tf.Tensor;

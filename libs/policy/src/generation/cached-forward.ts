@@ -8,26 +8,24 @@ import { adapterDeltas, isAdapted } from '../model/adapted-projection.js';
 import { normQueriesAndKeys } from '../model/forward.js';
 import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
-import { lookup } from '@retrace/compute';
-import { RowProducts } from '@retrace/compute';
+import { lookup, RowProducts, swiGlu } from '@retrace/compute';
 import type { RowProductOptions } from '@retrace/compute';
-import { swiGlu } from '@retrace/compute';
 import { cachedAttention } from './cached-attention.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import type { NewTokens } from './new-tokens.js';
 
-/** Logits of what follows the last new token of each row, [B, V]; the cache then holds all of the tokens. */
+/** Computes the logits after the last new token of each row, [B, V], and adds all tokens to the cache. */
 export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: NewTokens): tf.Tensor {
   const { config } = model;
   const products = new RowProducts(config.rmsNormEps);
   const attention = cachedAttention(model, cache, tokens);
-  let x_NH = lookup(tokens.tokenIds, model.matrix(EMBEDDING_KEY));
+  let x_NH = lookup(tokens.tokenIds, model.parameter(EMBEDDING_KEY));
   for (let layer = 0; layer < config.numLayers; layer++) {
     const keys = layerKeys(layer);
     const lastOnly = layer === config.numLayers - 1 && tokens.tokenIds.length > tokens.slots.length;
     const joined = project(model, products, keys.qkvWeight, x_NH, {
-      bias: config.attentionBias ? model.vector(keys.qkvBias) : null,
-      norm: model.vector(keys.inputNorm),
+      bias: config.attentionBias ? model.parameter(keys.qkvBias) : null,
+      norm: model.parameter(keys.inputNorm),
     });
     const context = attention.attend(layer, normQueriesAndKeys(model, layer, joined), lastOnly);
     if (lastOnly) x_NH = tf.gather(x_NH, tf.tensor1d(tokens.lastTokens, 'int32'));
@@ -35,10 +33,10 @@ export function logitsAtLast(model: Transformer, cache: KeyValueCache, tokens: N
     const [gate, up] = gateAndUp(model, products, layer, attended);
     x_NH = project(model, products, keys.downWeight, swiGlu(gate, up), { residual: attended });
   }
-  return products.product(x_NH, model.lmHead, { norm: model.vector(FINAL_NORM_KEY) });
+  return products.product(x_NH, model.lmHead, { norm: model.parameter(FINAL_NORM_KEY) });
 }
 
-/** The product with the projection of that key and its adapters. */
+/** Multiplies rows by a projection and its adapters. */
 function project(
   model: Transformer,
   products: RowProducts,
@@ -46,11 +44,11 @@ function project(
   x_NI: tf.Tensor,
   { norm, ...others }: RowProductOptions,
 ): tf.Tensor {
-  if (!isAdapted(model, key)) return products.product(x_NI, model.matrix(key), { norm, ...others });
+  if (!isAdapted(model, key)) return products.product(x_NI, model.parameter(key), { norm, ...others });
   const rows = norm === undefined ? x_NI : products.normed(x_NI, norm);
   const deltas = adapterDeltas(model, key, rows);
   const delta = deltas.length === 1 ? deltas[0] : tf.concat(deltas, 1);
-  return tf.add(products.product(rows, model.matrix(key), others), delta);
+  return tf.add(products.product(rows, model.parameter(key), others), delta);
 }
 
 function gateAndUp(
@@ -60,9 +58,9 @@ function gateAndUp(
   x_NH: tf.Tensor,
 ): [tf.Tensor, tf.Tensor] {
   const keys = layerKeys(layer);
-  const norm = model.vector(keys.feedForwardNorm);
+  const norm = model.parameter(keys.feedForwardNorm);
   // Rows of a matrix are split without a copy; columns of the product would not be.
-  const [gateWeight, upWeight] = tf.split(model.matrix(keys.gateUpWeight), 2, 0);
+  const [gateWeight, upWeight] = tf.split(model.parameter(keys.gateUpWeight), 2, 0);
   if (!isAdapted(model, keys.gateUpWeight)) {
     return [products.product(x_NH, gateWeight, { norm }), products.product(x_NH, upWeight, { norm })];
   }

@@ -3,48 +3,52 @@ import type { ContextPiece } from './new-tokens.js';
 import type { Slot } from './slot.js';
 import type { LiveTurn } from './turn.js';
 
-/** Tokens of one live turn's context that are computed in one pass. */
-export interface Chunk extends ContextPiece {
+/** A turn that waits for its next token. */
+export interface LiveContext {
+  readonly slot: number;
   readonly context: Slot;
   readonly turn: LiveTurn;
 }
 
+/** Tokens of one live turn's context that are computed in one pass. */
+export interface Chunk extends ContextPiece, LiveContext {}
+
 /** The tokens from `start` on, at most `maxTokens`. */
-export function chunkFrom(
-  slot: number,
-  context: Slot,
-  turn: LiveTurn,
-  { start, maxTokens }: { readonly start: number; readonly maxTokens: number },
-): Chunk {
+export function chunkFrom(live: LiveContext, start: number, maxTokens: number): Chunk {
+  const { context } = live;
   const end = Math.min(context.length, start + maxTokens);
-  return { slot, context, turn, start, tokenIds: context.tokensBetween(start, end) };
+  return { ...live, start, tokenIds: context.tokensBetween(start, end) };
 }
 
 export function endOf({ start, tokenIds }: Chunk): number {
   return start + tokenIds.length;
 }
 
-/** Whether a token can be sampled after it. */
+/** Whether a chunk ends its context, so that a token can be sampled after it. */
 export function reachesEnd(chunk: Chunk): boolean {
   return endOf(chunk) === chunk.context.length;
 }
 
-/** Chunks in their order, as many at once as have at most `maxTokens` together; one that has more is alone. */
-export function splitChunks(chunks: readonly Chunk[], maxTokens: number): Chunk[][] {
-  const groups: Chunk[][] = [];
+/** Splits items in their order into batches of at most `maxTokens` tokens; an item with more gets its own batch. */
+export function splitByTokens<T>(
+  items: readonly T[],
+  numTokensOf: (item: T) => number,
+  maxTokens: number,
+): T[][] {
+  const batches: T[][] = [];
   let numTokens = Infinity;
-  for (const chunk of chunks) {
-    numTokens += chunk.tokenIds.length;
+  for (const item of items) {
+    numTokens += numTokensOf(item);
     if (numTokens > maxTokens) {
-      groups.push([]);
-      numTokens = chunk.tokenIds.length;
+      batches.push([]);
+      numTokens = numTokensOf(item);
     }
-    groups[groups.length - 1].push(chunk);
+    batches[batches.length - 1].push(item);
   }
-  return groups;
+  return batches;
 }
 
-/** A pack of chunks that are whole contexts, each read at its last token. */
+/** Packs chunks that are whole contexts; each is read at its last token. */
 export function freshPack(chunks: readonly Chunk[]): PackLayout {
   const offsets = new Int32Array(chunks.length + 1);
   chunks.forEach(({ tokenIds }, i) => {
@@ -57,19 +61,14 @@ export function freshPack(chunks: readonly Chunk[]): PackLayout {
   return { tokenIds: cellTokens, offsets, readCells: offsets.subarray(1).map((end) => end - 1) };
 }
 
-/** Each different context once, and which of those each chunk is. */
-export function distinctContexts(chunks: readonly Chunk[]): {
-  readonly distinct: readonly Chunk[];
-  readonly indices: readonly number[];
-} {
-  const distinct: Chunk[] = [];
-  const indexByContent = new Map<string, number>();
-  const indices = chunks.map((chunk) => {
+/** Groups chunks with equal tokens; groups and their members keep the order of `chunks`. */
+export function groupEqual(chunks: readonly Chunk[]): [Chunk, ...Chunk[]][] {
+  const groups = new Map<string, [Chunk, ...Chunk[]]>();
+  for (const chunk of chunks) {
     const content = chunk.tokenIds.join(' ');
-    const known = indexByContent.get(content);
-    if (known !== undefined) return known;
-    indexByContent.set(content, distinct.length);
-    return distinct.push(chunk) - 1;
-  });
-  return { distinct, indices };
+    const group = groups.get(content);
+    if (group) group.push(chunk);
+    else groups.set(content, [chunk]);
+  }
+  return [...groups.values()];
 }

@@ -1,17 +1,18 @@
 import { requireTokenIds } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
+import { requireConfig } from '../require-config.js';
 import type { Slot } from './slot.js';
 import type { Decode, TurnRequest } from './turn.js';
 
 export interface GeneratorOptions {
   readonly maxSlots: number;
-  /** Longest context of a slot, sampled tokens included. */
+  /** Longest context of a slot, including sampled tokens. */
   readonly maxTokens: number;
-  /** Most tokens one turn may ask for. */
+  /** Most tokens that one turn may sample. */
   readonly maxNewTokens: number;
-  /** Most tokens of contexts that a step computes with the cache (default 2048): longer prompts take several steps. */
+  /** Most tokens that a step computes with the cache (default 2048); longer prompts take several steps. */
   readonly maxTokensPerStep?: number;
-  /** The text of sampled tokens, for turns with stop strings. */
+  /** Decodes sampled tokens; required for turns with stop strings. */
   readonly decode?: Decode;
 }
 
@@ -28,11 +29,8 @@ export function validateGeneratorOptions(
     ['maxTokensPerStep', maxTokensPerStep, maxSlots, Number.MAX_SAFE_INTEGER],
   ];
   for (const [name, value, least, most] of rules) {
-    if (Number.isInteger(value) && value >= least && value <= most) continue;
-    throw new PolicyError(
-      'INVALID_CONFIG',
-      `generator option ${name} is ${value}; it must be an integer of ${least} … ${most}`,
-    );
+    const holds = Number.isInteger(value) && value >= least && value <= most;
+    requireConfig(holds, `generator option ${name}`, value, `must be an integer of ${least} … ${most}`);
   }
 }
 

@@ -4,8 +4,8 @@ import type { Transformer } from '../model/transformer.js';
 import { linear } from '@retrace/compute';
 import { PolicyError } from '../policy-error.js';
 import { logitsAtLast } from './cached-forward.js';
-import { chunkFrom, distinctContexts, endOf, freshPack, reachesEnd, splitChunks } from './chunk.js';
-import type { Chunk } from './chunk.js';
+import { chunkFrom, endOf, freshPack, groupEqual, reachesEnd, splitByTokens } from './chunk.js';
+import type { Chunk, LiveContext } from './chunk.js';
 import { requireRequest, requireSlot, validateGeneratorOptions } from './generator-options.js';
 import type { GeneratorOptions } from './generator-options.js';
 import { KeyValueCache } from './key-value-cache.js';
@@ -13,14 +13,14 @@ import { newTokens } from './new-tokens.js';
 import { planPasses } from './plan-passes.js';
 import { sampleTokens } from './sampling.js';
 import { Slot } from './slot.js';
-import type { LiveContext } from './plan-passes.js';
 import type { FinishedTurn, LiveTurn, TurnRequest } from './turn.js';
 import { uniformAt } from './uniform.js';
 
-/** Most tokens of one forward pass without a cache; a longer context gets a pass of its own. */
+/** Most tokens of one forward pass without a cache; a longer context gets its own pass. */
 const MAX_FRESH_TOKENS = 8192;
 
-const USUAL_TOKENS_PER_STEP = 2048;
+/** Default of `maxTokensPerStep`. */
+const DEFAULT_TOKENS_PER_STEP = 2048;
 
 /** Sample i is drawn for chunk i from row `rows[i]` of the logits. */
 interface SampleGroup {
@@ -30,11 +30,11 @@ interface SampleGroup {
 }
 
 /**
- * Continuous batching: each `step` advances every live turn by one token, whatever it still has to compute for
- * that: the prompt of a new turn, one token, or a whole context whose cache a weight swap has made worthless. Prompts are computed in
- * chunks of `maxTokensPerStep`, so that long ones don't hold up the others; what contexts begin with in common is computed once.
+ * Generates with continuous batching: each `step` gives every live turn one token, whether that takes the prompt of a new
+ * turn, one token, or a whole context that was cached under other weights. Prompts are computed in chunks of
+ * `maxTokensPerStep`, so long ones don't hold up other turns; a beginning that contexts share is computed once.
  *
- * A turn's tokens depend on its context, its request and the weights, not on which turns run beside it (but for
+ * A turn's tokens depend on its context, its request and the weights, not on the turns beside it (except for
  * rounding). The generator doesn't own the model.
  */
 export class Generator {
@@ -56,12 +56,12 @@ export class Generator {
     this.cache = new KeyValueCache(model.config, options.maxSlots, options.maxTokens);
   }
 
-  /** Turns that were added and have not finished. */
+  /** How many turns were added and have not finished. */
   get numPending(): number {
     return this.live.size;
   }
 
-  /** @throws PolicyError `INVALID_REQUEST`, `INVALID_BATCH` , with the slot as it was */
+  /** @throws PolicyError `INVALID_REQUEST`, `INVALID_BATCH`, with the slot unchanged */
   add(request: TurnRequest): void {
     requireSlot(request.slot, this.slots);
     requireRequest(request, this.slots[request.slot], this.options, this.model.config.vocabSize);
@@ -70,7 +70,7 @@ export class Generator {
   }
 
   /**
-   * Samples one token for every live turn whose prompt is computed; returns the turns that thereby finished. One readback.
+   * Samples one token for every live turn whose prompt is computed, and returns the turns that finished. One readback.
    *
    * @throws PolicyError `NOT_FINITE` when the weights give no distribution
    */
@@ -95,15 +95,15 @@ export class Generator {
   }
 
   /**
-   * Call after the model's weights have changed, between steps. What is cached was computed by the former weights,
-   * so live contexts are computed again from their tokens when they are next needed.
+   * Sets the version of the model's weights; call it between steps, after the weights have changed. The cache belongs to
+   * the previous weights, so live contexts are computed again from their tokens when they are next needed.
    */
   setPolicyVersion(policyVersion: number): void {
     this.policyVersion = policyVersion;
     for (const slot of this.slots) slot.forgetCache();
   }
 
-  /** Empties a slot: its context is dropped, and its turn, if it has one, is never finished. */
+  /** Empties a slot: its context and its turn, if it has one, are dropped. */
   release(slot: number): void {
     requireSlot(slot, this.slots);
     this.slots[slot].clear();
@@ -120,32 +120,23 @@ export class Generator {
     return [...this.computeFresh(fresh), ...this.computeCached(cached)];
   }
 
-  /** Whole contexts, none of which is needed again. */
+  /** Computes whole contexts, none of which is needed again, so the cache is not used. */
   private computeFresh(live: readonly LiveContext[]): SampleGroup[] {
-    const chunks = live.map(({ slot, context, turn }) =>
-      chunkFrom(slot, context, turn, { start: 0, maxTokens: context.length }),
-    );
-    const { distinct, indices } = distinctContexts(chunks);
-    const members = new Map<Chunk, Chunk[]>();
-    chunks.forEach((chunk, i) => {
-      const sharing = members.get(distinct[indices[i]]);
-      if (sharing) sharing.push(chunk);
-      else members.set(distinct[indices[i]], [chunk]);
+    const groups = groupEqual(live.map((member) => chunkFrom(member, 0, member.context.length)));
+    const batches = splitByTokens(groups, ([{ tokenIds }]) => tokenIds.length, MAX_FRESH_TOKENS);
+    return batches.map((batch) => {
+      const pack = toDevice(this.model, freshPack(batch.map(([chunk]) => chunk)));
+      return {
+        chunks: batch.flat(),
+        rows: batch.flatMap((group, row) => group.map(() => row)),
+        logits: linear(hiddenAtReads(this.model, pack), this.model.lmHead, null),
+      };
     });
-    return splitChunks(distinct, MAX_FRESH_TOKENS).map((group) => ({
-      chunks: group.flatMap((chunk) => members.get(chunk) as Chunk[]),
-      rows: group.flatMap((chunk, row) => (members.get(chunk) as Chunk[]).map(() => row)),
-      logits: linear(
-        hiddenAtReads(this.model, toDevice(this.model, freshPack(group))),
-        this.model.lmHead,
-        null,
-      ),
-    }));
   }
 
   private computeCached(live: readonly LiveContext[]): SampleGroup[] {
     if (live.length === 0) return [];
-    const { maxSlots, maxTokensPerStep = Math.max(USUAL_TOKENS_PER_STEP, maxSlots) } = this.options;
+    const { maxSlots, maxTokensPerStep = Math.max(DEFAULT_TOKENS_PER_STEP, maxSlots) } = this.options;
     const { copies, chunks, laterCopies, laterChunks } = planPasses(live, this.slots, maxTokensPerStep);
     this.cache.copyPrefixes(copies);
     const groups = this.pass(chunks);

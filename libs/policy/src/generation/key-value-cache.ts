@@ -7,7 +7,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { hasNativeOps, nativeOp } from '@retrace/compute';
 
-/** The first tokens of one slot's context, which another slot's begins with, too. */
+/** A beginning that the contexts of two slots share, copied from one to the other. */
 export interface PrefixCopy {
   readonly from: number;
   readonly to: number;
@@ -15,8 +15,8 @@ export interface PrefixCopy {
 }
 
 /**
- * One preallocated tensor a layer, [S, 2K, T, D] with the keys' heads before the values'. Allocated when first needed.
- * The fused ops write into it in place, so it is handed to nothing that keeps it.
+ * Holds one tensor for each layer, [S, 2K, T, D] with the keys' heads before the values', allocated when first needed.
+ * The fused ops write into it in place, so nothing else may keep a reference to it.
  */
 export class KeyValueCache {
   private layers: tf.Tensor[] = [];

@@ -4,7 +4,7 @@
  * Legend: B rows (contexts) · N tokens.
  */
 
-/** Some tokens of one context, which follow the cached ones. */
+/** Tokens of one context that follow its cached ones. */
 export interface ContextPiece {
   readonly slot: number;
   /** Position of the first. */
@@ -14,15 +14,14 @@ export interface ContextPiece {
 }
 
 export interface NewTokens {
-  /** All [B]: row b continues slot `slots[b]` at position `starts[b]` with `lengths[b]` tokens. */
+  /** All [B]: row b continues slot `slots[b]` with `lengths[b]` tokens. */
   readonly slots: Int32Array;
-  readonly starts: Int32Array;
   readonly lengths: Int32Array;
   /** All [N], row after row. */
   readonly tokenIds: Int32Array;
   readonly tokenSlots: Int32Array;
   readonly positions: Int32Array;
-  /** [B] the last token of each row, as an index into the N. */
+  /** [B] index among the N of each row's last token. */
   readonly lastTokens: Int32Array;
 }
 
@@ -45,7 +44,6 @@ export function newTokens(pieces: readonly ContextPiece[]): NewTokens {
   });
   return {
     slots: Int32Array.from(pieces, ({ slot }) => slot),
-    starts: Int32Array.from(pieces, ({ start }) => start),
     lengths,
     tokenIds,
     tokenSlots,

@@ -1,17 +1,9 @@
 import { chunkFrom, endOf, reachesEnd } from './chunk.js';
-import type { Chunk } from './chunk.js';
+import type { Chunk, LiveContext } from './chunk.js';
 import type { PrefixCopy } from './key-value-cache.js';
 import type { Slot } from './slot.js';
-import type { LiveTurn } from './turn.js';
 
-/** A turn that waits for its next token. */
-export interface LiveContext {
-  readonly slot: number;
-  readonly context: Slot;
-  readonly turn: LiveTurn;
-}
-
-/** What one step computes: copies, then a pass, then copies of what that computed, then a pass. */
+/** One step: copies within the cache, a pass, copies of what that computed, and a second pass. */
 export interface PassPlan {
   readonly copies: readonly PrefixCopy[];
   readonly chunks: readonly Chunk[];
@@ -19,10 +11,10 @@ export interface PassPlan {
   readonly laterChunks: readonly Chunk[];
 }
 
-/** Prefixes that are shorter are computed again rather than looked for. */
+/** A shorter prefix is computed again; a copy would not pay. */
 const MIN_SHARED_TOKENS = 8;
 
-/** One context's beginning, and where it will be in the cache. */
+/** The beginning of a context, and the slot that has it in the cache once `chunk`, if any, is computed. */
 interface Source {
   readonly slot: number;
   readonly numTokens: number;
@@ -30,14 +22,14 @@ interface Source {
 }
 
 /**
- * Splits what live contexts have to compute into passes.
+ * Plans the passes of one step over live contexts.
  *
- * - Contexts that need one token go first, then prompts in the order of `live`, until `maxTokens` are planned; a prompt that is
- *   longer than what is left is cut, and goes on in the next step.
- * - A context that begins as another does (a group's shared prompt, a common system prompt) copies that part from the cache; if the
- *   other is about to be computed in this step, it follows in a pass of its own.
+ * - Contexts that need one token come first, then prompts in the order of `live`, until `maxTokens` are planned; a longer
+ *   prompt is cut, and continues in the next step.
+ * - A context that begins like another (a group's shared prompt, a common system prompt) copies that part from the cache. If
+ *   the other is computed in this step, the copy and the rest of the context follow in a second pass.
  *
- * Marks in each context what of it is cached once the copies are made.
+ * Marks as cached in each context the tokens that the copies provide.
  */
 export function planPasses(
   live: readonly LiveContext[],
@@ -48,9 +40,8 @@ export function planPasses(
   const chunks: Chunk[] = [];
   const followers: { readonly live: LiveContext; readonly source: Source }[] = [];
   let budget = maxTokens;
-  const add = (to: Chunk[], { slot, context, turn }: LiveContext): void => {
-    const start = context.firstUncached;
-    const chunk = chunkFrom(slot, context, turn, { start, maxTokens: budget });
+  const add = (to: Chunk[], member: LiveContext): void => {
+    const chunk = chunkFrom(member, member.context.firstUncached, budget);
     budget -= chunk.tokenIds.length;
     to.push(chunk);
   };
@@ -69,7 +60,7 @@ export function planPasses(
   const laterCopies: PrefixCopy[] = [];
   const laterChunks: Chunk[] = [];
   for (const { live: member, source } of followers) {
-    // The rest of the leader's prompt is still to come; what it computes of it next will be copied then.
+    // The source's prompt continues in the next step; its tokens are copied after that.
     if (budget <= 0 || !reachesEnd(source.chunk as Chunk)) continue;
     laterCopies.push(copyTo(member, source));
     add(laterChunks, member);
@@ -82,7 +73,7 @@ function copyTo({ slot, context }: LiveContext, { slot: from, numTokens }: Sourc
   return { from, to: slot, numTokens };
 }
 
-/** The longest beginning of a context that is cached in another slot or will be after this pass; null if none is worth a copy. */
+/** Finds the longest beginning of a context that another slot has in the cache or will have after this pass; null if none is worth a copy. */
 function findSource(
   { slot, context }: LiveContext,
   contexts: readonly Slot[],
@@ -91,7 +82,7 @@ function findSource(
   let best: Source | null = null;
   const consider = (other: Slot, otherSlot: number, numReady: number, chunk: Chunk | null): void => {
     if (otherSlot === slot) return;
-    // The last token is computed in any case: the next one is sampled after it.
+    // The last token is always computed, because the next one is sampled from its logits.
     const numTokens = context.commonPrefix(other, Math.min(numReady, context.length - 1));
     if (numTokens >= (best?.numTokens ?? context.firstUncached) + (best ? 1 : MIN_SHARED_TOKENS))
       best = { slot: otherSlot, numTokens, chunk };

@@ -4,30 +4,29 @@
  * Legend: R rows of logits · B samples · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { logSoftmax } from '@retrace/compute';
-import { hasNativeOps, nativeOp } from '@retrace/compute';
-import { sampleCategorical } from '@retrace/compute';
+import { hasNativeOps, logSoftmax, nativeOp, sampleCategorical } from '@retrace/compute';
 
 /** All [B]. */
 export interface BatchSampling {
   /** Row of the logits that each sample is drawn from. */
   readonly rows: Int32Array;
   readonly temperatures: Float32Array;
-  /** Only the likeliest so many ids; 0: all. */
+  /** Sample only among this many most likely ids; 0: all. */
   readonly topK: Int32Array;
-  /** Only the fewest likeliest ids of `topK` whose share of them reaches this; 1: all. */
+  /** Sample only among the fewest most likely of those whose probabilities add up to this; 1: all. */
   readonly topP: Float32Array;
   readonly greedy: Uint8Array;
   /** In (0, 1). */
   readonly uniforms: Float32Array;
 }
 
-/** Added to the logits of ids that are cut off; their probability underflows to exactly 0. */
+/** Logit of ids that are cut off; their probability underflows to exactly 0. */
 const CUT_OFF = -1e30;
 
 /**
- * One token a sample, by inverse CDF in the order of ids; or the most likely one where greedy.
- * p = softmax(logits / temperature) over what `topK` and then `topP` leave; ids as likely as the last that is left stay, too.
+ * Draws one token for each sample, by inverse CDF in the order of ids, or takes the most likely one where greedy.
+ * p = softmax(logits / temperature) over the ids that `topK` and then `topP` keep; ids as likely as the least likely kept one
+ * are kept too.
  *
  * Returns [4, B]: token id, log p of it, log p before temperature and cuts, entropy of p.
  */
@@ -73,14 +72,14 @@ function cuts({ topK, topP }: BatchSampling): boolean {
   return topK.some((k) => k > 0) || topP.some((p) => p < 1);
 }
 
-/** Logits over temperature, with those of ids that are cut off far below all others. */
+/** Logits divided by temperature; those of ids that are cut off are far below all others. */
 function transformed(logits_BV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   const scaled_BV = tf.div(logits_BV, tf.tensor2d(parameters.temperatures, [parameters.rows.length, 1]));
   if (!cuts(parameters)) return scaled_BV;
   return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, CUT_OFF);
 }
 
-/** The lowest scaled logit that is left in each row, [B, 1]. */
+/** The lowest scaled logit that is kept in each row, [B, 1]. */
 function lowestKept(scaled_BV: tf.Tensor, { topK, topP }: BatchSampling): tf.Tensor {
   const [numSamples, vocabSize] = scaled_BV.shape;
   const column = (values: ArrayLike<number>) => tf.tensor2d(Float32Array.from(values), [numSamples, 1]);

@@ -19,17 +19,17 @@ export class Slot {
     return this.numTokens;
   }
 
-  /** Position from which tokens have to be computed before the next can be sampled; the last always has to. */
+  /** Position of the first token that must be computed before the next can be sampled; the last one always must. */
   get firstUncached(): number {
     return Math.min(this.numCached, this.numTokens - 1);
   }
 
-  /** Tokens of the context (a view). */
-  tokensBetween(start: number, end = this.numTokens): Int32Array {
+  /** The tokens of the context from `start` to before `end`, as a view. */
+  tokensBetween(start: number, end: number): Int32Array {
     return this.tokens.subarray(start, end);
   }
 
-  /** What is cached stays so as far as the new context begins with it, even that of an episode that has ended. */
+  /** Starts a turn. Cached tokens stay cached as far as the new context begins with them, even after the episode of the old one ended. */
   begin(request: TurnRequest): void {
     const { keptPrefixTokens, tokenIds } = request;
     const end = Math.min(this.numCached, keptPrefixTokens + tokenIds.length);
@@ -41,7 +41,7 @@ export class Slot {
     this.turn = new LiveTurn(request, this.decode);
   }
 
-  /** How many of the first `limit` tokens are those of another slot's context. */
+  /** How many of the first `limit` tokens are the same as in another slot's context. */
   commonPrefix(other: Slot, limit: number): number {
     const end = Math.min(limit, this.numTokens);
     let same = 0;
@@ -49,12 +49,12 @@ export class Slot {
     return same;
   }
 
-  /** How many tokens the cache holds, whether or not an episode still goes on with them. */
+  /** How many tokens are in the cache, even if their episode has ended. */
   get cachedTokens(): number {
     return this.numCached;
   }
 
-  /** The first `numTokens` tokens are in the cache now. */
+  /** Records that the first `numTokens` tokens are in the cache. */
   markCached(numTokens: number): void {
     this.numCached = numTokens;
   }
@@ -63,7 +63,7 @@ export class Slot {
     this.numCached = 0;
   }
 
-  /** Adds a sampled token to the context; the finished turn, if that was its last. */
+  /** Adds a sampled token to the context; returns the finished turn if it was the last, else null. */
   append(turn: LiveTurn, token: SampledToken, policyVersion: number): FinishedTurn | null {
     this.tokens[this.numTokens++] = token.tokenId;
     const finished = turn.append(token, policyVersion);

@@ -2,15 +2,15 @@
 export interface TurnRequest {
   /** 0 … maxSlots − 1; a slot holds one episode's context and runs one turn at a time. */
   readonly slot: number;
-  /** How many tokens of the slot's context (prompt and sampled tokens of earlier turns) are kept; 0 starts afresh. */
+  /** How many tokens of the slot's context (prompt and sampled tokens of earlier turns) are kept; 0 starts a new context. */
   readonly keptPrefixTokens: number;
   /** Observation and template tokens that follow the kept prefix. */
   readonly tokenIds: Int32Array;
   /** Logits are divided by this before sampling. */
   readonly temperature: number;
-  /** Sample among the likeliest so many tokens alone; 0 (default): all. */
+  /** Sample only among this many most likely tokens; 0 (default): all. */
   readonly topK?: number;
-  /** Sample among the fewest likeliest tokens whose probabilities (after `topK`) reach this; 1 (default): all. */
+  /** Sample only among the fewest most likely tokens whose probabilities (after `topK`) add up to this; 1 (default): all. */
   readonly topP?: number;
   /** Take the most likely token instead of sampling. */
   readonly greedy: boolean;
@@ -18,20 +18,26 @@ export interface TurnRequest {
   /** Sampling one of these ends the turn; it is part of the result. */
   readonly stopTokenIds: readonly number[];
   /**
-   * The turn ends as soon as its text has one of these in it (default none). The tokens that spell it are part of the result.
-   * Needs `decode` of the generator's options.
+   * The turn ends as soon as its text contains one of these (default none). The tokens that spell it are part of the result.
+   * Requires `GeneratorOptions.decode`.
    */
   readonly stopStrings?: readonly string[];
   /**
-   * The uniform number behind a token depends on this seed and the token's place in the context alone. Turns that
-   * put their actions at equal places (as with a fresh context for each) need seeds of their own.
+   * The uniform number behind a token depends only on this seed and the token's position in the context. Turns that
+   * sample at the same positions (as in a fresh context each) need different seeds.
    */
   readonly samplingSeed: number;
 }
 
-/** A generated turn; the columns are equally long, one value per sampled token. */
-export interface FinishedTurn {
+/** A generated turn. */
+export interface FinishedTurn extends TurnColumns {
   readonly slot: number;
+  /** `stop`: a stop token was sampled; `stopString`: the text has a stop string in it. */
+  readonly stopReason: 'stop' | 'stopString' | 'length';
+}
+
+/** The sampled tokens of a turn; all columns have one value per token. */
+export interface TurnColumns {
   readonly tokenIds: Int32Array;
   /** log π of each token under the distribution that was sampled from (after temperature and cuts), in nats. */
   readonly logprobs: Float32Array;
@@ -41,57 +47,56 @@ export interface FinishedTurn {
   readonly entropies: Float32Array;
   /** The policy version whose weights chose each token. */
   readonly policyVersions: Int32Array;
-  /** `stop`: a stop token was sampled; `stopString`: the text has a stop string in it. */
-  readonly stopReason: 'stop' | 'stopString' | 'length';
 }
 
-/** The text of sampled tokens. */
+/** Decodes sampled tokens into text. */
 export type Decode = (tokenIds: Int32Array) => string;
 
-/** The columns of a turn in progress. */
+/** A turn in progress. */
 export class LiveTurn {
-  private readonly tokenIds: Int32Array;
-  private readonly logprobs: Float32Array;
-  private readonly rawLogprobs: Float32Array;
-  private readonly entropies: Float32Array;
-  private readonly policyVersions: Int32Array;
+  /** Allocated for `maxNewTokens`. */
+  private readonly columns: TurnColumns;
   private numTokens = 0;
 
   constructor(
     readonly request: TurnRequest,
     private readonly decode: Decode | null,
   ) {
-    this.tokenIds = new Int32Array(request.maxNewTokens);
-    this.logprobs = new Float32Array(request.maxNewTokens);
-    this.rawLogprobs = new Float32Array(request.maxNewTokens);
-    this.entropies = new Float32Array(request.maxNewTokens);
-    this.policyVersions = new Int32Array(request.maxNewTokens);
+    const { maxNewTokens } = request;
+    this.columns = {
+      tokenIds: new Int32Array(maxNewTokens),
+      logprobs: new Float32Array(maxNewTokens),
+      rawLogprobs: new Float32Array(maxNewTokens),
+      entropies: new Float32Array(maxNewTokens),
+      policyVersions: new Int32Array(maxNewTokens),
+    };
   }
 
-  /** Whether the turn needs one forward pass over a fresh context, and nothing of it will be asked for in this turn again. */
+  /** Whether the turn is one forward pass over a fresh context, after which nothing of it is needed again. */
   get isSingleShot(): boolean {
     return this.request.keptPrefixTokens === 0 && this.request.maxNewTokens === 1;
   }
 
-  /** Adds a token; the finished turn, if that was its last. */
+  /** Adds a token; returns the finished turn if it was the last, else null. */
   append(token: SampledToken, policyVersion: number): FinishedTurn | null {
     const n = this.numTokens++;
-    this.tokenIds[n] = token.tokenId;
-    this.logprobs[n] = token.logprob;
-    this.rawLogprobs[n] = token.rawLogprob;
-    this.entropies[n] = token.entropy;
-    this.policyVersions[n] = policyVersion;
+    const { tokenIds, logprobs, rawLogprobs, entropies, policyVersions } = this.columns;
+    tokenIds[n] = token.tokenId;
+    logprobs[n] = token.logprob;
+    rawLogprobs[n] = token.rawLogprob;
+    entropies[n] = token.entropy;
+    policyVersions[n] = policyVersion;
     const stopped = this.request.stopTokenIds.includes(token.tokenId);
     const spelled = !stopped && this.hasStopString();
     if (!stopped && !spelled && this.numTokens < this.request.maxNewTokens) return null;
     const end = this.numTokens;
     return {
       slot: this.request.slot,
-      tokenIds: this.tokenIds.subarray(0, end),
-      logprobs: this.logprobs.subarray(0, end),
-      rawLogprobs: this.rawLogprobs.subarray(0, end),
-      entropies: this.entropies.subarray(0, end),
-      policyVersions: this.policyVersions.subarray(0, end),
+      tokenIds: tokenIds.subarray(0, end),
+      logprobs: logprobs.subarray(0, end),
+      rawLogprobs: rawLogprobs.subarray(0, end),
+      entropies: entropies.subarray(0, end),
+      policyVersions: policyVersions.subarray(0, end),
       stopReason: stopped ? 'stop' : spelled ? 'stopString' : 'length',
     };
   }
@@ -99,7 +104,7 @@ export class LiveTurn {
   private hasStopString(): boolean {
     const { stopStrings = [] } = this.request;
     if (stopStrings.length === 0 || this.decode === null) return false;
-    const text = this.decode(this.tokenIds.subarray(0, this.numTokens));
+    const text = this.decode(this.columns.tokenIds.subarray(0, this.numTokens));
     return stopStrings.some((stopString) => text.includes(stopString));
   }
 }

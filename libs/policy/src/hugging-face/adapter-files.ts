@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeSafetensors, decodeSafetensors } from '../checkpoints/safetensors.js';
-import { firstNotFinite } from '../checkpoints/element-types.js';
+import { SafetensorsFile } from '../checkpoints/safetensors-file.js';
+import { requireFiniteWeights } from '../checkpoints/tensor-source.js';
 import { adapterSpecs } from '../model/adapter-layout.js';
 import { LORA_TARGETS, validateLoraConfig } from '../model/lora-config.js';
 import type { LoraConfig, LoraTarget } from '../model/lora-config.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
 import { baseSpecs } from '../model/parameter-layout.js';
+import { numElements } from '../model/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import type { ConfigJson } from './config-json.js';
@@ -22,35 +22,33 @@ export interface Adapter {
 }
 
 /**
- * An adapter in peft's format: `adapter_config.json` and `adapter_model.safetensors`.
+ * Reads an adapter in peft's format: `adapter_config.json` and `adapter_model.safetensors`.
  *
- * @throws PolicyError `FILE_MISSING`, `INVALID_FILE`, `NOT_FINITE`, and `UNSUPPORTED_MODEL` when it is no plain LoRA on the projections of every layer
+ * @throws PolicyError `FILE_MISSING`, `INVALID_FILE`, `NOT_FINITE`, and `UNSUPPORTED_MODEL` unless it is plain LoRA on the projections of every layer
  */
 export async function readAdapter(directory: string): Promise<Adapter> {
   const lora = readLoraConfig(await readJsonObject(join(directory, CONFIG_FILE)));
   const path = join(directory, WEIGHTS_FILE);
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ENOENT') throw cause;
-    throw new PolicyError('FILE_MISSING', `${path} is not there`, { cause });
-  });
-  const { tensors } = decodeSafetensors(bytes, path);
-  for (const [name, { data }] of tensors) {
-    const bad = firstNotFinite(data);
-    if (bad >= 0) {
-      throw new PolicyError(
-        'NOT_FINITE',
-        `${path}: tensor ${name} has ${data[bad]} at element ${bad}; weights must be finite`,
-      );
+  const tensors = new Map<string, NamedTensor>();
+  const file = await SafetensorsFile.open(path);
+  try {
+    for (const [name, { shape }] of file.header.entries) {
+      const data = new Float32Array(numElements(shape));
+      await file.read(name, data);
+      requireFiniteWeights(data, name, path);
+      tensors.set(name, { shape, data });
     }
+  } finally {
+    await file.close();
   }
   return { lora, tensors };
 }
 
 /**
- * Saves the adapters of a model as peft reads them; what a critic has for itself is left out.
- * Throws `PolicyError` (`INVALID_REQUEST`) when the model has none, or something is there already.
+ * Saves the adapters of a model in peft's format, without the adapters of a critic.
  *
- * @param baseModel where users of the adapter find the model it belongs to: a directory, or a name on a hub
+ * @param baseModel the base model as peft will look for it: a directory, or a name on a hub
+ * @throws PolicyError `INVALID_REQUEST` when the model has no adapters or the directory has files, `CHECKPOINT_NOT_WRITTEN` when the disk refuses
  */
 export async function saveAdapter(
   directory: string,
@@ -61,10 +59,9 @@ export async function saveAdapter(
   if (lora === undefined) throw new PolicyError('INVALID_REQUEST', 'the model has no adapters to save');
   const names = new Set(adapterSpecs(lora, baseSpecs(model.config)).map(({ key }) => key));
   const specs = model.trainableSpecs.filter(({ key }) => names.has(key));
-  const tensors = await model.parameters.export(specs);
   await writeDirectory(directory, async (file) => {
     await file(CONFIG_FILE, JSON.stringify(writeLoraConfig(lora, baseModel), null, 2) + '\n');
-    await file(WEIGHTS_FILE, encodeSafetensors(tensors, { format: 'pt' }));
+    await file(WEIGHTS_FILE, model.parameters.encode(specs, { metadata: { format: 'pt' } }));
   });
 }
 

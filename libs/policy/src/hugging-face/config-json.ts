@@ -1,10 +1,10 @@
 import { PolicyError } from '../policy-error.js';
 
-/** Reads the fields of a JSON file of a model directory, and says in which file and field it found what it can't use. */
+/** Reads the fields of a JSON file of a model directory; errors name the file and the field. */
 export class ConfigJson {
   private readonly fields: Readonly<Record<string, unknown>>;
 
-  /** @param file what messages call it: the path of the file, or of an object inside it */
+  /** @param file the path of the file, or of an object inside it, for messages */
   constructor(
     readonly file: string,
     json: unknown,
@@ -19,7 +19,7 @@ export class ConfigJson {
     return this.fields;
   }
 
-  /** The value as it stands; null where the field is missing. */
+  /** The value of any type; null when the field is missing. */
   get(field: string): unknown {
     return this.fields[field] ?? null;
   }
@@ -40,7 +40,7 @@ export class ConfigJson {
     return this.ofType<boolean>(field, 'boolean');
   }
 
-  /** The object of that field; null where it is missing. */
+  /** The object in a field; null when the field is missing. */
   optionalObject(field: string): ConfigJson | null {
     const value = this.get(field);
     return value === null ? null : new ConfigJson(`${this.file}, ${field}`, value);
@@ -62,7 +62,7 @@ export class ConfigJson {
     });
   }
 
-  /** Refuses a field that is there and has another value than the one that is supported. */
+  /** Refuses a field that is present with any value but the supported one. */
   requireAbsentOr(field: string, supported: unknown): void {
     const value = this.get(field);
     if (value !== null && value !== supported) {

@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import * as tf from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
-import { decodeSafetensors, encodeSafetensors } from '../checkpoints/safetensors.js';
+import { decodeSafetensors, encodeSafetensors } from '../testing/safetensors.js';
 import type { NamedTensor } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { logitsOf, relativeDifference } from '../testing/logits-of.js';
-import { onEachBackend } from '@retrace/compute/testing';
-import { temporaryDirectory } from '@retrace/compute/testing';
+import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
   goldenModelDirectory,
@@ -147,7 +146,7 @@ describe('A directory that is not sound', () => {
       'llama',
       (path) => rm(path(weights)),
       'FILE_MISSING',
-      /llama\/model.safetensors is not there$/,
+      /llama\/model.safetensors does not exist$/,
     ],
     [
       'weights in another format',
@@ -164,21 +163,21 @@ describe('A directory that is not sound', () => {
       'qwen3',
       (path) => rm(path(shard)),
       'FILE_MISSING',
-      /model-00002-of-00004.safetensors is not there, which .*index.json names/,
+      /model-00002-of-00004.safetensors does not exist, which .*index.json names/,
     ],
     [
       'an index that names a file elsewhere',
       'qwen3',
       (path) => writeFile(path(index), '{"weight_map":{"a":"../a.safetensors"}}'),
       'INVALID_FILE',
-      /index.json names ..\/a.safetensors; shards must lie beside it/,
+      /index.json names ..\/a.safetensors; shards must be in the same directory/,
     ],
     [
       'an index that contradicts its shards',
       'qwen3',
       (path) => editJson(path(index), (json) => Object.assign(json.weight_map as object, { x: shard })),
       'INVALID_FILE',
-      /says that model-00002-of-00004.safetensors has tensor x; it has not/,
+      /says that model-00002-of-00004.safetensors has tensor x; it does not/,
     ],
     [
       'a missing tensor',
@@ -312,7 +311,7 @@ describe('A directory that is not sound', () => {
       'UNSUPPORTED_MODEL',
       /config.json has model_type "lama"; it must be one of qwen2, qwen3, llama, mistral; did you mean llama\?/,
     ],
-    ['no config', 'llama', (path) => rm(path('config.json')), 'FILE_MISSING', /config.json is not there/],
+    ['no config', 'llama', (path) => rm(path('config.json')), 'FILE_MISSING', /config.json does not exist/],
     [
       'a config that is no JSON',
       'llama',

@@ -7,37 +7,34 @@ import { baseSpecs, CRITIC_PREFIX, parameterSpecs } from '../model/parameter-lay
 import { ParameterSet } from '../model/parameter-set.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
-import { PolicyError } from '../policy-error.js';
 import { readAdapter } from './adapter-files.js';
 import { parseHuggingFaceConfig } from './model-config.js';
 import type { HuggingFaceModelOptions } from './model-config.js';
-import { readOptionalJson } from './read-json.js';
+import { readJsonObject } from './read-json.js';
 import { WeightFiles } from './weight-files.js';
 
 export interface LoadModelOptions extends Omit<HuggingFaceModelOptions, 'lora'> {
-  /** What the model has beyond its files (value head, new adapters) starts from this seed. */
+  /** Seed of the initial weights that the files lack: value head and new adapters. */
   readonly seed: number;
-  /** New adapters of that shape. */
+  /** Shape of new adapters. */
   readonly lora?: HuggingFaceModelOptions['lora'];
-  /** A directory in peft's format whose adapters are put on the model, instead of new ones. */
+  /** Directory in peft's format, whose adapters are used instead of new ones. */
   readonly adapterDirectory?: string;
 }
 
 /**
- * A model from a Hugging Face directory: `config.json`, and `model.safetensors` or its shards. Tensors are read one after
- * the other in pieces, so that the peak is the model in float32 and little more. A critic with a trunk of its own starts
- * from the policy's.
+ * Loads a model from a Hugging Face directory: `config.json`, and `model.safetensors` or its shards. Tensors are read in
+ * pieces, one after the other, so the peak of memory is the model in float32 and little more. A critic with its own trunk
+ * starts from the policy's.
  *
- *
- * @throws PolicyError that names file, tensor, what was found and what must be; all files are checked before the first weight is read, and nothing of the model stays in memory
+ * @throws PolicyError with file, tensor, what was found and what is required; all files are checked before the first weight is read, and the model's memory is freed
  */
 export async function loadHuggingFaceModel(
   directory: string,
   { seed, adapterDirectory, ...options }: LoadModelOptions,
 ): Promise<Transformer> {
   const configPath = join(directory, 'config.json');
-  const json = await readOptionalJson(configPath);
-  if (json === null) throw new PolicyError('FILE_MISSING', `${configPath} is not there`);
+  const json = (await readJsonObject(configPath)).toJSON();
   const adapter = adapterDirectory === undefined ? null : await readAdapter(adapterDirectory);
   const lora = adapter?.lora ?? options.lora;
   const config = parseHuggingFaceConfig(json, { ...options, ...(lora ? { lora } : {}) }, configPath);
@@ -60,7 +57,7 @@ export async function loadHuggingFaceModel(
   }
 }
 
-/** A critic's own trunk starts from the policy's tensors. */
+/** The name in the files of a part; a critic's own trunk starts from the policy's tensors. */
 function fileName(name: string): string {
   return name.startsWith(CRITIC_PREFIX) ? name.slice(CRITIC_PREFIX.length) : name;
 }

@@ -4,21 +4,20 @@ import { architectureFor, architectureOf } from './architectures/registry.js';
 import { ConfigJson } from './config-json.js';
 import { readRopeParameters, writeRopeParameters } from './rope-parameters.js';
 
-/** What of a model its `config.json` doesn't say. */
+/** The parts of a model that its `config.json` does not describe. */
 export interface HuggingFaceModelOptions extends Pick<
   TransformerConfig,
   'valueHead' | 'valueTrunk' | 'lora'
 > {
-  /** Longest context to provide for; by default what the model was made for. */
+  /** Longest context to support (default: the model's own). */
   readonly maxPositions?: number;
 }
 
 /**
- * The config of a model from its parsed `config.json`.
- * Throws `PolicyError`: `UNSUPPORTED_MODEL` when a field asks for what the transformer here can't do, `INVALID_FILE`
- * when one is missing or of the wrong type, `INVALID_CONFIG` when they contradict each other.
+ * Reads a model's config from its parsed `config.json`.
  *
- * @param file what messages call it
+ * @param file the file's name in messages
+ * @throws PolicyError `UNSUPPORTED_MODEL` when a field asks for something that `Transformer` does not support, `INVALID_FILE` when one is missing or has the wrong type, `INVALID_CONFIG` when fields contradict each other
  */
 export function parseHuggingFaceConfig(
   json: unknown,
@@ -52,7 +51,7 @@ export function parseHuggingFaceConfig(
   return parsed;
 }
 
-/** The `config.json` of a model, for transformers to read. */
+/** Writes a model's `config.json` for transformers. */
 export function writeHuggingFaceConfig(config: TransformerConfig, dtype: string): Record<string, unknown> {
   const { architecture, features } = architectureFor(config);
   return {
@@ -75,7 +74,7 @@ export function writeHuggingFaceConfig(config: TransformerConfig, dtype: string)
   };
 }
 
-/** Every layer must see the whole context: a sliding window must be off, or no shorter than the longest context. */
+/** Refuses layers that don't see the whole context: a sliding window must be off, or at least as long as the longest context. */
 function requireFullAttention(config: ConfigJson, maxPositions: number): void {
   const layerTypes = config.get('layer_types') === null ? [] : config.strings('layer_types');
   if (layerTypes.some((type) => type !== 'full_attention')) {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { WeightFiles } from './weight-files.js';
 
 /**
- * SHA-256 (hex) of what tells one model directory from another without reading it whole: its config, and of every weight
- * file the header, the size, and the first and last bytes of the data.
+ * Computes a SHA-256 (hex) that tells one model directory from another without reading it whole: of its config, and of
+ * every weight file's header, size, and first and last bytes of data.
  */
 export async function modelFingerprint(directory: string): Promise<string> {
   const hash = createHash('sha256').update(await readFile(join(directory, 'config.json')));

@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
-import { encodeSafetensors } from '../checkpoints/safetensors.js';
+import { encodeSafetensors } from '../testing/safetensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
 import { temporaryDirectory } from '@retrace/compute/testing';

@@ -1,8 +1,5 @@
 import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
-import { bytesOf } from '../checkpoints/element-types.js';
-import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
-import { readParameter, requireParameters, tensorEntries } from '../checkpoints/tensor-source.js';
-import { splitParameter } from '../model/join-parameter.js';
+import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import { parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
 import { validateTransformerConfig } from '../model/transformer-config.js';
@@ -26,11 +23,12 @@ export interface PolicyCheckpointOptions {
 }
 
 /**
- * The trained weights of a policy as a safetensors file, in pieces, for `CheckpointFiles.write`; with what a reader needs to
- * have the model again: all weights, or under adapters those, what a critic has for itself, and where the base lies. One
- * parameter is held at a time. The same weights give the same bytes.
+ * Encodes a policy for `CheckpointFiles.write` as a safetensors file in pieces: `Transformer.trainableSpecs`, the config, and
+ * with adapters the directory of the base model. One parameter is in memory at a time. The same weights give the same bytes.
+ *
+ * @throws PolicyError `INVALID_REQUEST` when a model with adapters comes without `base`
  */
-export async function* policyCheckpointContent(
+export function policyCheckpointContent(
   model: Transformer,
   { tokenizerHash, base }: PolicyCheckpointOptions,
 ): AsyncGenerator<Uint8Array> {
@@ -38,20 +36,15 @@ export async function* policyCheckpointContent(
     throw new PolicyError('INVALID_REQUEST', 'a checkpoint of adapters must name the model they belong to');
   }
   const metadata = { config: JSON.stringify(model.config), tokenizerHash };
-  yield encodeSafetensorsHeader(
-    tensorEntries(model.trainableSpecs),
-    model.config.lora ? { ...metadata, base: JSON.stringify(base) } : metadata,
-  );
-  for (const spec of model.trainableSpecs) {
-    const data = (await model.parameters.get(spec.key).data()) as Float32Array;
-    for (const [, tensor] of splitParameter(spec, data)) yield bytesOf(tensor.data);
-  }
+  return model.parameters.encode(model.trainableSpecs, {
+    metadata: model.config.lora ? { ...metadata, base: JSON.stringify(base) } : metadata,
+  });
 }
 
 /**
- * The model of a checkpoint, with its base from its directory; a parameter is read at a time.
+ * Loads the model of a checkpoint, and the base of adapters from its directory, one parameter at a time.
  *
- * @throws PolicyError `CHECKPOINT_CORRUPT` when the base is another than the adapters were trained on, and what `CheckpointFiles.open` and `loadHuggingFaceModel` throw; nothing of the model stays in memory then
+ * @throws PolicyError `CHECKPOINT_CORRUPT` when the adapters were trained on another base, and as `CheckpointFiles.open` and `loadHuggingFaceModel` do; the model's memory is freed first
  */
 export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: FileRef): Promise<Transformer> {
   const file = await checkpoints.open(ref);
@@ -77,7 +70,11 @@ export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: Fi
   }
 }
 
-/** Puts the trained weights of a checkpoint onto a model of its kind that is there. Throws what `CheckpointFiles.open` and `Transformer.loadTrainableTensors` throw. */
+/**
+ * Replaces the trained weights of a model with those of a checkpoint of the same shape.
+ *
+ * @throws PolicyError as `CheckpointFiles.open` and `Transformer.loadTrainableTensors` do
+ */
 export async function loadPolicyCheckpoint(
   model: Transformer,
   checkpoints: CheckpointFiles,

@@ -17,7 +17,7 @@ export interface PolicyText {
   readonly prompts: PromptFormat;
   /** At least one; the first is the tokenizer's own. */
   readonly stopTokenIds: readonly number[];
-  /** The files of a model directory that say all this. */
+  /** The files of a model directory that describe all this. */
   files(): readonly (readonly [name: string, content: string])[];
 }
 
@@ -28,7 +28,7 @@ export interface LoadTextOptions {
 
 const TEMPLATE_FILE = 'chat_template.jinja';
 
-/** The text side of a model that starts from nothing, with a tokenizer of `createTokenizer`. */
+/** Describes the text of a model that is trained from scratch, with a tokenizer of `createTokenizer`. */
 export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
   const stopTokenIds = [tokenizer.endOfTurnTokenId];
   return {
@@ -52,18 +52,18 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
 }
 
 /**
- * The text side of a Hugging Face directory, whose `config.json` says how many ids the model has: `tokenizer.json`, `tokenizer_config.json`, the chat template (in a file of its
- * own or in the tokenizer's config) and the end-of-turn ids of `generation_config.json`.
+ * Loads how a model reads and writes text from its Hugging Face directory: `tokenizer.json`, `tokenizer_config.json`, the
+ * chat template (a separate file or in the tokenizer's config), the end-of-turn ids of `generation_config.json`, and the
+ * number of ids from `config.json`.
  *
- * @throws PolicyError `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format, or ids that the model lacks
+ * @throws PolicyError `FILE_MISSING`, and `INVALID_FILE` for a file that breaks its format or names ids that the model lacks
  */
 export async function loadPolicyText(
   directory: string,
   { useChatTemplate = true }: LoadTextOptions = {},
 ): Promise<PolicyText> {
   const tokenizerPath = join(directory, 'tokenizer.json');
-  const tokenizerJson = await readOptionalJson(tokenizerPath);
-  if (tokenizerJson === null) throw new PolicyError('FILE_MISSING', `${tokenizerPath} is not there`);
+  const tokenizerJson = (await readJsonObject(tokenizerPath)).toJSON();
   const config = await readJsonObject(join(directory, 'tokenizer_config.json'));
   const generationPath = join(directory, 'generation_config.json');
   const generation = new ConfigJson(generationPath, (await readOptionalJson(generationPath)) ?? {});
@@ -99,7 +99,7 @@ export async function loadPolicyText(
   };
 }
 
-/** A special token, which a file writes as its text or as an object with it. */
+/** The text of a special token, which a file gives as a string or as the `content` of an object. */
 function tokenContent(config: ConfigJson, field: string): string | null {
   const value = config.get(field);
   if (value === null || typeof value === 'string') return value;
@@ -151,7 +151,7 @@ export interface OpenTextOptions extends LoadTextOptions {
   readonly directory: string | undefined;
 }
 
-/** `loadPolicyText` of a directory, or the text side of a model that starts from nothing. */
+/** Opens the text of a model: `loadPolicyText` of its directory, or `plainPolicyText` with the `word` or `byte` tokenizer. */
 export async function openPolicyText({
   tokenizer,
   words,

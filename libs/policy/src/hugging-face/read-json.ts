@@ -3,9 +3,9 @@ import { PolicyError } from '../policy-error.js';
 import { ConfigJson } from './config-json.js';
 
 /**
- * The parsed content of a JSON file; null when it isn't there.
+ * Parses a JSON file; null when it does not exist.
  *
- * @throws PolicyError `INVALID_FILE` when it is no JSON
+ * @throws PolicyError `INVALID_FILE` when it is not JSON
  */
 export async function readOptionalJson(path: string): Promise<unknown> {
   let text: string;
@@ -22,9 +22,9 @@ export async function readOptionalJson(path: string): Promise<unknown> {
   }
 }
 
-/** @throws PolicyError `FILE_MISSING` when it isn't there, `INVALID_FILE` when it is no JSON object */
+/** @throws PolicyError `FILE_MISSING` when the file does not exist, `INVALID_FILE` when it is not a JSON object */
 export async function readJsonObject(path: string): Promise<ConfigJson> {
   const json = await readOptionalJson(path);
-  if (json === null) throw new PolicyError('FILE_MISSING', `${path} is not there`);
+  if (json === null) throw new PolicyError('FILE_MISSING', `${path} does not exist`);
   return new ConfigJson(path, json);
 }

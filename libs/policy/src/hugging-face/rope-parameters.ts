@@ -1,8 +1,20 @@
 import type { RopeScaling } from '../model/rope-scaling.js';
 import type { ConfigJson } from './config-json.js';
 
-/** What all models had before their config said so. */
+/** The value of models whose config does not name it. */
 const DEFAULT_ROPE_THETA = 10_000;
+
+/** The fields of `RopeScaling` as `config.json` names them. */
+const FIELDS = {
+  factor: 'factor',
+  lowFrequencyFactor: 'low_freq_factor',
+  highFrequencyFactor: 'high_freq_factor',
+  originalMaxPositions: 'original_max_position_embeddings',
+  attentionFactor: 'attention_factor',
+  betaFast: 'beta_fast',
+  betaSlow: 'beta_slow',
+  truncate: 'truncate',
+} as const;
 
 export interface RopeParameters {
   readonly ropeTheta: number;
@@ -10,10 +22,10 @@ export interface RopeParameters {
 }
 
 /**
- * Rotary parameters, wherever a `config.json` has them: in `rope_parameters` (transformers 5), or in `rope_theta` and
+ * Reads the rotary parameters from wherever `config.json` has them: in `rope_parameters` (transformers 5), or in `rope_theta` and
  * `rope_scaling`, whose kind is called `rope_type` or `type`.
  *
- * @throws PolicyError `UNSUPPORTED_MODEL` for a kind of scaling that can't be computed here
+ * @throws PolicyError `UNSUPPORTED_MODEL` for a kind of scaling that is not supported
  */
 export function readRopeParameters(config: ConfigJson): RopeParameters {
   const parameters = config.optionalObject('rope_parameters') ?? config.optionalObject('rope_scaling');
@@ -74,7 +86,10 @@ function readYarn(parameters: ConfigJson, originalMaxPositions: number): RopeSca
 
 /** The `rope_parameters` of transformers 5, which older versions find in `rope_theta` and `rope_scaling`. */
 export function writeRopeParameters({ ropeTheta, ropeScaling }: RopeParameters): Record<string, unknown> {
-  const parameters = { rope_type: ropeScaling?.type ?? 'default', ...scalingFields(ropeScaling) };
+  const parameters =
+    ropeScaling === undefined
+      ? { rope_type: 'default' }
+      : { rope_type: ropeScaling.type, ...scalingFields(ropeScaling) };
   return {
     rope_theta: ropeTheta,
     rope_parameters: { ...parameters, rope_theta: ropeTheta },
@@ -82,28 +97,10 @@ export function writeRopeParameters({ ropeTheta, ropeScaling }: RopeParameters):
   };
 }
 
-function scalingFields(scaling: RopeScaling | undefined): Record<string, unknown> {
-  switch (scaling?.type) {
-    case undefined:
-      return {};
-    case 'linear':
-    case 'dynamic':
-      return { factor: scaling.factor };
-    case 'llama3':
-      return {
-        factor: scaling.factor,
-        low_freq_factor: scaling.lowFrequencyFactor,
-        high_freq_factor: scaling.highFrequencyFactor,
-        original_max_position_embeddings: scaling.originalMaxPositions,
-      };
-    case 'yarn':
-      return {
-        factor: scaling.factor,
-        original_max_position_embeddings: scaling.originalMaxPositions,
-        attention_factor: scaling.attentionFactor,
-        beta_fast: scaling.betaFast,
-        beta_slow: scaling.betaSlow,
-        truncate: scaling.truncate,
-      };
-  }
+function scalingFields({ type, ...fields }: RopeScaling): Record<string, unknown> {
+  // Under `dynamic`, transformers takes the original length from max_position_embeddings.
+  const names = Object.keys(fields).filter((name) => type !== 'dynamic' || name === 'factor');
+  return Object.fromEntries(
+    names.map((name) => [FIELDS[name as keyof typeof FIELDS], fields[name as keyof typeof fields]]),
+  );
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { bytesOf, ELEMENT_BYTES, toBfloat16 } from '../checkpoints/element-types.js';
-import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
-import { splitParameter } from '../model/join-parameter.js';
+import { ELEMENT_BYTES } from '../checkpoints/element-types.js';
 import { baseSpecs } from '../model/parameter-layout.js';
-import { numElements, partShape } from '../model/parameter-spec.js';
+import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
@@ -19,7 +17,7 @@ export interface SaveModelOptions {
   readonly maxShardBytes?: number;
   /** Tokenizer, chat template and the ids that end a turn. */
   readonly text?: PolicyText;
-  /** The directory that the model came from: its longest context is kept, where the model was given a shorter one. */
+  /** The directory that the model was loaded from: its longest context is written, even if the model has a shorter one. */
   readonly baseDirectory?: string;
 }
 
@@ -31,7 +29,6 @@ interface Shard {
 /**
  * Saves a model as a directory that transformers loads. A value head, a critic's trunk and adapters are not part of it
  * (`Transformer.merge` adds adapters to the weights, `saveAdapter` keeps them).
- *
  *
  * @throws PolicyError `INVALID_REQUEST` for a model with adapters or a directory that has files, `UNSUPPORTED_MODEL` when no model family has this block, `CHECKPOINT_NOT_WRITTEN` when the disk refuses
  */
@@ -46,14 +43,15 @@ export async function saveHuggingFaceModel(
   if (config.lora !== undefined) {
     throw new PolicyError('INVALID_REQUEST', 'the model has adapters; merge it first, or save the adapter');
   }
-  const shards = shardsOf(baseSpecs(config), { type: typeOf(dtype), maxShardBytes });
+  const type = dtype === 'bfloat16' ? 'BF16' : 'F32';
+  const shards = shardsOf(baseSpecs(config), { type, maxShardBytes });
   const nameOf = (index: number) =>
     shards.length === 1
       ? 'model.safetensors'
       : `model-${pad(index + 1)}-of-${pad(shards.length)}.safetensors`;
   await writeDirectory(directory, async (file) => {
     for (const [index, { specs }] of shards.entries()) {
-      await file(nameOf(index), shardContent(model, specs, typeOf(dtype)));
+      await file(nameOf(index), model.parameters.encode(specs, { type, metadata: { format: 'pt' } }));
     }
     if (shards.length > 1) {
       await file('model.safetensors.index.json', toJson(indexOf(shards, nameOf)));
@@ -82,24 +80,6 @@ function shardsOf(
   return shards;
 }
 
-/** One parameter at a time, so that the file is never in memory as a whole. */
-async function* shardContent(
-  model: Transformer,
-  specs: readonly ParameterSpec[],
-  type: 'F32' | 'BF16',
-): AsyncGenerator<Uint8Array> {
-  const entries = specs.flatMap((spec) =>
-    spec.parts.map((part) => [part.name, { type, shape: partShape(spec, part) }] as const),
-  );
-  yield encodeSafetensorsHeader(entries, { format: 'pt' });
-  for (const spec of specs) {
-    const data = (await model.matrix(spec.key).data()) as Float32Array;
-    for (const [, { data: values }] of splitParameter(spec, data)) {
-      yield bytesOf(type === 'BF16' ? toBfloat16(values) : values);
-    }
-  }
-}
-
 function indexOf(shards: readonly Shard[], nameOf: (index: number) => string): unknown {
   const weightMap = shards.flatMap(({ specs }, index) =>
     specs.flatMap(({ parts }) => parts.map(({ name }): [string, string] => [name, nameOf(index)])),
@@ -108,10 +88,6 @@ function indexOf(shards: readonly Shard[], nameOf: (index: number) => string): u
     metadata: { total_size: shards.reduce((sum, { bytes }) => sum + bytes, 0) },
     weight_map: Object.fromEntries(weightMap),
   };
-}
-
-function typeOf(dtype: 'float32' | 'bfloat16'): 'F32' | 'BF16' {
-  return dtype === 'bfloat16' ? 'BF16' : 'F32';
 }
 
 function pad(shard: number): string {

@@ -21,7 +21,7 @@ export class WeightFiles implements TensorSource {
   /**
    * Opens every file and checks its header.
    *
-   * @throws PolicyError `FILE_MISSING` for a directory without weights or a shard that isn't there, `INVALID_FILE` for a file that breaks its format or an index that contradicts its shards
+   * @throws PolicyError `FILE_MISSING` for a directory without weights or a missing shard, `INVALID_FILE` for a file that breaks its format or an index that contradicts its shards
    */
   static async open(directory: string): Promise<WeightFiles> {
     const indexPath = join(directory, INDEX_FILE);
@@ -37,7 +37,10 @@ export class WeightFiles implements TensorSource {
     const names = tensors === null ? [SINGLE_FILE] : [...new Set(tensors.map(([, file]) => file))].sort();
     for (const name of names) {
       if (name !== basename(name) || name.startsWith('.')) {
-        throw new PolicyError('INVALID_FILE', `${indexPath} names ${name}; shards must lie beside it`);
+        throw new PolicyError(
+          'INVALID_FILE',
+          `${indexPath} names ${name}; shards must be in the same directory`,
+        );
       }
     }
     const files = await openAll(directory, names, tensors === null ? null : indexPath);
@@ -48,7 +51,7 @@ export class WeightFiles implements TensorSource {
       await closeAll(files);
       throw new PolicyError(
         'INVALID_FILE',
-        `${indexPath} says that ${lost[1]} has tensor ${lost[0]}; it has not`,
+        `${indexPath} says that ${lost[1]} has tensor ${lost[0]}; it does not`,
       );
     }
     return new WeightFiles(directory, fileOf, files);
@@ -75,7 +78,7 @@ export class WeightFiles implements TensorSource {
     await (this.fileOf.get(name) as SafetensorsFile).read(name, values);
   }
 
-  /** Of each file, in the order of their names: header and size, and the ends of the data. */
+  /** Reads `SafetensorsFile.sample` of each file, in the order of their names. */
   async samples(): Promise<Uint8Array[]> {
     const samples: Uint8Array[] = [];
     for (const file of this.files) samples.push(...(await file.sample()));

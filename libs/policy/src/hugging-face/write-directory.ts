@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
 
-/** Writes one file, from its content or from its pieces in order. */
-export type WriteFile = (
-  name: string,
-  content: string | Uint8Array | AsyncIterable<Uint8Array>,
-) => Promise<void>;
+/** Writes one file from its content, or from the pieces of its content in order. */
+type WriteFile = (name: string, content: string | AsyncIterable<Uint8Array>) => Promise<void>;
 
 /**
- * Makes a directory that is complete or absent: it is written aside, synced and renamed.
+ * Makes a directory that is complete or absent: its files are written under a temporary name, synced and renamed.
  *
- * @throws PolicyError `INVALID_REQUEST` when something is there already, `CHECKPOINT_NOT_WRITTEN` (retriable) when the disk refuses; nothing is left behind then
+ * @throws PolicyError `INVALID_REQUEST` when the directory has files, `CHECKPOINT_NOT_WRITTEN` (retriable) when the disk refuses; the unfinished directory is removed
  */
 export async function writeDirectory(
   directory: string,
@@ -22,14 +19,14 @@ export async function writeDirectory(
   if (present.length > 0) {
     throw new PolicyError(
       'INVALID_REQUEST',
-      `${directory} has files in it; name a directory that is not there`,
+      `${directory} has files in it; name a directory that does not exist`,
     );
   }
   const partial = `${directory}.${randomUUID()}.partial`;
   try {
     await mkdir(dirname(directory), { recursive: true });
     await mkdir(partial);
-    await write((name, content) => writeSynced(join(partial, name), content));
+    await write((name, content) => writeFile(join(partial, name), content, { flag: 'wx', flush: true }));
     await rename(partial, directory);
   } catch (cause) {
     await rm(partial, { recursive: true, force: true });
@@ -39,18 +36,5 @@ export async function writeDirectory(
       cause,
       retriable: true,
     });
-  }
-}
-
-async function writeSynced(
-  path: string,
-  content: string | Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<void> {
-  const file = await open(path, 'wx');
-  try {
-    await writeFile(file, content);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

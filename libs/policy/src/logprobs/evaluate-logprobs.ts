@@ -5,9 +5,8 @@ import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
-import { PolicyError } from '../policy-error.js';
-import { squaredProbabilities } from './squared-probabilities.js';
-import { tokenDistribution } from './token-distribution.js';
+import { isPositive, requireConfig } from '../require-config.js';
+import { squaredProbabilities, tokenDistribution } from './token-distribution.js';
 import { valuesOf } from './value-head.js';
 
 export interface EvaluateLogprobsOptions {
@@ -15,13 +14,13 @@ export interface EvaluateLogprobsOptions {
   readonly temperature: number;
   /** Most tokens in one forward pass. */
   readonly maxTokensPerMicroBatch: number;
-  /** [N] 1 for the tokens to score; absent: all. The others cost next to nothing, and nothing after the last one of a sequence. */
+  /** [N] 1 for the tokens to evaluate (default: all). The others cost almost nothing, and nothing after a sequence's last 1. */
   readonly actionMask?: Uint8Array;
-  /** Whether to tell Σ_v π_v² as well, at the price of the logits a second time (default false). */
+  /** Whether to compute Σ_v π_v² as well, for which the logits are computed a second time (default false). */
   readonly squaredProbabilities?: boolean;
 }
 
-/** All [N]; 0 for tokens that were not asked for, and for the first token of a sequence, which nothing predicts. */
+/** All [N]; 0 for tokens that were not evaluated, and for the first token of a sequence, which nothing predicts. */
 export interface TokenLogprobs {
   /** log π of each token given its prefix, in nats. */
   readonly logprobs: Float32Array;
@@ -29,12 +28,12 @@ export interface TokenLogprobs {
   readonly entropies: Float32Array;
   /** V of the state in which each token was chosen; null when the model has no value head. */
   readonly values: Float32Array | null;
-  /** Σ_v π_v² of the distribution each token was chosen from; null when not asked for. */
+  /** Σ_v π_v² of the distribution each token was chosen from; null unless `squaredProbabilities`. */
   readonly sumSquaredProbabilities: Float32Array | null;
 }
 
 /**
- * The current policy's view of recorded tokens. Sequences don't see each other.
+ * Evaluates recorded tokens under the current policy. Sequences don't see each other.
  *
  * @throws PolicyError `INVALID_BATCH`, `INVALID_CONFIG`
  */
@@ -50,8 +49,9 @@ export async function evaluateLogprobs(
 ): Promise<TokenLogprobs> {
   validateSequenceBatch(batch, model.config);
   if (actionMask) requireTokenColumn('actionMask', actionMask, batch.tokenIds.length);
-  requirePositive('temperature', temperature);
-  requirePositive('maxTokensPerMicroBatch', maxTokensPerMicroBatch);
+  for (const [name, value] of Object.entries({ temperature, maxTokensPerMicroBatch })) {
+    requireConfig(isPositive(value), name, value, 'must be a positive number');
+  }
   const readMask = predictingPositions(batch, (n) => actionMask === undefined || actionMask[n] !== 0);
   const numTokens = batch.tokenIds.length;
   const logprobs = new Float32Array(numTokens);
@@ -67,9 +67,8 @@ export async function evaluateLogprobs(
       const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
       const columns = [distribution];
       if (values !== null) columns.push(tf.expandDims(valuesOf(model, devicePack, hidden), 0));
-      if (asksSquares) {
-        columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, { temperature }), 0));
-      }
+      if (asksSquares)
+        columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, temperature), 0));
       return columns.length === 1 ? distribution : tf.concat(columns);
     });
     const read = await scores.data();
@@ -84,10 +83,4 @@ export async function evaluateLogprobs(
     });
   }
   return { logprobs, entropies, values, sumSquaredProbabilities };
-}
-
-function requirePositive(name: string, value: number): void {
-  if (!(value > 0 && Number.isFinite(value))) {
-    throw new PolicyError('INVALID_CONFIG', `${name} is ${value}; it must be a positive number`);
-  }
 }

@@ -1,7 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
-import { expectSameFunction, normal } from '@retrace/compute/testing';
-import { onEachBackend } from '@retrace/compute/testing';
+import { expectSameFunction, normal, onEachBackend } from '@retrace/compute/testing';
 import { tokenDistribution } from './token-distribution.js';
 
 const targets = Int32Array.of(2, 0, 6, 6, 3);

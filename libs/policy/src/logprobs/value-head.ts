@@ -6,8 +6,9 @@ import type { Transformer } from '../model/transformer.js';
 import { linear } from '@retrace/compute';
 
 /**
- * V at the cells that a pack reads: [M]. Where the value head reads the policy's trunk, its final hidden states there
- * [M, h] may be given, so that they aren't computed twice.
+ * Computes V at the cells that a pack reads: [M].
+ *
+ * @param policyHidden_MH the policy's final hidden states there, which are used if the value head reads its trunk
  */
 export function valuesOf(
   model: Transformer,
@@ -19,5 +20,5 @@ export function valuesOf(
     model.critic === null && policyHidden_MH
       ? policyHidden_MH
       : hiddenAtReads(model.critic ?? model, pack, options);
-  return tf.reshape(linear(states_MH, model.matrix(VALUE_HEAD_KEY), null), [-1]);
+  return tf.reshape(linear(states_MH, model.parameter(VALUE_HEAD_KEY), null), [-1]);
 }

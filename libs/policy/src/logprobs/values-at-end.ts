@@ -12,7 +12,8 @@ import { valuesOf } from './value-head.js';
 const DEFAULT_MAX_TOKENS = 8192;
 
 /**
- * V after the last token of each sequence, [S]: what a truncated episode is bootstrapped with. 0 for an empty sequence.
+ * Computes V after the last token of each sequence, [S], with which a truncated episode is bootstrapped; 0 for an empty
+ * sequence.
  *
  * @throws PolicyError `INVALID_BATCH`; `INVALID_CONFIG` when the model has no value head
  */
@@ -23,7 +24,7 @@ export async function valuesAtEnd(
 ): Promise<Float32Array> {
   validateSequenceBatch(batch, model.config);
   if (!model.config.valueHead)
-    throw new PolicyError('INVALID_CONFIG', 'the model has no value head, so it has no values');
+    throw new PolicyError('INVALID_CONFIG', 'the model has no value head; set valueHead to have values');
   const values = new Float32Array(batch.sequenceOffsets.length - 1);
   const valueAt = new Float32Array(batch.tokenIds.length);
   for (const pack of packSequences(batch, {

@@ -1,7 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { expect, it } from 'vitest';
-import { normal } from '@retrace/compute/testing';
-import { onEachBackend } from '@retrace/compute/testing';
+import { normal, onEachBackend } from '@retrace/compute/testing';
 import { freeze } from '@retrace/compute';
 import { chunkedLoss, tokensOfChunk } from './chunked-loss.js';
 import type { EvaluateTokens } from './chunked-loss.js';

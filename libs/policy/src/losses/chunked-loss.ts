@@ -4,10 +4,7 @@
  * Legend: M trained tokens · h hidden size · V vocabulary.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { isFrozen } from '@retrace/compute';
-import { matMul } from '@retrace/compute';
-import { targetStatistics, targetStatisticsGradient } from '@retrace/compute';
-import { withGradient } from '@retrace/compute';
+import { isFrozen, matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 export interface ChunkedLossInput {
@@ -19,7 +16,7 @@ export interface ChunkedLossInput {
   readonly values: tf.Tensor | null;
   /** [M] ids of the tokens. */
   readonly targets: Int32Array;
-  /** [M] what an earlier pass said about the tokens, where the device can't be read in the middle of one. */
+  /** [M] the model's outputs from an earlier pass, if the backend can't be read during this one. */
   readonly known?: TokenColumns | null;
 }
 
@@ -29,11 +26,11 @@ export interface ChunkedLossOptions {
   readonly chunkTokens?: number;
 }
 
-/** Σ over tokens of a loss that sees each token by itself: the loss and its derivatives for tokens `from` … `to` − 1. */
+/** Evaluates tokens `from` … `to` − 1 of a loss that depends on each token separately. */
 export type EvaluateTokens = (outputs: TokenColumns, from: number, to: number) => EvaluatedLoss;
 
 /**
- * Elements of a chunk's logits: 32 MiB, from where on the gradient of the head is added up fast enough; at least `fewTokens` rows, which
+ * Elements of a chunk's logits: 32 MiB, enough to add up the gradient of the head fast; at least `FEW_TOKENS` rows, which
  * products need to be fast; never more than 64 MiB.
  */
 const WANTED_LOGITS = 2 ** 23;
@@ -47,9 +44,9 @@ export function tokensOfChunk(vocabSize: number): number {
 }
 
 /**
- * The loss of M tokens, a scalar and the root of the tape. The forward pass takes each chunk all the way to the gradients
- * of its hidden states and of the head, and forgets its logits: nothing of the size M·V ever exists, and no logits are
- * computed twice. It needs a loss that sees each token by itself.
+ * Computes the loss of M tokens, a scalar and the root of the tape. The forward pass takes each chunk all the way to the
+ * gradients of its hidden states and of the head, and frees its logits: nothing of size M·V ever exists, and no logits are
+ * computed twice. The loss must depend on each token separately.
  */
 export function chunkedLoss(
   { hidden, head, values, targets, known }: ChunkedLossInput,

@@ -11,7 +11,7 @@ import type { LossOptions } from './loss-options.js';
 import type { LossSums } from './loss-terms.js';
 import type { TrainingBatch } from './training-batch.js';
 
-/** One number for each trained token of a micro-batch: what the model says, or the loss's derivative by it. All [M]. */
+/** The model's outputs for the trained tokens of a micro-batch, or the loss's derivatives by them. All [M]. */
 export interface TokenColumns {
   /** log π of the token. */
   readonly logprobs: Float32Array;
@@ -21,13 +21,13 @@ export interface TokenColumns {
   readonly values: Float32Array | null;
 }
 
-/** Which tokens of a batch a micro-batch trains. */
+/** The tokens of a batch that a micro-batch trains. */
 export interface TrainedTokens {
-  /** [M] places in the flat batch, sequence by sequence. */
+  /** [M] positions in the flat batch, sequence by sequence. */
   readonly positions: Int32Array;
-  /** Where each sequence's tokens begin among them, and the end of the last. */
+  /** Where each sequence's tokens begin among the M, and the end of the last. */
   readonly offsets: Int32Array;
-  /** [N] what a loss that ranks over the whole batch picked out of it (`selectTokens`); null for the others. */
+  /** [N] 1 for the tokens that a loss which ranks the whole batch keeps (`selectBatchTokens`); null for other losses. */
   readonly selected?: Uint8Array | null;
 }
 
@@ -38,9 +38,8 @@ export interface EvaluatedLoss {
 }
 
 /**
- * Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by what
- * the model says about them; w are the loss weights, r the rollout weights. The terms are those of `@retrace/algorithms`.
- *
+ * Computes Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by
+ * the model's outputs; w are the loss weights, r the rollout weights. The terms are those of `@retrace/algorithms`.
  *
  * @throws PolicyError `NOT_FINITE` when an output is not a finite number
  */
@@ -118,7 +117,7 @@ function policyTerms(
   return computePolicyLoss(policyLoss, input, policyLossOptions);
 }
 
-/** What policy losses read of the trained tokens. */
+/** The columns of the trained tokens that policy losses read. */
 function policyLossInput(
   logprobs: Float32Array,
   proximalLogprobs: Float32Array,
@@ -139,8 +138,8 @@ function policyLossInput(
 }
 
 /**
- * First pass of a loss that ranks tokens over the whole batch: marks [N] what its rule picks, so that the micro-batches of
- * the second pass add up to the loss of the whole. Null for losses that need no such pass.
+ * Marks [N] the tokens that a loss which ranks the whole batch keeps, so that the micro-batches of the second pass add up
+ * to the loss of the whole; null for losses without such a rule.
  *
  * @param logprobs [N] log π of the current policy
  */

@@ -13,15 +13,16 @@ export interface LossNodeInput {
   readonly distribution: tf.Tensor;
   /** [M]; null where the loss has no value term. */
   readonly values: tf.Tensor | null;
-  /** [M] what an earlier pass said about the tokens, where the device can't be read in the middle of one. */
+  /** [M] the model's outputs from an earlier pass, if the backend can't be read during this one. */
   readonly known?: TokenColumns | null;
 }
 
 /**
- * A scalar loss that may join what the model says about M tokens (those of a sequence, say; else `chunkedLoss` is cheaper).
+ * Makes a scalar loss that may join the outputs of several of its M tokens, such as those of a sequence. `chunkedLoss` is
+ * cheaper for other losses.
  *
- * The loss itself is arithmetic on a few numbers per token, so it is done in host memory, where every loss of
- * `@retrace/algorithms` is at hand with its gradient: one small readback, one upload.
+ * The loss itself is arithmetic on a few numbers per token, so it is computed in host memory by the losses of
+ * `@retrace/algorithms`, which have gradients: one small readback, one upload.
  */
 export function lossNode(
   { distribution, values, known }: LossNodeInput,

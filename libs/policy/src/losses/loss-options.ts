@@ -5,6 +5,7 @@ import {
   type KlEstimator,
 } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
+import { isPositive, requireConfig } from '../require-config.js';
 
 export interface LossOptions {
   /** Any policy loss of `@retrace/algorithms`; `crossEntropy`, −log π of the recorded token, is imitation. */
@@ -26,43 +27,28 @@ export interface LossOptions {
   /** Most tokens in one forward pass; results don't depend on it. */
   readonly maxTokensPerMicroBatch: number;
   /**
-   * Gradient checkpointing: keep the input of each layer alone, and compute the layer again for the gradient. Changes
+   * Gradient checkpointing: keep only the input of each layer, and compute the layer again for the gradient. Changes
    * memory and time, never the result. Default false.
    */
   readonly recomputeLayers?: boolean;
 }
 
-/** @throws PolicyError `INVALID_CONFIG` that names the first option at fault, its value and the rule */
+/** @throws PolicyError `INVALID_CONFIG` with the first invalid option, its value and the rule */
 export function validateLossOptions(options: LossOptions): void {
-  const { policyLoss, policyLossOptions, valueClip, temperature, maxTokensPerMicroBatch } = options;
   try {
-    resolvePolicyLossOptions(getPolicyLoss(policyLoss), policyLossOptions);
+    resolvePolicyLossOptions(getPolicyLoss(options.policyLoss), options.policyLossOptions);
   } catch (cause) {
     if (!(cause instanceof AlgorithmError)) throw cause;
     throw new PolicyError('INVALID_CONFIG', cause.message, { cause });
   }
-  check(
-    valueClip === null || isPositive(valueClip),
-    'valueClip',
-    valueClip,
-    'must be a positive number, or null',
-  );
+  const check = (holds: boolean, option: keyof LossOptions, rule: string) => {
+    requireConfig(holds, `loss option ${option}`, options[option], rule);
+  };
+  const { valueClip } = options;
+  check(valueClip === null || isPositive(valueClip), 'valueClip', 'must be a positive number, or null');
   for (const name of ['valueCoefficient', 'entropyCoefficient', 'klCoefficient'] as const) {
-    check(Number.isFinite(options[name]) && options[name] >= 0, name, options[name], 'must not be negative');
+    check(Number.isFinite(options[name]) && options[name] >= 0, name, 'must not be negative');
   }
-  check(isPositive(temperature), 'temperature', temperature, 'must be a positive number');
-  check(
-    isPositive(maxTokensPerMicroBatch),
-    'maxTokensPerMicroBatch',
-    maxTokensPerMicroBatch,
-    'must be positive',
-  );
-}
-
-function isPositive(value: number): boolean {
-  return Number.isFinite(value) && value > 0;
-}
-
-function check(holds: boolean, option: keyof LossOptions, value: unknown, rule: string): void {
-  if (!holds) throw new PolicyError('INVALID_CONFIG', `loss option ${option} is ${value}; it ${rule}`);
+  check(isPositive(options.temperature), 'temperature', 'must be a positive number');
+  check(isPositive(options.maxTokensPerMicroBatch), 'maxTokensPerMicroBatch', 'must be positive');
 }

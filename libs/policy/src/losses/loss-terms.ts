@@ -1,4 +1,4 @@
-/** How each term of a loss is combined over parts of a batch; the only list of the terms. */
+/** The only list of the terms of a loss, with how each is combined over parts of a batch. */
 const LOSS_TERMS = {
   /** Σ w·ℓ, with all coefficients. */
   loss: 'sum',
@@ -25,29 +25,29 @@ export type LossTermValues = Readonly<Record<LossTerm, number>>;
 
 /**
  * Terms of one batch, as `accumulate` reports them. The parts of the loss are weighted sums and add up over batches; the others
- * are plain means over the trained tokens, 0 where there is none.
+ * are plain means over the trained tokens, 0 if there are none.
  */
 export interface LossTerms extends LossTermValues {
   /** Tokens with a weight other than 0. */
   readonly numTokens: number;
 }
 
-/** Terms of one micro-batch, where those that are means of a batch are still sums over the trained tokens. */
+/** Terms of one micro-batch; those that are means in `LossTerms` are sums over the trained tokens. */
 export interface LossSums extends LossTermValues {
   readonly numTokens: number;
 }
 
-/** Terms of a batch from those of its micro-batches. */
+/** Combines the terms of micro-batches into those of their batch. */
 export function combineSums(microBatches: readonly LossSums[]): LossTerms {
   return combine(microBatches, (sums, term) => sums[term]);
 }
 
-/** Terms of a batch from those of its shards: parts of the loss add up, means count by their tokens. */
+/** Combines the terms of shards into those of their batch: parts of the loss add up, means are weighted by tokens. */
 export function combineTerms(shards: readonly LossTerms[]): LossTerms {
   return combine(shards, (terms, term) => terms[term] * terms.numTokens);
 }
 
-/** Plain means over optimizer steps, and the largest `ratioMaxDeviation`; all NaN where there was no step. */
+/** Averages the terms of optimizer steps, except `ratioMaxDeviation`, whose largest is taken; all NaN without a step. */
 export function averageTerms(steps: readonly LossTerms[]): LossTermValues {
   return mapTerms((term) => {
     if (LOSS_TERMS[term] === 'max') return steps.length === 0 ? Number.NaN : largest(steps, term);

@@ -4,18 +4,18 @@ import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 
-/** What the loss reads of each token beside its weight, and which loss options need it; the only list of these columns. */
+/** The only list of the columns that the loss reads beside the loss weights, with the options that need each. */
 const LOSS_COLUMNS = {
   advantages: ({ policyLoss }) => policyLoss !== 'crossEntropy',
   /** log π that the probability ratio is taken against. */
   proximalLogprobs: ({ policyLoss }) => policyLoss !== 'crossEntropy',
-  /** log π of the policy that sampled, where the loss reads it beside the one above. */
+  /** log π of the policy that sampled, for losses that read it beside the proximal one. */
   behaviorLogprobs: ({ policyLoss }) => getPolicyLoss(policyLoss).needsBehaviorLogprobs,
   /** log π of the reference policy. */
   referenceLogprobs: ({ klCoefficient }) => klCoefficient !== 0,
-  /** What the value head is fitted to. */
+  /** Targets of the value head. */
   returns: ({ valueCoefficient }) => valueCoefficient !== 0,
-  /** V at the start of the update, which the value clip is around. */
+  /** V at the start of the update, the centre of the value clip. */
   proximalValues: ({ valueCoefficient, valueClip }) => valueCoefficient !== 0 && valueClip !== null,
   /** Factor on the policy loss only, which corrects for the behavior policy; without it the factor is 1. */
   rolloutWeights: () => false,
@@ -28,7 +28,7 @@ const COLUMN_NAMES = Object.keys(LOSS_COLUMNS) as readonly LossColumn[];
 /** All [N]. A column that the loss options don't need may be null or absent. */
 export type LossColumns = Readonly<Partial<Record<LossColumn, Float32Array | null>>>;
 
-/** The same columns with their values replaced, to pick some tokens out of them; null where there is none. */
+/** Replaces the values of each column, for example by those of some tokens; absent columns become null. */
 export function mapLossColumns(
   columns: LossColumns,
   map: (column: Float32Array) => Float32Array,
@@ -41,8 +41,8 @@ export function mapLossColumns(
 }
 
 /**
- * Sequences and what the loss needs of each of their tokens. Only tokens with a weight other than 0 are trained; the columns may
- * hold anything elsewhere.
+ * Sequences with the columns that the loss reads. Only tokens with a weight other than 0 are trained; the columns may
+ * hold anything for the others.
  */
 export interface TrainingBatch extends SequenceBatch, LossColumns {
   /**

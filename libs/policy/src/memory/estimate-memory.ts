@@ -1,3 +1,4 @@
+import { MAX_LOGITS } from '../logprobs/token-distribution.js';
 import { parameterSpecs } from '../model/parameter-layout.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
@@ -8,16 +9,16 @@ export interface MemoryPart {
   readonly bytes: number;
 }
 
-/** What a process of this library needs at its peak, resident memory on the processor. */
+/** The peak of a process's resident memory. */
 export interface MemoryEstimate {
   readonly totalBytes: number;
-  /** From the program itself to what lasts only for a moment; they add up to the total. */
+  /** From longest to shortest lived; they add up to the total. */
   readonly parts: readonly MemoryPart[];
 }
 
 /** The tokens that one pass computes, all at once. */
 export interface PassShape {
-  /** Tokens of one pass: `maxTokensPerMicroBatch`, or what there is where that is less. */
+  /** At most `maxTokensPerMicroBatch`. */
   readonly passTokens: number;
 }
 
@@ -41,13 +42,10 @@ const MEBIBYTE = 2 ** 20;
 const PROGRAM_BYTES = 380 * MEBIBYTE;
 
 /**
- * What the allocator holds beside the tensors that are alive, as a factor on the activations: measured over the shapes of
+ * Factor on the activations for memory that the allocator holds beside live tensors, measured over the shapes of
  * `npm run test:long -- memory-estimate`, which holds every prediction to 20 % of its measurement.
  */
 const ALLOCATOR_FACTOR = 1.25;
-
-/** Most logits of a chunk of the LM head, in elements (`tokenDistribution`). */
-const MAX_LOGITS = 2 ** 24;
 
 /**
  * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained two moments, the gradient,
@@ -57,7 +55,7 @@ const MAX_LOGITS = 2 ** 24;
  */
 export function estimateTrainingMemory(config: TransformerConfig, shape: TrainingShape): MemoryEstimate {
   const { numParameters, numTrained } = countParameters(config);
-  // Moments 2, the gradient, its copy in buckets, what a step makes anew; with several passes, the sum and what it is added to.
+  // Two moments, the gradient, its copy in buckets, and a step's results; with several passes also the sum and its addend.
   const copies = shape.accumulates ? 7.2 : 5.2;
   return sum([
     { name: 'program', bytes: PROGRAM_BYTES },
@@ -84,7 +82,7 @@ export function estimateGenerationMemory(config: TransformerConfig, shape: Gener
   ]);
 }
 
-/** Numbers of a model of that shape, and how many of them are trained. */
+/** Counts the numbers of a model, and those of them that are trained. */
 export function countParameters(config: TransformerConfig): {
   readonly numParameters: number;
   readonly numTrained: number;
@@ -97,7 +95,7 @@ export function countParameters(config: TransformerConfig): {
   return { numParameters, numTrained };
 }
 
-/** The outputs of a forward pass, counted op by op in units of the widths of a layer. */
+/** Sizes of the outputs of a forward pass, counted op by op in units of the widths of a layer. */
 function activationBytes(
   {
     hiddenSize,

@@ -1,18 +1,18 @@
 /**
- * Where the adapters of a model lie: beside a joined projection, one matrix A [n·rank, in] and one matrix B [rows, rank]
+ * The layout of a model's adapters: for each joined projection one matrix A [n·rank, in] and one matrix B [rows, rank],
  * with the blocks of its n targets one after the other.
  */
 import type { LoraConfig, LoraTarget } from './lora-config.js';
 import { matrixSpec } from './parameter-spec.js';
 import type { ParameterPart, ParameterSpec } from './parameter-spec.js';
 
-/** peft's own prefix of the names in `adapter_model.safetensors`. */
+/** peft's prefix of the names in `adapter_model.safetensors`. */
 const NAME_PREFIX = 'base_model.model.';
 
 export const loraAKey = (key: string) => `${key}.loraA`;
 export const loraBKey = (key: string) => `${key}.loraB`;
 
-/** The specs of the adapters on the projections among `specs`, under the names that peft gives them. */
+/** Lists the adapters of the projections among `specs`, with the names that peft gives them. */
 export function adapterSpecs(lora: LoraConfig | undefined, specs: readonly ParameterSpec[]): ParameterSpec[] {
   if (lora === undefined) return [];
   const { rank } = lora;

@@ -1,5 +1,5 @@
 /**
- * What attention needs to know of a pack, on the device and the same for every layer.
+ * The description of a pack that attention reads, on the device; every layer uses the same one.
  *
  * Legend: N cells · M queries · W width of the joined projections · R rows, L columns, Q query columns of a bucket.
  */
@@ -10,7 +10,7 @@ import type { LengthBucket } from '../packing/length-buckets.js';
 import { attentionBias } from './attention-weights.js';
 import type { RotaryTable } from './rotary.js';
 
-/** For the fused op, or for products of whole matrices, bucket by bucket. */
+/** A plan for the fused op, or for products of whole matrices, bucket by bucket. */
 export type AttentionPlan = FusedPlan | BucketedPlan;
 
 export interface FusedPlan {
@@ -27,7 +27,7 @@ export interface BucketedPlan {
   /** [N, W] rotary factors of each cell. */
   readonly factors: tf.Tensor;
   readonly buckets: readonly BucketPlan[];
-  /** [N], [M], [Σ R·Q], [N] as `BucketedSequences` has them; null where each stands in its own place. */
+  /** [N], [M], [Σ R·Q], [N] of `BucketedSequences`; null if it is the identity. */
   readonly rowOfCell: tf.Tensor | null;
   readonly rowOfQuery: tf.Tensor | null;
   readonly queryOfRow: tf.Tensor | null;
@@ -46,7 +46,7 @@ export interface BucketPlan {
   readonly bias: tf.Tensor | null;
 }
 
-/** @param queries [M] cells, rising; null: all of them */
+/** @param queries [M] cells, ascending; null: all of them */
 export function planAttention(
   rotary: RotaryTable,
   offsets: Int32Array,
@@ -103,7 +103,7 @@ function positionsOf(offsets: Int32Array): Int32Array {
   return positions;
 }
 
-/** Null if gathering by them among `length` things would change nothing. */
+/** A tensor of indices into `length` rows; null if they are the identity. */
 function indices(values: Int32Array, length: number): tf.Tensor | null {
   const isIdentity = values.length === length && values.every((value, i) => value === i);
   return isIdentity ? null : tf.tensor1d(values, 'int32');

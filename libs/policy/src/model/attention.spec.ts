@@ -4,8 +4,7 @@ import { attend } from './attention.js';
 import { planAttention } from './attention-plan.js';
 import { RotaryTable } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
-import { expectSameFunction, normal } from '@retrace/compute/testing';
-import { onEachBackend } from '@retrace/compute/testing';
+import { expectSameFunction, normal, onEachBackend } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 
 interface Case {

@@ -5,9 +5,7 @@
  * G = H/K · E = G·Q · D head width · W = (H + 2K)·D.
  */
 import * as tf from '@tensorflow/tfjs-core';
-import { fusedAttention } from '@retrace/compute';
-import { matMul } from '@retrace/compute';
-import { withGradient } from '@retrace/compute';
+import { fusedAttention, matMul, withGradient } from '@retrace/compute';
 import type { AttentionPlan, BucketPlan, BucketedPlan } from './attention-plan.js';
 import { attentionWeights, joinHeads, splitHeads } from './attention-weights.js';
 import { rotate, rotateBack } from './rotary.js';
@@ -62,7 +60,7 @@ function backwardOf(
   plan: BucketedPlan,
   config: TransformerConfig,
 ): tf.Tensor {
-  // Places of no query read a row of zeros.
+  // Padding reads a row of zeros.
   const dContexts = gatherRows(withZeroRow(dy_MC, plan.queryOfRow), plan.queryOfRow);
   const sizes = plan.buckets.map(({ numRows, numQueries }) => numRows * numQueries);
   const dContextOf = sizes.length === 1 ? [dContexts] : tf.split(dContexts, sizes, 0);
@@ -106,7 +104,7 @@ function concatRows(parts: tf.Tensor[]): tf.Tensor {
   return parts.length === 1 ? parts[0] : tf.concat(parts, 0);
 }
 
-/** With a last row of zeros, where rows are gathered of it. */
+/** Adds a last row of zeros, unless `rows` gathers nothing. */
 function withZeroRow(x: tf.Tensor, rows: tf.Tensor | null): tf.Tensor {
   return rows === null ? x : tf.concat([x, tf.zeros([1, x.shape[1] as number])], 0);
 }

@@ -5,12 +5,7 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { PackLayout } from '../packing/sequence-pack.js';
-import { linear } from '@retrace/compute';
-import { lookup } from '@retrace/compute';
-import { normHeads } from '@retrace/compute';
-import { applyNormWeight, rmsNorm } from '@retrace/compute';
-import { recomputed } from '@retrace/compute';
-import { swiGlu } from '@retrace/compute';
+import { applyNormWeight, linear, lookup, normHeads, recomputed, rmsNorm, swiGlu } from '@retrace/compute';
 import { loraAKey, loraBKey } from './adapter-layout.js';
 import { adapterDeltas, isAdapted, projectAdapted } from './adapted-projection.js';
 import { attend } from './attention.js';
@@ -19,7 +14,7 @@ import type { AttentionPlan } from './attention-plan.js';
 import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from './parameter-layout.js';
 import type { TrunkWeights } from './trunk-weights.js';
 
-/** A pack on the device: what attention needs to know of it, the same for every layer. */
+/** A pack on the device; every layer uses the same plan, except the last. */
 export interface DevicePack {
   readonly tokenIds: Int32Array;
   readonly plan: AttentionPlan;
@@ -29,7 +24,7 @@ export interface DevicePack {
   readonly readCells: tf.Tensor | null;
 }
 
-/** Make it outside of what is differentiated (a gradient outlives the tidy of its forward pass); freed by the caller's tidy. */
+/** Puts a pack on the device. Call it outside of the differentiated function, inside the caller's `tf.tidy`, which frees it. */
 export function toDevice(model: TrunkWeights, { tokenIds, offsets, readCells }: PackLayout): DevicePack {
   const plan = planAttention(model.rotary, offsets, null);
   return {
@@ -41,15 +36,15 @@ export function toDevice(model: TrunkWeights, { tokenIds, offsets, readCells }: 
 }
 
 /**
- * Final hidden states (after the last norm) at the cells that a pack reads, [M, h]. The last layer computes queries,
- * output projection and feed-forward for those alone.
+ * Computes the final hidden states (after the last norm) at the cells that a pack reads, [M, h]. The last layer computes
+ * queries, output projection and feed-forward only for those.
  */
 export function hiddenAtReads(
   model: TrunkWeights,
   pack: DevicePack,
   { recomputeLayers = false }: ForwardOptions = {},
 ): tf.Tensor {
-  let x_NH = lookup(pack.tokenIds, model.matrix(EMBEDDING_KEY));
+  let x_NH = lookup(pack.tokenIds, model.parameter(EMBEDDING_KEY));
   for (let layer = 0; layer < model.config.numLayers; layer++) {
     const run = (x: tf.Tensor) => runLayer(model, layer, pack, x);
     x_NH = recomputeLayers ? recomputed(x_NH, layerParameters(model, layer, pack), run) : run(x_NH);
@@ -59,7 +54,7 @@ export function hiddenAtReads(
 
 export interface ForwardOptions {
   /**
-   * Keep the input of each layer alone for the gradient, and compute the layer again there: about a quarter more time,
+   * Keep only the input of each layer, and compute the layer again for the gradient: about a quarter more time,
    * and the memory of one layer's activations instead of all layers'. Default false.
    */
   readonly recomputeLayers?: boolean;
@@ -79,16 +74,16 @@ function layerParameters(model: TrunkWeights, layer: number, { tokenIds }: Devic
   const keys = Object.values(layerKeys(layer)).flatMap((key) => [key, loraAKey(key), loraBKey(key)]);
   const readsEmbedding = layer === 0 && projectsVocabulary(model, tokenIds);
   const all = readsEmbedding ? [EMBEDDING_KEY, ...keys] : keys;
-  return all.filter((key) => model.hasParameter(key)).map((key) => model.matrix(key));
+  return all.filter((key) => model.hasParameter(key)).map((key) => model.parameter(key));
 }
 
 /**
- * `projectQkv` of the first layer, whose input depends on the token alone: where there are more tokens than words in
- * the vocabulary, the vocabulary is projected, and tokens look their projection up.
+ * `projectQkv` of the first layer, whose input depends only on the token: if there are more tokens than ids in the
+ * vocabulary, the vocabulary is projected, and tokens look up their projection.
  */
 function projectTokens(model: TrunkWeights, tokenIds: Int32Array, embedded_NH: tf.Tensor): tf.Tensor {
   if (!projectsVocabulary(model, tokenIds)) return projectQkv(model, 0, embedded_NH);
-  return lookup(tokenIds, projectQkv(model, 0, model.matrix(EMBEDDING_KEY)));
+  return lookup(tokenIds, projectQkv(model, 0, model.parameter(EMBEDDING_KEY)));
 }
 
 function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean {
@@ -97,16 +92,16 @@ function projectsVocabulary(model: TrunkWeights, tokenIds: Int32Array): boolean 
 
 /** The hidden state that the LM head and the value head read. */
 export function finalNorm(model: TrunkWeights, x_NH: tf.Tensor): tf.Tensor {
-  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.vector(FINAL_NORM_KEY));
+  return tf.mul(rmsNorm(x_NH, model.config.rmsNormEps), model.parameter(FINAL_NORM_KEY));
 }
 
-/** Joined query, key and value projections of the normed input, [N, W], heads normed where the model does, before rotation. */
+/** Joined query, key and value projections of the normed input, [N, W], before rotation; heads are normed if the model norms them. */
 function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Tensor {
   const { config } = model;
   const keys = layerKeys(layer);
-  const bias = config.attentionBias ? model.vector(keys.qkvBias) : null;
+  const bias = config.attentionBias ? model.parameter(keys.qkvBias) : null;
   const normed = rmsNorm(x_NH, config.rmsNormEps);
-  const norm = model.vector(keys.inputNorm);
+  const norm = model.parameter(keys.inputNorm);
   if (isAdapted(model, keys.qkvWeight)) {
     return normQueriesAndKeys(
       model,
@@ -114,19 +109,19 @@ function projectQkv(model: TrunkWeights, layer: number, x_NH: tf.Tensor): tf.Ten
       projectAdapted(model, keys.qkvWeight, tf.mul(normed, norm), bias),
     );
   }
-  const { rows, matrix } = applyNormWeight(norm, { rows: normed, matrix: model.matrix(keys.qkvWeight) });
+  const { rows, matrix } = applyNormWeight(norm, { rows: normed, matrix: model.parameter(keys.qkvWeight) });
   return normQueriesAndKeys(model, layer, linear(rows, matrix, bias));
 }
 
-/** The heads of queries and keys normed, where the model does. */
+/** Norms the heads of queries and keys, if the model does. */
 export function normQueriesAndKeys(model: TrunkWeights, layer: number, qkv_NW: tf.Tensor): tf.Tensor {
   const { queryKeyNorm, numHeads, numKeyValueHeads, headDim, rmsNormEps } = model.config;
   if (!queryKeyNorm) return qkv_NW;
   const keys = layerKeys(layer);
   const [qk, v] = tf.split(qkv_NW, [(numHeads + numKeyValueHeads) * headDim, numKeyValueHeads * headDim], 1);
   const weight = tf.concat([
-    tf.tile(model.vector(keys.queryNorm), [numHeads]),
-    tf.tile(model.vector(keys.keyNorm), [numKeyValueHeads]),
+    tf.tile(model.parameter(keys.queryNorm), [numHeads]),
+    tf.tile(model.parameter(keys.keyNorm), [numKeyValueHeads]),
   ]);
   return tf.concat([normHeads(qk, weight, headDim, rmsNormEps), v], 1);
 }
@@ -142,8 +137,8 @@ function finishLayer(model: TrunkWeights, layer: number, x_NH: tf.Tensor, contex
 function gateAndUp(model: TrunkWeights, layer: number, attended_NH: tf.Tensor): [tf.Tensor, tf.Tensor] {
   const keys = layerKeys(layer);
   const normed = rmsNorm(attended_NH, model.config.rmsNormEps);
-  const norm = model.vector(keys.feedForwardNorm);
-  const joined = model.matrix(keys.gateUpWeight);
+  const norm = model.parameter(keys.feedForwardNorm);
+  const joined = model.parameter(keys.gateUpWeight);
   const adapted = isAdapted(model, keys.gateUpWeight);
   const { rows, matrix } = adapted
     ? { rows: tf.mul(normed, norm), matrix: joined }

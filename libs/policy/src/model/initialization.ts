@@ -6,9 +6,9 @@ import type { ParameterRole, ParameterSpec } from './parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**
- * Initial weights of `specs`, by default all: norms 1, biases and adapters' B 0, the rest normal with the standard deviation that its role asks for.
- * The stream of random numbers of a tensor depends on the seed and its name alone, so that adding a head or a
- * layer leaves the other tensors as they were.
+ * Draws the initial weights of `specs` (default: all): norms are 1, biases and the B of adapters 0, the others normal with
+ * standard deviation 1/√fan-in, and 1/√(2·numLayers) of that for the projections that write into the residual stream.
+ * A tensor's random numbers depend only on the seed and its name, so adding a head or a layer does not change other tensors.
  */
 export function initialTensors(
   config: TransformerConfig,
@@ -32,11 +32,9 @@ export function initialTensors(
 function standardDeviation(config: TransformerConfig, role: ParameterRole, fanIn: number): number {
   // The variance of the uniform numbers that peft starts from.
   if (role === 'loraA') return 1 / Math.sqrt(3 * fanIn);
-  const std = config.initializerStd ?? 1 / Math.sqrt(fanIn);
+  const std = 1 / Math.sqrt(fanIn);
   if (role === 'lmHead') return config.lmHeadInitializerStd ?? std;
-  if (role === 'residualProjection' && config.initializerStd === undefined)
-    return std / Math.sqrt(2 * config.numLayers);
-  return std;
+  return role === 'residualProjection' ? std / Math.sqrt(2 * config.numLayers) : std;
 }
 
 /** Box–Muller over a xoshiro128** stream whose state is the hash of `streamName`. */

@@ -4,13 +4,26 @@ import { numElements, partShape } from './parameter-spec.js';
 import type { ParameterPart, ParameterSpec } from './parameter-spec.js';
 
 /** Cuts the values of one device parameter into its named parts. */
-export function splitParameter(spec: ParameterSpec, data: Float32Array): [string, NamedTensor][] {
+function splitParameter(spec: ParameterSpec, data: Float32Array): [string, NamedTensor][] {
   let offset = 0;
   return spec.parts.map((part) => {
     const shape = partShape(spec, part);
     const rows = data.subarray(offset, offset + numElements(shape));
     offset += rows.length;
     return [part.name, { shape, data: reorderRows(rows, part, 'split') }];
+  });
+}
+
+/** Cuts the values of device parameters that follow each other in one vector into their named parts. */
+export function splitParameters(
+  specs: readonly ParameterSpec[],
+  vector: Float32Array,
+): [string, NamedTensor][] {
+  let end = 0;
+  return specs.flatMap((spec) => {
+    const start = end;
+    end += numElements(spec.shape);
+    return splitParameter(spec, vector.subarray(start, end));
   });
 }
 
@@ -43,7 +56,7 @@ export function joinParameter(spec: ParameterSpec, tensors: NamedTensors): Float
   return data;
 }
 
-/** Between the order of rows in a Hugging Face file and that on the device. */
+/** Converts between the order of rows in a Hugging Face file and the order on the device (`pairedHeadDim`). */
 export function reorderRows(
   data: Float32Array,
   part: ParameterPart,

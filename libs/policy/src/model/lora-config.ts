@@ -1,4 +1,4 @@
-import { PolicyError } from '../policy-error.js';
+import { isPositive, requireConfig } from '../require-config.js';
 
 /** Projections that can carry an adapter, by their name in Hugging Face's modules. */
 export const LORA_TARGETS = [
@@ -21,17 +21,20 @@ export interface LoraConfig {
   readonly targets: readonly LoraTarget[];
 }
 
-/** @throws PolicyError `INVALID_CONFIG` naming field, value and rule */
+/** @throws PolicyError `INVALID_CONFIG` with field, value and rule */
 export function validateLoraConfig({ rank, alpha, targets }: LoraConfig): void {
-  check(Number.isSafeInteger(rank) && rank > 0, 'rank', rank, 'must be a positive integer');
-  check(Number.isFinite(alpha) && alpha > 0, 'alpha', alpha, 'must be a positive number');
-  check(targets.length > 0, 'targets', '[]', `must name at least one of ${LORA_TARGETS.join(', ')}`);
+  const known = LORA_TARGETS.join(', ');
+  requireConfig(
+    Number.isSafeInteger(rank) && rank > 0,
+    'LoraConfig.rank',
+    rank,
+    'must be a positive integer',
+  );
+  requireConfig(isPositive(alpha), 'LoraConfig.alpha', alpha, 'must be a positive number');
+  requireConfig(targets.length > 0, 'LoraConfig.targets', '[]', `must name at least one of ${known}`);
   for (const target of targets) {
-    check(LORA_TARGETS.includes(target), 'targets', target, `must be among ${LORA_TARGETS.join(', ')}`);
+    requireConfig(LORA_TARGETS.includes(target), 'LoraConfig.targets', target, `must be among ${known}`);
   }
-  check(new Set(targets).size === targets.length, 'targets', targets.join(', '), 'must not repeat any');
-}
-
-function check(holds: boolean, field: keyof LoraConfig, value: unknown, rule: string): void {
-  if (!holds) throw new PolicyError('INVALID_CONFIG', `LoraConfig.${field} is ${value}; it ${rule}`);
+  const isSet = new Set(targets).size === targets.length;
+  requireConfig(isSet, 'LoraConfig.targets', targets.join(', '), 'must not repeat any');
 }

@@ -115,7 +115,7 @@ await onEachBackend('Adapters', () => {
     const batch = randomBatch([9, 5], { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.7, seed: 1 });
     await optimizer.accumulate(batch, EVERY_TERM);
     await optimizer.apply({ learningRate: 1e-3, maxGradientNorm: 1 });
-    model.assignTrainableTensors(await model.exportTrainableTensors());
+    model.parameters.assign(await model.parameters.export(model.trainableSpecs), model.trainableSpecs);
     const merged = model.merge();
     merged.dispose();
     optimizer.dispose();

@@ -24,15 +24,15 @@ export const FINAL_NORM_KEY = 'finalNorm';
 export const LM_HEAD_KEY = 'lmHead';
 export const VALUE_HEAD_KEY = 'valueHead';
 
-/** Before the keys and names of what a critic has for itself. */
+/** Precedes the keys and names of a critic's own parameters. */
 export const CRITIC_PREFIX = 'critic.';
 
-/** Whether a parameter serves the values alone. */
+/** Whether a parameter is used only for values. */
 export function isOfCritic(key: string): boolean {
   return key === VALUE_HEAD_KEY || key.startsWith(CRITIC_PREFIX);
 }
 
-/** All parameters of a model, in a fixed order. */
+/** Lists all parameters of a model, in a fixed order. */
 export function parameterSpecs(config: TransformerConfig): ParameterSpec[] {
   const isFrozen = config.lora !== undefined;
   const base = baseSpecs(config).map((spec) => ({ ...spec, isFrozen }));
@@ -46,7 +46,7 @@ export function parameterSpecs(config: TransformerConfig): ParameterSpec[] {
   ];
 }
 
-/** The parameters of the language model itself: no adapters, nothing of a critic. */
+/** Lists the parameters of the language model itself, without adapters and critic. */
 export function baseSpecs(config: TransformerConfig): ParameterSpec[] {
   const { vocabSize, hiddenSize } = config;
   const lmHead = matrixSpec(LM_HEAD_KEY, hiddenSize, [

@@ -1,8 +1,10 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { encodeParameters } from '../checkpoints/parameter-file.js';
+import type { ParameterFileOptions } from '../checkpoints/parameter-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { freeze } from '@retrace/compute';
-import { joinParameter, splitParameter } from './join-parameter.js';
+import { joinParameter, splitParameters } from './join-parameter.js';
 import type { NamedTensor, NamedTensors } from './named-tensors.js';
 import type { ParameterSpec } from './parameter-spec.js';
 
@@ -33,7 +35,7 @@ export class ParameterSet {
     return set;
   }
 
-  /** Fills the parameters one after the other; if one can't be had, those before it are freed. */
+  /** Fills the parameters one after the other; if one fails, those before it are freed. */
   static async load(
     specs: readonly ParameterSpec[],
     valuesOf: (spec: ParameterSpec) => Float32Array | Promise<Float32Array>,
@@ -68,9 +70,9 @@ export class ParameterSet {
   }
 
   /**
-   * Replaces the parameters of `specs`, by default all.
+   * Replaces the parameters of `specs` (default: all).
    *
-   * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, if one doesn't fit
+   * @throws PolicyError `TENSOR_MISMATCH`, before anything is replaced, if one is missing or has another shape
    */
   assign(named: NamedTensors, specs: readonly ParameterSpec[] = this.specs): void {
     const joined = specs.map((spec) => joinParameter(spec, named));
@@ -80,8 +82,8 @@ export class ParameterSet {
   }
 
   /**
-   * `assign` from files, a parameter at a time: the peak is the model and its largest parameter. All names and shapes are
-   * checked before anything is replaced; a file that can't be read any more after that leaves the parameters before it replaced.
+   * Replaces the parameters of `specs` from files, one at a time: the peak of memory is the model and its largest parameter.
+   * All names and shapes are checked before anything is replaced; if reading fails after that, some parameters are replaced.
    */
   async assignFrom(source: TensorSource, specs: readonly ParameterSpec[] = this.specs): Promise<void> {
     requireParameters(source, specs);
@@ -93,16 +95,29 @@ export class ParameterSet {
   async export(specs: readonly ParameterSpec[] = this.specs): Promise<NamedTensors> {
     const named = new Map<string, NamedTensor>();
     for (const spec of specs) {
-      const data = Float32Array.from(await this.get(spec.key).data());
-      for (const [name, tensor] of splitParameter(spec, data)) named.set(name, tensor);
+      const data = Float32Array.from(await this.values(spec));
+      for (const [name, tensor] of splitParameters([spec], data)) named.set(name, tensor);
     }
     return named;
+  }
+
+  /** Encodes parameters as a safetensors file in pieces; one parameter is in memory at a time. */
+  encode(specs: readonly ParameterSpec[], options: ParameterFileOptions): AsyncGenerator<Uint8Array> {
+    return encodeParameters(
+      specs.map((spec) => ({ specs: [spec], values: () => this.values(spec) })),
+      options,
+    );
   }
 
   clone(): ParameterSet {
     const copy = new ParameterSet(this.specs, new Map());
     for (const [key, tensor] of this.tensors) copy.replace(key, tf.clone(tensor));
     return copy;
+  }
+
+  /** The values of a parameter, which the caller must not change. */
+  async values({ key }: ParameterSpec): Promise<Float32Array> {
+    return (await this.get(key).data()) as Float32Array;
   }
 
   dispose(): void {

@@ -1,12 +1,12 @@
 /**
- * One device parameter. Projections that read the same input are stored as one matrix, so that they take one
- * product: its rows are those of its parts, one after the other. Matrices are [out, in], as Hugging Face has them.
+ * One device parameter. Projections that read the same input are stored as one matrix, which takes one product: its
+ * rows are those of its parts, one after the other. Matrices are [out, in], as Hugging Face has them.
  */
 export interface ParameterSpec {
   readonly key: string;
   readonly shape: readonly number[];
   readonly parts: readonly ParameterPart[];
-  /** Base weights under adapters: nothing is differentiated by them, and no optimizer sees them. */
+  /** Base weights of a model with adapters: they get no gradient, and optimizers do not see them. */
   readonly isFrozen: boolean;
 }
 
@@ -16,13 +16,13 @@ export interface ParameterPart {
   readonly numRows: number;
   readonly role: ParameterRole;
   /**
-   * Set for queries and keys: Hugging Face turns row i of a head with row i + headDim/2; on the device the two are
+   * Set for queries and keys: Hugging Face rotates row i of a head with row i + headDim/2; on the device the two are
    * neighbours.
    */
   readonly pairedHeadDim?: number;
 }
 
-/** What decides how a parameter is initialised. */
+/** The role of a parameter, which decides how it is initialised. */
 export type ParameterRole =
   | 'embedding'
   | 'projection'
@@ -50,7 +50,7 @@ export function numElements(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** The shape a part has on its own. */
+/** The shape of a part. */
 export function partShape(spec: ParameterSpec, part: ParameterPart): number[] {
   return [part.numRows, ...spec.shape.slice(1)];
 }

@@ -1,8 +1,8 @@
-import { PolicyError } from '../policy-error.js';
+import { isPositive, requireConfig } from '../require-config.js';
 
 /**
  * How rotary frequencies are stretched, under the names that transformers gives them:
- * `linear` divides them all; `dynamic` leaves contexts up to the original length as they are; `llama3` divides the slow
+ * `linear` divides them all; `dynamic` does not change contexts up to the original length; `llama3` divides the slow
  * ones (Llama 3.1); `yarn` divides the slow ones and scales the factors (arXiv:2309.00071).
  */
 export type RopeScaling =
@@ -21,7 +21,7 @@ export type RopeScaling =
       readonly originalMaxPositions: number;
       /** Factor on cosine and sine; by default 0.1·ln(factor) + 1. */
       readonly attentionFactor: number;
-      /** Turns within the original length above which a frequency stays as it is. */
+      /** Turns within the original length above which a frequency does not change. */
       readonly betaFast: number;
       /** Turns within the original length below which a frequency is divided by the factor. */
       readonly betaSlow: number;
@@ -42,7 +42,7 @@ export interface RotaryShape {
   readonly ropeScaling?: RopeScaling;
 }
 
-/** θ^(−2i/headDim) for pair i, stretched as the scaling says. */
+/** Computes θ^(−2i/headDim) for each pair i, stretched by the scaling. */
 export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: RotaryShape): RotaryFrequencies {
   const frequencies = Float64Array.from({ length: headDim / 2 }, (_, i) => ropeTheta ** ((-2 * i) / headDim));
   if (ropeScaling === undefined || ropeScaling.type === 'dynamic') return { frequencies, scale: 1 };
@@ -58,19 +58,21 @@ export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: RotarySha
   };
 }
 
-/** @throws PolicyError `INVALID_CONFIG` naming field, value and rule */
+/** @throws PolicyError `INVALID_CONFIG` with field, value and rule */
 export function validateRopeScaling(scaling: RopeScaling, maxPositions: number): void {
   for (const [field, value] of Object.entries(scaling)) {
-    if (typeof value === 'number' && !(Number.isFinite(value) && value > 0)) {
-      refuse(`ropeScaling.${field} is ${value}; it must be a positive number`);
-    }
+    const holds = typeof value !== 'number' || isPositive(value);
+    requireConfig(holds, `TransformerConfig.ropeScaling.${field}`, value, 'must be a positive number');
   }
-  // Its frequencies depend on the length of the context, so that cached keys would be wrong from token to token.
-  if (scaling.type === 'dynamic' && maxPositions > scaling.originalMaxPositions) {
-    refuse(
-      `maxPositions is ${maxPositions}; with rope scaling dynamic it must be at most the original ${scaling.originalMaxPositions}`,
-    );
-  }
+  if (scaling.type !== 'dynamic') return;
+  // Beyond the original length its frequencies depend on the length of the context, so cached keys would be wrong.
+  const rule = `must be at most the original ${scaling.originalMaxPositions} with rope scaling dynamic`;
+  requireConfig(
+    maxPositions <= scaling.originalMaxPositions,
+    'TransformerConfig.maxPositions',
+    maxPositions,
+    rule,
+  );
 }
 
 function llama3Frequency(frequency: number, scaling: Extract<RopeScaling, { type: 'llama3' }>): number {
@@ -95,8 +97,4 @@ function yarnShares(
   const high = Math.min(truncate ? Math.ceil(last) : last, headDim - 1);
   const width = low === high ? 0.001 : high - low;
   return (pair) => Math.min(1, Math.max(0, (pair - low) / width));
-}
-
-function refuse(reason: string): never {
-  throw new PolicyError('INVALID_CONFIG', `TransformerConfig.${reason}`);
 }

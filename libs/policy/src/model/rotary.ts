@@ -8,9 +8,9 @@ import type { TransformerConfig } from './transformer-config.js';
  *
  * A table [positions, W] of factors: cosine and sine of the angle p·frequency(i) side by side for pair i of a head
  * (`rotaryFrequencies`).
- * The factors of queries are scaled by 1/√headDim, so that scores need no scaling of their own; those of values are 1,
- * so that one product turns queries and keys and leaves values alone. Pairs are neighbouring columns
- * (`join-parameter.ts` orders the rows of the weights so). Made when first needed, and grown by doubling.
+ * The factors of queries are scaled by 1/√headDim, so scores need no further scaling; those of values are 1,
+ * so one product turns queries and keys and does not change values. Pairs are neighbouring columns
+ * (`join-parameter.ts` orders the rows of the weights accordingly). Made when first needed, and grown by doubling.
  */
 export class RotaryTable {
   private table: tf.Tensor | null = null;
@@ -26,7 +26,7 @@ export class RotaryTable {
     return tf.slice(this.atLeast(length), [0, 0], [length, this.width]);
   }
 
-  /** Factors of the given positions [P], all of them below `length`: [P, W]. */
+  /** Factors of positions [P], all below `length`: [P, W]. */
   at(positions: tf.Tensor, length: number): tf.Tensor {
     return tf.gather(this.atLeast(length), positions);
   }
@@ -47,12 +47,12 @@ export class RotaryTable {
   }
 }
 
-/** Turns x [rows·P, W] by the factors [P, W] of its positions. */
+/** Rotates x [rows·P, W] by the factors [P, W] of its positions. */
 export function rotate(x_NW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
   return rotatePairs(x_NW, factors_PW, false);
 }
 
-/** The transpose of `rotate`: takes the gradient of its result to the gradient of x. */
+/** The transpose of `rotate`: maps the gradient of its result to the gradient of x. */
 export function rotateBack(dy_NW: tf.Tensor, factors_PW: tf.Tensor): tf.Tensor {
   return rotatePairs(dy_NW, factors_PW, true);
 }

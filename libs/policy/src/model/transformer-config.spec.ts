@@ -22,7 +22,7 @@ describe('validateTransformerConfig', () => {
     [{ ropeScaling: { type: 'linear', factor: 0 } }, /ropeScaling.factor is 0; it must be a positive number/],
     [
       { ropeScaling: { type: 'dynamic', factor: 2, originalMaxPositions: 32 } },
-      /maxPositions is 64; with rope scaling dynamic it must be at most the original 32/,
+      /maxPositions is 64; it must be at most the original 32 with rope scaling dynamic/,
     ],
     [{ rmsNormEps: NaN }, /rmsNormEps is NaN; it must be a positive number/],
     [

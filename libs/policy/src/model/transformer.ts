@@ -17,12 +17,12 @@ import type { TrunkWeights } from './trunk-weights.js';
 export class Transformer implements TrunkWeights {
   readonly numParameters: number;
   readonly rotary: RotaryTable;
-  /** What an optimizer changes: everything, or under adapters those and what the critic has for itself. */
+  /** The parameters that an optimizer changes: all of them, or of a model with adapters those and the critic's own. */
   readonly trainableSpecs: readonly ParameterSpec[];
-  /** The trunk that the value head reads, where it is not the policy's. */
+  /** The trunk that the value head reads; null when that is the policy's. */
   readonly critic: TrunkWeights | null;
 
-  /** Takes ownership of the parameters, which are those that `parameterSpecs` names. */
+  /** Takes ownership of the parameters, which must be those of `parameterSpecs(config)`. */
   constructor(
     readonly config: TransformerConfig,
     readonly parameters: ParameterSet,
@@ -33,19 +33,19 @@ export class Transformer implements TrunkWeights {
     this.critic = config.valueTrunk === 'own' ? new CriticTrunk(config, this.rotary, parameters) : null;
   }
 
-  /** Numbers in `trainableSpecs`. */
+  /** How many numbers `trainableSpecs` have. */
   get numTrainedParameters(): number {
     return this.trainableSpecs.reduce((sum, { shape }) => sum + numElements(shape), 0);
   }
 
-  /** Random weights; the same config and seed give the same bits. */
+  /** Makes a model with random weights; the same config and seed give the same bits. */
   static initialize(config: TransformerConfig, seed: number): Transformer {
     validateTransformerConfig(config);
     return Transformer.fromTensors(config, initialTensors(config, seed));
   }
 
   /**
-   * Weights by Hugging Face name; names the config has no use for are ignored.
+   * Makes a model from weights by Hugging Face name; names that the config does not need are ignored.
    *
    * @throws PolicyError `TENSOR_MISMATCH` when a weight is missing or has another shape
    */
@@ -54,39 +54,33 @@ export class Transformer implements TrunkWeights {
     return new Transformer(config, ParameterSet.fromNamed(parameterSpecs(config), tensors));
   }
 
-  /** Replaces all weights in place (hot swap); refuses as `fromTensors` does and then leaves the weights as they are. */
+  /**
+   * Replaces all weights in place (hot swap).
+   *
+   * @throws PolicyError as `fromTensors`, with the weights unchanged
+   */
   assignTensors(tensors: NamedTensors): void {
     this.parameters.assign(tensors);
   }
 
-  /** `assignTensors` of what is trained: under adapters, a small part of the model. */
-  assignTrainableTensors(tensors: NamedTensors): void {
-    this.parameters.assign(tensors, this.trainableSpecs);
-  }
-
-  /** `assignTrainableTensors` from a file, a parameter at a time (`ParameterSet.assignFrom`). */
+  /** Replaces the trained weights with those of a file, one parameter at a time (`ParameterSet.assignFrom`). */
   loadTrainableTensors(source: TensorSource): Promise<void> {
     return this.parameters.assignFrom(source, this.trainableSpecs);
   }
 
-  /** A copy of all weights in host memory. */
+  /** Copies all weights to host memory. */
   exportTensors(): Promise<NamedTensors> {
     return this.parameters.export();
   }
 
-  /** A copy in host memory of what is trained. */
-  exportTrainableTensors(): Promise<NamedTensors> {
-    return this.parameters.export(this.trainableSpecs);
-  }
-
-  /** A model of its own that starts from the same weights. */
+  /** Copies the model; the weights of the two change independently. */
   clone(): Transformer {
     return new Transformer(this.config, this.parameters.clone());
   }
 
   /**
-   * The same policy without adapters: a model of its own whose weights have them added. It keeps a value head, unless
-   * that reads a trunk with adapters of its own.
+   * Copies the policy with its adapters added to the weights. The copy keeps the value head, unless that reads a trunk
+   * with its own adapters.
    */
   merge(): Transformer {
     const config = withoutAdapters(this.config);
@@ -102,17 +96,13 @@ export class Transformer implements TrunkWeights {
     return this.parameters.has(key);
   }
 
-  matrix(key: string): tf.Tensor {
-    return this.parameters.get(key);
-  }
-
-  vector(key: string): tf.Tensor {
+  parameter(key: string): tf.Tensor {
     return this.parameters.get(key);
   }
 
   /** [vocabSize, hiddenSize] */
   get lmHead(): tf.Tensor {
-    return this.matrix(this.config.tieWordEmbeddings ? EMBEDDING_KEY : LM_HEAD_KEY);
+    return this.parameter(this.config.tieWordEmbeddings ? EMBEDDING_KEY : LM_HEAD_KEY);
   }
 
   dispose(): void {

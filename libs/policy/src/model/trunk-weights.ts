@@ -4,16 +4,15 @@ import type { ParameterSet } from './parameter-set.js';
 import type { RotaryTable } from './rotary.js';
 import type { TransformerConfig } from './transformer-config.js';
 
-/** What the forward pass reads of a model: that of the policy, or of a critic with a trunk of its own. */
+/** The weights that the forward pass reads: those of the policy, or of a critic with its own trunk. */
 export interface TrunkWeights {
   readonly config: TransformerConfig;
   readonly rotary: RotaryTable;
   hasParameter(key: string): boolean;
-  matrix(key: string): tf.Tensor;
-  vector(key: string): tf.Tensor;
+  parameter(key: string): tf.Tensor;
 }
 
-/** The critic's trunk: its own parameters, and the policy's where it has none (the frozen base under adapters). */
+/** The critic's trunk: its own parameters, and the policy's for those that it lacks (the frozen base under adapters). */
 export class CriticTrunk implements TrunkWeights {
   constructor(
     readonly config: TransformerConfig,
@@ -25,12 +24,8 @@ export class CriticTrunk implements TrunkWeights {
     return this.parameters.has(this.own(key));
   }
 
-  matrix(key: string): tf.Tensor {
+  parameter(key: string): tf.Tensor {
     return this.parameters.get(this.own(key));
-  }
-
-  vector(key: string): tf.Tensor {
-    return this.matrix(key);
   }
 
   private own(key: string): string {

@@ -1,15 +1,12 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { bytesOf } from '../checkpoints/element-types.js';
-import { encodeSafetensorsHeader } from '../checkpoints/safetensors-header.js';
-import { readParameter, requireParameters, tensorEntries } from '../checkpoints/tensor-source.js';
+import { encodeParameters } from '../checkpoints/parameter-file.js';
+import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
-import { splitParameter } from '../model/join-parameter.js';
-import type { NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
-import { PolicyError } from '../policy-error.js';
+import { requireConfig } from '../require-config.js';
 import { adamWStep } from '@retrace/compute';
-import { exportVectors, flatten, unflatten } from './buckets.js';
+import { bucketSize, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 import { MomentVectors } from './moment-vectors.js';
 
@@ -21,15 +18,10 @@ export interface AdamWOptions {
   readonly weightDecay: number;
 }
 
-/** Before the names of the parameters that the moments belong to, in a file. */
+/** In a file, the name of a moment is one of these before the name of its parameter. */
 const PREFIXES = { firstMoments: 'first_moment.', secondMoments: 'second_moment.' } as const;
 
-/** A copy in host memory of all that a later process needs to go on with the same steps. */
-export interface AdamWState {
-  readonly step: number;
-  readonly firstMoments: NamedTensors;
-  readonly secondMoments: NamedTensors;
-}
+const MOMENTS = ['firstMoments', 'secondMoments'] as const;
 
 export interface AdamWStep {
   readonly learningRate: number;
@@ -62,53 +54,37 @@ export class AdamW {
     }
   }
 
-  async exportState(): Promise<AdamWState> {
-    return {
-      step: this.numSteps,
-      firstMoments: await exportVectors(this.buckets, (b) => this.firstMoments.data(b)),
-      secondMoments: await exportVectors(this.buckets, (b) => this.secondMoments.data(b)),
-    };
-  }
-
-  /** The state as a safetensors file in pieces, for `CheckpointFiles.write`: one bucket's moments are held at a time. */
-  async *content(): AsyncGenerator<Uint8Array> {
-    const entries = Object.values(PREFIXES).flatMap((prefix) =>
-      this.buckets.flatMap(({ specs }) => tensorEntries(specs, prefix)),
+  /** Encodes the state for `CheckpointFiles.write` as a safetensors file in pieces; one bucket's moments are in memory at a time. */
+  encode(): AsyncGenerator<Uint8Array> {
+    const groups = MOMENTS.flatMap((moments) =>
+      this.buckets.map(({ specs }, b) => ({
+        specs,
+        prefix: PREFIXES[moments],
+        values: () => this[moments].data(b),
+      })),
     );
-    yield encodeSafetensorsHeader(entries, { step: String(this.numSteps) });
-    for (const vectors of [this.firstMoments, this.secondMoments]) {
-      for (const [b, { specs }] of this.buckets.entries()) {
-        const data = await vectors.data(b);
-        let offset = 0;
-        for (const spec of specs) {
-          const size = numElements(spec.shape);
-          for (const [, part] of splitParameter(spec, data.subarray(offset, offset + size))) {
-            yield bytesOf(part.data);
-          }
-          offset += size;
-        }
-      }
-    }
+    return encodeParameters(groups, { metadata: { step: `${this.numSteps}` } });
   }
 
   /**
-   * Goes to the state of a file that `content` wrote, a bucket at a time.
+   * Replaces the state with that of a file from `encode`, one bucket at a time.
    *
-   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was, when a moment is missing or misshapen
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state unchanged, when a moment is missing or has another shape
    */
   async load(source: TensorSource, step: number): Promise<void> {
-    for (const prefix of Object.values(PREFIXES)) {
-      for (const { specs } of this.buckets) requireParameters(source, specs, (name) => prefix + name);
+    for (const moments of MOMENTS) {
+      for (const { specs } of this.buckets)
+        requireParameters(source, specs, (name) => PREFIXES[moments] + name);
     }
-    for (const [key, prefix] of Object.entries(PREFIXES) as [keyof typeof PREFIXES, string][]) {
-      for (const [b, { specs }] of this.buckets.entries()) {
-        const vector = new Float32Array(specs.reduce((sum, { shape }) => sum + numElements(shape), 0));
+    for (const moments of MOMENTS) {
+      for (const [b, bucket] of this.buckets.entries()) {
+        const vector = new Float32Array(bucketSize(bucket));
         let offset = 0;
-        for (const spec of specs) {
-          vector.set(await readParameter(source, spec, (name) => prefix + name), offset);
+        for (const spec of bucket.specs) {
+          vector.set(await readParameter(source, spec, (name) => PREFIXES[moments] + name), offset);
           offset += numElements(spec.shape);
         }
-        this[key].assign(b, vector);
+        this[moments].assign(b, vector);
       }
     }
     this.numSteps = step;
@@ -147,13 +123,12 @@ export class AdamW {
 }
 
 function validateAdamWOptions(options: AdamWOptions): void {
+  const check = (holds: boolean, name: keyof AdamWOptions, rule: string) => {
+    requireConfig(holds, `optimizer option ${name}`, options[name], rule);
+  };
   for (const name of ['beta1', 'beta2'] as const) {
-    if (!(options[name] >= 0 && options[name] < 1)) refuse(name, options[name], 'must be in [0, 1)');
+    check(options[name] >= 0 && options[name] < 1, name, 'must be in [0, 1)');
   }
-  if (!(options.epsilon > 0)) refuse('epsilon', options.epsilon, 'must be above 0');
-  if (!(options.weightDecay >= 0)) refuse('weightDecay', options.weightDecay, 'must not be negative');
-}
-
-function refuse(name: keyof AdamWOptions, value: number, rule: string): never {
-  throw new PolicyError('INVALID_CONFIG', `optimizer option ${name} is ${value}; it ${rule}`);
+  check(options.epsilon > 0, 'epsilon', 'must be above 0');
+  check(options.weightDecay >= 0, 'weightDecay', 'must not be negative');
 }

@@ -1,17 +1,15 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
-import { splitParameter } from '../model/join-parameter.js';
 import { numElements } from '../model/parameter-spec.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 
-/** Elements from which on a parameter has a bucket of its own: copying it would cost more than the ops it saves. */
+/** From this many elements a parameter gets its own bucket: copying it would cost more than the ops it saves. */
 const LARGE_PARAMETER = 2 ** 16;
-/** Elements from which on a bucket takes no further parameter. */
+/** From this many elements a bucket takes no further parameter. */
 const FULL_BUCKET = 2 ** 20;
 
 /**
  * Parameters laid end to end in one vector, so that an optimizer step takes few ops however many small parameters
- * there are. A large parameter has a bucket of its own, which is no copy and bounds what a step allocates.
+ * there are. A large parameter has its own bucket, which needs no copy and bounds the memory that a step allocates.
  */
 export interface Bucket {
   readonly specs: readonly ParameterSpec[];
@@ -41,6 +39,11 @@ export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
   return buckets;
 }
 
+/** Numbers in a bucket's vector. */
+export function bucketSize({ specs }: Bucket): number {
+  return specs.reduce((sum, { shape }) => sum + numElements(shape), 0);
+}
+
 /** The vector of a bucket; a parameter that `tensorOf` doesn't have counts as 0. */
 export function flatten({ specs }: Bucket, tensorOf: (key: string) => tf.Tensor | undefined): tf.Tensor {
   const vectors = specs.map(({ key, shape }) =>
@@ -54,24 +57,4 @@ export function unflatten({ specs }: Bucket, vector: tf.Tensor): tf.Tensor[] {
   const sizes = specs.map(({ shape }) => numElements(shape));
   const parts = sizes.length === 1 ? [vector] : tf.split(vector, sizes);
   return parts.map((part, i) => tf.reshape(part, [...specs[i].shape]));
-}
-
-/** Vectors by Hugging Face name. */
-export async function exportVectors(
-  buckets: readonly Bucket[],
-  vectorOf: (bucket: number) => Promise<Float32Array>,
-): Promise<NamedTensors> {
-  const named = new Map<string, NamedTensor>();
-  for (const [b, { specs }] of buckets.entries()) {
-    const data = Float32Array.from(await vectorOf(b));
-    let offset = 0;
-    for (const spec of specs) {
-      const size = numElements(spec.shape);
-      for (const [name, tensor] of splitParameter(spec, data.subarray(offset, offset + size))) {
-        named.set(name, tensor);
-      }
-      offset += size;
-    }
-  }
-  return named;
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { hasNativeOps } from '@retrace/compute';
-import { onEachBackend } from '@retrace/compute/testing';
-import { runAsProgram } from '@retrace/compute/testing';
+import { onEachBackend, runAsProgram } from '@retrace/compute/testing';
 import { PROGRAM_FLAG, weightsAfterTraining } from '../testing/train-steps.js';
 
 await onEachBackend('Training', (backend) => {

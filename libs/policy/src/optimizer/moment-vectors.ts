@@ -1,14 +1,13 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { numElements } from '../model/parameter-spec.js';
+import { bucketSize } from './buckets.js';
 import type { Bucket } from './buckets.js';
 
-/** One moment of every parameter, on the device, a vector a bucket; zeros at first. */
+/** One moment of every parameter, on the device: one vector for each bucket, initially 0. */
 export class MomentVectors {
   private readonly vectors: tf.Tensor[];
 
   constructor(buckets: readonly Bucket[]) {
-    const sizes = buckets.map(({ specs }) => specs.reduce((sum, { shape }) => sum + numElements(shape), 0));
-    this.vectors = sizes.map((size) => tf.keep(tf.zeros([size])));
+    this.vectors = buckets.map((bucket) => tf.keep(tf.zeros([bucketSize(bucket)])));
   }
 
   read(bucket: number): tf.Tensor {
@@ -21,7 +20,7 @@ export class MomentVectors {
     this.vectors[bucket] = tensor;
   }
 
-  /** As numbers, not to be changed. */
+  /** The moments in host memory, which the caller must not change. */
   async data(bucket: number): Promise<Float32Array> {
     return (await this.vectors[bucket].data()) as Float32Array;
   }

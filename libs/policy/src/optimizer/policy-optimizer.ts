@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { getPolicyLoss } from '@retrace/algorithms';
-import { readsSynchronously } from '@retrace/compute';
+import { readsSynchronously, squaredNorm } from '@retrace/compute';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { chunkedLoss } from '../losses/chunked-loss.js';
 import { evaluateLoss, selectBatchTokens } from '../losses/evaluate-loss.js';
@@ -15,8 +15,6 @@ import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
-import { numElements } from '../model/parameter-spec.js';
-import { squaredNorm } from '@retrace/compute';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';
@@ -25,8 +23,8 @@ import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { tokenDistribution } from '../logprobs/token-distribution.js';
 import { valuesOf } from '../logprobs/value-head.js';
 import { AdamW } from './adamw.js';
-import type { AdamWOptions, AdamWState } from './adamw.js';
-import { bucketsOf, flatten } from './buckets.js';
+import type { AdamWOptions } from './adamw.js';
+import { bucketsOf, bucketSize, flatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
 
 export interface ApplyOptions {
@@ -37,16 +35,16 @@ export interface ApplyOptions {
 
 interface PackOptions {
   readonly options: LossOptions;
-  /** [N] what `selectTokens` gave. */
+  /** [N] from `selectTokens`. */
   readonly selected: Uint8Array | null;
-  /** [N] what the model says about the trained tokens, where the gradient pass can't read it; else null. */
+  /** [N] the model's outputs for the trained tokens, if the backend can't be read during the gradient pass; else null. */
   readonly foreseen: TokenColumns | null;
 }
 
 /**
- * Gradient accumulation over micro-batches, then one AdamW step.
+ * Accumulates gradients over micro-batches, and applies them in one AdamW step.
  *
- * The optimizer owns its moments and the accumulated gradients; the model's weights are replaced by `apply` alone.
+ * The optimizer owns its moments and the accumulated gradients; only `apply` replaces the model's weights.
  */
 export class PolicyOptimizer {
   private readonly buckets: readonly Bucket[];
@@ -63,13 +61,12 @@ export class PolicyOptimizer {
   }
 
   /**
-   * Adds the gradient of the batch's loss to what is accumulated, in forward and backward passes of at most
-   * `maxTokensPerMicroBatch` tokens; loss and gradient don't depend on that number beyond rounding.
+   * Adds the gradient of the batch's loss to the accumulated gradients, in forward and backward passes of at most
+   * `maxTokensPerMicroBatch` tokens; apart from rounding, loss and gradient don't depend on that number.
    * A batch without a trained token adds nothing.
-   * Throws `PolicyError`: `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE` when the weights
-   * give no finite logprobs or values, with all that was accumulated dropped.
    *
-   * @param selected [N] what `selectTokens` gave for the larger batch that this one is a part of; by default it is whole
+   * @param selected [N] of this part of a larger batch, from `selectTokens` of the whole; absent: the batch is whole
+   * @throws PolicyError `INVALID_BATCH`, `INVALID_CONFIG` before anything is computed; `NOT_FINITE`, with all accumulated gradients dropped, when the weights give no finite logprobs or values
    */
   async accumulate(
     batch: TrainingBatch,
@@ -99,7 +96,7 @@ export class PolicyOptimizer {
   }
 
   /**
-   * One AdamW step with the accumulated gradients, which are cleared; no step when nothing is accumulated.
+   * Makes one AdamW step with the accumulated gradients and clears them; does nothing when nothing is accumulated.
    *
    * @throws PolicyError `NOT_FINITE`, with the gradients dropped and the weights untouched, when their norm isn't finite
    */
@@ -111,7 +108,7 @@ export class PolicyOptimizer {
       if (!Number.isFinite(gradientNorm)) {
         throw new PolicyError(
           'NOT_FINITE',
-          `the gradient norm is ${gradientNorm}; the weights were left as they are`,
+          `the gradient norm is ${gradientNorm}; the weights were not changed`,
         );
       }
       const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
@@ -122,7 +119,7 @@ export class PolicyOptimizer {
     }
   }
 
-  /** What is accumulated, cleared here: a vector a bucket, equal in number and length for equal models; none after nothing. */
+  /** Returns and clears the accumulated gradients: one vector for each bucket, with the same lengths for equal models; none if nothing is accumulated. */
   async takeGradients(): Promise<readonly Float32Array[]> {
     try {
       return (await Promise.all((this.gradients ?? []).map((vector) => vector.data()))) as Float32Array[];
@@ -132,15 +129,13 @@ export class PolicyOptimizer {
   }
 
   /**
-   * Adds vectors that `takeGradients` gave, of another optimizer of an equal model perhaps; they belong to the device from then on.
+   * Adds vectors from `takeGradients`, possibly of another optimizer of an equal model, and takes ownership of them.
    *
    * @throws PolicyError `TENSOR_MISMATCH` when they are of another model
    */
   addGradients(vectors: readonly Float32Array[]): void {
     if (vectors.length === 0) return;
-    const sizes = this.buckets.map(({ specs }) =>
-      specs.reduce((sum, { shape }) => sum + numElements(shape), 0),
-    );
+    const sizes = this.buckets.map(bucketSize);
     if (vectors.map(({ length }) => length).join() !== sizes.join()) {
       throw new PolicyError(
         'TENSOR_MISMATCH',
@@ -158,19 +153,15 @@ export class PolicyOptimizer {
     this.gradients = sums;
   }
 
-  exportState(): Promise<AdamWState> {
-    return this.adamW.exportState();
-  }
-
-  /** `AdamW.content`: the optimizer's state as a file. */
+  /** Encodes the optimizer's state for `CheckpointFiles.write`, as a safetensors file in pieces. */
   stateContent(): AsyncGenerator<Uint8Array> {
-    return this.adamW.content();
+    return this.adamW.encode();
   }
 
   /**
-   * Goes to the state of such a file.
+   * Replaces the optimizer's state with that of a file from `stateContent`.
    *
-   * @throws PolicyError `TENSOR_MISMATCH`, with the state as it was
+   * @throws PolicyError `TENSOR_MISMATCH`, with the state unchanged
    */
   loadState(file: SafetensorsFile): Promise<void> {
     return this.adamW.load(file, Number(file.header.metadata.step));
@@ -181,7 +172,7 @@ export class PolicyOptimizer {
     this.adamW.dispose();
   }
 
-  /** [N] 1 where the loss keeps a token: a forward pass over the whole batch, for the losses that rank its tokens; else null. */
+  /** Finds with a forward pass the tokens that a loss which ranks the whole batch keeps: [N] 1 for those; null for other losses. */
   async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
     if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
     const { logprobs } = await this.scoreTrainedTokens(batch, options);

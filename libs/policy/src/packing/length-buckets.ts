@@ -1,7 +1,7 @@
 /**
  * Sequences of a pack grouped by length, for attention by products of whole matrices: rows of one bucket are padded to its
- * length, so that attention costs little more than Σ length². How far a sequence is padded follows from its own length alone,
- * or the order in which sums over it are rounded would depend on the sequences beside it.
+ * length, so attention costs little more than Σ length². The padding of a sequence depends only on its own length;
+ * otherwise the rounding of sums over it would depend on the other sequences.
  *
  * Legend: N cells · M queries · R rows of a bucket · L its columns · Q query columns a row.
  */
@@ -19,22 +19,22 @@ export interface LengthBucket {
 
 export interface BucketedSequences {
   readonly buckets: readonly LengthBucket[];
-  /** [N] where each cell stands among the rows of all buckets, one bucket after the other. */
+  /** [N] index of each cell among the rows of all buckets, one bucket after the other. */
   readonly rowOfCell: Int32Array;
-  /** [M] where each query stands among the queries of all buckets. */
+  /** [M] index of each query among the queries of all buckets. */
   readonly rowOfQuery: Int32Array;
-  /** [Σ R·Q] the query that stands there, or M where padded. */
+  /** [Σ R·Q] the query at this index, or M if it is padding. */
   readonly queryOfRow: Int32Array;
-  /** [N] the query that each cell is, or M if it is none. */
+  /** [N] the query of each cell, or M if it has none. */
   readonly queryOfCell: Int32Array;
 }
 
-/** Up to here lengths are padded to powers of two: attention over short rows costs little, another bucket costs more. */
+/** Lengths up to this are padded to powers of two: attention over short rows costs less than another bucket. */
 const SHORT_TOKENS = 32;
-/** No row is shorter. */
+/** Shortest row. */
 const LEAST_TOKENS = 8;
 
-/** @param queries [M] cells, rising; null: all of them */
+/** @param queries [M] cells, ascending; null: all of them */
 export function bucketByLength(offsets: Int32Array, queries: Int32Array | null): BucketedSequences {
   const numCells = offsets[offsets.length - 1];
   const queryCells = queries ?? Int32Array.from({ length: numCells }, (_, cell) => cell);
@@ -65,7 +65,7 @@ export function bucketByLength(offsets: Int32Array, queries: Int32Array | null):
       const column = queryColumns === null ? i % width : queryColumns[i];
       const cell = offsets[s] + column;
       const query = cell < offsets[s + 1] ? queryOfCell[cell] : numQueries;
-      // Padding repeats column 0, whose own place comes first.
+      // Padding repeats column 0, whose own query comes first.
       const isPadding = query === numQueries || (column === 0 && i % width > 0);
       if (!isPadding) rowOfQuery[query] = queryOfRow.length;
       queryOfRow.push(isPadding ? numQueries : query);
@@ -75,7 +75,7 @@ export function bucketByLength(offsets: Int32Array, queries: Int32Array | null):
   return { buckets, rowOfCell, rowOfQuery, queryOfRow: Int32Array.from(queryOfRow), queryOfCell };
 }
 
-/** Sequences with tokens, in their order, by the length that they are padded to. */
+/** Groups sequences that have tokens by the length that they are padded to, in their order. */
 function groupByLength(offsets: Int32Array): Map<number, number[]> {
   const groups = new Map<number, number[]>();
   for (let s = 0; s + 1 < offsets.length; s++) {
@@ -89,14 +89,14 @@ function groupByLength(offsets: Int32Array): Map<number, number[]> {
   return groups;
 }
 
-/** The next power of two, or for longer ones the next of four steps to it. */
+/** The next power of two; for longer rows the next eighth of it. */
 function paddedLength(length: number): number {
   const octave = 2 ** Math.ceil(Math.log2(length));
   if (length <= SHORT_TOKENS) return Math.max(LEAST_TOKENS, octave);
   return (octave / 8) * Math.ceil(length / (octave / 8));
 }
 
-/** [R·Q] columns of the queries of each row; null where picking them out of all columns would save too little. */
+/** [R·Q] columns of the queries of each row; null if gathering them would save too little. */
 function selectColumns(
   offsets: Int32Array,
   rowLength: number,

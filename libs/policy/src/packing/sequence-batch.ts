@@ -4,17 +4,17 @@ import { PolicyError } from '../policy-error.js';
 export interface SequenceBatch {
   /** [N] */
   readonly tokenIds: Int32Array;
-  /** [S + 1], from 0, rising. */
+  /** [S + 1], from 0, ascending. */
   readonly sequenceOffsets: Int32Array;
 }
 
-/** What a model accepts; every sequence of a batch must fit. */
+/** The limits of a model, within which every sequence of a batch must be. */
 export interface SequenceLimits {
   readonly vocabSize: number;
   readonly maxPositions: number;
 }
 
-/** @throws PolicyError `INVALID_BATCH` unless the offsets are sound, every sequence fits and every token id exists */
+/** @throws PolicyError `INVALID_BATCH` unless the offsets are valid, every sequence fits and every token id exists */
 export function validateSequenceBatch(batch: SequenceBatch, limits: SequenceLimits): void {
   const { tokenIds, sequenceOffsets } = batch;
   const numSequences = sequenceOffsets.length - 1;

@@ -1,10 +1,10 @@
 import type { SequenceBatch } from './sequence-batch.js';
 
 /**
- * Sequences laid end to end, without padding; no token sees one of another sequence.
+ * Sequences end to end, without padding; no token sees one of another sequence.
  *
  * A position is *read* if the caller needs the final hidden state there. Sequences without a read, and the tokens after
- * a sequence's last read, influence nothing that is read (attention is causal), so they are left out.
+ * a sequence's last read, influence no read (attention is causal), so they are left out.
  *
  * Legend: N cells · S sequences · M reads.
  */
@@ -13,13 +13,13 @@ export interface PackLayout {
   readonly tokenIds: Int32Array;
   /** [S + 1] where each sequence begins among the cells, and the end of the last. */
   readonly offsets: Int32Array;
-  /** [M] cells that are read, rising; null if all are. */
+  /** [M] cells that are read, ascending; null if all are. */
   readonly readCells: Int32Array | null;
 }
 
-/** A pack, and what of a batch of sequences is read in it. */
+/** A pack, and the positions of the batch that it reads. */
 export interface SequencePack extends PackLayout {
-  /** [M] the position in the flat batch that read m stands for. */
+  /** [M] the position of each read in the flat batch. */
   readonly readPositions: Int32Array;
   /** [S + 1] where each sequence's reads begin among the M, and the end of the last. */
   readonly readOffsets: Int32Array;
@@ -28,22 +28,22 @@ export interface SequencePack extends PackLayout {
 export interface PackOptions {
   /** [N] 1 where the final hidden state is wanted. */
   readonly readMask: Uint8Array;
-  /** Most tokens of one pack; a longer sequence gets a pack of its own. */
+  /** Most tokens of one pack; a longer sequence gets its own pack. */
   readonly maxTokens: number;
 }
 
 /**
  * Splits a batch into packs that together read every marked position exactly once.
  *
- * Longest sequences first; what space a pack has left is filled with the longest sequences that fit (first fit,
- * decreasing). Deterministic; the result depends on nothing but the batch.
+ * Longest sequences first; the space left in a pack is filled with the longest sequences that fit (first fit,
+ * decreasing). The result depends only on the arguments.
  */
 export function packSequences(batch: SequenceBatch, { readMask, maxTokens }: PackOptions): SequencePack[] {
   const lengths = readLengths(batch, readMask);
   const sequences = Array.from(lengths.keys()).filter((s) => lengths[s] > 0);
   sequences.sort((a, b) => lengths[b] - lengths[a] || a - b);
   const packs: { readonly members: number[]; room: number }[] = [];
-  /** Packs before this one have no room for any sequence that is left. */
+  /** Packs before this one have no room for any remaining sequence. */
   let firstOpen = 0;
   const shortest = sequences.length === 0 ? 0 : lengths[sequences[sequences.length - 1]];
   for (const s of sequences) {

@@ -3,6 +3,7 @@ import type { TrainingBatch } from '../losses/training-batch.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
+import { optimizerState } from './optimizer-state.js';
 
 /** The gradient of the batch's loss by parameter name: the first moment of an optimizer that has no memory. */
 export async function gradientsOf(
@@ -13,7 +14,7 @@ export async function gradientsOf(
   const optimizer = new PolicyOptimizer(model, { beta1: 0, beta2: 0, epsilon: 1, weightDecay: 0 });
   await optimizer.accumulate(batch, options);
   await optimizer.apply({ learningRate: 0, maxGradientNorm: Infinity });
-  const { firstMoments } = await optimizer.exportState();
+  const { firstMoments } = await optimizerState(optimizer);
   optimizer.dispose();
   return firstMoments;
 }

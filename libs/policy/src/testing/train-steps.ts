@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { openBackend } from '@retrace/compute';
+import { enableNativeOps, openBackend } from '@retrace/compute';
 import type { BackendName } from '@retrace/compute';
 import { Transformer } from '../model/transformer.js';
-import { enableNativeOps } from '@retrace/compute';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { EVERY_TERM } from './loss-options.js';
 import { randomBatch } from './random-batch.js';

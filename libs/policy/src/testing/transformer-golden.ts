@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { decodeSafetensors } from '../checkpoints/safetensors.js';
+import { decodeSafetensors } from './safetensors.js';
 import { parseHuggingFaceConfig } from '../hugging-face/model-config.js';
 import type { HuggingFaceModelOptions } from '../hugging-face/model-config.js';
 import type { TrainingBatch } from '../losses/training-batch.js';

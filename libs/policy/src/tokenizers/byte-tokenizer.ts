@@ -4,12 +4,12 @@ import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 const NUM_BYTES = 256;
 
-/** One token per byte of UTF-8, id = byte; then 256 pad and 257 end of turn. Expresses every text. */
+/** Makes a tokenizer with one token per byte of UTF-8 (id = byte), 256 for pad and 257 for end of turn. It encodes every text. */
 export function byteLevelTokenizer(): Tokenizer {
   return new ByteTokenizer();
 }
 
-/** Whether a file is the one of `byteLevelTokenizer`. */
+/** Whether a tokenizer file is that of `byteLevelTokenizer`. */
 export function isByteTokenizerJson(json: TokenizerJson): boolean {
   return JSON.stringify(json) === JSON.stringify(byteTokenizerJson());
 }
@@ -98,8 +98,8 @@ function byteTokenizerJson(): TokenizerJson {
 }
 
 /**
- * The printable character that stands for each byte in byte-level files: the byte's own Latin-1 character where that
- * is visible, else the next one from U+0100 on.
+ * The printable character that represents each byte in byte-level files: the byte's own Latin-1 character if that is
+ * visible, else the next one from U+0100 on.
  */
 function byteSymbols(): string[] {
   let next = 0x100;

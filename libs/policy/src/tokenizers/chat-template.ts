@@ -6,15 +6,14 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** The Jinja template with which a model's maker writes conversations as text. */
+/** A model's Jinja template, which writes conversations as text. */
 export class ChatTemplate {
   private readonly template: Template;
 
   /**
-   * Throws `PolicyError` (`INVALID_FILE`) when it is no template.
-   *
-   * @param variables what the template finds beside the messages, as `bos_token`
-   * @param file where it comes from, for messages
+   * @param variables the template's variables beside the messages, such as `bos_token`
+   * @param file the template's file in error messages
+   * @throws PolicyError `INVALID_FILE` when the source is not a template
    */
   constructor(
     readonly source: string,
@@ -25,9 +24,9 @@ export class ChatTemplate {
   }
 
   /**
-   * The text of a conversation, up to where the assistant speaks next if `addGenerationPrompt`.
+   * Renders a conversation, with the beginning of the assistant's next turn if `addGenerationPrompt`.
    *
-   * @throws PolicyError `INVALID_FILE` when the template fails on it, or refuses it
+   * @throws PolicyError `INVALID_FILE` when the template fails on the messages
    */
   render(
     messages: readonly ChatMessage[],

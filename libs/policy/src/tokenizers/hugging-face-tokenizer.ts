@@ -10,11 +10,11 @@ export interface SpecialTokens {
 
 export interface HuggingFaceTokenizerOptions extends SpecialTokens {
   /**
-   * Ids of the model, where they are more than the tokenizer's. Models have such rows, and a policy can sample them;
-   * they have no text.
+   * Number of the model's ids, which may exceed the tokenizer's. A policy can sample the additional ids; they have no
+   * text.
    */
   readonly numModelIds?: number;
-  /** What messages call the file. */
+  /** The file's name in messages. */
   readonly file?: string;
 }
 
@@ -25,7 +25,7 @@ export class HuggingFaceTokenizer implements Tokenizer {
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
   readonly markers: readonly string[];
-  /** Ids that have a token. */
+  /** Number of ids that have a token. */
   private readonly numTokens: number;
   private readonly model: HuggingFaceTokenizerModel;
 

@@ -7,10 +7,10 @@ import type { Tokenizer, TokenizerJson } from './tokenizer.js';
 import { isWordTokenizerJson, WordTokenizer } from './word-tokenizer.js';
 
 /**
- * A tokenizer from the parsed content of a `tokenizer.json`. The special tokens of a foreign file are named by the
- * caller (its `tokenizer_config.json` has them); those of the tokenizers built here are the default.
+ * Makes a tokenizer from the parsed content of a `tokenizer.json`.
  *
- * @throws PolicyError `INVALID_FILE` when the content isn't a tokenizer, lacks a special token, or has more ids than the model
+ * @param specialTokens those that the model's `tokenizer_config.json` names; default: those of `createTokenizer`
+ * @throws PolicyError `INVALID_FILE` when the content is not a tokenizer, lacks a special token, or has more ids than the model
  */
 export function loadTokenizer(
   json: unknown,

@@ -1,22 +1,25 @@
 /**
  * Text from outside (an environment, a user) as tokens of plain text, whatever it spells.
  *
- * A tokenizer reads `<|im_end|>` as one token wherever it stands, so an observation that spells it would end the user's turn and
- * speak for somebody else. Here each such spelling is broken after its first character, and the pieces are tokenized one by one:
- * the same characters, none of the tokenizer's markers. Text without markers is tokenized whole, as ever.
+ * A tokenizer reads `<|im_end|>` as one token anywhere in a text, so an observation that spells it would end the user's turn
+ * and speak for somebody else. Here each such spelling is broken after its first character, and the pieces are tokenized one
+ * by one: the same characters, but no markers. Text without markers is tokenized whole.
  */
 import type { Tokenizer } from './tokenizer.js';
 
-/** The tokens of a text in which markers are plain text. Throws as `Tokenizer.encode` does. */
+/**
+ * Tokenizes a text whose markers are plain text.
+ *
+ * @throws PolicyError as `Tokenizer.encode` does
+ */
 export function encodePlain(tokenizer: Tokenizer, text: string): Int32Array {
-  const broken = breakMarkers(tokenizer, text);
-  return encodeBroken(tokenizer, broken);
+  return encodeBroken(tokenizer, breakMarkers(tokenizer, text));
 }
 
-/** A text that may be put between markers, and what stands where markers were broken. */
+/** A text with broken markers, which may be put between whole ones. */
 export interface BrokenText {
   readonly text: string;
-  /** Occurs in `text` only where a marker was broken; null if none was. */
+  /** Marks in `text` the places where markers were broken; null if there are none. */
   readonly breakMark: string | null;
 }
 
@@ -32,13 +35,13 @@ export function breakMarkers({ markers }: Tokenizer, text: string): BrokenText {
   return { text: pieces.join(breakMark), breakMark };
 }
 
-/** The tokens of a text with broken markers in it; markers that are whole are tokens. */
+/** Tokenizes a text in which only whole markers are tokens. */
 export function encodeBroken(tokenizer: Tokenizer, { text, breakMark }: BrokenText): Int32Array {
   if (breakMark === null) return tokenizer.encode(text);
   return Int32Array.from(text.split(breakMark).flatMap((piece) => [...tokenizer.encode(piece)]));
 }
 
-/** Noncharacters of Unicode around a number, the first that the text doesn't have. */
+/** The first mark, a number between two noncharacters of Unicode, that the text does not contain. */
 function absentFrom(text: string): string {
   for (let n = 0; ; n++) {
     const mark = `\uFDD0${n}\uFDD1`;

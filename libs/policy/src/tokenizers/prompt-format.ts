@@ -4,18 +4,18 @@ import { breakMarkers, encodeBroken, encodePlain } from './plain-text.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /**
- * How observations become the tokens after which the agent speaks. What an observation spells is plain text: only the format's own
- * markers are special tokens.
+ * Turns observations into the tokens that precede an agent's turn. An observation is always plain text: only the format's
+ * own markers become special tokens.
  */
 export interface PromptFormat {
-  /** Each of them ends the agent's turn. */
+  /** Any of these ends the agent's turn. */
   readonly stopTokenIds: readonly number[];
   /** The tokens of a context that begins with this observation. */
   opening(observation: string): Int32Array;
   /**
-   * The tokens between a turn of the agent and its next one.
+   * The tokens between two turns of the agent.
    *
-   * @param turnIsClosed whether the turn ended with a stop token, rather than at its longest length
+   * @param turnIsClosed whether the turn ended with a stop token, not at its maximum length
    */
   continuation(observation: string, turnIsClosed: boolean): Int32Array;
 }
@@ -24,7 +24,7 @@ export interface PromptFormat {
 export class PlainPromptFormat implements PromptFormat {
   readonly stopTokenIds: readonly number[];
 
-  /** @param bosTokenId opens every context, where the tokenizer has such a token */
+  /** @param bosTokenId begins every context; null if the tokenizer has no such token */
   constructor(
     private readonly tokenizer: Tokenizer,
     private readonly bosTokenId: number | null = null,
@@ -47,12 +47,12 @@ export class PlainPromptFormat implements PromptFormat {
   }
 }
 
-/** Stands for the agent's turns, whose tokens are in the context already. */
+/** Replaces the agent's earlier turn, whose tokens are in the context already, so that the text after it can be found. */
 const SPOKEN_TURN = 'TURN-OF-THE-AGENT-THAT-WAS-SPOKEN';
 
 /**
- * Each observation as a message of the user in the model's chat template. What was said is never tokenised again: a
- * continuation is what the template puts behind a turn of the assistant.
+ * Writes each observation as a message of the user in the model's chat template. Earlier turns are never tokenized again: a
+ * continuation is the text that the template puts after a turn of the assistant.
  */
 export class ChatPromptFormat implements PromptFormat {
   constructor(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 export interface DecodeOptions {
-  /** Leave special tokens out of the text (default false). */
+  /** Omit special tokens from the text (default false). */
   readonly skipSpecialTokens?: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface Tokenizer {
   readonly padTokenId: number;
   /** Ends an action that may have several tokens. */
   readonly endOfTurnTokenId: number;
-  /** Spellings that `encode` reads as one token wherever they stand; `encodePlain` doesn't. */
+  /** Spellings that `encode` reads as one token anywhere in a text; `encodePlain` does not. */
   readonly markers: readonly string[];
   /**
    * Ids of a text; special tokens written out in it are recognised, so texts from outside go through `encodePlain`.
@@ -29,7 +29,7 @@ export interface Tokenizer {
   toJSON(): TokenizerJson;
 }
 
-/** The parts of `tokenizer.json` that are looked at here; a file has more. */
+/** The parts of `tokenizer.json` that this library reads. */
 export interface TokenizerJson {
   readonly added_tokens: readonly AddedTokenJson[];
   readonly model: TokenizerModelJson;
@@ -62,8 +62,8 @@ export function specialToken(id: number, content: string): AddedTokenJson {
 }
 
 /**
- * The spellings of a file's added tokens. One of a single character can't be told from the text, and those of white space alone (as
- * some models have for indentation) mark nothing.
+ * Lists the spellings of a file's added tokens, except single characters, which can't be told from text, and white space,
+ * which some models have as tokens for indentation.
  */
 export function markersOf({ added_tokens: addedTokens }: TokenizerJson): readonly string[] {
   return addedTokens

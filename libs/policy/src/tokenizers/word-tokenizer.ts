@@ -3,8 +3,8 @@ import { END_OF_TURN_TOKEN, hashTokenizer, markersOf, PAD_TOKEN, specialToken } 
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 /**
- * One token per word of a closed vocabulary; words are separated by white space. Ids: 0 pad, 1 end of turn, then the
- * words in the given order.
+ * Makes a tokenizer with one token per word of a closed vocabulary; white space separates words. Ids: 0 pad, 1 end of
+ * turn, then the words in the given order.
  *
  * @throws PolicyError `INVALID_CONFIG` when a word is empty, has white space in it, repeats, or is a special token
  */
@@ -36,7 +36,7 @@ export function buildWordTokenizer(words: readonly string[]): Tokenizer {
   });
 }
 
-/** Whether a file is of the kind that `buildWordTokenizer` makes. */
+/** Whether a tokenizer file is one that `buildWordTokenizer` could have made. */
 export function isWordTokenizerJson(json: TokenizerJson): boolean {
   const preTokenizer = json.pre_tokenizer as { type?: string } | null | undefined;
   return (
@@ -52,7 +52,7 @@ export function isWordTokenizerJson(json: TokenizerJson): boolean {
   );
 }
 
-/** Several times faster on a short text than the general tokenizer, and equal to it (a test holds both side by side). */
+/** Encodes short texts several times faster than `HuggingFaceTokenizer`, with the same result (`tokenizers.spec.ts`). */
 export class WordTokenizer implements Tokenizer {
   readonly vocabSize: number;
   readonly hash: string;

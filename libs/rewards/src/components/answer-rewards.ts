@@ -13,7 +13,7 @@ import { rougeL } from '../text-metrics/rouge-l.js';
 /*
  * Rewards that compare the agent's answer with a reference in the task. Importing this file registers them.
  *
- * The reference stands at `reference` in the task, a dotted path; it is a text, a number or a list of them, of which the
+ * The reference is at the dotted path `reference` in the task; it is a text, a number or a list of them, of which the
  * best counts. A task without one leaves the reward missing: it cannot be known. An episode without an answer scores as
  * the empty text.
  */

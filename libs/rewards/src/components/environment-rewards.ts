@@ -2,7 +2,7 @@ import { choice, nonNegative, real, text } from '@retrace/algorithms/registry';
 import { registerReward } from '../component.js';
 import type { RewardStep } from '../episode.js';
 
-/** Rewards that come from what the environment recorded. Importing this file registers them. */
+/* Rewards from the environment's own records. Importing this file registers them. */
 
 registerReward(import.meta.url, {
   name: 'environment',

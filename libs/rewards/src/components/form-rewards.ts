@@ -1,7 +1,7 @@
 import { choice, flag, nonNegative, positive, real, text, textList } from '@retrace/algorithms/registry';
 import { registerReward } from '../component.js';
 
-/** Rewards for the form of what the agent writes. Importing this file registers them. */
+/* Rewards for the form of the agent's text. Importing this file registers them. */
 
 const EXCESS_SHAPES = {
   linear: (excess: number) => excess,

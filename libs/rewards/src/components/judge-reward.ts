@@ -3,8 +3,8 @@ import { registerReward } from '../component.js';
 import type { RewardEpisode } from '../episode.js';
 
 /*
- * A language model that reads the episode and gives a score. Importing this file registers it. Asking is the business of
- * whoever scores (`RewardContext.judge`): this file says what is asked.
+ * A language model that reads the episode and gives a score. Importing this file registers it. The scorer asks
+ * (`RewardContext.judge`); this file makes the question.
  */
 
 const DEFAULT_INSTRUCTIONS =
@@ -51,7 +51,7 @@ registerReward(import.meta.url, {
     return null;
   },
   async score(episode, options, { judge }) {
-    if (judge === undefined) throw new Error('nobody here can ask a judge');
+    if (judge === undefined) throw new Error('no judge is available here');
     const user = describeEpisode(episode, options.showObservations);
     if (user.length > options.maxPromptCharacters) {
       throw new Error(

@@ -1,4 +1,4 @@
-/** What stands in the last `\boxed{…}` of a text, with braces matched; null without a whole one. */
+/** Content of the last `\boxed{…}` of a text, with braces matched; null without a complete one. */
 export function lastBoxed(text: string): string | null {
   const start = text.lastIndexOf('\\boxed{');
   if (start === -1) return null;

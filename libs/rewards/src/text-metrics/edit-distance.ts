@@ -17,7 +17,7 @@ export function editDistance(a: string, b: string): number {
   return row[shorter.length];
 }
 
-/** 1 − distance/(length of the longer text), in [0, 1]; two empty texts are alike. */
+/** 1 − distance/(length of the longer text), in [0, 1]; two empty texts have 1. */
 export function editSimilarity(a: string, b: string): number {
   const longest = Math.max(Array.from(a).length, Array.from(b).length);
   return longest === 0 ? 1 : 1 - editDistance(a, b) / longest;

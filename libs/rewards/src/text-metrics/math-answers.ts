@@ -2,7 +2,7 @@ import { lastBoxed } from './boxed.js';
 
 /**
  * Whether two answers in LaTeX are the same text in the normal form of the MATH benchmark (Hendrycks et al.,
- * arXiv:2103.03874), of what stands in their last `\boxed{…}` where they have one. No algebra: `x + 1` and `1 + x` differ.
+ * arXiv:2103.03874), of the content of their last `\boxed{…}` where they have one. No algebra: `x + 1` and `1 + x` differ.
  */
 export function mathAnswersAgree(answer: string, reference: string): boolean {
   return (
@@ -12,7 +12,7 @@ export function mathAnswersAgree(answer: string, reference: string): boolean {
 }
 
 /**
- * One spelling for what is written in several ways: sizes of brackets and fractions, spaces, degrees, dollar and percent
+ * Reduces several spellings to one: sizes of brackets and fractions, spaces, degrees, dollar and percent
  * signs, units behind a number, `x =` in front, missing braces of `\frac` and `\sqrt`, a leading zero, `a/b` and 0.5.
  */
 export function normalizeMathAnswer(text: string): string {
@@ -37,13 +37,13 @@ export function normalizeMathAnswer(text: string): string {
     : form;
 }
 
-/** `5\text{ cm}` is 5: what follows the number in words is its unit. */
+/** Reads `5\text{ cm}` as 5: words after the number are its unit. */
 function withoutUnit(text: string): string {
   const at = text.indexOf('\\text{ ');
   return at === -1 || at !== text.lastIndexOf('\\text{ ') ? text : text.slice(0, at);
 }
 
-/** `k = 5` is 5, where no more than two characters name it. */
+/** Reads `k = 5` as 5, where the name has at most two characters. */
 function withoutName(text: string): string {
   const sides = text.split('=');
   return sides.length === 2 && sides[0].length <= 2 ? sides[1] : text;

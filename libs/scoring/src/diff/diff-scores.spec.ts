@@ -82,7 +82,7 @@ describe('comparing two reward versions', () => {
     expect(byHash.nameA).toBe('plain');
     await expect(diffScores({ client: store.client, runId, a: 'plane', b: 'plain' })).rejects.toMatchObject({
       code: 'VERSION_UNKNOWN',
-      message: expect.stringMatching(/'plane'.* has no scores; there are .*with goal/) as string,
+      message: expect.stringMatching(/'plane'.* has no scores; use one of .*with goal/) as string,
     });
   });
 

@@ -66,7 +66,7 @@ const TOTAL: ScoredValue = { kind: 'total' };
  * Compares two reward versions of a run, over the episodes that both have scored. The store computes; memory here is bounded,
  * whatever the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN` when the run has no such version or several begin so, `NOTHING_TO_COMPARE` when no
+ * @throws ScoringError `VERSION_UNKNOWN` when the run has no such version or the prefix is ambiguous, `NOTHING_TO_COMPARE` when no
  * episode has a score of both
  */
 export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> {

@@ -16,7 +16,7 @@ interface Pair {
 const COMPARED = 'valueA IS NOT NULL AND valueB IS NOT NULL';
 
 /**
- * Spearman's ρ and Kendall's τ-b of a value under two versions, in bounded memory: what fits is read; of more, mid-ranks are
+ * Spearman's ρ and Kendall's τ-b of a value under two versions, in bounded memory: few pairs are read; of more, mid-ranks are
  * correlated in the store, and pairs in opposite order are counted over a grid.
  */
 export async function rankAgreement(
@@ -51,7 +51,7 @@ export async function rankAgreement(
 
 /**
  * Kendall's τ-b without all pairs in memory. Values at quantiles cut both sides into strips: each such value is a strip of its own,
- * and so is what lies between two. Pairs of episodes that differ in both strips are counted by cells; those in one strip of A, and
+ * and so are the values between two. Pairs of episodes that differ in both strips are counted by cells; those in one strip of A, and
  * those in one strip of B but not of A, are read strip by strip. A strip of a single value holds no pairs in opposite order.
  */
 async function kendallOnGrid(

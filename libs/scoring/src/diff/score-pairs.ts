@@ -19,7 +19,7 @@ const SETTINGS = {
   max_bytes_before_external_group_by: String(256 * 1024 * 1024),
 } as const;
 
-/** The episodes that two reward versions have scored, as a relation in the store: what is asked about them is computed there. */
+/** The episodes that two reward versions have scored, as a relation in the store, where queries about them are computed. */
 export class ScorePairs {
   constructor(
     private readonly client: StoreClient,

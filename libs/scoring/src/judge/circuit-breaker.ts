@@ -6,8 +6,8 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * Keeps calls from a service that is down (circuit breaker; Nygard, Release It!, 2007). Closed, every call passes. After so many
- * failures in a row it opens and none does; after a pause it is half-open: one call at a time may try, whose answer closes it
+ * Keeps calls from a service that is down (circuit breaker; Nygard, Release It!, 2007). Closed, it admits every call. After so many
+ * failures in a row it opens and admits none; after a pause it is half-open and admits one call at a time, whose answer closes it
  * and whose failure begins another pause.
  */
 export class CircuitBreaker {
@@ -21,7 +21,7 @@ export class CircuitBreaker {
     return this.numFailures;
   }
 
-  /** Whether a call may go out; each that may reports back with `answered` or `failed`. */
+  /** Whether a call may be made; its outcome must be reported by `answered` or `failed`. */
   admit(): boolean {
     const { maxFailuresInARow, pauseMs } = this.options;
     if (this.numFailures < maxFailuresInARow) return true;
@@ -30,7 +30,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** The service is there, whatever it said. */
+  /** The service answered, whatever it said. */
   answered(): void {
     this.numFailures = 0;
     this.isProbing = false;

@@ -39,7 +39,7 @@ describe('JudgeClient', () => {
     change: Partial<JudgeRequest & JudgeRequest['service']> = {},
   ) {
     server = await startJudgeServer(reply);
-    const client = new JudgeClient({ firstRetryMs: 1, environment: { KEY: 'sesame' } });
+    const client = new JudgeClient({ firstRetryMs: 1, apiKeys: { KEY: 'sesame' } });
     const { answer, newVerdict } = await client.ask(requestTo(server.endpoint, change), []);
     return { answer, newVerdict, client, server };
   }
@@ -249,7 +249,7 @@ describe('JudgeClient', () => {
   it('does not count requests that the service refuses, nor those it could not make, as failures of the service', async () => {
     server = await startJudgeServer((n) => (n < 3 ? { status: 400, body: 'too long' } : {}));
     const { endpoint } = server;
-    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 2, environment: {} });
+    const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 2 });
     for (let n = 0; n < 3; n++) await client.ask(requestTo(endpoint, { user: String(n) }), []);
     for (let n = 3; n < 6; n++) {
       await client.ask(requestTo(endpoint, { user: String(n), apiKeyVariable: 'KEY' }), []);

@@ -18,15 +18,15 @@ import {
 export interface JudgeClientOptions {
   /** Verdicts kept for the same question (default 10,000). */
   readonly cacheSize?: number;
-  /** Asked for verdicts on the same question before a judge is; left out: only this client's own are known. */
+  /** Searched for verdicts on the same question before a judge is asked; default: only this client's own verdicts. */
   readonly archive?: VerdictSource;
-  /** Where API keys are looked up (default: this process's environment). */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** API keys by the names that recipes call them by (`apiKeyVariable`); default: none, so judges that need one are not asked. */
+  readonly apiKeys?: Readonly<Record<string, string | undefined>>;
   /** First pause before asking again; doubles each time, up to 30 s (default 500). */
   readonly firstRetryMs?: number;
-  /** After so many questions in a row without any answer an endpoint counts as down, and is left alone for a while (default 8). */
+  /** After this many questions in a row without an answer an endpoint counts as down, and is not asked for a while (default 8). */
   readonly maxFailuresInARow?: number;
-  /** How long; then one question tries whether it is back (default 30,000). */
+  /** How long an endpoint that is down is not asked; then one question tries it (default 30,000). */
   readonly downPauseMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface JudgeUsage {
   /** HTTP requests, with those that were made again. */
   numRequests: number;
   numRetries: number;
-  /** Answered from what was asked before: here, in the log or in another run. */
+  /** Answered from earlier questions: of this client, in the log or in another run. */
   numReused: number;
   numVerdicts: number;
   numRefused: number;
@@ -49,17 +49,17 @@ export interface JudgeUsage {
 /** A judge's answer, and the verdict behind it where it is new to the episode. */
 export interface AskedJudge {
   readonly answer: JudgeAnswer;
-  /** Of no tokens where it was given for another episode: it was paid for there. */
+  /** Has no tokens where the verdict was given for another episode, which paid for it. */
   readonly newVerdict: JudgeVerdict | null;
 }
 
 interface FoundVerdict {
   readonly verdict: JudgeVerdict;
-  /** Given now; else it was in the archive. */
+  /** False where the verdict came from the archive. */
   readonly isNew: boolean;
 }
 
-/** The service said that it cannot answer this request, now or ever. */
+/** The service refused this request with an HTTP status. */
 class JudgeHttpError extends Error {
   constructor(
     readonly status: number,
@@ -73,9 +73,9 @@ class JudgeHttpError extends Error {
 const LONGEST_RETRY_MS = 30_000;
 
 /**
- * Asks OpenAI-compatible chat endpoints for verdicts: a question that was asked before is not asked again, each service
- * has its limit of requests at once, and what fails for a while (no connection, time-out, 408, 429, 5xx, an answer of
- * another form) is tried again. An endpoint that is down is asked one question after each pause until it answers. Never rejects: a question without a verdict is answered with the reason.
+ * Asks OpenAI-compatible chat endpoints for verdicts. A question is asked once, each service has a limit of concurrent requests, and
+ * temporary failures (no connection, time-out, 408, 429, 5xx, an answer of another form) are retried. An endpoint that is down is
+ * asked one question after each pause until it answers. Never rejects: a question without a verdict is answered with the reason.
  */
 export class JudgeClient {
   readonly usage: JudgeUsage = {
@@ -92,7 +92,7 @@ export class JudgeClient {
   private readonly cache: LRUCache<string, Promise<FoundVerdict>>;
   private readonly limits = new Map<string, ReturnType<typeof pLimit>>();
   private readonly archive: VerdictSource | null;
-  private readonly environment: Readonly<Record<string, string | undefined>>;
+  private readonly apiKeys: Readonly<Record<string, string | undefined>>;
   private readonly firstRetryMs: number;
   private readonly breakers = new Map<string, CircuitBreaker>();
   private readonly maxFailuresInARow: number;
@@ -101,13 +101,13 @@ export class JudgeClient {
   constructor(options: JudgeClientOptions = {}) {
     this.cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
     this.archive = options.archive ?? null;
-    this.environment = options.environment ?? process.env;
+    this.apiKeys = options.apiKeys ?? {};
     this.firstRetryMs = options.firstRetryMs ?? 500;
     this.maxFailuresInARow = options.maxFailuresInARow ?? 8;
     this.downPauseMs = options.downPauseMs ?? 30_000;
   }
 
-  /** @param logged verdicts on the same episode that the log has, in its order: they come before asking */
+  /** @param logged verdicts on the same episode, in log order; a judge is asked only without one on the question */
   async ask(
     request: JudgeRequest,
     logged: readonly JudgeVerdict[],
@@ -207,7 +207,7 @@ export class JudgeClient {
       });
       body = await response.text();
     } catch (cause) {
-      // A TypeError that isn't known as a network's would end the retries.
+      // p-retry would stop at a TypeError that it does not know as a network error.
       throw new Error(reasonOf(cause), { cause });
     }
     if (!response.ok) throw httpError(response, body);
@@ -223,7 +223,7 @@ export class JudgeClient {
 
   private authorization({ service: { apiKeyVariable } }: JudgeRequest): Record<string, string> {
     if (apiKeyVariable === '') return {};
-    const key = this.environment[apiKeyVariable];
+    const key = this.apiKeys[apiKeyVariable];
     if (key === undefined || key === '') {
       throw new Error(`apiKeyVariable is ${apiKeyVariable}, which is not set in the environment`);
     }
@@ -239,7 +239,7 @@ function httpError(response: Response, body: string): Error {
   return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
 }
 
-/** A service that answers, if only nonsense or that it refuses this request (4xx but 429), is not down. */
+/** A service is up if it answers, even if malformed or with a refusal (4xx except 429). */
 function showsServiceUp(error: unknown): boolean {
   if (error instanceof MalformedAnswer) return true;
   return error instanceof JudgeHttpError && error.status >= 400 && error.status < 500 && error.status !== 429;
@@ -249,7 +249,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new MalformedAnswer(`the answer is no JSON: ${body.slice(0, 80)}`);
+    throw new MalformedAnswer(`the answer is not JSON: ${body.slice(0, 80)}`);
   }
 }
 

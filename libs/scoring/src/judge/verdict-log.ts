@@ -15,11 +15,11 @@ export interface VerdictOfEpisode {
 }
 
 /**
- * Appends verdicts to the log as `RewardAssigned`, so that what was paid for is never asked again and scores can be
- * reproduced without the judge. Resolves when they are acknowledged.
+ * Appends verdicts to the log as `RewardAssigned`, so that no question is paid for twice and scores can be reproduced without the
+ * judge. Resolves when they are acknowledged.
  *
- * Numbers nobody has to hand out: the `seq` of a verdict is a hash of what it says, so processes that score one episode at a time
- * never take a number from each other, and a verdict that is appended twice is one event.
+ * The `seq` of a verdict is a hash of its content, so processes that score the same episode never collide, and a verdict that is
+ * appended twice is one event.
  */
 export async function appendVerdicts(
   log: EventLog,
@@ -61,7 +61,7 @@ function seqOf({ name, value, source, rationale }: RewardAssigned): number {
   return Number(digest.readBigUInt64BE() >> 11n);
 }
 
-/** The verdicts among assigned rewards; assignments of people and other programs are none. */
+/** Verdicts among assigned rewards, without the assignments of people and other programs. */
 export function verdictsOf(
   assigned: readonly Pick<RewardAssigned, 'source' | 'value' | 'rationale'>[],
 ): JudgeVerdict[] {

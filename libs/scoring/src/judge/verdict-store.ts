@@ -20,8 +20,8 @@ export interface VerdictStoreOptions {
 export type KnownVerdicts = ReadonlyMap<string, readonly JudgeVerdict[]>;
 
 /**
- * What judges said about the episodes of one run: all that is in the log, whether the store shows it yet or not. Any number of
- * processes may read and append at once.
+ * Verdicts on the episodes of one run: all that are in the log, whether the store shows them yet or not. Any number of processes may
+ * read and append at once.
  */
 export class VerdictStore {
   private readonly tail: VerdictTail;
@@ -33,7 +33,7 @@ export class VerdictStore {
   /** By episode; those without any are absent. */
   async read(episodeIds: readonly string[]): Promise<KnownVerdicts> {
     const { reader, runId } = this.options;
-    // The tail before the store: what leaves the one meanwhile is in the other.
+    // The tail is read before the store, so that a verdict on its way from one to the other is in at least one of them.
     await this.readTail(episodeIds);
     const inTail = await this.fromTail(episodeIds);
     const byEpisode = new Map<string, AssignedReward[]>();

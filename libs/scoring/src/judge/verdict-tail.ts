@@ -4,8 +4,7 @@ import { verdictsOf } from './verdict-log.js';
 import type { JudgeVerdict } from './verdict.js';
 
 /**
- * Verdicts at the end of the log, which the store may not show yet: those behind the place that its sink says it has come to.
- * Remembers only where they lie.
+ * Verdicts at the end of the log, which the store may not show yet: those after the sink's position. Keeps only their offsets.
  */
 export class VerdictTail {
   /** By partition and episode, ascending. */
@@ -17,7 +16,7 @@ export class VerdictTail {
     private readonly runId: string,
   ) {}
 
-  /** Reads on to the end that a partition has now. */
+  /** Reads a partition to its current end. */
   async readOn(partition: number): Promise<void> {
     const { log } = this;
     const end = await log.endOffset('trajectories', partition);
@@ -37,7 +36,7 @@ export class VerdictTail {
     this.nextOffsets.set(partition, next);
   }
 
-  /** Of one episode, in log order. */
+  /** Verdicts on one episode, in log order. */
   async verdictsOf(partition: number, episodeId: string): Promise<JudgeVerdict[]> {
     const verdicts: JudgeVerdict[] = [];
     for (const offset of this.offsets.get(partition)?.get(episodeId) ?? []) {
@@ -59,7 +58,7 @@ export class VerdictTail {
     else offsets.push(offset);
   }
 
-  /** The store has those. */
+  /** Drops verdicts that are in the store. */
   private forgetBefore(partition: number, stored: number): void {
     const episodes = this.offsets.get(partition);
     for (const [episodeId, offsets] of episodes ?? []) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 
-/** What a judge said about one question, as the event log keeps it: enough to score again without the judge. */
+/** A judge's answer to one question, as it is in the event log: enough to score again without the judge. */
 export interface JudgeVerdict {
   /** SHA-256, hex, of the question: `requestBody`. */
   readonly promptHash: string;
@@ -20,7 +20,7 @@ export function firstOn(hash: string, verdicts: readonly JudgeVerdict[] = []): J
   return verdicts.find(({ promptHash: asked }) => asked === hash);
 }
 
-/** What a verdict says to the component that asked: a refusal leaves the reward missing. */
+/** Answer to the component that asked: a refusal leaves the reward missing. */
 export function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
   return score === null
     ? { kind: 'none', reason: `judge: refused: ${rationale}` }
@@ -64,13 +64,13 @@ export function promptHash(request: JudgeRequest): string {
     .digest('hex');
 }
 
-/** An answer that has another form than was asked for. */
+/** The answer does not have the requested form. */
 export class MalformedAnswer extends Error {}
 
 /**
  * Reads a chat completion.
  *
- * @throws MalformedAnswer when it is none, was cut off, is no JSON of that form, or its score lies outside the range
+ * @throws MalformedAnswer when it is not a completion, was cut off, is not JSON of that form, or its score is outside the range
  */
 export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdict {
   const { choices, usage } = (answer ?? {}) as ChatCompletion;
@@ -91,7 +91,7 @@ export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdic
   try {
     verdict = JSON.parse(content) as typeof verdict;
   } catch {
-    throw new MalformedAnswer(`the answer is no JSON: ${content.slice(0, 80)}`);
+    throw new MalformedAnswer(`the answer is not JSON: ${content.slice(0, 80)}`);
   }
   const { minScore, maxScore } = request;
   const { score, rationale } = verdict ?? {};

@@ -10,12 +10,7 @@ export interface StoreUser {
   readonly access: 'full' | 'readonly';
 }
 
-interface Credentials {
-  readonly name: string;
-  readonly password: string;
-}
-
-/** Finds the user a request comes from, by HTTP basic, the X-ClickHouse headers, or URL parameters, as ClickHouse does. */
+/** Finds the user of a request by HTTP basic, the X-ClickHouse headers, or URL parameters, as ClickHouse does. */
 export class Authentication {
   private readonly users: readonly { readonly user: StoreUser; readonly passwordHash: Buffer }[];
 
@@ -23,13 +18,13 @@ export class Authentication {
     this.users = users.map((user) => ({ user, passwordHash: hash(user.password) }));
   }
 
-  /** @throws ClickHouseException AUTHENTICATION_FAILED, in the same words and time for an unknown user and a wrong password */
+  /** @throws ClickHouseException AUTHENTICATION_FAILED, with the same message and after the same time for an unknown user and a wrong password */
   authenticate(headers: IncomingHttpHeaders, parameters: URLSearchParams): StoreUser {
     const { name, password } = readCredentials(headers, parameters);
     const given = hash(password);
     let found: StoreUser | null = null;
     for (const { user, passwordHash } of this.users) {
-      // Every password is compared, so the time taken tells nothing about which names exist.
+      // Every password is compared, so the time taken does not reveal which names exist.
       if (timingSafeEqual(given, passwordHash) && user.name === name) found = user;
     }
     if (found === null) {
@@ -42,7 +37,10 @@ export class Authentication {
   }
 }
 
-function readCredentials(headers: IncomingHttpHeaders, parameters: URLSearchParams): Credentials {
+function readCredentials(
+  headers: IncomingHttpHeaders,
+  parameters: URLSearchParams,
+): Pick<StoreUser, 'name' | 'password'> {
   const headerName = headers['x-clickhouse-user'];
   const headerPassword = headers['x-clickhouse-key'];
   if (headerName !== undefined || headerPassword !== undefined) {

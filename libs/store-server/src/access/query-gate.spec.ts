@@ -8,7 +8,7 @@ describe('QueryGate', () => {
   const create = (options: Partial<ConstructorParameters<typeof QueryGate>[0]> = {}) =>
     new QueryGate({ name: 'reads', maxRunning: 2, maxQueued: 2, maxQueueMs: 10_000, ...options });
 
-  it('runs so many at once, the others in their order', async () => {
+  it('runs up to the limit at once, and the others in order', async () => {
     const admission = create({ maxQueued: 10 });
     const started: number[] = [];
     let numRunning = 0;
@@ -27,7 +27,7 @@ describe('QueryGate', () => {
     expect(mostRunning).toBe(2);
   });
 
-  it('gives a place back when a task fails', async () => {
+  it('frees a place when a task fails', async () => {
     const admission = create({ maxRunning: 1 });
     await expect(admission.run(never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     expect(await admission.run(never, () => Promise.resolve('next'))).toBe('next');
@@ -43,7 +43,7 @@ describe('QueryGate', () => {
     await Promise.all(tasks);
   });
 
-  it('refuses who waited too long or went away, and their place goes to the next', async () => {
+  it('refuses a task that waited too long or was aborted, and runs the next', async () => {
     const admission = create({ maxRunning: 1, maxQueueMs: 20 });
     let finish!: () => void;
     const first = admission.run(never, () => new Promise<void>((resolve) => (finish = resolve)));

@@ -1,4 +1,4 @@
-import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import { ClickHouseException, type OwnExceptionName } from '../statement/clickhouse-exception.js';
 
 export interface QueryGateOptions {
   readonly name: string;
@@ -7,22 +7,18 @@ export interface QueryGateOptions {
   readonly maxQueueMs: number;
 }
 
-interface Waiter {
-  readonly admit: () => void;
-  readonly refuse: (error: Error) => void;
-}
-
-/** Lets a bounded number of statements run; the others wait in order, for a bounded time, in a bounded queue. */
+/** Limits how many statements run at once; the others wait in order, for a bounded time, in a bounded queue. */
 export class QueryGate {
   private numRunning = 0;
-  private readonly waiters = new Set<Waiter>();
+  /** Starts each waiting task, in order. */
+  private readonly waiters = new Set<() => void>();
 
   constructor(private readonly options: QueryGateOptions) {}
 
   /**
-   * Runs a task once there is a place for it.
+   * Runs a task as soon as a place is free.
    *
-   * @throws ClickHouseException TOO_MANY_SIMULTANEOUS_QUERIES when the queue is full or the wait too long, ABORTED when `signal` aborts first
+   * @throws ClickHouseException TOO_MANY_SIMULTANEOUS_QUERIES when the queue is full or the wait takes too long, ABORTED when `signal` aborts first
    */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.numRunning >= this.options.maxRunning) await this.wait(signal);
@@ -30,10 +26,10 @@ export class QueryGate {
     try {
       return await task();
     } finally {
-      // A waiter takes the place over, so that nobody can slip in between.
+      // The place passes directly to the next waiter, so that no newcomer can take it.
       const next = this.waiters.values().next();
       if (next.done) this.numRunning--;
-      else next.value.admit();
+      else next.value();
     }
   }
 
@@ -42,36 +38,24 @@ export class QueryGate {
     if (this.waiters.size >= maxQueued) {
       throw ClickHouseException.of(
         'TOO_MANY_SIMULTANEOUS_QUERIES',
-        `Too many simultaneous queries (${name}): ${maxRunning} run and ${maxQueued} wait, which is the maximum`,
+        `Too many simultaneous queries (${name}): ${maxRunning} are running and ${maxQueued} are waiting, the maximum; try again later`,
       );
     }
     await new Promise<void>((resolve, reject) => {
       const settle = (finish: () => void) => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
-        this.waiters.delete(waiter);
+        this.waiters.delete(admit);
         finish();
       };
-      const waiter: Waiter = {
-        admit: () => settle(resolve),
-        refuse: (error) => settle(() => reject(error)),
-      };
-      const onAbort = () =>
-        waiter.refuse(
-          ClickHouseException.of('ABORTED', 'The request was aborted while it waited for its turn'),
-        );
-      const timer = setTimeout(
-        () =>
-          waiter.refuse(
-            ClickHouseException.of(
-              'TOO_MANY_SIMULTANEOUS_QUERIES',
-              `No turn within ${maxQueueMs} ms (${name}): ${maxRunning} queries run`,
-            ),
-          ),
-        maxQueueMs,
-      );
+      const admit = () => settle(resolve);
+      const refuse = (exception: OwnExceptionName, text: string) =>
+        settle(() => reject(ClickHouseException.of(exception, text)));
+      const onAbort = () => refuse('ABORTED', 'The request was aborted while it waited to start');
+      const lateText = `Not started within ${maxQueueMs} ms (${name}): ${maxRunning} queries are running, the maximum; try again later`;
+      const timer = setTimeout(() => refuse('TOO_MANY_SIMULTANEOUS_QUERIES', lateText), maxQueueMs);
       signal.addEventListener('abort', onAbort);
-      this.waiters.add(waiter);
+      this.waiters.add(admit);
       if (signal.aborted) onAbort();
     });
   }

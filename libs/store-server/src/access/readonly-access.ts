@@ -1,6 +1,4 @@
-import { checkUserSql, UserSqlError } from '@retrace/store/user-sql';
-import { USER_SQL_LIMITS } from '@retrace/store/user-sql';
-import { sqlTokens } from '@retrace/store/user-sql';
+import { checkUserSql, sqlTokens, USER_SQL_LIMITS, UserSqlError } from '@retrace/store/user-sql';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { Statement } from '../statement/statement.js';
 
@@ -13,14 +11,14 @@ const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
 ];
 
 /**
- * What a request of a read-only user may set: how the result looks, and nothing about what the engine does (but for how it inserts, which
- * the JDBC driver sets with every statement, and which a SELECT doesn't look at). By family, since others name
- * files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
+ * Settings that a request of a read-only user may change: the form of the result, but nothing about the engine's work (except how it inserts,
+ * which the JDBC driver sets with every statement, and which has no effect on a SELECT). They are listed by family, because other output
+ * settings name files of this machine (`output_format_schema` writes one, `format_template_row` shows one).
  */
 const ALLOWED_SETTINGS =
   /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment|(?:wait_for_)?async_insert)$/;
 
-/** Tables that tools read to show what there is. */
+/** Tables that tools read to list tables, columns and formats. */
 const CATALOGUE_TABLES = [
   'columns',
   'data_type_families',
@@ -42,9 +40,9 @@ const READABLE_TABLES: readonly string[] = [
 ];
 
 /**
- * The settings a read-only user's statement runs under.
+ * Returns the settings for a read-only user's statement.
  *
- * @throws ClickHouseException READONLY for a setting that isn't the user's to change
+ * @throws ClickHouseException READONLY for a setting that the user must not change
  */
 export function readonlySettings(requested: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const settings = new Map<string, string>(FIXED_SETTINGS);
@@ -62,8 +60,8 @@ export function readonlySettings(requested: ReadonlyMap<string, string>): Readon
 }
 
 /**
- * Lets a read-only user's statement through: SELECT by the rules of user SQL over Retrace's tables and the catalogue, SHOW, DESCRIBE
- * and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants would let more pass than they should: the scalar
+ * Accepts a read-only user's statement: SELECT by the rules of user SQL over Retrace's tables and the catalogue, SHOW, DESCRIBE
+ * and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants do not suffice: the scalar
  * function `file` reads any file under both.
  *
  * @throws ClickHouseException ACCESS_DENIED, READONLY or SYNTAX_ERROR

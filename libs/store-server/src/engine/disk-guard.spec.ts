@@ -78,7 +78,7 @@ describe('DiskGuard', () => {
     expect(failures).toEqual([]);
   });
 
-  it('lets no statement succeed whose part is cut short, tells of it once, and serves nothing after it', async () => {
+  it('fails a statement whose part is truncated, reports it once, and fails all later ones', async () => {
     await guard.assertWritten();
     await insert();
     const part = await cutPart();
@@ -96,7 +96,7 @@ describe('DiskGuard', () => {
     expect(failures[0].message).toContain(part);
   });
 
-  it('finds by itself what a merge wrote', async () => {
+  it('finds a truncated part of a merge without a statement', async () => {
     await insert();
     await run('OPTIMIZE TABLE rows FINAL');
     const part = await cutPart();
@@ -109,7 +109,7 @@ describe('DiskGuard', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('does not look any more once it is stopped', async () => {
+  it('stops checking once it is stopped', async () => {
     await cutPart();
     numFailedWrites = 1;
     guard.stop();

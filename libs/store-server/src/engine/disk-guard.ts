@@ -6,7 +6,7 @@ import { WriteWatch } from './write-watch.js';
 /** Merges write without a statement; their sources stay on disk for a minute (`old_parts_lifetime`). */
 const CHECK_INTERVAL_MS = 5_000;
 
-/** Lets no statement succeed whose data the disk did not take, and none after it. */
+/** Fails every statement whose data the disk did not store, and all statements after it. */
 export class DiskGuard {
   private readonly watch: WriteWatch;
   private readonly timer: NodeJS.Timeout;
@@ -18,7 +18,7 @@ export class DiskGuard {
   ) {
     this.watch = new WriteWatch(engine);
     this.timer = setInterval(() => {
-      // What can't be asked now is asked again.
+      // A failed check is repeated at the next interval.
       this.look().catch(() => undefined);
     }, CHECK_INTERVAL_MS).unref();
   }
@@ -44,7 +44,7 @@ export class DiskGuard {
     if (broken.length === 0 || this.failure !== null) return;
     this.failure = new StoreServerError(
       'STORE_DISK_FAILED',
-      `The disk of the store did not take all that was written (of ${broken.join(', ')}): it is full or fails. The store ends; when it is started again it leaves out what is not whole, and the sink brings that once more.`,
+      `The store's disk is full or failing: data of ${broken.join(', ')} was not stored. The store stops. Free space or replace the disk and start it again: it discards incomplete data, and the sink writes it again from the log.`,
       { retriable: true },
     );
     this.stop();

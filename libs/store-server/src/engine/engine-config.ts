@@ -1,23 +1,23 @@
-/** The role that statements of a read-only user run under; the engine itself refuses what it doesn't grant. */
+/** The role for statements of a read-only user; the engine itself refuses whatever the role does not grant. */
 export const READONLY_ROLE = 'retrace_readonly';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** With less free space inserts are refused with NOT_ENOUGH_SPACE. */
+/** With less free space, inserts are refused with NOT_ENOUGH_SPACE. */
 const MIN_FREE_BYTES = 64 * MEBIBYTE;
 
 /**
- * The engine's server configuration: inserts that survive a power cut, and as few threads and as little memory as a neighbour of a
- * training run should take. A server's defaults are caches of gigabytes and, at the first clean-up of merged parts, 128 threads.
+ * Returns the engine's server configuration: inserts survive a power cut, and few threads and little memory are used, because training
+ * runs on the same machine. A server's defaults are caches of gigabytes and, at the first clean-up of merged parts, 128 threads.
  */
 export function engineConfigXml(options: { readonly usersPath: string }): string {
   return element('clickhouse', [
     element('users_config', escapeXml(options.usersPath)),
-    // Defaults of every MergeTree table made here.
+    // Defaults of every new MergeTree table.
     element('merge_tree', [
       element('fsync_after_insert', 1),
       element('fsync_part_directory', 1),
-      // What the disk does not take the engine does not notice (see write-watch.ts): it stops well before.
+      // The engine does not notice failed writes (see write-watch.ts), so inserts stop well before the disk is full.
       element('min_free_disk_bytes_to_perform_insert', MIN_FREE_BYTES),
     ]),
     element('max_server_memory_usage_to_ram_ratio', 0.4),
@@ -38,8 +38,8 @@ export function engineConfigXml(options: { readonly usersPath: string }): string
 }
 
 /**
- * Users of the engine. Every connection of an embedded engine is the user `default`; what a Retrace user may do is the role
- * its connection takes before the statement.
+ * Returns the engine's users. Every connection of an embedded engine is the user `default`; the rights of a Retrace user come from the
+ * role that its connection takes before the statement.
  */
 export function usersConfigXml(): string {
   const grants = (...statements: string[]) =>

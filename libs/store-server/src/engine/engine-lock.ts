@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The process that has the engine's directory open, null where none is known to.
+ * Finds the process that has the engine's directory open; null when none is known.
  *
- * The engine locks its `status` file with flock(2), which Node.js can't ask about. Asking Linux's own table of locks before the engine
- * is started spares the user the engine's message on stderr; two that start at once are told apart by the engine's lock alone.
+ * The engine locks its `status` file with flock(2), which Node.js can't query. Reading Linux's table of locks before the engine
+ * starts spares the user the engine's message on stderr; of two that start at once, only the engine's lock decides.
  */
 export async function findLockHolder(engineDirectory: string): Promise<number | null> {
   try {
@@ -18,7 +18,7 @@ export async function findLockHolder(engineDirectory: string): Promise<number | 
   }
 }
 
-/** The process that wrote the `status` file, if it lives: whom the engine's lock failed against where the system has no table of locks. */
+/** Finds the process that wrote the `status` file, if it is alive: the holder of the lock on systems without a table of locks. */
 export async function findStatusWriter(engineDirectory: string): Promise<number | null> {
   try {
     const pid = Number(/^PID: (\d+)$/m.exec(await readFile(join(engineDirectory, 'status'), 'utf8'))?.[1]);

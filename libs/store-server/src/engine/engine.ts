@@ -8,8 +8,8 @@ import { quoteIdentifier, quoteString } from '../statement/sql-literals.js';
 import { StoreServerError } from '../store-server-error.js';
 
 /**
- * What surrounds a statement. All of it lives on a connection of its own, so nothing sticks to the next statement.
- * Names of settings and parameters are plain words: letters, digits and underscores.
+ * The surroundings of a statement. They belong to a separate connection, so they do not affect the next statement.
+ * Names of settings and parameters consist of letters, digits and underscores.
  */
 export interface StatementContext {
   readonly database: string;
@@ -23,29 +23,29 @@ export interface StatementContext {
 
 export interface StatementResult {
   readonly bytes: Uint8Array;
-  /** Of the result, or of what an INSERT wrote. What a statement read the engine does not tell. */
+  /** Rows of the result, or rows that an INSERT wrote. The engine does not report how many it read. */
   readonly numRows: number;
   readonly numBytes: number;
   readonly elapsedSeconds: number;
 }
 
 export interface RunOptions {
-  /** Format of a result that the statement doesn't send elsewhere. */
+  /** Format of the result, unless the statement writes it to a file. */
   readonly format?: string;
-  /** Texts of ours inside the statement, which messages shall not repeat. */
+  /** Texts that the server added to the statement; messages must not repeat them. */
   readonly hidden?: readonly string[];
 }
 
 /** A statement under way. */
 export interface RunningStatement {
   readonly result: Promise<StatementResult>;
-  /** Asks the engine to stop it; `result` then rejects with QUERY_WAS_CANCELLED, unless it was too late. */
+  /** Asks the engine to stop the statement; `result` then rejects with QUERY_WAS_CANCELLED, unless it was too late. */
   cancel(): Promise<void>;
 }
 
 const MARKER_PREFIX = 'retrace-statement-';
 
-/** The engine over one data directory, which belongs to this process while it is open. */
+/** The ClickHouse engine on one data directory, which no other process can use while it is open. */
 export class Engine {
   private numStatements = 0;
 
@@ -88,25 +88,25 @@ export class Engine {
     };
   }
 
-  /** Rows of a small result as text, for what the store itself wants to know. */
+  /** Returns the rows of a small result as text, for queries of the server itself. */
   async query(sql: string): Promise<readonly (readonly string[])[]> {
     const text = (await this.root.queryAsync(sql, { format: 'TSV' })).text();
     return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')]));
   }
 
-  /** Asks the engine to stop whatever runs. */
+  /** Asks the engine to stop all statements. */
   async cancelAll(): Promise<void> {
     await this.kill(MARKER_PREFIX);
   }
 
-  /** Closes once every statement has come to its end. */
+  /** Closes the engine once every statement has ended. */
   async close(): Promise<void> {
     await drainPending();
     this.root.close();
     await drainPending();
   }
 
-  /** A connection costs 0.3 ms, so each statement has one of its own. */
+  /** Runs a statement on a new connection, which costs 0.3 ms. */
   private async execute(statement: string, options: RunOptions): Promise<StatementResult> {
     const connection = new Session(this.directory);
     try {
@@ -130,10 +130,10 @@ export class Engine {
   }
 }
 
-/** The settings, parameters, database and role of a statement, as SQL that runs before it on the same connection. */
+/** Returns the settings, parameters, database and role of a statement as SQL that runs before it on the same connection. */
 function prelude(context: StatementContext, marker: string): string {
   const settings = new Map(context.settings);
-  // The only handle on a running query that a connection can choose: KILL QUERY finds it by this.
+  // The only mark of a running query that a connection can choose; KILL QUERY finds it by this.
   settings.set('log_comment', `${marker} ${settings.get('log_comment') ?? ''}`);
   const assignments = [
     ...[...settings].map(([name, value]) => `${name} = ${quoteString(value)}`),
@@ -151,7 +151,7 @@ function prelude(context: StatementContext, marker: string): string {
 function directoryInUse(dataDirectory: string, pid: number, cause?: unknown): StoreServerError {
   return new StoreServerError(
     'STORE_DIRECTORY_IN_USE',
-    `The store's data directory ${dataDirectory} is in use by process ${pid}; stop that one, or choose another directory.`,
+    `The store's data directory ${dataDirectory} is in use by process ${pid}; stop that process, or choose another directory.`,
     { cause, retriable: true },
   );
 }
@@ -161,13 +161,13 @@ function asOpenError(error: unknown, dataDirectory: string): StoreServerError {
   if (/ENOSPC|No space left|NOT_ENOUGH_SPACE/i.test(text)) {
     return new StoreServerError(
       'STORE_DISK_FULL',
-      `No space is left for the store's data directory ${dataDirectory}; free some and start again.`,
+      `No space is left for the store's data directory ${dataDirectory}; free some space and start again.`,
       { cause: error, retriable: true },
     );
   }
   return new StoreServerError(
     'STORE_DIRECTORY_UNUSABLE',
-    `The store's data directory ${dataDirectory} can not be opened: ${text}`,
+    `The store's data directory ${dataDirectory} cannot be opened: ${text}`,
     { cause: error },
   );
 }

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * A named pipe that the engine writes one result into with `INTO OUTFILE … APPEND`.
+ * A named pipe into which the engine writes one result with `INTO OUTFILE … APPEND`.
  *
- * The engine's own stream call formats every block as a document of its own (a header each, an Arrow stream each) and runs scalar
- * subqueries on the JavaScript thread; its buffering call holds the whole result in memory. Through a pipe one formatter writes one
- * document, on a thread of the engine's, and a reader that pauses makes it wait.
+ * The engine's stream call formats every block as a separate document (each with a header, each an Arrow stream) and runs scalar
+ * subqueries on the JavaScript thread; its buffering call holds the whole result in memory. Through a pipe, one formatter writes one
+ * document on a thread of the engine, and waits while the reader pauses.
  */
-export interface OpenResultPipe {
+interface OpenResultPipe {
   readonly path: string;
-  /** The result's bytes; ends after {@link finish}, once everything written has been read. */
+  /** Bytes of the result; ends after {@link finish}, once everything written has been read. */
   readonly bytes: Socket;
-  /** Called when the statement has settled, and only then: an engine that opens a pipe without a reader would hang. */
+  /** Call it when the statement has settled, not earlier: an engine that opens a pipe without a reader hangs. */
   finish(): void;
-  /** Waits until the pipe can be used again: after {@link finish}, when what was left in it has been thrown away. */
+  /** Discards unread bytes, and waits after {@link finish} until the pipe can be used again. */
   release(): Promise<void>;
 }
 
-/** The pipes of a store server: made once, each used by one statement at a time. */
+/** The pipes of a store server: created once, each used by one statement at a time. */
 export class ResultPipes {
   private constructor(private readonly free: string[]) {}
 
@@ -33,13 +33,13 @@ export class ResultPipes {
 
   open(): OpenResultPipe {
     const path = this.free.pop();
-    if (path === undefined) throw new Error('more statements run than there are result pipes');
+    if (path === undefined) throw new Error('more statements are running than there are result pipes');
     const bytes = new Socket({
       fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
       readable: true,
       writable: false,
     });
-    // A writer of our own keeps the pipe from ending before the engine opens it and lets us say when it ends.
+    // This process holds the pipe open for writing as well, so that it does not end before the engine opens it, and ends in `finish`.
     const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     const closed = new Promise<void>((resolve) => bytes.once('close', () => resolve()));
     return {

@@ -1,14 +1,14 @@
 import type { Engine } from './engine.js';
 import { quoteIdentifier, quoteString } from '../statement/sql-literals.js';
 
-/** Counts every write(2) of the engine that failed. Results whose reader went away don't move it. */
+/** Counts failed calls of write(2) by the engine; results whose reader disconnected do not count. */
 const NUM_FAILED =
   "SELECT sum(value) FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'";
 
-/** A part whose files were being written when a write failed is there at the latest after this time. */
+/** A part whose files were being written when a write failed becomes active within this time. */
 const SUSPICION_MS = 600_000;
 
-/** The engine tells the times of parts in whole seconds. */
+/** The engine reports the times of parts in whole seconds. */
 const CLOCK_MARGIN_MS = 2_000;
 
 interface NewPart {
@@ -18,11 +18,11 @@ interface NewPart {
 }
 
 /**
- * Finds parts whose files the disk did not take.
+ * Finds parts whose files the disk did not store completely.
  *
- * The engine (chDB 26.7.2) does not look at the outcome of write(2) when it writes parts: on a full or failing disk an INSERT succeeds
- * and its part is cut short, and so does a merge, whose sources are deleted later. It counts such writes, though. After each that
- * is new, parts made since are read and compared with their checksums.
+ * The engine (chDB 26.7.2) ignores the result of write(2) when it writes parts: on a full or failing disk an INSERT succeeds
+ * with a truncated part, and so does a merge, whose sources are deleted later. But it counts failed writes. When the count
+ * has increased, the parts created since are read and compared with their checksums.
  */
 export class WriteWatch {
   private numFailed = 0;
@@ -34,7 +34,7 @@ export class WriteWatch {
 
   constructor(private readonly engine: Engine) {}
 
-  /** Names of the parts that are broken; one check runs after the other. */
+  /** Returns the names of broken parts; checks run one after another. */
   findBrokenParts(): Promise<readonly string[]> {
     const checked = this.queue.then(() => this.check());
     this.queue = checked.catch(() => undefined);
@@ -72,7 +72,7 @@ export class WriteWatch {
     return rows.map(([database, table, name]) => ({ database, table, name }));
   }
 
-  /** A part that a merge has replaced meanwhile can't be checked any more; its successor is in the next list. */
+  /** Checks a part. One that a merge has replaced meanwhile passes, because its successor is in the next list. */
   private async isSound({ database, table, name }: NewPart): Promise<boolean> {
     const where = `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
     const rows = await this.engine

@@ -4,11 +4,11 @@ import zlib from 'node:zlib';
 import { BlockCompressor } from './block-compression/block-compressor.js';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 
-/** A compressor that can be told to give out what it has. */
+/** A compressor that can be flushed. */
 export type Compressor = zlib.Gzip | zlib.Deflate | zlib.BrotliCompress | BlockCompressor;
 
 export interface ResponseCoding {
-  /** As Content-Encoding says it; null for ClickHouse's own blocks, of which HTTP knows nothing. */
+  /** Name in Content-Encoding; null for ClickHouse's own blocks, which HTTP does not know. */
   readonly name: string | null;
   readonly compressor: Compressor;
 }
@@ -18,7 +18,7 @@ interface ContentCoding {
   readonly decompress: () => Transform;
 }
 
-/** In the order we prefer them. Levels favour speed: both ends sit on one machine or a fast network. */
+/** Codings in order of preference. Levels favour speed, because both ends are on one machine or a fast network. */
 const CODINGS: Readonly<Record<string, ContentCoding>> = {
   gzip: { compress: () => zlib.createGzip({ level: 1 }), decompress: () => zlib.createGunzip() },
   deflate: { compress: () => zlib.createDeflate({ level: 1 }), decompress: () => zlib.createInflate() },
@@ -28,11 +28,11 @@ const CODINGS: Readonly<Record<string, ContentCoding>> = {
   },
 };
 
-/** Codings of a body that only the engine can undo. */
+/** Codings of a body that only the engine can decode. */
 const ENGINE_CODINGS: ReadonlySet<string> = new Set(['zstd', 'lz4', 'xz', 'bz2', 'snappy']);
 
 /**
- * The transform that undoes a request's Content-Encoding, null where there is none.
+ * Returns the transform that decodes a request's Content-Encoding; null when it has none.
  *
  * @throws ClickHouseException UNSUPPORTED_MEDIA_TYPE for another coding than gzip, deflate and br
  */
@@ -49,7 +49,7 @@ export function requestDecompressor(headers: IncomingHttpHeaders): Transform | n
   return coding.decompress();
 }
 
-/** The request's Content-Encoding where the engine has to undo it, null where it doesn't. */
+/** Returns the request's Content-Encoding if the engine has to decode it, else null. */
 export function engineCoding(headers: IncomingHttpHeaders): string | null {
   const name = codingOf(headers);
   return ENGINE_CODINGS.has(name) ? name : null;
@@ -60,7 +60,7 @@ function codingOf(headers: IncomingHttpHeaders): string {
   return name === '' || name === 'identity' ? 'none' : name;
 }
 
-/** The coding a response is sent in: one that the request accepts, or null for none. */
+/** Chooses a coding for the response that the request accepts; null when there is none. */
 export function responseCoding(headers: IncomingHttpHeaders): ResponseCoding | null {
   const accepted = new Set(
     String(headers['accept-encoding'] ?? '')
@@ -74,7 +74,7 @@ export function responseCoding(headers: IncomingHttpHeaders): ResponseCoding | n
   return null;
 }
 
-/** ClickHouse's own blocks, which a client asks for with `compress=1`. */
+/** Returns the coding of ClickHouse's own blocks, which a client requests with `compress=1`. */
 export function blockCoding(): ResponseCoding {
   return { name: null, compressor: new BlockCompressor() };
 }

@@ -6,16 +6,16 @@ import type { QueryHandler } from './query-handler.js';
 export interface HttpInterfaceOptions {
   readonly authentication: Authentication;
   readonly handler: QueryHandler;
-  /** Messages carry the engine's version, and every answer its time zone. */
+  /** Error messages include the engine's version, and every response its time zone. */
   readonly engine: { readonly version: string; readonly timezone: string };
 }
 
-/** The routes of ClickHouse's HTTP interface: GET /ping and /replicas_status for health checks, / for statements. */
+/** Serves the routes of ClickHouse's HTTP interface: GET /ping and /replicas_status for health checks, / for statements. */
 export function createRequestListener(options: HttpInterfaceOptions): RequestListener {
   return (request, response) => {
-    // A client that goes away is no error of ours; what was under way for it hears of it through 'close'.
-    request.on('error', ignore);
-    response.on('error', ignore);
+    // A client that disconnects is not an error; its statement is cancelled by the event 'close'.
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
     route(request, response, options).catch((error: unknown) =>
       sendException(request, response, error, options.engine.version),
     );
@@ -33,8 +33,7 @@ async function route(
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (url.pathname === '/ping' || url.pathname === '/replicas_status'))
     return sendText(response, 200, 'Ok.\n');
-  if (url.pathname !== '/')
-    return sendText(response, 404, `There is no handle ${url.pathname}\n\nUse / or /ping.\n`);
+  if (url.pathname !== '/') return sendText(response, 404, `No route for ${url.pathname}; use / or /ping.\n`);
   if (request.method !== 'GET' && request.method !== 'POST') {
     response.setHeader('Allow', 'GET, POST');
     return sendText(response, 405, 'Use GET or POST.\n');
@@ -63,12 +62,8 @@ function sendException(
   response.writeHead(exception.httpStatus, {
     'Content-Type': 'text/plain; charset=UTF-8',
     'X-ClickHouse-Exception-Code': String(exception.exceptionCode),
-    // The rest of a body that nobody reads would be taken for the next request.
+    // The unread rest of the body would be taken for the next request.
     ...(request.complete ? {} : { Connection: 'close' }),
   });
   response.end(`${exception.message} (version ${version})\n`);
-}
-
-function ignore(): void {
-  return undefined;
 }

@@ -3,6 +3,7 @@ import { QueryGate } from '../access/query-gate.js';
 import type { StoreUser } from '../access/authentication.js';
 import { blockCoding, responseCoding, type ResponseCoding } from './content-coding.js';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import type { DiskGuard } from '../engine/disk-guard.js';
 import type { Engine, RunningStatement, StatementContext, StatementResult } from '../engine/engine.js';
 import type { QueryRequest } from './query-request.js';
 import { checkReadonlyStatement, readonlySettings } from '../access/readonly-access.js';
@@ -16,42 +17,39 @@ import { readStatementRequest } from './statement-request.js';
 export interface QueryHandlerOptions {
   readonly engine: Engine;
   readonly pipes: ResultPipes;
-  /** Where request bodies are kept while they are inserted. */
+  /** Directory for request bodies while they are inserted. */
   readonly spoolDirectory: string;
-  /** How many statements run at once, at least 3. */
+  /** Number of statements that may run at once, at least 3. */
   readonly maxRunning: number;
   readonly maxBodyBytes: number;
-  /** Throws where the disk did not take what was written. */
-  readonly assertWritten: () => Promise<void>;
-  /** Throws once that was so. */
-  readonly assertServing: () => void;
+  readonly guard: DiskGuard;
 }
 
-/** One request under way. */
+/** One request and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: QueryRequest;
   readonly context: StatementContext;
-  /** Aborts when the client goes away before it has its answer. */
+  /** Aborts when the client disconnects before it has its answer. */
   readonly gone: AbortSignal;
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024;
 const NOTHING_WRITTEN = { numRows: 0, numBytes: 0, elapsedSeconds: 0 };
 
-/** A result's status is sent with so many bytes of it, or with its end. */
+/** The status is sent once so many bytes of the result are available, or all of it. */
 const HOLD_BYTES = 64 * 1024;
-/** Where the request waits for the end: more than this is not held in memory. */
+/** Limit of the bytes held in memory for a request with `wait_end_of_query`. */
 const HOLD_BYTES_UNTIL_END = 64 * 1024 * 1024;
 const STALL_MS = 60_000;
 const CANCEL_RETRY_MS = 200;
 
-/** Settings of every statement that the request doesn't set itself. */
+/** Defaults of settings, which a request can override. */
 const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
   // LZ4, the engine's default, can't be read by Arrow's JavaScript library.
   ['output_format_arrow_compression_method', 'none'],
-  // Threads that parse and format in parallel cost more CPU than they save time where training has the other core.
+  // Parallel parsing and formatting cost more CPU time than they save while training uses the other core.
   ['input_format_parallel_parsing', '0'],
   ['output_format_parallel_formatting', '0'],
 ];
@@ -59,7 +57,7 @@ const DEFAULT_SETTINGS: readonly (readonly [name: string, value: string])[] = [
 /**
  * Runs the statements of requests.
  *
- * Inserts, other statements and read-only users have lanes of their own: neither a long analysis nor many readers hold up an insert.
+ * Inserts, other statements and read-only users have separate lanes, so that neither a long analysis nor many readers delay an insert.
  */
 export class QueryHandler {
   private readonly inserts: QueryGate;
@@ -78,14 +76,14 @@ export class QueryHandler {
     });
   }
 
-  /** @throws ClickHouseException where nothing was sent yet; the caller answers with its status */
+  /** @throws ClickHouseException when nothing was sent yet; the caller answers with its status */
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
     parameters: URLSearchParams,
     user: StoreUser,
   ): Promise<void> {
-    this.options.assertServing();
+    this.options.guard.assertServing();
     const gone = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
@@ -119,11 +117,11 @@ export class QueryHandler {
   private async rows(statement: RowsStatement, exchange: Exchange): Promise<void> {
     const { query, gone } = exchange;
     const format = statement.format ?? query.defaultFormat;
-    // Rather than bytes that the client would misread.
+    // Refused, because the client would misread the plain form.
     if (query.nativeVersion > 0 && /^native$/i.test(format)) {
       throw ClickHouseException.of(
         'UNSUPPORTED_METHOD',
-        `Format Native of client_protocol_version ${query.nativeVersion} is not supported, as the engine knows the plain form alone; leave the version out, or ask for another format`,
+        `Format Native of client_protocol_version ${query.nativeVersion} is not supported, because the engine only knows the plain form; leave out the version, or request another format`,
       );
     }
     await this.laneOf(exchange).run(gone, async () => {
@@ -157,18 +155,17 @@ export class QueryHandler {
   ): Promise<void> {
     const data = await spoolData();
     try {
-      // An engine that is asked to read an empty file in a format with a header fails; inserting nothing succeeds.
-      const written =
+      // The engine fails on an empty file in a format with a header; but inserting nothing succeeds.
+      const { numRows, numBytes, elapsedSeconds } =
         data.sizeBytes === 0 ? NOTHING_WRITTEN : await this.insertFile(statement, data, exchange);
-      await this.options.assertWritten();
+      await this.options.guard.assertWritten();
       exchange.response.writeHead(200, {
         'Content-Type': 'text/plain; charset=UTF-8',
-        'X-ClickHouse-Summary': formatSummary({
-          readRows: written.numRows,
-          readBytes: written.numBytes,
-          writtenRows: written.numRows,
-          writtenBytes: written.numBytes,
-          elapsedSeconds: written.elapsedSeconds,
+        'X-ClickHouse-Summary': formatSummary(elapsedSeconds, {
+          read_rows: numRows,
+          read_bytes: numBytes,
+          written_rows: numRows,
+          written_bytes: numBytes,
         }),
       });
       exchange.response.end();
@@ -177,7 +174,7 @@ export class QueryHandler {
     }
   }
 
-  /** FROM INFILE reads a file as the body of an INSERT is read: with the table's own structure, in any format. */
+  /** Inserts a file with FROM INFILE, which reads it like the body of an INSERT: with the table's structure, in any format. */
   private insertFile(
     statement: InsertStatement,
     { path, compression }: SpooledBody,
@@ -193,18 +190,17 @@ export class QueryHandler {
   private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {
     const { query, response } = exchange;
     const format = query.defaultFormat;
-    const result = await this.laneOf(exchange).run(exchange.gone, async () => {
-      const running = this.options.engine.run(statement.text, exchange.context, { format });
-      return running.result;
-    });
-    if (exchange.context.readonlyLevel === 0) await this.options.assertWritten();
+    const result = await this.laneOf(exchange).run(
+      exchange.gone,
+      () => this.options.engine.run(statement.text, exchange.context, { format }).result,
+    );
+    if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {
       'Content-Type': contentTypeOf(format),
       'X-ClickHouse-Format': format,
-      'X-ClickHouse-Summary': formatSummary({
-        resultRows: result.numRows,
-        resultBytes: result.bytes.length,
-        elapsedSeconds: result.elapsedSeconds,
+      'X-ClickHouse-Summary': formatSummary(result.elapsedSeconds, {
+        result_rows: result.numRows,
+        result_bytes: result.bytes.length,
       }),
     });
     response.end(result.bytes);
@@ -236,7 +232,7 @@ function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUse
     return { database, parameters, settings, access: 'readonly', readonlyLevel: 1 };
   }
   for (const [name, value] of query.settings) settings.set(name, value);
-  // As on a server, GET never writes: a link that somebody is led to click can't.
+  // As on a server, GET never writes, so that a malicious link can't.
   return { database, parameters, settings, access: 'full', readonlyLevel: request.method === 'GET' ? 2 : 0 };
 }
 
@@ -245,7 +241,7 @@ function codingOf(query: QueryRequest, request: IncomingMessage): ResponseCoding
   return query.compressResponse ? responseCoding(request.headers) : null;
 }
 
-/** Stops a statement whose client went away; asked again until it has settled, since it may not have reached the engine yet. */
+/** Stops a statement whose client disconnected; repeated until it has settled, because it may not have reached the engine yet. */
 function cancelWhenGone(running: RunningStatement, gone: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const cancel = () => {

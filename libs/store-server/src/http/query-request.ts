@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 
-/** What a request asks for besides its statement: the meaning of the URL parameters and headers of ClickHouse's HTTP interface. */
+/** The contents of a request besides its statement, from URL parameters and headers of ClickHouse's HTTP interface. */
 export interface QueryRequest {
   /** The statement, or its first part, from the URL. */
   readonly urlQuery: string;
@@ -12,15 +12,15 @@ export interface QueryRequest {
   readonly parameters: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
   readonly compressResponse: boolean;
-  /** Put the answer into blocks of ClickHouse's own compression, whatever HTTP compression it could have. */
+  /** Send the answer in blocks of ClickHouse's own compression, instead of HTTP compression. */
   readonly blockResponse: boolean;
-  /** Format Native as that version of the native protocol has it; 0, the plain form, where the request doesn't say. */
+  /** Version of the native protocol for format Native; 0, the plain form, unless the request states one. */
   readonly nativeVersion: number;
-  /** Hold the answer until the statement has come to its end, so that a late failure still has a status. */
+  /** Hold the answer until the statement has ended, so that a late failure still has a status. */
   readonly waitEndOfQuery: boolean;
 }
 
-/** Parameters of the HTTP interface that are no settings of the engine. */
+/** Parameters of the HTTP interface that are not settings of the engine. */
 const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
   'add_http_cors_header',
   'buffer_size',
@@ -47,7 +47,7 @@ const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
   'wait_end_of_query',
 ]);
 
-/** Names end up in the SQL that runs before a statement. */
+/** Names become part of the SQL that runs before a statement. */
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FORMAT_NAME = /^[A-Za-z0-9_]+$/;
 
@@ -60,7 +60,7 @@ export function readQueryRequest(parameters: URLSearchParams, headers: IncomingH
     if (!PARAMETER_NAME.test(name))
       throw ClickHouseException.of(
         'BAD_ARGUMENTS',
-        `${JSON.stringify(name)} is no name of a setting or parameter`,
+        `${JSON.stringify(name)} is not a name of a setting or parameter; use letters, digits and underscores`,
       );
     if (name.startsWith('param_')) queryParameters.set(name.slice('param_'.length), value);
     else if (!INTERFACE_PARAMETERS.has(name)) settings.set(name, value);
@@ -68,7 +68,10 @@ export function readQueryRequest(parameters: URLSearchParams, headers: IncomingH
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   const defaultFormat = parameters.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated';
   if (!FORMAT_NAME.test(defaultFormat)) {
-    throw ClickHouseException.of('BAD_ARGUMENTS', `${JSON.stringify(defaultFormat)} is no name of a format`);
+    throw ClickHouseException.of(
+      'BAD_ARGUMENTS',
+      `${JSON.stringify(defaultFormat)} is not a name of a format; use letters, digits and underscores`,
+    );
   }
   return {
     urlQuery: parameters.get('query') ?? '',
@@ -88,9 +91,12 @@ function refuseUnsupported(parameters: URLSearchParams): void {
   if (parameters.has('session_id')) {
     throw ClickHouseException.of(
       'UNSUPPORTED_METHOD',
-      'Sessions are not supported: every statement has a connection of its own',
+      'Sessions are not supported: every statement has a separate connection; leave out session_id',
     );
   }
   if (parameters.has('role'))
-    throw ClickHouseException.of('UNSUPPORTED_METHOD', 'Roles are not supported: a user has what it has');
+    throw ClickHouseException.of(
+      'UNSUPPORTED_METHOD',
+      'Roles are not supported: the rights of a user are fixed; leave out role',
+    );
 }

@@ -10,37 +10,37 @@ import { BlockDecompressor } from './block-compression/block-decompressor.js';
 import { engineCoding, requestDecompressor } from './content-coding.js';
 
 export interface RequestBodyOptions {
-  /** Longest statement, and most bytes looked at to find where the data of an INSERT starts. */
+  /** Longest statement; also the number of bytes in which the data of an INSERT must start. */
   readonly maxQueryBytes: number;
-  /** Largest body, after decompression where it is not left to the engine. */
+  /** Largest body, after decompression unless the engine decompresses it. */
   readonly maxBodyBytes: number;
-  /** Whether the body, once its Content-Encoding is undone, consists of ClickHouse's compressed blocks. */
+  /** Whether the body, after its Content-Encoding is decoded, consists of ClickHouse's compressed blocks. */
   readonly hasBlocks: boolean;
-  /** Where bodies are kept while they are inserted. */
+  /** Directory for bodies while they are inserted. */
   readonly spoolDirectory: string;
 }
 
-/** Written to the spool without waiting for the disk between chunks, which come in pieces of 64 KiB. */
+/** Buffer of the file, so that chunks, which come in pieces of 64 KiB, do not wait for the disk one by one. */
 const SPOOL_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * A smaller body is written at once: opening, writing and closing a file on other threads would wait three times for a core
- * where training has them all.
+ * A smaller body is written synchronously: opening, writing and closing a file on other threads would wait three times for a core
+ * while training uses all of them.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 
 const NEW_FILE = { mode: 0o600, flag: 'wx', flags: 'wx' } as const;
 
-/** A body kept in a file of ours, whose name no client chooses. */
+/** A body in a file whose name the server chose. */
 export interface SpooledBody {
   readonly path: string;
   readonly sizeBytes: number;
-  /** How the file is compressed, in the engine's words. */
+  /** Compression of the file, by the engine's name for it. */
   readonly compression: string;
   remove(): Promise<void>;
 }
 
-/** The body of one request: its head is read to find the statement, the rest goes into a file where it is data. */
+/** The body of one request: its head is read to find the statement, and data behind it is written to a file. */
 export class RequestBody {
   private chunks: AsyncIterator<Buffer> | null = null;
   private numBytes = 0;
@@ -50,7 +50,7 @@ export class RequestBody {
     private readonly options: RequestBodyOptions,
   ) {}
 
-  /** The first bytes: the whole body where it is no longer than `maxQueryBytes`. */
+  /** Reads the first bytes, which are the whole body if it is no longer than `maxQueryBytes`. */
   async readHead(): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
     const parts: Buffer[] = [];
     let sizeBytes = 0;
@@ -63,7 +63,7 @@ export class RequestBody {
     return { bytes: Buffer.concat(parts), isWhole: false };
   }
 
-  /** Writes a body of nothing but data into a file. */
+  /** Writes a body that contains only data into a file. */
   async spoolWhole(): Promise<SpooledBody> {
     const coding = engineCoding(this.request.headers);
     if (coding === null || this.options.hasBlocks) return this.spool(Buffer.alloc(0));
@@ -130,7 +130,7 @@ function decompressed(request: IncomingMessage, hasBlocks: boolean): AsyncIterat
   return stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 }
 
-/** The async iterator reports the same error to whoever reads; the pipeline's callback has nothing to add. */
+/** Ignores errors in the pipeline's callback, because the async iterator reports the same ones to the reader. */
 function ignoreLateErrors(): void {
   return undefined;
 }
@@ -147,7 +147,7 @@ function asBodyError(error: unknown): unknown {
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT') || code.startsWith('ERR_')) {
     return ClickHouseException.of(
       'CANNOT_DECOMPRESS',
-      'The request body is not what its Content-Encoding says, or was cut off',
+      'The request body does not match its Content-Encoding, or was truncated',
       { cause: error },
     );
   }

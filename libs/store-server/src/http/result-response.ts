@@ -9,9 +9,9 @@ import type { StatementResult } from '../engine/engine.js';
 export interface ResultResponseOptions {
   readonly format: string;
   readonly coding: ResponseCoding | null;
-  /** So many bytes are held back before the status is sent: a failure among them is a status, not a torn body. */
+  /** Bytes that are held back before the status is sent: a failure among them becomes a status, not a torn body. */
   readonly holdBytes: number;
-  /** A client that takes nothing for so long is dropped. */
+  /** A client that reads nothing for so long is disconnected. */
   readonly stallMs: number;
 }
 
@@ -30,7 +30,7 @@ const CONTENT_TYPE_OF_FORMAT: readonly (readonly [pattern: RegExp, contentType: 
 ];
 
 /**
- * Sends the result of a statement while it comes, no faster than the client takes it.
+ * Sends the result of a statement while it is produced, no faster than the client reads it.
  *
  * A failure before anything was sent is thrown, for the caller to answer with its status. A failure later ends the body as
  * ClickHouse does: an exception block marked with the tag of X-ClickHouse-Exception-Tag, then a connection closed in mid-body.
@@ -66,10 +66,9 @@ export async function sendResult(
     const { numRows, elapsedSeconds } = await result;
     body = startBody(response, options, {
       'X-ClickHouse-Exception-Tag': exceptionTag,
-      'X-ClickHouse-Summary': formatSummary({
-        resultRows: numRows,
-        resultBytes: heldBytes,
-        elapsedSeconds,
+      'X-ClickHouse-Summary': formatSummary(elapsedSeconds, {
+        result_rows: numRows,
+        result_bytes: heldBytes,
       }),
       ...(options.coding === null ? { 'Content-Length': String(heldBytes) } : {}),
     });
@@ -84,26 +83,21 @@ export async function sendResult(
   }
 }
 
-/** X-ClickHouse-Summary: numbers as strings, like the server's; what the engine doesn't tell is 0. */
-export function formatSummary(numbers: {
-  readonly readRows?: number;
-  readonly readBytes?: number;
-  readonly writtenRows?: number;
-  readonly writtenBytes?: number;
-  readonly resultRows?: number;
-  readonly resultBytes?: number;
-  readonly elapsedSeconds: number;
-}): string {
-  return JSON.stringify({
-    read_rows: String(numbers.readRows ?? 0),
-    read_bytes: String(numbers.readBytes ?? 0),
-    written_rows: String(numbers.writtenRows ?? 0),
-    written_bytes: String(numbers.writtenBytes ?? 0),
-    total_rows_to_read: '0',
-    result_rows: String(numbers.resultRows ?? 0),
-    result_bytes: String(numbers.resultBytes ?? 0),
-    elapsed_ns: String(Math.round(numbers.elapsedSeconds * 1e9)),
-  });
+/** Counts of a summary; those that the engine does not report stay 0. */
+const NO_COUNTS = {
+  read_rows: 0,
+  read_bytes: 0,
+  written_rows: 0,
+  written_bytes: 0,
+  total_rows_to_read: 0,
+  result_rows: 0,
+  result_bytes: 0,
+};
+
+/** Formats X-ClickHouse-Summary: numbers as strings, as a server does. */
+export function formatSummary(elapsedSeconds: number, counts: Partial<typeof NO_COUNTS> = {}): string {
+  const numbers = { ...NO_COUNTS, ...counts, elapsed_ns: Math.round(elapsedSeconds * 1e9) };
+  return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, `${n}`])));
 }
 
 export function contentTypeOf(format: string): string {
@@ -126,7 +120,7 @@ function startBody(
   return options.coding.compressor;
 }
 
-/** Resolves when more may be written, or when the response is gone. */
+/** Resolves when more may be written, or when the response is closed. */
 async function write(
   body: Writable,
   chunk: Buffer,
@@ -148,7 +142,7 @@ async function write(
   });
 }
 
-/** Resolves when the compressor has given out what it has, or when there is nobody to take it. */
+/** Resolves when the compressor has emitted all of its input, or when the response is closed. */
 async function flush(compressor: Compressor, response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
@@ -168,6 +162,6 @@ async function tearBody(
   const block = `\r\n__exception__\r\n${tag}\r\n${message}${Buffer.byteLength(message)} ${tag}\r\n__exception__\r\n`;
   await write(body, Buffer.from(block), response, options.stallMs);
   if (options.coding !== null) await flush(options.coding.compressor, response);
-  // Without the last chunk of the body no client can take it for a whole one.
+  // Without its last chunk no client can take the body for a complete one.
   response.socket?.destroySoon();
 }

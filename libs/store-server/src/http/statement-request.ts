@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../statement/statement.js';
 
-/** What a request asks for. The data of an INSERT is still on its way: `spoolData` takes it in. */
+/** A parsed request. The data of an INSERT may not have arrived yet: `spoolData` receives it. */
 export interface StatementRequest {
   readonly query: QueryRequest;
   readonly statement: Statement;
@@ -17,8 +17,8 @@ export interface StatementRequest {
 }
 
 /**
- * Reads a request up to the end of its statement, which stands in the URL, in the body, or begins in the one and goes on in the other.
- * As form data, `query` and `param_*` are fields.
+ * Reads a request up to the end of its statement, which is in the URL, in the body, or begins in the URL and continues in the body.
+ * In form data, `query` and `param_*` are fields.
  *
  * @throws ClickHouseException SYNTAX_ERROR, QUERY_IS_TOO_LARGE, CANNOT_DECOMPRESS, UNSUPPORTED_METHOD, …
  */
@@ -65,7 +65,7 @@ export async function readStatementRequest(
   };
 }
 
-/** The data that came with the head of an INSERT: behind the first line break after it, or behind the blanks where there is none. */
+/** Returns the data that arrived with the head of an INSERT: behind the first line break after it, or behind blanks if there is none. */
 function dataBehind(insert: InsertStatement, text: string, bytes: Buffer): Buffer {
   let start = Buffer.byteLength(text.slice(0, insert.dataOffset));
   while (bytes[start] === 0x20 || bytes[start] === 0x09 || bytes[start] === 0x0c) start++;
@@ -84,7 +84,9 @@ async function readForm(
   try {
     form = await new Response(head.bytes, { headers: { 'Content-Type': contentType } }).formData();
   } catch (error) {
-    throw ClickHouseException.of('BAD_ARGUMENTS', 'The request body is no valid form data', { cause: error });
+    throw ClickHouseException.of('BAD_ARGUMENTS', 'The request body is not valid form data', {
+      cause: error,
+    });
   }
   return [...form].map(([name, value]) => {
     if (typeof value !== 'string')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ClickHouseException } from './clickhouse-exception.js';
 
 describe('ClickHouseException', () => {
-  it('is worded as a server words it', () => {
+  it('has the same text as on a server', () => {
     const exception = ClickHouseException.of('AUTHENTICATION_FAILED', 'me: no');
     expect(exception.message).toBe('Code: 516. DB::Exception: me: no. (AUTHENTICATION_FAILED)');
     expect([exception.exceptionCode, exception.httpStatus]).toEqual([516, 403]);
@@ -47,7 +47,7 @@ describe('ClickHouseException', () => {
     ]).toEqual([code, name, status, message]);
   });
 
-  it('repeats nothing that is to be hidden', () => {
+  it('omits hidden texts', () => {
     const error = new Error(
       "Code: 62. DB::Exception: Syntax error at x\nINTO OUTFILE 'pipe'. (SYNTAX_ERROR)",
     );

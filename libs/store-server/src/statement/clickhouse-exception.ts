@@ -1,4 +1,4 @@
-/** Codes of the exceptions that this server raises itself; the engine's own come with their number. */
+/** Codes of the exceptions that this server raises; those of the engine include their number. */
 const CODE_OF_NAME = {
   UNSUPPORTED_METHOD: 1,
   BAD_ARGUMENTS: 36,
@@ -20,7 +20,7 @@ const CODE_OF_NAME = {
 
 export type OwnExceptionName = keyof typeof CODE_OF_NAME;
 
-/** The statuses a ClickHouse server answers with; every other exception is a 500. */
+/** HTTP statuses of a ClickHouse server; every other exception is a 500. */
 const NAMES_OF_HTTP_STATUS: Readonly<Record<number, readonly string[]>> = {
   400: [
     'BAD_ARGUMENTS',
@@ -81,19 +81,19 @@ const HTTP_STATUS_OF_NAME: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** A failure as ClickHouse words it: `Code: 60. DB::Exception: … (UNKNOWN_TABLE)`. */
+/** A failure in ClickHouse's form: `Code: 60. DB::Exception: … (UNKNOWN_TABLE)`. */
 export class ClickHouseException extends Error {
-  readonly exceptionCode: number;
-  readonly exceptionName: string;
-
-  private constructor(exceptionCode: number, exceptionName: string, message: string, cause?: unknown) {
+  private constructor(
+    readonly exceptionCode: number,
+    readonly exceptionName: string,
+    message: string,
+    cause?: unknown,
+  ) {
     super(message, { cause });
     this.name = 'ClickHouseException';
-    this.exceptionCode = exceptionCode;
-    this.exceptionName = exceptionName;
   }
 
-  /** An exception of this server's own. */
+  /** Creates an exception of this server. */
   static of(name: OwnExceptionName, text: string, options?: { cause?: unknown }): ClickHouseException {
     const code = CODE_OF_NAME[name];
     return new ClickHouseException(
@@ -105,9 +105,9 @@ export class ClickHouseException extends Error {
   }
 
   /**
-   * An exception of the engine. Its text repeats itself where it passed several layers; only the innermost stays.
+   * Converts an exception of the engine. A text that passed several layers repeats itself; only the innermost is kept.
    *
-   * @param hidden texts that are left out
+   * @param hidden texts that are removed
    */
   static fromEngine(error: unknown, hidden: readonly string[] = []): ClickHouseException {
     const full = error instanceof Error ? error.message : String(error);

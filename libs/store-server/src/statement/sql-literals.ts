@@ -1,9 +1,9 @@
-/** `text` as a string literal of ClickHouse: safe inside any statement, and read back as it was. */
+/** Returns a string literal of ClickHouse with the value `text`, safe inside any statement. */
 export function quoteString(text: string): string {
   return `'${escape(text).replaceAll("'", "\\'")}'`;
 }
 
-/** `name` as a quoted identifier. */
+/** Returns `name` as a quoted identifier. */
 export function quoteIdentifier(name: string): string {
   return `\`${escape(name).replaceAll('`', '\\`')}\``;
 }

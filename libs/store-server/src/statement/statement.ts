@@ -5,7 +5,7 @@ import { ClickHouseException } from './clickhouse-exception.js';
 export interface RowsStatement {
   readonly kind: 'rows';
   readonly body: string;
-  /** The format the statement names, null where it leaves it to the request. */
+  /** Format that the statement names; null when the request decides. */
   readonly format: string | null;
   readonly tail: string;
 }
@@ -16,11 +16,11 @@ export interface InsertStatement {
   readonly target: string;
   readonly tail: string;
   readonly format: string;
-  /** Where the data may start in the text, in UTF-16 units: right behind the format's name, or behind VALUES. */
+  /** Earliest start of the data in the text, in UTF-16 units: directly behind the format's name, or behind VALUES. */
   readonly dataOffset: number;
 }
 
-/** Everything else: DDL, INSERT … SELECT, OPTIMIZE, SYSTEM, KILL, EXPLAIN … What it answers is small. */
+/** Every other statement, with a small result: DDL, INSERT … SELECT, OPTIMIZE, SYSTEM, KILL, EXPLAIN … */
 export interface CommandStatement {
   readonly kind: 'command';
   readonly text: string;
@@ -42,10 +42,10 @@ const ROWS_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the one statement in `text`; of an INSERT with data only the head, so the data may be anything.
+ * Parses the only statement in `text`; of an INSERT with data only the head, so the data may be anything.
  *
- * @throws ClickHouseException SYNTAX_ERROR for an empty text, a second statement, or what the lexer can't read;
- *   INTO_OUTFILE_NOT_ALLOWED and UNSUPPORTED_METHOD for INTO OUTFILE and FROM INFILE, which name this machine's files
+ * @throws ClickHouseException SYNTAX_ERROR for an empty text, a second statement, or text that the lexer can't read;
+ *   INTO_OUTFILE_NOT_ALLOWED and UNSUPPORTED_METHOD for INTO OUTFILE and FROM INFILE, which name files of this machine
  */
 export function parseStatement(text: string): Statement {
   try {
@@ -57,7 +57,7 @@ export function parseStatement(text: string): Statement {
   }
 }
 
-/** The head of an INSERT whose data follows, null for any other statement (INSERT … SELECT too). */
+/** Parses the head of an INSERT whose data follows; null for any other statement, including INSERT … SELECT. */
 export function parseInsertWithData(text: string): InsertStatement | null {
   const head = new StatementHead();
   let settings: SqlToken | null = null;
@@ -116,7 +116,7 @@ function parseWhole(text: string): RowsStatement | CommandStatement {
   };
 }
 
-/** Follows the tokens of one statement: its first and previous token, how deep in brackets it is, and what it must not name. */
+/** Follows the tokens of one statement: its first and previous token, its depth in brackets, and clauses that it must not have. */
 class StatementHead {
   first: SqlToken | null = null;
   /** The token before the last one added. */

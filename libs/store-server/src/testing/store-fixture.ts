@@ -7,7 +7,7 @@ import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '@retrace/log';
 import { createStoreClient, type StoreClient } from '@retrace/store';
 import { placeMigratedStore } from './store-template.js';
 
-/** A store with the current schema and an empty log, both real, in a directory that goes when they are closed. */
+/** A store with the current schema and an empty log, both real, in a directory that `close` deletes. */
 export interface StoreFixture {
   readonly client: StoreClient;
   readonly log: EventLog;

@@ -8,7 +8,7 @@ import { bundleForChild, type ChildModule } from '@retrace/log/contract';
 export const FULL_USER = { username: 'retrace', password: 'p&ss:wörd' };
 export const READONLY_USER = { username: 'retrace_readonly', password: 'read only' };
 
-/** What a store process says before it ends by itself. */
+/** The exit code and stderr of a store process that ended by itself. */
 class StoreProcessEnded extends Error {
   constructor(
     readonly exitCode: number | null,
@@ -18,7 +18,7 @@ class StoreProcessEnded extends Error {
   }
 }
 
-/** A store server in a process of its own, which tests can kill. */
+/** A store server in a separate process, which tests can kill. */
 export class StoreProcess {
   private constructor(
     readonly url: string,
@@ -58,12 +58,12 @@ export class StoreProcess {
     return new StoreProcess(url, Number(child.pid), child);
   }
 
-  /** Ends the process at once, as a power cut would for all it knows. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
 
-  /** Asks it to stop; resolves with its exit code. */
+  /** Asks the process to stop; resolves with its exit code. */
   async stop(): Promise<number | null> {
     return this.end('SIGTERM');
   }
@@ -77,7 +77,7 @@ export class StoreProcess {
   }
 }
 
-/** A directory of a test's own, and the store program to run on it. */
+/** Creates a directory for a test, and the store program to run on it. */
 export async function createStoreBench(): Promise<{
   directory: string;
   module: ChildModule;

@@ -1,4 +1,4 @@
-/** The program that tests start as a process of their own: serves the directory that its environment names until it is told to stop. */
+/** The program that tests start as a separate process: serves the directory that its environment names until SIGTERM. */
 import { startStoreServer } from '../store-server.js';
 
 const { STORE_DIRECTORY, STORE_HOST, STORE_PORT, STORE_PASSWORD, STORE_READONLY_PASSWORD } = process.env;

@@ -5,24 +5,24 @@ import { migrate } from '@retrace/store';
 import { createStoreClient } from '@retrace/store';
 
 /**
- * Puts the data directory of a store with the current schema at a path that doesn't exist yet: a copy of one that was migrated once
- * for the whole test run, since most specs that need a schema are not about how it comes to be. Migrates there and then where no run of
- * vitest says where the template is to lie (`scripts/store-template-setup.mjs`). No store may be open in this process.
+ * Creates the data directory of a store with the current schema at a path that doesn't exist yet: a copy of one that was migrated once
+ * for the whole test run, because most specs that need a schema do not test migrations. Migrates a new store when no run of
+ * vitest names a directory for the template (`scripts/store-template-setup.mjs`). No store may be open in this process.
  */
 export async function placeMigratedStore(dataDirectory: string): Promise<void> {
   const shared = process.env.RETRACE_TEST_STORE_TEMPLATE;
   if (shared === undefined) return migrateNewStore(dataDirectory);
   const template = join(shared, 'store');
   if (!(await exists(template))) await makeTemplate(shared, template);
-  // The engine's symbolic links are relative: they have to point into the copy.
+  // The engine's symbolic links are relative and must point into the copy.
   await cp(template, dataDirectory, { recursive: true, verbatimSymlinks: true });
 }
 
-/** Of several workers at once each makes one, and the first to be ready has made the template. */
+/** Creates the template; of several workers at once, the first to finish provides it. */
 async function makeTemplate(shared: string, template: string): Promise<void> {
   const own = join(await mkdtemp(join(shared, 'making-')), 'store');
   await migrateNewStore(own);
-  // Pipes, which can't be copied; a server makes them anew.
+  // Pipes can't be copied; a server creates new ones.
   await rm(join(own, 'exchange'), { recursive: true });
   await rename(own, template).catch(async (error: unknown) => {
     if (!(await exists(template))) throw error;

@@ -86,6 +86,6 @@ function requireMask(mask: Uint8Array): void {
   if (at >= 0) throw inconsistent(`actionMask[${at}] is ${mask[at]}; must be 0 or 1`);
 }
 
-function inconsistent(message: string): TrajectoryError {
+export function inconsistent(message: string): TrajectoryError {
   return new TrajectoryError('INCONSISTENT_COLUMNS', message);
 }

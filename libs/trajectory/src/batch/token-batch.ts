@@ -1,5 +1,4 @@
-import { TrajectoryError } from '../trajectory-error.js';
-import { assertConsistentColumns } from './consistent-columns.js';
+import { assertConsistentColumns, inconsistent } from './consistent-columns.js';
 import { END_REASONS, type EpisodeColumns } from './episode-columns.js';
 
 /**
@@ -114,7 +113,6 @@ function finalLength(columns: EpisodeColumns, episode: number): number {
 
 class BatchBuilder {
   readonly batch: TokenBatch;
-  private readonly columns: EpisodeColumns;
   private numTokens = 0;
   private numSequences = 0;
   private numActionTokens = 0;
@@ -122,9 +120,11 @@ class BatchBuilder {
   /** Where the current episode's context, its last sequence, starts. */
   private contextFrom = 0;
 
-  constructor(columns: EpisodeColumns, size: BatchSize) {
+  constructor(
+    private readonly columns: EpisodeColumns,
+    size: BatchSize,
+  ) {
     const numEpisodes = columns.episodeIds.length;
-    this.columns = columns;
     this.batch = {
       numEpisodes,
       tokenIds: new Int32Array(size.numTokens),
@@ -207,8 +207,4 @@ class BatchBuilder {
     }
     sequenceOffsets[episode + 1] = this.numFinalTokens;
   }
-}
-
-function inconsistent(message: string): TrajectoryError {
-  return new TrajectoryError('INCONSISTENT_COLUMNS', message);
 }

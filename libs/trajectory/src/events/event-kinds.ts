@@ -1,14 +1,13 @@
-import type { EpisodeEventKind, EventKind } from './event.js';
+import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
-/**
- * The schema version that this code writes, per kind. Any change of a payload's fields raises its kind's version and adds
- * an upcaster in `codec/upcast.ts`.
- */
-export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
+const EPISODE_VERSIONS: Readonly<Record<EpisodeEventKind, number>> = {
   EpisodeStarted: 1,
   StepRecorded: 1,
   EpisodeEnded: 1,
   RewardAssigned: 1,
+};
+
+const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   LogOpened: 1,
   RunStarted: 1,
   RunEnded: 1,
@@ -23,12 +22,14 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   RunDeleted: 1,
 };
 
-const EPISODE_KINDS: ReadonlySet<string> = new Set<EpisodeEventKind>([
-  'EpisodeStarted',
-  'StepRecorded',
-  'EpisodeEnded',
-  'RewardAssigned',
-]);
+/**
+ * The schema version that this code writes, per kind. Any change of a payload's fields raises its kind's version and adds
+ * an upcaster in `codec/upcast.ts`.
+ */
+export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
+  ...EPISODE_VERSIONS,
+  ...CONTROL_VERSIONS,
+};
 
 export const EVENT_KINDS = Object.keys(SCHEMA_VERSIONS) as readonly EventKind[];
 
@@ -37,5 +38,5 @@ export function isEventKind(kind: unknown): kind is EventKind {
 }
 
 export function isEpisodeEventKind(kind: EventKind): kind is EpisodeEventKind {
-  return EPISODE_KINDS.has(kind);
+  return Object.hasOwn(EPISODE_VERSIONS, kind);
 }

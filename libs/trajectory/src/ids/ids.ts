@@ -41,7 +41,8 @@ export function episodeIdFor({
   readonly runId: string;
   readonly ordinal: number;
 }): string {
-  requireUuid('runId', runId);
+  if (!isUuid(runId))
+    throw new TrajectoryError('INVALID_ID', `runId is '${runId}'; must be a lower-case UUID`);
   if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > MAX_EPISODE_ORDINAL) {
     throw new TrajectoryError(
       'INVALID_ID',
@@ -101,10 +102,4 @@ function uuidV7({ nowMs, randomBytes: random }: IdSource): string {
   bytes[6] = 0x70 | (bytes[6] & 0x0f);
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
   return uuidFromBytes(bytes);
-}
-
-function requireUuid(name: string, value: string): void {
-  if (!isUuid(value)) {
-    throw new TrajectoryError('INVALID_ID', `${name} is '${value}'; must be a lower-case UUID`);
-  }
 }

@@ -131,13 +131,11 @@ export type CheckedStep = StepTokenColumns &
   Pick<StepRecorded, 'step' | 'rewardNames' | 'rewardValues' | 'keptPrefixTokens' | 'logprobMode'>;
 
 /** Finds the first broken rule between fields of a step, or among the elements of its columns; null when there is none. */
-export function checkStepRecorded({
-  seq,
-  payload,
-}: {
+export function checkStepRecorded(event: {
   readonly seq: number;
   readonly payload: CheckedStep;
 }): Problem | null {
+  const { seq, payload } = event;
   const { step, rewardNames, rewardValues, keptPrefixTokens } = payload;
   if (seq !== step + 1) return { field: 'seq', value: seq, rule: `must be step + 1 = ${step + 1}` };
   if (rewardValues.length !== rewardNames.length) return findLengthProblem({ rewardValues }, { rewardNames });

@@ -19,8 +19,8 @@ export function findTokenColumnProblem(columns: StepTokenColumns): Problem | nul
     findIntegerProblem(columns.tokenIds, 0, 'payload.tokenIds') ??
     findMaskProblem(columns.actionMask, 'payload.actionMask') ??
     findLogprobProblem(columns) ??
-    findRawLogprobProblem(columns) ??
-    findEntropyProblem(columns) ??
+    findOptionalProblem(columns, 'tokenRawLogprobs', isLogprobOrNaN) ??
+    findOptionalProblem(columns, 'tokenEntropies', isEntropyOrNaN) ??
     findIntegerProblem(columns.tokenPolicyVersions, -1, 'payload.tokenPolicyVersions')
   );
 }
@@ -79,20 +79,18 @@ function findLogprobProblem({ tokenLogprobs, actionMask }: StepTokenColumns): Pr
   return null;
 }
 
-function findRawLogprobProblem({ tokenRawLogprobs, actionMask }: StepTokenColumns): Problem | null {
-  if (tokenRawLogprobs === null) return null;
-  const at = tokenRawLogprobs.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isLogprobOrNaN));
-  if (at < 0) return null;
-  const rule = 'must be NaN, or 0 where actionMask is 0 and a finite logprob ≤ 0 where it is 1';
-  return { field: `payload.tokenRawLogprobs[${at}]`, value: tokenRawLogprobs[at], rule };
-}
-
-function findEntropyProblem({ tokenEntropies, actionMask }: StepTokenColumns): Problem | null {
-  if (tokenEntropies === null) return null;
-  const at = tokenEntropies.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isEntropyOrNaN));
-  if (at < 0) return null;
-  const rule = 'must be NaN, or 0 where actionMask is 0 and a finite entropy ≥ 0 where it is 1';
-  return { field: `payload.tokenEntropies[${at}]`, value: tokenEntropies[at], rule };
+/** Checks a column of values that may be unknown everywhere. */
+function findOptionalProblem(
+  columns: StepTokenColumns,
+  name: 'tokenRawLogprobs' | 'tokenEntropies',
+  isAllowed: (value: number) => boolean,
+): Problem | null {
+  const { [name]: values, actionMask } = columns;
+  const at = values?.findIndex((value, t) => !isAllowedValue(value, actionMask[t], isAllowed)) ?? -1;
+  if (values === null || at < 0) return null;
+  const allowed = name === 'tokenEntropies' ? 'entropy ≥ 0' : 'logprob ≤ 0';
+  const rule = `must be NaN, or 0 where actionMask is 0 and a finite ${allowed} where it is 1`;
+  return { field: `payload.${name}[${at}]`, value: values[at], rule };
 }
 
 function isAllowedValue(value: number, mask: number, isFine: (value: number) => boolean): boolean {

@@ -14,6 +14,7 @@ import { TrajectoryReader } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
+import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 
@@ -55,7 +56,7 @@ async function scoreFrom(
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
-    judge: { archive: new VerdictArchive(client) },
+    judge: { archive: new VerdictArchive(client), apiKeys: commandEnvironment },
     visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
   });
   return withInterrupt(async (signal) => {

@@ -8,10 +8,9 @@ import {
 } from '../../registry/index.js';
 import { checkValues } from '../../layout/check.js';
 import { biLevelGae } from '../bi-level-gae.js';
-import type { AdvantageBatch } from '../advantage-batch.js';
-import { defineAdvantageEstimator, requiredInput } from '../estimator.js';
+import type { AdvantageBatch, Columns } from '../advantage-batch.js';
+import { defineAdvantageEstimator } from '../estimator.js';
 import { gae } from '../gae.js';
-import { retrace } from '../retrace.js';
 import { monteCarloReturns, nStepReturns, tdLambdaReturns } from '../returns.js';
 import { vtrace } from '../vtrace.js';
 import { whiten } from '../whiten.js';
@@ -29,7 +28,7 @@ defineAdvantageEstimator({
   requires: ['values'],
   options: discounting,
   compute(batch, { gamma, lambda, whiten: whitens }) {
-    const { advantages, returns } = gae({ ...batch, values: requiredInput(batch, 'values'), gamma, lambda });
+    const { advantages, returns } = gae({ ...batch, gamma, lambda });
     return { advantages: whitens ? whiten(advantages) : advantages, returns, statistics: {} };
   },
 });
@@ -43,13 +42,7 @@ defineAdvantageEstimator({
   requires: ['values', 'episodeSteps', 'stepOffsets'],
   options: { turnGamma: fraction(1), ...discounting },
   compute(batch, { whiten: whitens, ...options }) {
-    const { advantages, returns } = biLevelGae({
-      ...batch,
-      ...options,
-      values: requiredInput(batch, 'values'),
-      episodeSteps: requiredInput(batch, 'episodeSteps'),
-      stepOffsets: requiredInput(batch, 'stepOffsets'),
-    });
+    const { advantages, returns } = biLevelGae({ ...batch, ...options });
     return { advantages: whitens ? whiten(advantages) : advantages, returns, statistics: {} };
   },
 });
@@ -91,37 +84,7 @@ defineAdvantageEstimator({
     traceMax: positive(1),
     policyRhoMax: positive(1),
   },
-  compute: (batch, options) => ({
-    ...vtrace({
-      ...batch,
-      ...options,
-      values: requiredInput(batch, 'values'),
-      proximalLogprobs: requiredInput(batch, 'proximalLogprobs'),
-      behaviorLogprobs: requiredInput(batch, 'behaviorLogprobs'),
-    }),
-    statistics: {},
-  }),
-});
-
-defineAdvantageEstimator({
-  name: 'retrace',
-  source: 'Munos et al., arXiv:1606.02647, eq. 3–4',
-  usesCritic: true,
-  usesGroups: false,
-  correctsForBehavior: true,
-  requires: ['qValues', 'expectedQValues', 'proximalLogprobs', 'behaviorLogprobs'],
-  options: { gamma: fraction(1), lambda: fraction(1) },
-  compute: (batch, options) => ({
-    ...retrace({
-      ...batch,
-      ...options,
-      qValues: requiredInput(batch, 'qValues'),
-      expectedQValues: requiredInput(batch, 'expectedQValues'),
-      proximalLogprobs: requiredInput(batch, 'proximalLogprobs'),
-      behaviorLogprobs: requiredInput(batch, 'behaviorLogprobs'),
-    }),
-    statistics: {},
-  }),
+  compute: (batch, options) => ({ ...vtrace({ ...batch, ...options }), statistics: {} }),
 });
 
 interface ReturnEstimatorSpec<S extends OptionSchema> {
@@ -129,12 +92,10 @@ interface ReturnEstimatorSpec<S extends OptionSchema> {
   readonly source: string;
   readonly options: S & { readonly whiten: ReturnType<typeof flag> };
   /** Targets of the critic `[N]`. */
-  readonly returnsOf: (
-    input: AdvantageBatch & OptionsOf<S> & { readonly values: Float32Array },
-  ) => Float32Array;
+  readonly returnsOf: (input: AdvantageBatch & Columns<'values'> & OptionsOf<S>) => Float32Array;
 }
 
-/** An estimator whose advantages are what a return is more than the critic's value, A = G − V, whitened where that is asked for. */
+/** Registers an estimator A = G − V with a return G, whitened by option. */
 function defineReturnEstimator<S extends OptionSchema>({ returnsOf, ...spec }: ReturnEstimatorSpec<S>): void {
   defineAdvantageEstimator({
     ...spec,
@@ -143,9 +104,9 @@ function defineReturnEstimator<S extends OptionSchema>({ returnsOf, ...spec }: R
     correctsForBehavior: false,
     requires: ['values'],
     compute(batch, options) {
-      const values = requiredInput(batch, 'values');
-      checkValues('values', values, batch.rewards.length);
-      const returns = returnsOf({ ...batch, ...(options as OptionsOf<S>), values });
+      const { values } = batch;
+      checkValues({ values }, batch.rewards.length);
+      const returns = returnsOf({ ...batch, ...(options as OptionsOf<S>) });
       const advantages = returns.map((target, t) => target - values[t]);
       return { advantages: options.whiten ? whiten(advantages) : advantages, returns, statistics: {} };
     },

@@ -8,7 +8,7 @@ import {
   type OptionSchema,
   type OptionsOf,
 } from '../../registry/index.js';
-import { defineAdvantageEstimator, requiredInput, type AdvantageEstimator } from '../estimator.js';
+import { defineAdvantageEstimator, type AdvantageEstimator } from '../estimator.js';
 import type { AdvantageBatch } from '../advantage-batch.js';
 import { gdpo } from '../gdpo.js';
 import { gigpo } from '../gigpo.js';
@@ -80,9 +80,8 @@ defineAdvantageEstimator({
   requires: ['rewardComponents', 'componentWeights'],
   options: { singleton },
   compute(batch, options) {
-    const components = requiredInput(batch, 'rewardComponents');
-    const weights = requiredInput(batch, 'componentWeights');
-    checkFinite('rewards', batch.rewards);
+    const { rewards, rewardComponents: components, componentWeights: weights } = batch;
+    checkFinite({ rewards });
     return { advantages: gdpo({ ...batch, components, weights }, options), returns: null, statistics: {} };
   },
 });
@@ -93,12 +92,11 @@ defineAdvantageEstimator({
   source: "verl's multi-turn optimal token baseline",
   requires: ['proximalLogprobs', 'sumSquaredProbabilities'],
   options: { singleton, loneTail: choice('raw', 'zero') },
-  compute(batch, options) {
-    const proximalLogprobs = requiredInput(batch, 'proximalLogprobs');
-    const sumSquaredProbabilities = requiredInput(batch, 'sumSquaredProbabilities');
-    const advantages = optimalTokenBaseline({ ...batch, proximalLogprobs, sumSquaredProbabilities }, options);
-    return { advantages, returns: null, statistics: {} };
-  },
+  compute: (batch, options) => ({
+    advantages: optimalTokenBaseline(batch, options),
+    returns: null,
+    statistics: {},
+  }),
 });
 
 defineAdvantageEstimator({
@@ -113,15 +111,7 @@ defineAdvantageEstimator({
     weighting: choice('episodes', 'stepRows'),
   },
   compute(batch, options) {
-    const { advantages, sharedAnchorFraction } = gigpo(
-      {
-        ...batch,
-        episodeSteps: requiredInput(batch, 'episodeSteps'),
-        stepOffsets: requiredInput(batch, 'stepOffsets'),
-        anchors: requiredInput(batch, 'anchors'),
-      },
-      options,
-    );
+    const { advantages, sharedAnchorFraction } = gigpo(batch, options);
     const warnings =
       sharedAnchorFraction < HARDLY_ANY_SHARED_ANCHORS
         ? [
@@ -139,7 +129,7 @@ interface EpisodeEstimatorSpec<S extends OptionSchema> extends Pick<
   readonly estimate: (input: GroupInput, options: OptionsOf<S>, batch: AdvantageBatch) => GroupAdvantages;
 }
 
-/** An estimator that gives one advantage per episode, from the returns of its group. */
+/** Registers an estimator that gives one advantage per episode, from the returns of its group. */
 function defineEpisodeEstimator<S extends OptionSchema>({
   estimate,
   ...spec

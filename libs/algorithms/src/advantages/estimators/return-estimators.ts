@@ -1,6 +1,6 @@
 import { broadcastRows, rowSums } from '../../layout/ragged.js';
 import { choice, fraction } from '../../registry/index.js';
-import { defineAdvantageEstimator, requiredInput } from '../estimator.js';
+import { defineAdvantageEstimator } from '../estimator.js';
 import { rae } from '../rae.js';
 import { reinforcePlusPlus, reinforcePlusPlusBaseline, remax } from '../reinforce.js';
 
@@ -44,7 +44,7 @@ defineAdvantageEstimator({
   requires: ['greedyReturns'],
   options: {},
   compute: (batch) => ({
-    advantages: remax({ ...batch, greedyReturns: requiredInput(batch, 'greedyReturns') }),
+    advantages: remax(batch),
     returns: null,
     statistics: {},
   }),
@@ -60,8 +60,8 @@ defineAdvantageEstimator({
   compute(batch, { decay }) {
     const { advantages, baselines } = rae({
       returns: rowSums(batch.rewards, batch.offsets, { name: 'rewards' }),
-      roleIds: requiredInput(batch, 'roleIds'),
-      baselines: requiredInput(batch, 'roleBaselines'),
+      roleIds: batch.roleIds,
+      baselines: batch.roleBaselines,
       decay,
     });
     return {

@@ -1,17 +1,17 @@
 import type { TransformerConfig } from '../../model/transformer-config.js';
 import type { ConfigJson } from '../config-json.js';
 
-/** What makes a decoder block that of one model family. */
+/** The features that distinguish the decoder blocks of model families. */
 export type BlockFeatures = Pick<TransformerConfig, 'attentionBias' | 'queryKeyNorm'>;
 
-/** A family of models that the transformer here can be, by the name it has in `config.json`. */
+/** A family of models that `Transformer` supports. */
 export interface Architecture {
   /** `model_type` in `config.json`. */
   readonly modelType: string;
   /** Its class in transformers. */
   readonly className: string;
-  /** The features of a model of this family; throws `PolicyError` (`UNSUPPORTED_MODEL`) at a field that asks for more. */
+  /** @throws PolicyError `UNSUPPORTED_MODEL` when a field asks for an unsupported feature */
   readFeatures(json: ConfigJson): BlockFeatures;
-  /** The fields with which this family says these features; null where it has no such model. */
+  /** The fields of `config.json` that describe these features; null if the family has no such model. */
   writeFeatures(features: BlockFeatures): Readonly<Record<string, unknown>> | null;
 }

@@ -8,26 +8,30 @@ import { mistral } from './mistral.js';
 import { qwen2 } from './qwen2.js';
 import { qwen3 } from './qwen3.js';
 
-/** Every family that can be read: another one is one file, and one line here. */
-const architectures: readonly Architecture[] = [qwen2, qwen3, llama, mistral];
+/** Every supported family. To add one, add a file and a line here. */
+const ARCHITECTURES: readonly Architecture[] = [qwen2, qwen3, llama, mistral];
 
-/** @throws PolicyError `UNSUPPORTED_MODEL` for an unknown `model_type`, with the names that are near it */
+/** @throws PolicyError `UNSUPPORTED_MODEL` for an unknown `model_type`, with similar names */
 export function architectureOf(json: ConfigJson): Architecture {
   const name = json.optionalString('model_type');
-  const found = architectures.find(({ modelType }) => modelType === name);
+  const found = ARCHITECTURES.find(({ modelType }) => modelType === name);
   if (found) return found;
-  const known = architectures.map(({ modelType }) => modelType);
+  const known = ARCHITECTURES.map(({ modelType }) => modelType);
   const near = name === null ? [] : nearNames(name, known);
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   return json.refuse('model_type', `must be one of ${known.join(', ')}${hint}`);
 }
 
-/** The first family that has such a model, and the fields with which it says so. */
+/**
+ * Finds the first family that has such a model, and the fields that describe it.
+ *
+ * @throws PolicyError `UNSUPPORTED_MODEL` when no family has it
+ */
 export function architectureFor(config: TransformerConfig): {
   readonly architecture: Architecture;
   readonly features: Readonly<Record<string, unknown>>;
 } {
-  for (const architecture of architectures) {
+  for (const architecture of ARCHITECTURES) {
     const features = architecture.writeFeatures(config);
     if (features !== null) return { architecture, features };
   }

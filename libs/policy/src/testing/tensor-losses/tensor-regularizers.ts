@@ -5,8 +5,7 @@
  */
 import type { KlEstimator } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
-import { logSoftmax } from '@retrace/compute';
-import { stopGradient } from '@retrace/compute';
+import { logSoftmax, stopGradient } from '@retrace/compute';
 import { PolicyError } from '../../policy-error.js';
 import { held } from './token-ratio.js';
 

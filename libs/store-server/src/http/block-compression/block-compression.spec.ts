@@ -62,7 +62,7 @@ describe('blocks of ClickHouse’s compression', () => {
       },
     );
 
-  it('are read as the engine writes them into its files, and their checksums agree', async () => {
+  it('that the engine wrote into its files are decoded, with matching checksums', async () => {
     const columns = 'n UInt64 CODEC(LZ4), z UInt64 CODEC(NONE)';
     const settings = 'min_bytes_for_wide_part = 0, replace_long_file_name_to_hash = 0';
     await send('/', `CREATE TABLE numbers (${columns}) ENGINE = MergeTree ORDER BY n SETTINGS ${settings}`);
@@ -77,7 +77,7 @@ describe('blocks of ClickHouse’s compression', () => {
     }
   });
 
-  it('come back as what went in, and are smaller', async () => {
+  it('decode to their input, and are smaller', async () => {
     const blocks = await encoded(numbers);
     expect(blocks.length).toBeLessThan(0.6 * numbers.length);
     expect((await decoded(blocks, 777)).equals(numbers)).toBe(true);
@@ -106,7 +106,7 @@ describe('blocks of ClickHouse’s compression', () => {
     );
   });
 
-  it('are refused when they are damaged, cut off, of another method or none, and insert nothing', async () => {
+  it('are refused and insert nothing when they are damaged, truncated, or of another method', async () => {
     await send('/', 'CREATE OR REPLACE TABLE items (n UInt64) ENGINE = MergeTree ORDER BY n');
     const blocks = await encoded(numbers);
     const changed = (at: number, to: number) => {
@@ -127,7 +127,7 @@ describe('blocks of ClickHouse’s compression', () => {
     expect(body.toString()).toBe('0\n');
   });
 
-  it('end torn, behind the exception, when a statement fails in mid-stream', async () => {
+  it('are torn behind the exception when a statement fails in mid-stream', async () => {
     const failing = "SELECT throwIf(number = 3000000, 'too far') FROM numbers(4000000)";
     const { status, body, isWhole } = await send('/?compress=1&max_block_size=65536', failing);
     expect([status, isWhole]).toEqual([200, false]);

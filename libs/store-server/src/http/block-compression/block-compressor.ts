@@ -1,11 +1,11 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { encodeBlock } from './block-format.js';
 
-/** As much goes into a block; compressing one holds the thread for about a millisecond. */
+/** Bytes in a full block; compressing one blocks the thread for about a millisecond. */
 const FULL_BLOCK_BYTES = 256 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Puts bytes into blocks of ClickHouse's own compression: `compress=1`. */
+/** Compresses bytes into blocks of ClickHouse's own format: `compress=1`. */
 export class BlockCompressor extends Transform {
   private parts: Buffer[] = [];
   private sizeBytes = 0;
@@ -26,7 +26,7 @@ export class BlockCompressor extends Transform {
     done();
   }
 
-  /** Gives out what waits for a full block, behind what was written before the call. */
+  /** Emits everything that was written before the call, including bytes that wait for a full block. */
   flush(done: () => void): void {
     this.write(NOTHING, () => {
       this.pushBlock();

@@ -1,11 +1,11 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { BLOCK_PREFIX_BYTES, blockBytes, cannotDecompress, decodeBlock } from './block-format.js';
 
-/** Takes bytes out of blocks of ClickHouse's own compression: `decompress=1`. Holds one block at a time. */
+/** Decompresses blocks of ClickHouse's own format: `decompress=1`. Holds one block at a time. */
 export class BlockDecompressor extends Transform {
   private parts: Buffer[] = [];
   private sizeBytes = 0;
-  /** Of the block that is coming; until its sizes are there, those it takes to know them. */
+  /** Size of the next block, or of its prefix until that has arrived. */
   private wantedBytes = BLOCK_PREFIX_BYTES;
   private knowsSize = false;
 

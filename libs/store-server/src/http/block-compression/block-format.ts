@@ -8,7 +8,7 @@ import { cityHash128 } from './city-hash-128.js';
  *   checksum  16 bytes, CityHash128 of all that follows
  *   method     1 byte
  *   size       4 bytes, of method, both sizes and the compressed bytes
- *   full size  4 bytes, of what they hold
+ *   full size  4 bytes, of the decompressed bytes
  *   …          the compressed bytes
  *
  * Numbers are little endian. https://clickhouse.com/docs/development/architecture, `CompressedReadBufferBase.cpp`.
@@ -16,19 +16,19 @@ import { cityHash128 } from './city-hash-128.js';
 
 const CHECKSUM_BYTES = 16;
 const HEAD_BYTES = 9;
-/** What must be there to know how long a block is. */
+/** Size of the prefix that contains the size of a block. */
 export const BLOCK_PREFIX_BYTES = CHECKSUM_BYTES + HEAD_BYTES;
 
 const METHOD_NONE = 0x02;
 const METHOD_LZ4 = 0x82;
 
-/** More than clients write; ClickHouse itself allows 1 GiB, which would have to be held in memory. */
+/** Larger than clients write. ClickHouse itself allows 1 GiB, which would have to be held in memory. */
 const MAX_BLOCK_BYTES = 128 * 1024 * 1024;
 
-/** lz4-napi writes the full size before the compressed bytes, and wants it there. */
+/** lz4-napi writes the full size before the compressed bytes, and expects it there. */
 const LZ4_SIZE_BYTES = 4;
 
-/** One block that holds `bytes`, compressed with LZ4. */
+/** Compresses `bytes` with LZ4 into one block. */
 export function encodeBlock(bytes: Buffer): Buffer {
   const compressed = compressSync(bytes);
   const size = HEAD_BYTES + compressed.length - LZ4_SIZE_BYTES;
@@ -42,9 +42,9 @@ export function encodeBlock(bytes: Buffer): Buffer {
 }
 
 /**
- * How many bytes the block has that begins here, of which the first {@link BLOCK_PREFIX_BYTES} must be there.
+ * Reads the size of a block from its first {@link BLOCK_PREFIX_BYTES}.
  *
- * @throws ClickHouseException CANNOT_DECOMPRESS for sizes that can't be or are larger than 128 MiB
+ * @throws ClickHouseException CANNOT_DECOMPRESS for sizes that are impossible or larger than 128 MiB
  */
 export function blockBytes(prefix: Buffer): number {
   const size = prefix.readUInt32LE(CHECKSUM_BYTES + 1);
@@ -59,7 +59,7 @@ export function blockBytes(prefix: Buffer): number {
 }
 
 /**
- * What one whole block holds.
+ * Decompresses one whole block.
  *
  * @throws ClickHouseException CHECKSUM_DOESNT_MATCH, CANNOT_DECOMPRESS, UNSUPPORTED_METHOD for another method than LZ4 and none
  */
@@ -68,16 +68,14 @@ export function decodeBlock(block: Buffer): Buffer {
   if (!cityHash128(checked).equals(block.subarray(0, CHECKSUM_BYTES))) {
     throw ClickHouseException.of(
       'CHECKSUM_DOESNT_MATCH',
-      `Checksum doesn't match: a compressed block of ${block.length} bytes was damaged, or is none`,
+      `Checksum doesn't match: a compressed block of ${block.length} bytes is damaged, or the bytes are not a block`,
     );
   }
   const method = block.readUInt8(CHECKSUM_BYTES);
   const fullSize = block.readUInt32LE(CHECKSUM_BYTES + 5);
   const bytes = decompress(method, block.subarray(BLOCK_PREFIX_BYTES), fullSize);
   if (bytes.length !== fullSize) {
-    throw cannotDecompress(
-      `a compressed block says that it holds ${fullSize} bytes and holds ${bytes.length}`,
-    );
+    throw cannotDecompress(`a compressed block states ${fullSize} bytes but holds ${bytes.length}`);
   }
   return bytes;
 }

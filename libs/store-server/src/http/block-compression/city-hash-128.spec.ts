@@ -57,7 +57,7 @@ describe('cityHash128', () => {
     expect(cityHash128(bytesOf(length)).toString('hex')).toBe(hash);
   });
 
-  it('reads a part of a larger buffer from where it begins', () => {
+  it('hashes only its part of a larger buffer', () => {
     const bytes = bytesOf(1000);
     const within = Buffer.concat([Buffer.from('abc'), bytes, Buffer.from('d')]).subarray(3, 1003);
     expect(cityHash128(within)).toEqual(cityHash128(bytes));

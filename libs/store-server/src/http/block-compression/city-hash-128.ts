@@ -1,7 +1,7 @@
 import { mixWhole } from './city-hash-mix.js';
 
 /**
- * CityHash128 as ClickHouse has it: version 1.0.2 of 2011, whose results differ from those of later versions.
+ * CityHash128 in ClickHouse's version: 1.0.2 of 2011, whose results differ from those of later versions.
  *
  * Geoff Pike and Jyrki Alakuijala, Google, MIT licence: https://github.com/ClickHouse/cityhash102
  */
@@ -10,10 +10,10 @@ const K0 = 0xc3a5c85c97cb3127n;
 const K1 = 0xb492b66fbe98f273n;
 const K2 = 0x9ae16a3b2f90404fn;
 const K3 = 0xc949d7c7509e6557n;
-/** Of Murmur's step that makes 128 bits 64. */
+/** Multiplier of Murmur's step from 128 bits to 64. */
 const K_MUL = 0x9ddfea08eb382d69n;
 
-/** The hash as ClickHouse writes it: its low half, then its high half, each little endian. */
+/** Returns the hash in ClickHouse's byte order: its low half, then its high half, each little endian. */
 export function cityHash128(bytes: Uint8Array): Buffer {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.byteLength;
@@ -32,26 +32,22 @@ export function cityHash128(bytes: Uint8Array): Buffer {
 
 type Pair = readonly [low: bigint, high: bigint];
 
-/** The hash of what lies from `start` on. */
+/** Hashes the bytes from `start` on. */
 function withSeed(data: DataView, start: number, seedLow: bigint, seedHigh: bigint): Pair {
   const end = data.byteLength;
   if (end - start < 128) return murmur(data, start, seedLow, seedHigh);
   const startZ = wrap(BigInt(end - start) * K1);
   const startV = wrap(rotate(seedHigh ^ K1, 49n) * K1 + read64(data, start));
-  const mixed = mixWhole(data, start, {
-    x: seedLow,
-    y: seedHigh,
-    z: startZ,
-    v0: startV,
-    v1: wrap(rotate(startV, 42n) * K1 + read64(data, start + 8)),
-    w0: wrap(rotate(wrap(seedHigh + startZ), 35n) * K1 + seedLow),
-    w1: wrap(rotate(wrap(seedLow + read64(data, start + 88)), 53n) * K1),
-  });
-  const { at, z, w1 } = mixed;
-  let { x, y, v0, v1, w0 } = mixed;
-  y = wrap(y + rotate(w0, 37n) * K0 + z);
-  x = wrap(x + rotate(wrap(v0 + z), 49n) * K0);
-  // What is left, in pieces of 32 bytes from the end; the last of them reaches back into what was hashed.
+  const startV1 = wrap(rotate(startV, 42n) * K1 + read64(data, start + 8));
+  const startW0 = wrap(rotate(wrap(seedHigh + startZ), 35n) * K1 + seedLow);
+  const startW1 = wrap(rotate(wrap(seedLow + read64(data, start + 88)), 53n) * K1);
+  const state = [seedLow, seedHigh, startZ, startV, startV1, startW0, startW1];
+  const { at, words } = mixWhole(data, start, state);
+  const [endX, endY, z, endV0, endV1, endW0, w1] = words;
+  let y = wrap(endY + rotate(endW0, 37n) * K0 + z);
+  let x = wrap(endX + rotate(wrap(endV0 + z), 49n) * K0);
+  let [v0, v1, w0] = [endV0, endV1, endW0];
+  // The remaining bytes, in pieces of 32 from the end; the last piece overlaps bytes that were hashed already.
   for (let done = 0; done < end - at;) {
     done += 32;
     y = wrap(rotate(wrap(y - x), 42n) * K0 + v1);
@@ -65,7 +61,7 @@ function withSeed(data: DataView, start: number, seedLow: bigint, seedHigh: bigi
   return [wrap(hash16(wrap(x + v1), w1) + y), hash16(wrap(x + w1), wrap(y + v1))];
 }
 
-/** The same for less than 128 bytes, after City and Murmur. */
+/** Hashes less than 128 bytes, by a mixture of City and Murmur. */
 function murmur(data: DataView, start: number, seedLow: bigint, seedHigh: bigint): Pair {
   const end = data.byteLength;
   const length = end - start;
@@ -112,7 +108,7 @@ function hash0to16(data: DataView, start: number, length: number): bigint {
   return K2;
 }
 
-/** 48 bytes hashed quickly and weakly into 16: 32 of the data, and two seeds. */
+/** Hashes 48 bytes quickly and weakly into 16: 32 of the data, and two seeds. */
 function weakHash32(data: DataView, at: number, seedA: bigint, seedB: bigint): Pair {
   const last = read64(data, at + 24);
   const a = wrap(seedA + read64(data, at));

@@ -1,17 +1,6 @@
-/** The 56 bytes that CityHash128 carries from chunk to chunk. */
-export interface CityState {
-  readonly x: bigint;
-  readonly y: bigint;
-  readonly z: bigint;
-  readonly v0: bigint;
-  readonly v1: bigint;
-  readonly w0: bigint;
-  readonly w1: bigint;
-}
-
 const CHUNK_BYTES = 128;
 
-// Places of 64-bit words among the halves: the low half, then the high one. A to D are for passing results.
+// Indices of 64-bit words among the halves: the low half, then the high one. A to D are scratch words.
 const [X, Y, Z, V0, V1, W0, W1, A, B, C, D] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20];
 const NUM_WORDS = 11;
 
@@ -22,27 +11,26 @@ const K1_LOW_0 = K1_LOW & 0xffff;
 const K1_LOW_1 = K1_LOW >>> 16;
 
 /**
- * The inner loop of CityHash128, version 1.0.2, over all whole chunks of 128 bytes from `start` on. In halves of words, since bigints
- * cost an allocation an operation, and are several times slower.
+ * Runs the inner loop of CityHash128, version 1.0.2, over all whole chunks of 128 bytes from `start` on. It works on halves of words,
+ * because a bigint needs an allocation per operation, which is several times slower.
  *
- * @returns the state after them, and where they end
+ * @param state the seven words X, Y, Z, V0, V1, W0, W1 that are carried from chunk to chunk
+ * @returns the words after the chunks, and the position behind them
  */
 export function mixWhole(
   data: DataView,
   start: number,
-  state: CityState,
-): CityState & { readonly at: number } {
+  state: readonly bigint[],
+): { readonly at: number; readonly words: BigUint64Array } {
   const words = new BigUint64Array(NUM_WORDS);
-  const { x, y, z, v0, v1, w0, w1 } = state;
-  words.set([x, y, z, v0, v1, w0, w1]);
+  words.set(state);
   const r = new Int32Array(words.buffer);
   let at = start;
   for (; data.byteLength - at >= CHUNK_BYTES; at += CHUNK_BYTES) {
     mixHalf(r, data, at);
     mixHalf(r, data, at + CHUNK_BYTES / 2);
   }
-  const [endX, endY, endZ, endV0, endV1, endW0, endW1] = words;
-  return { x: endX, y: endY, z: endZ, v0: endV0, v1: endV1, w0: endW0, w1: endW1, at };
+  return { at, words };
 }
 
 function mixHalf(r: Int32Array, data: DataView, at: number): void {
@@ -80,7 +68,7 @@ function mixHalf(r: Int32Array, data: DataView, at: number): void {
   copy(r, X, A);
 }
 
-/** 32 bytes of the data and the seeds in A and B become A and B. */
+/** Hashes 32 bytes of the data and the seeds in A and B into A and B. */
 function weakHash32(r: Int32Array, data: DataView, at: number): void {
   addRead(r, A, data, at);
   add(r, B, A);
@@ -121,7 +109,7 @@ function addHalves(r: Int32Array, to: number, low: number, high: number): void {
   r[to + 1] = (r[to + 1] + high + carry) | 0;
 }
 
-/** To the right, by 1 to 63 but 32. */
+/** Rotates to the right, by 1 to 63 except 32. */
 function rotate(r: Int32Array, at: number, by: number): void {
   const low = by < 32 ? r[at] : r[at + 1];
   const high = by < 32 ? r[at + 1] : r[at];

@@ -90,24 +90,14 @@ export class EpisodeFold {
   }
 
   private add(event: AnyEvent): void {
-    switch (event.kind) {
-      case 'EpisodeStarted':
-        this.started = event.payload;
-        break;
-      case 'StepRecorded': {
-        const { step, keptPrefixTokens } = event.payload;
-        this.steps.set(step, { ...stepTotals(event.payload), keptPrefixTokens });
-        break;
-      }
-      case 'EpisodeEnded':
-        this.ended ??= event.payload;
-        this.numEnds += 1;
-        break;
-      case 'RewardAssigned':
-        this.rewards.push(event.payload);
-        break;
-      default:
-        break;
+    if (event.kind === 'EpisodeStarted') this.started = event.payload;
+    else if (event.kind === 'RewardAssigned') this.rewards.push(event.payload);
+    else if (event.kind === 'EpisodeEnded') {
+      this.ended ??= event.payload;
+      this.numEnds += 1;
+    } else if (event.kind === 'StepRecorded') {
+      const { step, keptPrefixTokens } = event.payload;
+      this.steps.set(step, { ...stepTotals(event.payload), keptPrefixTokens });
     }
   }
 

@@ -1,15 +1,15 @@
 import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
 import { numElements } from '../model/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
-import { decodeElements, isReadableType, READABLE_TYPES } from './element-types.js';
-import type { ReadableType } from './element-types.js';
+import { decodeElements } from '../checkpoints/element-types.js';
 import {
   encodeSafetensorsHeader,
   parseSafetensorsHeader,
   PREFIX_BYTES,
   readHeaderLength,
-} from './safetensors-header.js';
-import type { SafetensorsMetadata, TensorEntry } from './safetensors-header.js';
+  requireReadable,
+} from '../checkpoints/safetensors-header.js';
+import type { SafetensorsMetadata } from '../checkpoints/safetensors-header.js';
 
 /**
  * A safetensors file (https://huggingface.co/docs/safetensors), all F32, in the order of the map. The same tensors and
@@ -42,9 +42,9 @@ export function encodeSafetensors(tensors: NamedTensors, metadata: SafetensorsMe
 
 /**
  * Reads F32, F16 and BF16 tensors, all as float32.
- * Throws `PolicyError` (`INVALID_FILE`) when the file breaks the format or has a tensor of another type.
  *
- * @param name what messages call the file
+ * @param name the file's name in messages
+ * @throws PolicyError `INVALID_FILE` when the file breaks the format or has a tensor of another type
  */
 export function decodeSafetensors(
   file: Uint8Array,
@@ -67,13 +67,4 @@ export function decodeSafetensors(
     tensors.set(tensor, { shape: entry.shape, data: values });
   }
   return { tensors, metadata };
-}
-
-/** @throws PolicyError `INVALID_FILE` unless the tensor's elements become float32 here */
-export function requireReadable({ type }: TensorEntry, tensor: string, file: string): ReadableType {
-  if (isReadableType(type)) return type;
-  throw new PolicyError(
-    'INVALID_FILE',
-    `${file}: tensor ${tensor} is of type ${type}; ${READABLE_TYPES.join(', ').replace(', BF16', ' and BF16')} can be read`,
-  );
 }

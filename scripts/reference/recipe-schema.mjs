@@ -1,0 +1,86 @@
+/** Makes the JSON Schema of a recipe file from the recipe classes. */
+import { listAdvantageEstimators, listPolicyLosses } from '@retrace/algorithms';
+import { listEnvironments } from '@retrace/environments';
+import { listRewards } from '@retrace/rewards';
+
+/** Keywords of JSON Schema for each rule of class-validator. A rule without an entry is an error, so that none is forgotten. */
+const KEYWORDS = {
+  isString: () => ({ type: 'string' }),
+  isNotEmpty: () => ({ minLength: 1 }),
+  isBoolean: () => ({ type: 'boolean' }),
+  isInt: () => ({ type: 'integer' }),
+  isNumber: () => ({ type: 'number' }),
+  min: ([minimum]) => ({ minimum }),
+  max: ([maximum]) => ({ maximum }),
+  isIn: ([values]) => ({ enum: values }),
+  isObject: () => ({ type: 'object' }),
+  isArray: () => ({ type: 'array' }),
+  arrayNotEmpty: () => ({ minItems: 1 }),
+  arrayMaxSize: ([maxItems]) => ({ maxItems }),
+  arrayUnique: () => ({ uniqueItems: true }),
+};
+
+/** Names that an editor suggests for a string; recipes may use others where the libraries have been extended. */
+const SUGGESTIONS = {
+  'Recipe.environment': listEnvironments().map(({ name }) => name),
+  'RewardComponentRecipe.reward': listRewards(),
+  'AdvantageRecipe.estimator': listAdvantageEstimators(),
+  'LossRecipe.policyLoss': listPolicyLosses(),
+};
+
+/** The JSON Schema (2020-12) of a recipe file. */
+export function recipeSchema(classes) {
+  const definitions = [...classes].map(([name, type]) => [name, classSchema(name, type)]);
+  const { Recipe, ...$defs } = Object.fromEntries(definitions);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Retrace recipe',
+    ...Recipe,
+    properties: {
+      $schema: { type: 'string', description: 'This schema, for editors; Retrace ignores it.' },
+      ...Recipe.properties,
+    },
+    $defs,
+  };
+}
+
+/** Whether a recipe may leave the field out, or give null. */
+export function isOptional({ rules }) {
+  return rules.some(({ name }) => name === 'isOptional');
+}
+
+/** The rules of a field as keywords of JSON Schema; those of an array's elements are under `items`. */
+export function valueSchema({ name, nested, rules }) {
+  const isNestedArray = nested && rules.some(({ name: rule }) => rule === 'isArray');
+  const schema = nested && !isNestedArray ? { $ref: `#/$defs/${nested}` } : {};
+  if (isNestedArray) schema.items = { $ref: `#/$defs/${nested}` };
+  for (const { name: rule, type, constraints, each } of rules) {
+    if (type === 'nestedValidation' || rule === 'isOptional') continue;
+    if (!KEYWORDS[rule]) throw new Error(`${name}: the rule ${rule} has no keyword in recipe-schema.mjs`);
+    const keywords = KEYWORDS[rule](constraints ?? []);
+    if (each) schema.items = { ...schema.items, ...keywords };
+    else Object.assign(schema, keywords);
+  }
+  return schema;
+}
+
+function classSchema(name, { description, fields }) {
+  return {
+    description,
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(name, field)])),
+    required: fields.filter((field) => !isOptional(field)).map((field) => field.name),
+    additionalProperties: false,
+  };
+}
+
+function fieldSchema(className, field) {
+  const { name, description, defaultValue } = field;
+  const schema = valueSchema(field);
+  return {
+    description,
+    ...(defaultValue !== undefined && { default: JSON.parse(defaultValue) }),
+    ...(SUGGESTIONS[`${className}.${name}`] && { examples: SUGGESTIONS[`${className}.${name}`] }),
+    ...(isOptional(field) ? { anyOf: [schema, { type: 'null' }] } : schema),
+  };
+}

@@ -1,0 +1,22 @@
+/** Makes the generated files of docs/reference. */
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { root } from '../run-tool.mjs';
+import { readRecipeClasses } from './recipe-classes.mjs';
+import { recipePage } from './recipe-page.mjs';
+import { recipeSchema } from './recipe-schema.mjs';
+
+/** Path and text of each generated file. */
+export async function referenceFiles() {
+  const classes = readRecipeClasses();
+  const texts = {
+    'recipe.md': recipePage(classes),
+    'recipe.schema.json': JSON.stringify(recipeSchema(classes)),
+  };
+  return Promise.all(
+    Object.entries(texts).map(async ([name, text]) => {
+      const path = join(root, 'docs/reference', name);
+      return { path, text: await format(text, { ...(await resolveConfig(path)), filepath: path }) };
+    }),
+  );
+}
