@@ -1,27 +1,21 @@
-export { type Backend, type BackendName, ORDER_OF_CHOICE } from './backend/backend.js';
-export { type BackendBench, benchBackend, type BenchBackendOptions } from './backend/bench-backend.js';
-export { ComputeError, type ComputeErrorCode, type ComputeErrorOptions } from './backend/compute-error.js';
-export { type ComputeEnvironment, readComputeEnvironment } from './backend/compute-environment.js';
+export { type BackendName, ORDER_OF_CHOICE } from './backend/backend.js';
+export { type BackendBench, benchBackend } from './backend/bench-backend.js';
+export { ComputeError, type ComputeErrorCode } from './backend/compute-error.js';
+export { readComputeEnvironment } from './backend/compute-environment.js';
 export { countTensors } from './backend/count-tensors.js';
-export { ensureBackend, type EnsuredBackend } from './backend/ensure-backend.js';
-export { installBackend, type InstallBackendOptions } from './backend/installer/install-backend.js';
+export { ensureBackend } from './backend/ensure-backend.js';
+export { installBackend } from './backend/installer/install-backend.js';
 export { installWebGpu } from './backend/installer/webgpu/install-webgpu.js';
-export { type Processor, usableProcessors } from './backend/installer/build/processor.js';
-export type { InstallProgress, InstallStage, OnInstallProgress } from './backend/installer/progress.js';
-export { removeBackend, type RemoveBackendOptions } from './backend/installer/remove-backend.js';
+export { usableProcessors } from './backend/installer/build/processor.js';
+export type { OnInstallProgress } from './backend/installer/progress.js';
+export { removeBackend } from './backend/installer/remove-backend.js';
 export {
   parseTensorflowVersion,
-  type TensorflowVersion,
   TENSORFLOW_VERSIONS,
 } from './backend/installer/wheels/tensorflow-version.js';
-export {
-  type BackendStatus,
-  type InstallationStatus,
-  listBackends,
-  type ListBackendsOptions,
-} from './backend/list-backends.js';
-export { multipliesInFloat32, type TensorflowSettings } from './backend/node-addon.js';
-export { openBackend, type OpenBackendOptions } from './backend/open-backend.js';
+export { type InstallationStatus, listBackends } from './backend/list-backends.js';
+export { multipliesInFloat32 } from './backend/node-addon.js';
+export { openBackend } from './backend/open-backend.js';
 export { readsSynchronously } from './backend/webgpu.js';
 export { adamWStep } from './ops/optimizer/adamw-step.js';
 export { fusedAttention, fusesAttention } from './ops/layers/attention.js';

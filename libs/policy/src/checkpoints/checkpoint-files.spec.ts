@@ -82,7 +82,7 @@ describe('CheckpointFiles', () => {
     expect(await files.list()).toEqual([]);
   });
 
-  it('never lists what a dead writer left, and clears it away when it is old', async () => {
+  it('never lists the unfinished file of a dead writer, and removes it when it is old', async () => {
     await files.write(content);
     const [old, fresh] = [pathOf('a.partial'), pathOf('b.partial')];
     await writeFile(old, 'x');

@@ -48,7 +48,7 @@ describe('decodeSafetensors', () => {
     expect(decodeSafetensors(Buffer.from(golden.files.float32, 'base64')).metadata).toEqual({ step: '7' });
   });
 
-  it('gives back what was encoded, wherever the file lies in memory', () => {
+  it('decodes what was encoded at any alignment in memory', () => {
     const shifted = new Uint8Array(retraceFile.length + 3);
     shifted.set(retraceFile, 3);
     expect(new Map(decodeSafetensors(shifted.subarray(3)).tensors)).toEqual(tensors);

@@ -90,7 +90,7 @@ async function play(
 }
 
 await onEachBackend('Continuous batching', (backend) => {
-  it('gives what a forward pass over the whole gives, and the same tokens as alone, however it is cut and shared', async () => {
+  it('gives the logits of one forward pass over the whole context, and the tokens of a turn that runs without others, however it is cut and shared', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 3);
     await fc.assert(
       fc.asyncProperty(plannedEpisodes, async ({ shared, episodes, maxTokensPerStep }) => {

@@ -176,7 +176,7 @@ await onEachBackend('Generator', () => {
     dispose(generator, model);
   });
 
-  it('refuses a request that contradicts its slot, with the slot as it was', async () => {
+  it('refuses a request that contradicts its slot, and does not change the slot', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const generator = new Generator(model, options);
     const valid = request({ slot: 0, tokenIds: Int32Array.of(1, 2), maxNewTokens: 1 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { uniformAt } from './uniform.js';
 
 describe('uniformAt', () => {
-  it('depends on the seed and the counter alone, in all of their bits', () => {
+  it('depends only on the seed and the counter, and on all of their bits', () => {
     expect(uniformAt(5, 7)).toBe(uniformAt(5, 7));
     const others = [
       uniformAt(6, 7),
@@ -14,7 +14,7 @@ describe('uniformAt', () => {
     expect(new Set([uniformAt(5, 7), ...others]).size).toBe(6);
   });
 
-  it('lies strictly between 0 and 1 in float32, evenly over seeds and over counters', () => {
+  it('is strictly between 0 and 1 in float32, evenly over seeds and over counters', () => {
     for (const draw of [(i: number) => uniformAt(i, 26), (i: number) => uniformAt(123, i)]) {
       const bins = new Float64Array(20);
       const numDraws = 20_000;

@@ -101,7 +101,7 @@ describe('saveHuggingFaceModel', () => {
   });
 });
 
-describe('A directory that is not sound', () => {
+describe('An invalid model directory', () => {
   beforeAll(async () => {
     await openBackend({ prefer: ['cpu'] });
   });
@@ -285,7 +285,7 @@ describe('A directory that is not sound', () => {
       'llama',
       (path) => truncate(path(weights), 0),
       'INVALID_FILE',
-      /it has 0 bytes; the header's length alone takes 8/,
+      /it has 0 bytes; the length of the header takes 8/,
     ],
     [
       'offsets that overlap',

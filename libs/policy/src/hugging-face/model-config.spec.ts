@@ -23,7 +23,7 @@ const shape = {
 };
 
 describe('parseHuggingFaceConfig', () => {
-  it('reads what transformers writes for Qwen2.5', () => {
+  it('reads the config.json that transformers writes for Qwen2.5', () => {
     expect(parseHuggingFaceConfig(qwen2, { valueHead: true, maxPositions: 32 })).toEqual({
       ...shape,
       headDim: 4,
@@ -109,13 +109,16 @@ describe('parseHuggingFaceConfig', () => {
 });
 
 describe('writeHuggingFaceConfig', () => {
-  it.each(['qwen2', 'qwen2.5', 'qwen3', 'llama'] as const)('writes what reads as the same %s', (name) => {
-    const config = parseHuggingFaceConfig(configOf(name), { valueHead: false });
-    const written = writeHuggingFaceConfig(config, 'float32');
-    expect(parseHuggingFaceConfig(written, { valueHead: false })).toEqual(config);
-    const { architectures, model_type } = configOf(name);
-    expect(written).toMatchObject({ architectures, model_type });
-  });
+  it.each(['qwen2', 'qwen2.5', 'qwen3', 'llama'] as const)(
+    'writes a config.json that reads as the same %s',
+    (name) => {
+      const config = parseHuggingFaceConfig(configOf(name), { valueHead: false });
+      const written = writeHuggingFaceConfig(config, 'float32');
+      expect(parseHuggingFaceConfig(written, { valueHead: false })).toEqual(config);
+      const { architectures, model_type } = configOf(name);
+      expect(written).toMatchObject({ architectures, model_type });
+    },
+  );
 
   it('refuses a block that no family has', () => {
     const config = parseHuggingFaceConfig(qwen2, { valueHead: false });

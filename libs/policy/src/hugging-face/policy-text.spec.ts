@@ -62,7 +62,7 @@ describe('The text side of a directory', () => {
     expect(stopTokenIds.map((id) => tokenizer.decode([id]))).toEqual(['<|im_end|>', '<|endoftext|>']);
   });
 
-  it('continues a conversation without tokenizing again what was said', async () => {
+  it('continues a conversation without tokenizing earlier turns again', async () => {
     const { tokenizer, prompts, stopTokenIds } = await loadPolicyText(directory);
     const opening = prompts.opening('one');
     const template = new ChatTemplate(templateText, {}, 'chat_template.jinja');

@@ -26,7 +26,7 @@ await onEachBackend('evaluateLogprobs', () => {
     model.dispose();
   });
 
-  it('scores each sequence as if it were alone', async () => {
+  it('evaluates each sequence as if there were no others', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const whole = await evaluateLogprobs(model, batch, options);
     for (let s = 0; s < lengths.length; s++) {

@@ -58,7 +58,7 @@ await onEachBackend('chunkedLoss', () => {
     },
   );
 
-  it('differentiates by the hidden states alone where the head is frozen and there are no values', () => {
+  it('differentiates only by the hidden states when the head is frozen and there are no values', () => {
     const [hidden, head] = inputs();
     const expected = valueAndGradients(() => plainLoss(hidden, head, tf.zeros([5])), [hidden]);
     freeze(head);

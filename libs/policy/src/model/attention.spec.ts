@@ -99,7 +99,7 @@ await onEachBackend('attend', () => {
     for (let repeat = 0; repeat < 2; repeat++) expect(gradient()).toEqual(first);
   });
 
-  it('keeps sequences apart: what stands in one changes nothing in another', () => {
+  it('keeps sequences apart: the content of one changes nothing in another', () => {
     const { plan, config, qkv } = setUp({ ...plain, lengths: [40, 25] });
     const other = tf.concat([tf.mul(tf.slice(qkv, [0, 0], [40, -1]), 3), tf.slice(qkv, [40, 0], [25, -1])]);
     const second = (x: tf.Tensor) => [...tf.slice(attend(x, plan, config), [40, 0], [25, -1]).dataSync()];

@@ -52,7 +52,7 @@ await onEachBackend('Adapters', () => {
       model.dispose();
     });
 
-    it('take its step of AdamW, and the base stays as it is', async () => {
+    it('take its step of AdamW, and the base does not change', async () => {
       const model = await adaptedModel(name);
       const before = await model.exportTensors();
       const optimizer = new PolicyOptimizer(model, golden.oneStep);
@@ -82,7 +82,7 @@ await onEachBackend('Adapters', () => {
     });
   });
 
-  it('start as the base does, and train a critic with a trunk of its own', async () => {
+  it('start with the logits of the base, and train a critic with its own trunk', async () => {
     const base = Transformer.initialize(TINY_CONFIG, 3);
     const model = Transformer.initialize({ ...TINY_CONFIG, lora, valueTrunk: 'own' }, 3);
     const batch = randomBatch([9, 5], { vocabSize: TINY_CONFIG.vocabSize, actionShare: 0.7, seed: 1 });

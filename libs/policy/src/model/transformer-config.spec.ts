@@ -4,7 +4,7 @@ import { validateTransformerConfig } from './transformer-config.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 describe('validateTransformerConfig', () => {
-  it('accepts a sound config', () => {
+  it('accepts a valid config', () => {
     expect(() => {
       validateTransformerConfig(TINY_CONFIG);
     }).not.toThrow();

@@ -65,7 +65,7 @@ await onEachBackend('Transformer', () => {
     copy.dispose();
   });
 
-  it('clones into a model of its own', async () => {
+  it('clones into a model whose weights change independently', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 3);
     const before = await model.exportTensors();
     const clone = model.clone();

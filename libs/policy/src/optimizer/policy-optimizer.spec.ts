@@ -127,7 +127,7 @@ await onEachBackend('PolicyOptimizer', () => {
     model.dispose();
   });
 
-  it('leaves the value head alone when there is no value loss', async () => {
+  it('does not change the value head when there is no value loss', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const gradients = await gradientsOf(model, batch, { ...EVERY_TERM, valueCoefficient: 0 });
     expect(gradients.get('value_head.weight')!.data.every((value) => value === 0)).toBe(true);
@@ -159,7 +159,7 @@ await onEachBackend('PolicyOptimizer', () => {
     });
   });
 
-  it('goes on bit for bit from a saved state, and refuses that of another model as it is', async () => {
+  it('continues from a saved state with the same bits, and refuses the state of another model without changing its own', async () => {
     const files = new CheckpointFiles(await temporaryDirectory());
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const optimizer = new PolicyOptimizer(model, adam);

@@ -85,7 +85,7 @@ export class PolicyOptimizer {
     const packs = packSequences(batch, { readMask, maxTokens: options.maxTokensPerMicroBatch });
     try {
       const chosen = selected === undefined ? await this.selectTokens(batch, options) : selected;
-      const foreseen = readsSynchronously() ? null : await this.scoreTrainedTokens(batch, options);
+      const foreseen = readsSynchronously() ? null : await this.evaluateTrainedTokens(batch, options);
       return combineSums(
         packs.flatMap((pack) => this.accumulatePack(pack, batch, { options, selected: chosen, foreseen })),
       );
@@ -175,11 +175,11 @@ export class PolicyOptimizer {
   /** Finds with a forward pass the tokens that a loss which ranks the whole batch keeps: [N] 1 for those; null for other losses. */
   async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
     if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
-    const { logprobs } = await this.scoreTrainedTokens(batch, options);
+    const { logprobs } = await this.evaluateTrainedTokens(batch, options);
     return selectBatchTokens(logprobs, batch, options);
   }
 
-  private scoreTrainedTokens(
+  private evaluateTrainedTokens(
     batch: TrainingBatch,
     { temperature, maxTokensPerMicroBatch }: LossOptions,
   ): Promise<TokenColumns> {

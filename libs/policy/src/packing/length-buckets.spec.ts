@@ -9,7 +9,7 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
 }
 
 describe('bucketByLength', () => {
-  it('pads each sequence by its own length alone, with its last cell', () => {
+  it('pads each sequence only by its own length, with its last cell', () => {
     const { buckets, rowOfCell, rowOfQuery } = bucketByLength(offsetsOf([3, 8]), null);
     const cells = Int32Array.of(0, 1, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     expect(buckets).toEqual([{ numRows: 2, rowLength: 8, numQueries: 8, cells, queryColumns: null }]);

@@ -22,7 +22,7 @@ describe('packSequences', () => {
     expect(pack.readCells).toBeNull();
   });
 
-  it('fills what long sequences leave of a pack with short ones', () => {
+  it('fills the space that long sequences leave in a pack with short ones', () => {
     const packs = packSequences(batchOf([2, 6, 3, 4]), {
       readMask: new Uint8Array(15).fill(1),
       maxTokens: 8,
@@ -41,7 +41,7 @@ describe('packSequences', () => {
     expect([...pack.readPositions]).toEqual([6, 7]);
   });
 
-  it('gives a sequence longer than the limit a pack of its own', () => {
+  it('gives a sequence longer than the limit its own pack', () => {
     const packs = packSequences(batchOf([9, 2]), { readMask: new Uint8Array(11).fill(1), maxTokens: 4 });
     expect(packs.map(({ offsets }) => [...offsets])).toEqual([
       [0, 9],

@@ -119,7 +119,7 @@ describe('loadTokenizer', () => {
     expect(tokenizer).toMatchObject({ vocabSize: 5, padTokenId: 4, endOfTurnTokenId: 4 });
   });
 
-  it('refuses a file without its special tokens, and what is no tokenizer', () => {
+  it('refuses a file without its special tokens, and one that is not a tokenizer', () => {
     expect(() => loadTokenizer(bpe)).toThrow(/has no token "<pad>"/);
     for (const json of [null, {}, { model: { type: 'BPE' } }]) {
       expect(() => loadTokenizer(json)).toThrow(/lacks model.type, model.vocab or added_tokens/);

@@ -51,7 +51,7 @@ const remove = ({ localEvents, onCluster }: StoreLayout): string => `
  * The row is inserted first and the dead letter deleted after it, so the offset is accounted for at every moment and the position
  * that a sink reads (the highest offset) can't move back. A retry that was cut short between the two is completed by another one: the
  * row that it inserts once more has the key of the one that is there, which reads return once. Bytes come from the store, so the log
- * need not have them any more. See docs/store.md.
+ * need not have them any more. See docs/decisions/0008-rebuild-delete-retry.md.
  *
  * @throws StoreError; the reason of `signal` when it aborts
  */

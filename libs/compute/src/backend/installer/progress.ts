@@ -21,14 +21,7 @@ const BEGINS: Readonly<Record<InstallStage, number>> = {
   testing: 0.97,
   installed: 1,
 };
-const ORDER: readonly InstallStage[] = [
-  'checking',
-  'downloading',
-  'unpacking',
-  'compiling',
-  'testing',
-  'installed',
-];
+const ORDER = Object.keys(BEGINS) as InstallStage[];
 
 /** Turns progress within a stage into progress of the whole. */
 export class ProgressScale {
@@ -39,8 +32,7 @@ export class ProgressScale {
   /** @param within completed part of the stage, 0 to 1 */
   report(stage: InstallStage, within: number, message: string): void {
     const start = BEGINS[stage];
-    const next = ORDER[ORDER.indexOf(stage) + 1];
-    const end = stage === 'waiting' || next === undefined ? start : BEGINS[next];
+    const end = BEGINS[ORDER[ORDER.indexOf(stage) + 1] ?? stage];
     this.highest = Math.max(this.highest, start + (end - start) * Math.min(Math.max(within, 0), 1));
     this.onProgress({ stage, fraction: this.highest, message });
   }

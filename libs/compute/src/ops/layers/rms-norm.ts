@@ -8,30 +8,27 @@ import { withGradient } from '../gradients/with-gradient.js';
  * of the tape. With r = 1/√(mean(x²) + ε): dx = r(dy − y·mean(dy·y)).
  */
 export function rmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
-  return hasNativeOps() ? nativeRmsNorm(x_NH, epsilon) : composedRmsNorm(x_NH, epsilon);
-}
-
-function nativeRmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
+  const isNative = hasNativeOps();
   const forward = () => {
-    const [y_NH, inverse_N1] = nativeOp('RetraceRmsNorm', [x_NH, tf.scalar(epsilon)]);
-    return { value: y_NH, saved: [y_NH, inverse_N1] };
+    const saved = isNative
+      ? nativeOp('RetraceRmsNorm', [x_NH, tf.scalar(epsilon)])
+      : composedNorm(x_NH, epsilon);
+    return { value: saved[0], saved };
   };
   const backward = (dy_NH: tf.Tensor, saved: tf.Tensor[]) =>
-    nativeOp('RetraceRmsNormGradient', [dy_NH, ...saved]);
+    isNative ? nativeOp('RetraceRmsNormGradient', [dy_NH, ...saved]) : [composedGradient(dy_NH, saved)];
   return withGradient([x_NH], forward, backward);
 }
 
-function composedRmsNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor {
-  const forward = () => {
-    const inverse_N1 = tf.rsqrt(tf.add(meanSquare(x_NH), epsilon));
-    const y_NH = tf.mul(x_NH, inverse_N1);
-    return { value: y_NH, saved: [y_NH, inverse_N1] };
-  };
-  const backward = (dy_NH: tf.Tensor, [y, inverse]: tf.Tensor[]) => {
-    const mean_N1 = tf.div(tf.sum(tf.mul(dy_NH, y), 1, true), rowSize(y));
-    return [tf.mul(tf.sub(dy_NH, tf.mul(y, mean_N1)), inverse)];
-  };
-  return withGradient([x_NH], forward, backward);
+/** y and r. */
+function composedNorm(x_NH: tf.Tensor, epsilon: number): tf.Tensor[] {
+  const inverse_N1 = tf.rsqrt(tf.add(meanSquare(x_NH), epsilon));
+  return [tf.mul(x_NH, inverse_N1), inverse_N1];
+}
+
+function composedGradient(dy_NH: tf.Tensor, [y_NH, inverse_N1]: tf.Tensor[]): tf.Tensor {
+  const mean_N1 = tf.div(tf.sum(tf.mul(dy_NH, y_NH), 1, true), rowSize(y_NH));
+  return tf.mul(tf.sub(dy_NH, tf.mul(y_NH, mean_N1)), inverse_N1);
 }
 
 /** The factors of a product that is not computed yet: rows·matrixᵀ. */

@@ -1,12 +1,12 @@
 import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Entry } from 'yauzl';
 import { ComputeError } from '../../compute-error.js';
 import { addonSourceDirectory, nodeGypScript } from './addon-sources.js';
 import type { CompileStep } from './build-tools.js';
 import { BINDING_FILE, INCLUDE_DIRECTORY, LIBRARY_DIRECTORY } from '../installation.js';
 import type { CommandResult } from '../run-command.js';
 import { lastLine, runCommand } from '../run-command.js';
-import type { WheelEntry } from '../wheels/wheel-archive.js';
 import { WheelArchive } from '../wheels/wheel-archive.js';
 
 /** Environment of a process that tests an addon: without TensorFlow's messages, and without GPUs. */
@@ -34,7 +34,7 @@ export async function unpackTensorflow(
   const wheel = await WheelArchive.open(wheelPath);
   try {
     const wanted = wheel.entries.flatMap((entry) => {
-      const target = tensorflowTarget(entry.path);
+      const target = tensorflowTarget(entry.fileName);
       return target === null ? [] : [{ entry, target }];
     });
     await extractAll(wheel, wanted, directory, onFraction);
@@ -61,8 +61,10 @@ export async function unpackNvidia(
     const wheel = await WheelArchive.open(path);
     try {
       const wanted = wheel.entries
-        .filter((entry) => entry.path.startsWith('nvidia/') && !/\/include\/|\.(py|h)$/.test(entry.path))
-        .map((entry) => ({ entry, target: `deps/${entry.path}` }));
+        .filter(
+          (entry) => entry.fileName.startsWith('nvidia/') && !/\/include\/|\.(py|h)$/.test(entry.fileName),
+        )
+        .map((entry) => ({ entry, target: `deps/${entry.fileName}` }));
       await extractAll(wheel, wanted, directory, (fraction) => {
         onFraction((index + fraction) / wheelPaths.length);
       });
@@ -146,11 +148,11 @@ function tensorflowTarget(path: string): string | null {
 
 async function extractAll(
   wheel: WheelArchive,
-  wanted: readonly { readonly entry: WheelEntry; readonly target: string }[],
+  wanted: readonly { readonly entry: Entry; readonly target: string }[],
   directory: string,
   onFraction: (fraction: number) => void,
 ): Promise<void> {
-  const totalBytes = wanted.reduce((sum, { entry }) => sum + entry.sizeBytes, 0);
+  const totalBytes = wanted.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
   let written = 0;
   for (const { entry, target } of wanted) {
     await wheel.extract(entry, join(directory, target), (numBytes) => {

@@ -25,7 +25,7 @@ export async function nvidiaRequirements(wheelPath: string): Promise<string[]> {
   const wheel = await WheelArchive.open(wheelPath);
   const directory = await mkdtemp(join(tmpdir(), 'retrace-metadata-'));
   try {
-    const entry = wheel.entries.find(({ path }) => path.endsWith('.dist-info/METADATA'));
+    const entry = wheel.entries.find(({ fileName }) => fileName.endsWith('.dist-info/METADATA'));
     const file = join(directory, 'METADATA');
     if (entry !== undefined) await wheel.extract(entry, file);
     const requirements = entry === undefined ? [] : parseNvidiaRequirements(await readFile(file, 'utf8'));

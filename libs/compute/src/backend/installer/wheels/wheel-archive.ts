@@ -7,19 +7,13 @@ import { crc32 } from 'node:zlib';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { ComputeError } from '../../compute-error.js';
 
-/** A file inside a wheel. */
-export interface WheelEntry {
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly entry: Entry;
-}
-
 /** Reads a wheel, which is a ZIP archive, file by file without holding one in memory. */
 export class WheelArchive {
   private constructor(
     private readonly archive: ZipFile,
     private readonly path: string,
-    readonly entries: readonly WheelEntry[],
+    /** Its files, without folders. */
+    readonly entries: readonly Entry[],
   ) {}
 
   /** @throws ComputeError `BACKEND_INSTALL_FAILED` if it is not a ZIP archive, or a path in it leads out of it. */
@@ -27,10 +21,9 @@ export class WheelArchive {
     let archive: ZipFile | null = null;
     try {
       archive = await openPromise(path, { lazyEntries: true, autoClose: false });
-      const entries: WheelEntry[] = [];
+      const entries: Entry[] = [];
       for await (const entry of archive.eachEntry()) {
-        const { fileName, uncompressedSize: sizeBytes } = entry;
-        if (!fileName.endsWith('/')) entries.push({ path: fileName, sizeBytes, entry });
+        if (!entry.fileName.endsWith('/')) entries.push(entry);
       }
       return new WheelArchive(archive, path, entries);
     } catch (error) {
@@ -44,11 +37,7 @@ export class WheelArchive {
    *
    * @throws ComputeError `BACKEND_INSTALL_FAILED` if its checksum or size is not the recorded one
    */
-  async extract(
-    { path, entry }: WheelEntry,
-    destination: string,
-    onBytes?: (numBytes: number) => void,
-  ): Promise<void> {
+  async extract(entry: Entry, destination: string, onBytes?: (numBytes: number) => void): Promise<void> {
     await mkdir(dirname(destination), { recursive: true });
     // yauzl compares sizes; checksums are left to its caller.
     let checksum = 0;
@@ -66,7 +55,8 @@ export class WheelArchive {
       // A failed system call is the disk's fault, not the archive's.
       throw error instanceof Error && 'syscall' in error ? error : broken(this.path, error);
     }
-    if (checksum !== entry.crc32) throw broken(this.path, `${path} does not have its recorded checksum`);
+    if (checksum !== entry.crc32)
+      throw broken(this.path, `${entry.fileName} does not have its recorded checksum`);
   }
 
   close(): void {
