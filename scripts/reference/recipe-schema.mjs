@@ -5,6 +5,7 @@ import { listRewards } from '@retrace/rewards';
 
 /** Keywords of JSON Schema for each rule of class-validator. A rule without an entry is an error, so that none is forgotten. */
 const KEYWORDS = {
+  isDefined: () => ({}),
   isString: () => ({ type: 'string' }),
   isNotEmpty: () => ({ minLength: 1 }),
   isBoolean: () => ({ type: 'boolean' }),
