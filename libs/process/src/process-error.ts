@@ -1,5 +1,4 @@
-export type ProcessErrorCode =
-  'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE';
+type ProcessErrorCode = 'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE';
 
 /** An environment variable or a data directory that can't be used. The message names the field, the value and the rule. */
 export class ProcessError extends Error {

@@ -103,6 +103,15 @@ describe('failures', () => {
     });
   });
 
+  it.each([
+    ['selec 1', 'Syntax error near "selec"; did you mean "SELECT"?'],
+    ['SELECT * FROM epsodes', 'Unknown table "epsodes"; did you mean "episodes"?'],
+  ])('names the mistyped word of %j', async (query, detail) => {
+    const response = await fixture.post('/api/sql', { query });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ detail });
+  });
+
   it('returns the reason of a syntax error', async () => {
     const response = await fixture.post('/api/sql', { query: "SELECT 'open" });
     expect(response.status).toBe(422);

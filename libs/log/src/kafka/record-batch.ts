@@ -10,7 +10,7 @@ export interface Message {
  * Role of a message with our header. `fragment`: part of a record that is too large for one request; not a record by itself.
  * `pointer`: takes the place of such a record, and names its fragments, which have lower offsets.
  */
-export type MessageRole = 'fragment' | 'pointer';
+type MessageRole = 'fragment' | 'pointer';
 
 export const ROLE_HEADER = 'retrace';
 

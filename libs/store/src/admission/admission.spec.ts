@@ -13,13 +13,13 @@ const NUM_EPISODES = 5;
 const NUM_STEPS = 3;
 const NUM_LONGER = 6;
 
-/** An event and who wrote it: what two writers say of one place is another content. */
+/** An event and who wrote it: two writers write different content at one place. */
 interface Arrival {
   readonly event: AnyEvent;
   readonly writer: 'first' | 'second' | 'any';
 }
 
-/** Verdicts of the rules on records in this order, by offset: written down from the rules, a map of places an episode. */
+/** The dead letters that the rules demand of records in this order, by offset: an independent, slow implementation. */
 function expectedDeadLetters(arrivals: readonly Arrival[]): [number, string][] {
   const episodes = new Map<string, { places: Map<string, string>; ended: number | null }>();
   const refused: [number, string][] = [];
@@ -44,7 +44,7 @@ function expectedDeadLetters(arrivals: readonly Arrival[]): [number, string][] {
   return refused;
 }
 
-describe('the records that count', () => {
+describe('admission', () => {
   let store: StoreFixture;
   const runId = newRunId();
 
@@ -55,7 +55,7 @@ describe('the records that count', () => {
   });
   afterAll(() => store.close());
 
-  /** Both writers' records of some episodes, of unlike lengths, with rewards, in any order and some of them again. */
+  /** The records of both writers for some episodes of different lengths, with rewards, in any order and some of them twice. */
   function drawArrivals(seed: number): Arrival[] {
     const { logId } = store.log;
     const all = Array.from({ length: NUM_EPISODES }, (_, ordinal) => {
@@ -87,7 +87,7 @@ describe('the records that count', () => {
     return rows.map(({ offset, code }) => [Number(offset), code]);
   };
 
-  it('are those that the rules name, whatever the batches, however often the sink begins anew, and after a rebuild', async () => {
+  it('refuses the records that the rules name, whatever the batches and restarts of the sink, and after a rebuild', async () => {
     const arrivals = drawArrivals(7);
     const expected = expectedDeadLetters(arrivals);
     expect(new Set(expected.map(([, code]) => code))).toEqual(new Set(['CONFLICT', 'AFTER_END']));
@@ -100,7 +100,7 @@ describe('the records that count', () => {
     ]) {
       const records = arrivals.slice(from, end).map(({ event }) => encodeEvent(event));
       await store.log.append('trajectories', 0, records);
-      // A sink of its own each time, which knows nothing but what the store holds.
+      // A new sink each time, which knows only what the store holds.
       await catchUp(store.log, store.client);
     }
     expect(await deadLetters()).toEqual(expected);

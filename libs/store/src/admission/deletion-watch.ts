@@ -9,7 +9,7 @@ const ROWS = `
   SELECT run_id AS runId, payload FROM events
   WHERE episode_id = '' AND kind = 'RunDeleted' AND log_id = {logId:String}`;
 
-/** The deletions that a log tells of, read on whenever it is asked. */
+/** The runs that a log says are deleted, kept up to date by `refresh`. */
 export class DeletionWatch {
   /** As of the last `refresh`. */
   readonly runs = new DeletedRuns();
@@ -18,7 +18,7 @@ export class DeletionWatch {
 
   private constructor(private readonly log: EventLog) {}
 
-  /** @param client where one is given, the deletions that its store has rows of are read there */
+  /** @param client a store from which the deletions that it has rows of are read, instead of from the log */
   static async open(log: EventLog, client?: StoreClient): Promise<DeletionWatch> {
     const watch = new DeletionWatch(log);
     if (client !== undefined) await watch.readRows(client);
@@ -26,7 +26,7 @@ export class DeletionWatch {
     return watch;
   }
 
-  /** Reads on from where it was: every deletion that was acknowledged before the call is known when it resolves. */
+  /** Reads what is new in the log. When it resolves, every deletion that was acknowledged before the call is known. */
   refresh(): Promise<void> {
     const read = this.reading.then(() => this.readOn());
     this.reading = read.catch(() => undefined);
@@ -35,7 +35,7 @@ export class DeletionWatch {
 
   private async readRows(client: StoreClient): Promise<void> {
     const { logId } = this.log;
-    // The position first: a deletion that comes in between is read twice, which changes nothing.
+    // The position is read first: a deletion that comes in between is read twice, which is harmless.
     const nextOffset = await readNextOffset(client, { logId, stream: 'control', partition: 0 });
     const rows = await client.queryRows<{ runId: string; payload: string }>(ROWS, { params: { logId } });
     for (const { runId, payload } of rows) {
@@ -59,7 +59,7 @@ export class DeletionWatch {
   }
 }
 
-/** The deletions that a log tells of now. */
+/** Reads which runs the log says are deleted now. */
 export async function readDeletedRuns(log: EventLog): Promise<DeletedRuns> {
   return (await DeletionWatch.open(log)).runs;
 }

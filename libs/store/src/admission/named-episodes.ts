@@ -1,7 +1,7 @@
 import type { LogRecord } from '@retrace/log';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 
-/** The episodes that records name, by run, each in the order of its first record; records without one, or damaged, are passed over. */
+/** Lists the episodes that records name, by run, in the order of their first records. Skips records that are damaged or name none. */
 export function namedEpisodes(records: readonly LogRecord[]): ReadonlyMap<string, ReadonlySet<string>> {
   const named = new Map<string, Set<string>>();
   for (const { bytes } of records) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { OrdinalWindow } from './ordinal-window.js';
 
-it('never calls an ordinal new that was seen, and knows every one that is not far back', () => {
+it('OrdinalWindow: never calls a seen ordinal new, and calls every unseen one new that is within the window', () => {
   const step = fc.oneof(fc.integer({ min: -40, max: 40 }), fc.integer({ min: -70_000, max: 200_000 }));
   fc.assert(
     fc.property(fc.integer({ min: -1, max: 100 }), fc.array(step, { maxLength: 60 }), (floor, steps) => {

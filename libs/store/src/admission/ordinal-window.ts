@@ -1,20 +1,20 @@
-/** A power of two: of so many ordinals below the highest it is known which were seen. 8 KiB. */
+/** How many ordinals below the highest are tracked; a power of two. They take 8 KiB. */
 const SIZE = 2 ** 16;
 
 /**
- * Which episode ordinals of a run were not seen yet, for certain: new episodes come with growing ordinals, nearly, so that a bit for
- * each of the last ones is enough.
+ * Tells which episode ordinals of a run have certainly not been seen yet. The ordinals of new episodes nearly always grow, so one bit
+ * for each of the latest is enough.
  */
 export class OrdinalWindow {
   private readonly bits = new Uint32Array(SIZE / 32);
   private highest: number;
 
-  /** @param floor everything up to it may have been seen; −1 when nothing has */
+  /** @param floor the highest ordinal that may have been seen already; −1 when none has */
   constructor(private readonly floor: number) {
     this.highest = floor;
   }
 
-  /** False where that is not known. */
+  /** Whether the ordinal was certainly not seen; false also where that is not known. */
   isNew(ordinal: number): boolean {
     if (ordinal > this.highest) return true;
     if (ordinal <= this.floor || ordinal <= this.highest - SIZE) return false;

@@ -3,7 +3,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { amongEpisodes } from '../reader/among-episodes.js';
 
-/** A record that counts, as far as its place in its episode goes. */
+/** The place that an accepted record holds in its episode. */
 export interface PlaceRow {
   readonly episodeId: string;
   readonly kind: EpisodeEventKind;
@@ -13,19 +13,19 @@ export interface PlaceRow {
   readonly offset: number;
 }
 
-/** A run begins, or is deleted. */
+/** The start or the deletion of a run. */
 export interface RunEdgeRow {
   readonly runId: string;
   readonly kind: 'RunStarted' | 'RunDeleted';
   readonly offset: number;
 }
 
-/** Records at this offset and behind it do not count (default: all do). */
+/** Limits a read to records before an offset (default: no limit). */
 export interface ReadBefore {
   readonly before?: number;
 }
 
-/** Ids of one query: about 20 kB of it. */
+/** Episode ids in one query: about 20 kB of its text. */
 const IDS_PER_QUERY = 500;
 
 const RUN_EDGES = `
@@ -47,7 +47,7 @@ const placesOf = (episodeIds: readonly string[]): string => `
     AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
 
-/** Of these episodes in one stream partition, in log order. */
+/** Reads the places of these episodes in one stream partition, in log order. */
 export async function readPlaces(
   client: StoreClient,
   position: StreamPartition,
@@ -65,7 +65,7 @@ export async function readPlaces(
   return rows;
 }
 
-/** Of all runs of a log, in log order. */
+/** Reads the starts and deletions of all runs of a log, in log order. */
 export function readRunEdges(
   client: StoreClient,
   position: StreamPartition,
@@ -74,7 +74,7 @@ export function readRunEdges(
   return query<RunEdgeRow>(client, RUN_EDGES, { ...position, before });
 }
 
-/** The highest id that begins so of a run's episodes in one stream partition; '' when there is none. */
+/** Reads the highest episode id of a run that begins with `prefix`, in one stream partition; '' when there is none. */
 export async function readNewestEpisode(
   client: StoreClient,
   position: StreamPartition,

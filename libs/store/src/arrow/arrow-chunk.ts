@@ -1,11 +1,11 @@
-/** One column of one record batch as plain arrays: what Arrow's buffers hold beside the values of the chunk ends here. */
+/** Converts one column of one record batch to plain arrays, without the padding and bitmaps of Arrow's buffers. */
 import { type Data, DataType } from 'apache-arrow';
 
-/** Flat numbers; 64-bit integers come as float64, exact within ±2⁵³. */
+/** Flat numbers; 64-bit integers are converted to float64, exact within ±2⁵³. */
 export type FlatNumbers =
   Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
 
-/** The logical values: the buffer may be padded beyond them. */
+/** Returns the values without the buffer's padding. */
 export function flatNumbers(chunk: Data): FlatNumbers {
   const values = (chunk.values as FlatNumbers | BigInt64Array | BigUint64Array).subarray(0, chunk.length);
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) return asFloat64s(values);
@@ -14,7 +14,7 @@ export function flatNumbers(chunk: Data): FlatNumbers {
 
 const TWO_TO_32 = 2 ** 32;
 
-/** By halves of 32 bits: a BigInt an element would be an object an element. */
+/** Converts by halves of 32 bits, because every BigInt would be an object. */
 function asFloat64s(values: BigInt64Array | BigUint64Array): Float64Array {
   const { buffer, byteOffset, length } = values;
   const low = new Uint32Array(buffer, byteOffset, 2 * length);
@@ -83,7 +83,7 @@ export function appendTexts(texts: string[], chunk: Data): void {
   for (let row = 0; row < length; row++) {
     const start = valueOffsets[row];
     const end = valueOffsets[row + 1];
-    // Rows of one episode lie together, and most columns are empty in most rows.
+    // Neighbouring rows often have equal texts: those of one episode, and empty columns. They share one string.
     if (!areEqual(bytes, { from, to, start, end })) text = view.toString('utf8', start, end);
     from = start;
     to = end;
@@ -102,7 +102,7 @@ function areEqual(
   }: { readonly from: number; readonly to: number; readonly start: number; readonly end: number },
 ): boolean {
   if (to - from !== end - start) return false;
-  // From the end, where ids that differ do so first.
+  // Compared from the end, where ids differ first.
   for (let back = 1; back <= end - start; back++) if (bytes[to - back] !== bytes[end - back]) return false;
   return true;
 }

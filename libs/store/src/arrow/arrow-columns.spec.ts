@@ -36,7 +36,7 @@ describe('ArrowColumns', () => {
   const NUMBERS =
     'SELECT toInt32(number) AS n, range(number % 4) AS list, toString(number) AS text FROM numbers(10)';
 
-  it('joins several record batches, lists by one row of offsets', async () => {
+  it('joins several record batches, with one offsets array for lists', async () => {
     const columns = new ArrowColumns(await batches(NUMBERS, 'max_block_size = 3'));
     expect(columns.numRows).toBe(10);
     expect([...columns.numbers('n')]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -89,7 +89,7 @@ describe('ArrowColumns', () => {
     expect(columns.lists('list').values).toHaveLength(13);
   });
 
-  it('reads an answer without rows', async () => {
+  it('reads a result without rows', async () => {
     const columns = await query(
       "SELECT 1 AS n, 'x' AS text, [1.5] AS list, NULL::Nullable(Bool) AS maybe WHERE 0",
     );
@@ -100,7 +100,7 @@ describe('ArrowColumns', () => {
     expect(columns.nullableNumbers('maybe').isValid).toHaveLength(0);
   });
 
-  it('resolves dictionaries, also when each batch brings its own', async () => {
+  it('resolves dictionaries, also when each batch has its own', async () => {
     const columns = await query(
       "SELECT toLowCardinality(concat('v', toString(number))) AS label FROM numbers(7)",
       'max_block_size = 3, output_format_arrow_low_cardinality_as_dictionary = 1',
@@ -108,14 +108,14 @@ describe('ArrowColumns', () => {
     expect(columns.texts('label')).toEqual(['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6']);
   });
 
-  it('gives a UUID as its sixteen bytes', async () => {
+  it('returns a UUID as its sixteen bytes', async () => {
     const columns = await query("SELECT toUUID('00112233-4455-6677-8899-aabbccddeeff') AS id");
     expect(Buffer.from(columns.fixedBytes('id', 16)).toString('hex')).toBe(
       '00112233445566778899aabbccddeeff',
     );
   });
 
-  it('gives 64-bit integers and times as exact numbers', async () => {
+  it('returns 64-bit integers and times as exact numbers', async () => {
     const columns = await query(
       "SELECT toUInt64(9007199254740991) AS u, toInt64(-9007199254740991) AS i, toDateTime64('2024-11-19 07:06:40.123456', 6, 'UTC') AS t",
     );
@@ -129,7 +129,7 @@ describe('ArrowColumns', () => {
     expect([...columns.bytes('raw')[0]]).toEqual([0, 255, 128]);
   });
 
-  it('refuses compressed buffers and says which setting gives others', async () => {
+  it('refuses compressed buffers and names the setting that turns compression off', async () => {
     const bytes = await engineBytes(
       'SELECT number FROM numbers(5)',
       "output_format_arrow_compression_method = 'lz4_frame'",
@@ -137,7 +137,7 @@ describe('ArrowColumns', () => {
     expect(() => ArrowColumns.read(bytes)).toThrow(/output_format_arrow_compression_method = none/);
   });
 
-  it('refuses a stream that was cut off, and shows the exception that ended one', async () => {
+  it('refuses a stream that was cut off, and shows the exception that ended it', async () => {
     const bytes = await engineBytes('SELECT number FROM numbers(1000)');
     const cut = bytes.subarray(0, bytes.length - 100);
     expect(() => assertCompleteArrowStream(cut)).toThrow(/does not end with its end mark: it was cut off/);
@@ -149,7 +149,7 @@ describe('ArrowColumns', () => {
     expect(() => ArrowColumns.read(new Uint8Array(0))).toThrow(/0 bytes/);
   });
 
-  it('refuses a column that is missing, of another type, or null where it must not be', async () => {
+  it('refuses a column that is missing, has another type, or has unexpected nulls', async () => {
     const columns = await query("SELECT 1 AS n, 'x' AS text, NULL::Nullable(Float64) AS maybe");
     expect(() => columns.numbers('m')).toThrow('Result has no column m; it has n, text, maybe');
     expect(() => columns.numbers('text')).toThrow('Column text has type Utf8; must hold numbers');

@@ -10,6 +10,7 @@ import {
   validity,
 } from './arrow-chunk.js';
 import { ArrowError } from './arrow-error.js';
+import { concat, concatOffsets } from './concat.js';
 
 export type { FlatNumbers } from './arrow-chunk.js';
 
@@ -19,7 +20,7 @@ export interface FlatLists {
   readonly values: FlatNumbers;
 }
 
-/** A nullable column; what `values` holds where `isValid` is 0 means nothing. */
+/** A nullable column; `values` is meaningless where `isValid` is 0. */
 export interface NullableNumbers {
   readonly values: FlatNumbers;
   readonly isValid: Uint8Array;
@@ -28,7 +29,7 @@ export interface NullableNumbers {
 const END_OF_STREAM = Buffer.from('ffffffff00000000', 'hex');
 
 /**
- * The engine ends every stream with a mark; without it the connection broke or an exception came after the first bytes.
+ * Checks that the stream ends with the engine's end mark. Otherwise the connection broke or an exception came after the first bytes.
  *
  * @throws ArrowError `ARROW_INCOMPLETE`, with the exception's text when there is one
  */
@@ -41,8 +42,8 @@ export function assertCompleteArrowStream(bytes: Uint8Array): void {
 }
 
 /**
- * A query result as flat columns. Everything that makes Arrow's buffers differ from plain arrays ends here: several record
- * batches, buffers longer than their column, offsets that don't start at 0, null and boolean bitmaps, dictionaries.
+ * A query result as flat columns. Hides how Arrow's buffers differ from plain arrays: several record batches, buffers longer than their
+ * column, offsets that don't start at 0, null and boolean bitmaps, dictionaries.
  *
  * Methods throw `ArrowError` `ARROW_UNEXPECTED_COLUMN` for a column that is missing or of another type, and for nulls in
  * a column that isn't asked for as nullable.
@@ -136,7 +137,7 @@ export class ArrowColumns {
     };
   }
 
-  /** The same, as the record batches have it: views into the answer, one after the other. */
+  /** Returns the lists of each record batch separately, as views into the answer. */
   listChunks(name: string): FlatLists[] {
     const isNumericList = (type: DataType): boolean =>
       DataType.isList(type) && isNumeric(type.valueType as DataType);
@@ -196,28 +197,9 @@ function refuseNulls(chunk: Data, name: string): Data {
   );
 }
 
-/** Copies only when there are several parts. */
+/** Joins parts; copies only when there are several. */
 function concatNumbers(parts: readonly FlatNumbers[]): FlatNumbers {
   if (parts.length === 1) return parts[0];
   if (parts.length === 0) return new Uint8Array(0);
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const all = new (parts[0].constructor as new (length: number) => FlatNumbers)(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-function concatOffsets(parts: readonly Int32Array[]): Int32Array {
-  const numRows = parts.reduce((sum, part) => sum + part.length - 1, 0);
-  const all = new Int32Array(numRows + 1);
-  let row = 0;
-  for (const part of parts) {
-    const base = all[row];
-    for (let i = 1; i < part.length; i++) all[row + i] = base + part[i];
-    row += part.length - 1;
-  }
-  return all;
+  return concat(parts[0].constructor as new (length: number) => FlatNumbers, parts);
 }

@@ -2,22 +2,22 @@ import { type Data, type DataType, makeData } from 'apache-arrow';
 import { GrowingArray } from './growing-array.js';
 import type { NumberArray } from './number-array.js';
 
-/** Rows that a column has room for at its first `set`. */
+/** Rows for which a column allocates memory at its first `set`. */
 export const INITIAL_ROWS = 1024;
 
 /**
  * One Arrow column, built over flat buffers.
  *
- * It grows with the rows that are set, in ascending order; those that never are hold the type's default (0, empty; null where
- * nullable). Nothing is allocated for values before the first `set`.
+ * Rows are set in ascending order. Rows that are left out hold the type's default (0, empty; null where nullable). Nothing is allocated
+ * before the first `set`.
  */
 export interface ColumnBuilder {
-  /** False while no row was set: the column may be left out of an insert. */
+  /** Whether any row was set; otherwise an insert may leave the column out. */
   readonly isUsed: boolean;
   readonly isNullable: boolean;
-  /** The column, over memory that the next change or `clear` takes back. */
+  /** Returns the column. It shares the builder's memory, so it is valid until the next change or `clear`. */
   finish(numRows: number): Data;
-  /** Makes it as new, for other rows in the same memory. */
+  /** Empties it, and keeps its memory for other rows. */
   clear(): void;
 }
 
@@ -38,7 +38,7 @@ export function newData(type: DataType, buffers: ColumnBuffers): Data {
   return makeData({ type, ...buffers } as unknown as Parameters<typeof makeData>[0]) as Data;
 }
 
-/** Which rows of a nullable column hold a value, as Arrow has it: bit i of the bitmap is row i. */
+/** Arrow's validity bitmap of a nullable column: bit i says whether row i holds a value. */
 export class Validity {
   private readonly bitmap = new GrowingArray(Uint8Array, INITIAL_ROWS / 8);
   private numValid = 0;

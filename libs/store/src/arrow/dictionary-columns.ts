@@ -3,11 +3,11 @@ import { type ColumnBuilder, INITIAL_ROWS, newData } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
 import { BytesColumn, newList, RowOffsets } from './ragged-columns.js';
 
-/** The distinct texts of a column, numbered as they come. Number 0 is the empty text, so that rows left out are empty. */
+/** The distinct texts of a column, numbered in order of appearance. Number 0 is the empty text, so that rows left out are empty. */
 class TextDictionary {
   private readonly indexes = new Map([['', 0]]);
 
-  /** @param id tells the dictionaries of one stream apart */
+  /** @param id distinguishes the dictionaries of one stream */
   constructor(private readonly id: number) {}
 
   indexOf(text: string): number {
@@ -32,7 +32,7 @@ class TextDictionary {
   }
 }
 
-/** Text with few distinct values. */
+/** A column of text with few distinct values. */
 export class DictionaryColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;
@@ -62,7 +62,7 @@ export class DictionaryColumn implements ColumnBuilder {
   }
 }
 
-/** A list a row of texts with few distinct values. */
+/** A column with a list in each row, of texts with few distinct values. */
 export class DictionaryListColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly dictionary: TextDictionary;

@@ -3,7 +3,7 @@ import { type ColumnBuilder, INITIAL_ROWS, newData, Validity } from './column-bu
 import { GrowingArray } from './growing-array.js';
 import type { NumberArray, TypedArrayConstructor } from './number-array.js';
 
-/** One number a row, stored as it is. */
+/** A column with one number in each row. */
 export class NumberColumn<A extends Exclude<NumberArray, BigInt64Array>> implements ColumnBuilder {
   private readonly values: GrowingArray<A>;
   private readonly validity: Validity | null;
@@ -42,7 +42,7 @@ export class NumberColumn<A extends Exclude<NumberArray, BigInt64Array>> impleme
 
 const TWO_TO_32 = 2 ** 32;
 
-/** One time a row, in microseconds since the Unix epoch. */
+/** A column with one time in each row, in microseconds since the Unix epoch. */
 export class MicrosecondColumn implements ColumnBuilder {
   readonly isNullable = false;
   private readonly values = new GrowingArray(Float64Array, INITIAL_ROWS);
@@ -57,7 +57,7 @@ export class MicrosecondColumn implements ColumnBuilder {
 
   finish(numRows: number): Data {
     const data = new BigInt64Array(numRows);
-    // Halves of 32 bits: a BigInt a row would be an object a row. Times are integers from 0 to 2⁵³.
+    // Written as halves of 32 bits, because every BigInt would be an object. Times are integers from 0 to 2⁵³.
     const halves = new Uint32Array(data.buffer);
     this.values.finish().forEach((value, row) => {
       halves[2 * row] = value % TWO_TO_32;
@@ -73,7 +73,7 @@ export class MicrosecondColumn implements ColumnBuilder {
 
 const BINARY_WIDTH = 16;
 
-/** 16 bytes a row: UUIDs and checksums. */
+/** A column with 16 bytes in each row, for UUIDs and checksums. */
 export class Binary16Column implements ColumnBuilder {
   readonly isNullable = false;
   private readonly bytes = new GrowingArray(Uint8Array, INITIAL_ROWS * BINARY_WIDTH);
@@ -91,7 +91,7 @@ export class Binary16Column implements ColumnBuilder {
     this.view.write(hex, row * BINARY_WIDTH, BINARY_WIDTH, 'hex');
   }
 
-  /** The 16 bytes of `source` from `start` on. */
+  /** Sets the 16 bytes of `source` from `start` on. */
   setBytes(row: number, source: Uint8Array, start: number): void {
     this.bytes.extend((row + 1) * BINARY_WIDTH);
     const { values } = this.bytes;

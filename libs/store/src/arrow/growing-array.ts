@@ -2,12 +2,12 @@ import type { NumberArray, TypedArrayConstructor } from './number-array.js';
 
 type GrowableArray = Exclude<NumberArray, BigInt64Array>;
 
-/** A typed array that grows by doubling, and keeps its memory when it is emptied; what nobody wrote is 0. */
+/** A typed array that grows by doubling and keeps its memory when it is emptied. Items that were not written are 0. */
 export class GrowingArray<A extends GrowableArray> {
   values: A;
   length = 0;
 
-  /** @param capacity that it has at its first item; before, it holds no memory */
+  /** @param capacity items that are allocated at the first one; none before */
   constructor(
     private readonly arrayType: TypedArrayConstructor<A>,
     private readonly capacity: number,
@@ -41,7 +41,7 @@ export class GrowingArray<A extends GrowableArray> {
   extend(length: number): void {
     if (length <= this.length) return;
     this.reserve(length - this.length);
-    // An array that was emptied still holds what it held.
+    // After `clear` the memory still holds the earlier items.
     this.values.fill(0, this.length, length);
     this.length = length;
   }
@@ -50,7 +50,7 @@ export class GrowingArray<A extends GrowableArray> {
     this.length = 0;
   }
 
-  /** A view of what is there, until the next change. */
+  /** Returns a view of the items, valid until the next change. */
   finish(): A {
     return this.values.subarray(0, this.length) as A;
   }

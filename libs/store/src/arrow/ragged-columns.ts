@@ -5,7 +5,7 @@ import { GrowingArray } from './growing-array.js';
 import type { NumberArray, TypedArrayConstructor } from './number-array.js';
 
 const INITIAL_ITEMS_PER_ROW = 32;
-/** A UTF-16 unit takes at most three bytes of UTF-8. */
+/** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 
 /** Row r of a ragged column: items [offsets[r], offsets[r + 1]). */
@@ -38,7 +38,7 @@ export class RowOffsets {
   }
 }
 
-/** Text or bytes. */
+/** A column of text or bytes. */
 export class BytesColumn implements ColumnBuilder {
   private readonly bytes = new GrowingArray(Uint8Array, INITIAL_ROWS * INITIAL_ITEMS_PER_ROW);
   private view: Buffer = Buffer.alloc(0);
@@ -66,7 +66,7 @@ export class BytesColumn implements ColumnBuilder {
     this.validity?.set(row);
   }
 
-  /** The bytes of `source` from `start` to `end`: of text, valid UTF-8. */
+  /** Sets the bytes of `source` from `start` to `end`; for text they must be valid UTF-8. */
   setBytes(row: number, source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     const at = bytes.length;
@@ -98,7 +98,7 @@ export class BytesColumn implements ColumnBuilder {
   }
 }
 
-/** A typed array a row. */
+/** A column with a typed array in each row. */
 export class ListColumn<A extends Exclude<NumberArray, BigInt64Array>> implements ColumnBuilder {
   readonly isNullable = false;
   private readonly items: GrowingArray<A>;
@@ -123,7 +123,7 @@ export class ListColumn<A extends Exclude<NumberArray, BigInt64Array>> implement
     this.offsets.set(row, start, this.items.length);
   }
 
-  /** Room for the items of a row behind those that are there, to be filled before `keep` makes them the row's. */
+  /** Returns memory for the items of the next row, to be filled before `keep` assigns it to the row. */
   room(length: number): A {
     this.items.reserve(length);
     return this.items.values.subarray(this.items.length, this.items.length + length) as A;

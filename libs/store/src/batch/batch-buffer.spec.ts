@@ -78,7 +78,7 @@ async function takeOffsets(buffer: BatchBuffer<Offsets>, options = NOW): Promise
 }
 
 describe('BatchBuffer', () => {
-  it('joins what arrives within the linger into one batch', async () => {
+  it('joins records that arrive within the linger into one batch', async () => {
     const buffer = newBuffer();
     const source = new Source();
     const filled = buffer.fill(source);
@@ -91,7 +91,7 @@ describe('BatchBuffer', () => {
     expect(await buffer.take(NOW)).toEqual({ kind: 'ended' });
   });
 
-  it('lets a batch linger no longer once it holds the record that somebody waits for', async () => {
+  it('gives a batch at once when it holds the record that somebody waits for', async () => {
     const never = { ...NOW, lingerMs: 600_000 };
     const buffer = newBuffer();
     const source = new Source();
@@ -111,7 +111,7 @@ describe('BatchBuffer', () => {
     await filled;
   });
 
-  it('cuts batches at their number of records, and keeps the order', async () => {
+  it('ends a batch at the maximum number of records, and keeps the order', async () => {
     const buffer = newBuffer({ maxRecords: 3 });
     const source = new Source();
     source.give(records(0, 7));
@@ -123,7 +123,7 @@ describe('BatchBuffer', () => {
     expect(await takeOffsets(buffer)).toBe('ended');
   });
 
-  it('cuts a batch at its bytes; the record that reaches them still belongs to it', async () => {
+  it('ends a batch with the record that reaches the maximum of bytes', async () => {
     const buffer = newBuffer({ maxBytes: 11 });
     const source = new Source();
     source.give(records(0, 3));
@@ -151,7 +151,7 @@ describe('BatchBuffer', () => {
     await filled;
   });
 
-  it('stops reading ahead when it is full, and goes on when there is room', async () => {
+  it('stops reading ahead when it is full, and continues when there is room', async () => {
     const buffer = newBuffer({ maxBytes: 50 });
     const source = new Source();
     for (let i = 0; i < 4; i++) source.give(records(3 * i, 3));
@@ -167,19 +167,19 @@ describe('BatchBuffer', () => {
     await filled;
   });
 
-  it('gives what came before a failure, then the failure', async () => {
+  it('gives the batches read before a failure, then rejects with the failure', async () => {
     const buffer = newBuffer();
     const source = (async function* () {
       yield records(0, 1);
       await Promise.resolve();
-      throw new Error('the log is away');
+      throw new Error('the log is unavailable');
     })();
     await buffer.fill(source);
     expect(await takeOffsets(buffer)).toEqual([0]);
-    await expect(buffer.take(NOW)).rejects.toThrow('the log is away');
+    await expect(buffer.take(NOW)).rejects.toThrow('the log is unavailable');
   });
 
-  it('lets its filler end when the rest is discarded', async () => {
+  it('ends fill when the rest is discarded', async () => {
     const buffer = newBuffer({ maxBytes: 10 });
     const source = new Source();
     source.give(records(0, 3));
@@ -191,7 +191,7 @@ describe('BatchBuffer', () => {
     expect(await buffer.take(NOW)).toEqual({ kind: 'ended' });
   });
 
-  it('learns what a record needs before it is appended, and gives no empty batch meanwhile', async () => {
+  it('learns before it retries a record, and gives no empty batch meanwhile', async () => {
     const learned: number[][] = [];
     let known = -1;
     let finishLearning: () => void = () => undefined;

@@ -1,7 +1,7 @@
 /**
- * When the next insert may start: on average one every `intervalMs`, since each makes a part that the engine has to merge; but
- * up to `burst` in a row after a pause, so that the last records of a burst wait for nothing (a generic cell rate
- * algorithm, as in ITU-T I.371).
+ * Decides when the next insert may start: on average one every `intervalMs`, because each makes a part that the engine has to merge,
+ * but up to `burst` in a row after a pause, so that the last records of a burst do not wait (a generic cell rate algorithm, as in
+ * ITU-T I.371).
  */
 export class InsertPace {
   /** When the next insert would be due if all kept the interval, on `performance.now()`'s clock. */

@@ -82,8 +82,8 @@ function bodyOf(event: AnyEvent, payload: unknown): Uint8Array {
 
 const good = stepRecord((payload) => payload);
 
-describe('the rows of records', () => {
-  it.each(EVENT_KINDS)('of any %s are those of the decoded events', (kind) => {
+describe('PendingBatch', () => {
+  it.each(EVENT_KINDS)('writes the rows of the decoded events, for any %s', (kind) => {
     fc.assert(
       fc.property(fc.array(anyEvent(kind), { minLength: 1, maxLength: 4 }), (events) => {
         expect(expectSameRows(events.map(encodeEvent)).numDeadLetters).toBe(0);
@@ -92,7 +92,7 @@ describe('the rows of records', () => {
     );
   });
 
-  it('of any steps are the same in whatever order their fields come', () => {
+  it('writes the same rows whatever the order of the fields of a step', () => {
     const shuffled = anyEvent('StepRecorded').chain((event) =>
       fc
         .shuffledSubarray(Object.keys(event.payload), { minLength: Object.keys(event.payload).length })
@@ -111,7 +111,7 @@ describe('the rows of records', () => {
     );
   });
 
-  it('of steps with a changed byte and a checksum that fits it are those that the full decoder gives', () => {
+  it('writes the rows that the full decoder gives, for steps with changed bytes and a matching checksum', () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), {
       minLength: 1,
       maxLength: 3,
@@ -126,7 +126,7 @@ describe('the rows of records', () => {
     );
   });
 
-  it('of a step with any one byte changed and a checksum that fits it are those that the full decoder gives', () => {
+  it('writes the rows that the full decoder gives, for a step with any one byte changed and a matching checksum', () => {
     const body = Buffer.from(good.subarray(FRAME_HEADER_BYTES));
     const records = Array.from(body, (_, at) => {
       const changed = Buffer.from(body);
@@ -139,14 +139,14 @@ describe('the rows of records', () => {
     expect(numDeadLetters).toBeLessThan(records.length);
   });
 
-  it('of a step that ends early or late are those that the full decoder gives', () => {
+  it('writes the rows that the full decoder gives, for a step that is too short or too long', () => {
     const body = Buffer.from(good.subarray(FRAME_HEADER_BYTES));
     const records = Array.from(body, (_, length) => frame(body.subarray(0, length)));
     expectSameRows([...records, frame(Buffer.concat([body, Buffer.alloc(1)]))]);
   });
 });
 
-describe('a step', () => {
+describe('PendingBatch, given a step', () => {
   const TOKENS = 26;
   const withAt = (column: TypedColumn, at: number, value: number): TypedColumn => {
     const changed = column.slice();
@@ -202,7 +202,7 @@ describe('a step', () => {
       'has a policy version of −2',
       (payload) => ({ ...payload, tokenPolicyVersions: new Int32Array(TOKENS).fill(-2) }),
     ],
-  ])('that %s is a dead letter, and nothing else in its batch suffers', (_title, change) => {
+  ])('makes a dead letter of one that %s, and keeps the rest of its batch', (_title, change) => {
     const bad = stepRecord(change);
     expect(expectSameRows([good, bad, good]).numDeadLetters).toBe(1);
   });
@@ -234,12 +234,12 @@ describe('a step', () => {
     ],
     ['a negative zero', (payload) => ({ ...payload, reward: -0 })],
     ['labels that are empty', (payload) => ({ ...payload, engine: '', model: '', tokenizerHash: '' })],
-  ])('with %s has the row of its event', (_title, change) => {
+  ])('writes the row of its event for one with %s', (_title, change) => {
     const record = stepRecord(change);
     expect(expectSameRows([record, good, record, record]).numDeadLetters).toBe(0);
   });
 
-  it('whose text is no UTF-8 has the row of what the full decoder reads there', () => {
+  it('writes the row that the full decoder gives, for text that is not UTF-8', () => {
     const body = Buffer.from(
       stepRecord((payload) => ({ ...payload, observation: 'wwwwwwww' })).subarray(FRAME_HEADER_BYTES),
     );
@@ -247,7 +247,7 @@ describe('a step', () => {
     expectSameRows([frame(body)]);
   });
 
-  it('with a field twice has the row of what the full decoder reads there', () => {
+  it('writes the row that the full decoder gives, for a step that has a field twice', () => {
     const body = Buffer.from(
       stepRecord(({ anchor: _, ...rest }) => ({ ...rest, ancher: 'x' })).subarray(FRAME_HEADER_BYTES),
     );
@@ -255,7 +255,7 @@ describe('a step', () => {
     expectSameRows([frame(body)]);
   });
 
-  it('is read where it lies, without the full decoder', () => {
+  it('reads a valid one without the full decoder', () => {
     const step = new StepRecord();
     fc.assert(
       fc.property(anyEvent('StepRecorded'), (event) => {
@@ -270,7 +270,7 @@ describe('a step', () => {
       expect(step.read(encodeEvent(event))).toBe(false);
   });
 
-  it('with the id of another is a dead letter', () => {
+  it('makes a dead letter of one with the id of another', () => {
     const event = sampleEpisodeEvent('StepRecorded', sampleStep(), 1);
     const other = sampleEpisodeEvent('StepRecorded', sampleStep({ step: 1 }), 2);
     const record = frame(

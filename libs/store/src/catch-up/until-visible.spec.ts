@@ -24,7 +24,7 @@ describe('untilVisible', () => {
     return n;
   }
 
-  it('waits for the sink that runs', async () => {
+  it('waits for a running sink to write the records', async () => {
     const stop = new AbortController();
     const running = new Sink({ minInsertIntervalMs: 300 }).run({
       log: store.log,
@@ -40,7 +40,7 @@ describe('untilVisible', () => {
     await running;
   });
 
-  it('brings the rest itself where no sink does', async () => {
+  it('writes the records itself where no sink is running', async () => {
     await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal: 9 }));
     await untilVisible(store.log, store.client, { stallMs: 100 });
     expect(await numRows()).toBe(25);

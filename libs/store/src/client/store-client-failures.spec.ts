@@ -23,8 +23,8 @@ const METHODS: readonly Method[] = [
 
 const AWAY = { code: 'STORE_UNAVAILABLE', retriable: true };
 
-describe('StoreClient, over a path that misbehaves', () => {
-  it.each(METHODS)('%s: a connection that is reset before the answer', async (_, call) => {
+describe('StoreClient, over a faulty connection', () => {
+  it.each(METHODS)('%s: rejects when the connection is reset before the answer', async (_, call) => {
     await withServer(
       (request) => request.socket.resetAndDestroy(),
       async (client) => {
@@ -48,7 +48,7 @@ describe('StoreClient, over a path that misbehaves', () => {
     },
   );
 
-  it.each(METHODS)('%s: a server that takes the request and never answers', async (_, call) => {
+  it.each(METHODS)('%s: rejects when the server never answers', async (_, call) => {
     await withServer(
       () => undefined,
       async (client) => {
@@ -60,7 +60,7 @@ describe('StoreClient, over a path that misbehaves', () => {
     );
   });
 
-  it.each(METHODS)('%s: a password that is refused', async (_, call) => {
+  it.each(METHODS)('%s: rejects when the password is refused', async (_, call) => {
     await withServer(
       (_, response) => {
         response.writeHead(403, { 'X-ClickHouse-Exception-Code': '516' });
@@ -99,7 +99,7 @@ describe('StoreClient, over a path that misbehaves', () => {
   });
 });
 
-describe('StoreClient, over the path to the store', () => {
+describe('StoreClient, over the connection to the store', () => {
   let store: StoreFixture;
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describe('StoreClient, over the path to the store', () => {
 
   afterAll(() => store.close());
 
-  it('rejects rows that turn into an exception after they began', async () => {
+  it('rejects rows that end in an exception', async () => {
     const sql = 'SELECT number, throwIf(number = 3000000) AS failed FROM numbers(4000000)';
     const settings = { max_threads: 1, max_block_size: '65536' };
     for (const read of [
@@ -120,7 +120,7 @@ describe('StoreClient, over the path to the store', () => {
     }
   });
 
-  it('takes a compressed answer in slices as the same bytes as a plain one', async () => {
+  it('reads the same bytes from a compressed answer as from a plain one', async () => {
     const sql = 'SELECT number AS n, toString(number) AS text FROM numbers(300000)';
     const plain = await store.client.queryArrow(sql);
     const response = await fetch(
@@ -137,7 +137,7 @@ describe('StoreClient, over the path to the store', () => {
     expect(ArrowColumns.read(plain).numbers('n')[299_999]).toBe(299_999);
   });
 
-  it('takes a compressed body, and refuses one that breaks off in it without a row', async () => {
+  it('inserts a compressed body, and inserts no row of one that breaks off', async () => {
     await store.client.command('CREATE TABLE packed (x UInt32) ENGINE = MergeTree ORDER BY x');
     const body = gzipSync(Array.from({ length: 50_000 }, (_, i) => `${i}\n`).join(''));
     expect(gunzipSync(body)).toHaveLength(288_890);

@@ -15,7 +15,7 @@ describe('StoreClient', () => {
 
   afterAll(() => store.close());
 
-  it('gives rows as objects: wide integers as numbers, what is no number as null', async () => {
+  it('returns rows as objects: wide integers as numbers, NaN and infinities as null', async () => {
     const rows = await store.client.queryRows(
       'SELECT toUInt64({n:UInt64}) AS wide, nan AS missing, {text:String} AS text, [1, 2]::Array(Int64) AS list',
       { params: { n: 9_007_199_254_740_991, text: "it's\n\\ {x:Y}" } },
@@ -25,7 +25,7 @@ describe('StoreClient', () => {
     ]);
   });
 
-  it('gives a result as an Arrow stream that can be read', async () => {
+  it('returns a result as a readable Arrow stream', async () => {
     const bytes = await store.client.queryArrow('SELECT number AS n FROM numbers({count:UInt32})', {
       params: { count: 200_000 },
     });
@@ -34,7 +34,7 @@ describe('StoreClient', () => {
     expect(columns.numbers('n')[199_999]).toBe(199_999);
   });
 
-  it('takes rows as an Arrow stream', async () => {
+  it('inserts rows from an Arrow stream', async () => {
     const encoder = new EventRowsEncoder({ logId: 'log', stream: 'control', partition: 0 });
     encoder.append({ offset: 5, watermark: true });
     const { columns, body } = encoder.finish();
@@ -44,7 +44,7 @@ describe('StoreClient', () => {
     ]);
   });
 
-  it("says what the engine refused, with the exception's code", async () => {
+  it("names the statement that the engine refused, with the exception's code", async () => {
     await expect(store.client.queryRows('SELECT no_such_column FROM events')).rejects.toMatchObject({
       code: 'STORE_EXCEPTION',
       retriable: false,
@@ -56,7 +56,7 @@ describe('StoreClient', () => {
     await expect(limited).rejects.toMatchObject({ code: 'STORE_EXCEPTION', retriable: true });
   });
 
-  it('rejects an answer that turns into an exception after it began', async () => {
+  it('rejects an answer that ends in an exception', async () => {
     const reading = store.client.queryArrow(
       'SELECT number, throwIf(number = 3000000) AS failed FROM numbers(4000000)',
       { settings: { max_threads: 1, max_block_size: '65536' } },
@@ -64,7 +64,7 @@ describe('StoreClient', () => {
     await expect(reading).rejects.toMatchObject({ code: 'STORE_EXCEPTION' });
   });
 
-  it('tells a wrong password from a store that is away', async () => {
+  it('distinguishes a wrong password from a store that is unavailable', async () => {
     const { url } = store;
     const stranger = createStoreClient({ url, username: 'retrace', password: 'wrong' });
     await expect(stranger.queryRows('SELECT 1')).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe('StoreClient', () => {
     );
   });
 
-  it('takes an answer that breaks off for none', async () => {
+  it('rejects an answer that breaks off', async () => {
     await withServer(
       (server) =>
         server.on('request', (_, response) => {
@@ -98,7 +98,7 @@ describe('StoreClient', () => {
     );
   });
 
-  it('gives up a query when its signal aborts', async () => {
+  it('stops a query when its signal aborts', async () => {
     const slow = store.client.queryRows('SELECT sleepEachRow(1) FROM numbers(3)', {
       signal: AbortSignal.timeout(50),
     });

@@ -40,7 +40,7 @@ export interface ResultTable {
 }
 
 export interface ArrowQueryOptions extends StatementOptions {
-  /** Memory that the answer begins in: the whole buffer of an earlier answer that nobody reads any more. */
+  /** Memory for the answer: the whole buffer of an earlier answer that is no longer read. */
   readonly room?: Uint8Array;
 }
 
@@ -57,29 +57,29 @@ export interface ArrowInsert {
 export interface StoreClient {
   readonly database: string;
   readonly layout: StoreLayout;
-  /** One object a row; 64-bit integers as numbers, NaN and infinities as null. For small results. */
+  /** Returns one object for each row; 64-bit integers as numbers, NaN and infinities as null. For small results. */
   queryRows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>;
-  /** A result of unknown shape, as a person's SQL gives it. For small results. */
+  /** Returns a result of unknown shape, for SQL of users. For small results. */
   queryTable(sql: string, options?: StatementOptions): Promise<ResultTable>;
-  /** The whole result in Arrow's streaming format, uncompressed, in a buffer of its own: read in bounded slices. `sql` without FORMAT. */
+  /** Returns the whole result in Arrow's streaming format, uncompressed, so read in slices of limited size. `sql` without FORMAT. */
   queryArrow(sql: string, options?: ArrowQueryOptions): Promise<Uint8Array>;
-  /** A statement without a result. */
+  /** Runs a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>;
-  /** Resolves once the rows are durable; a rejection leaves open whether they are. */
+  /** Resolves once the rows are durable. After a rejection it is unknown whether they are. */
   insertArrow(insert: ArrowInsert): Promise<void>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a result ends that turned into an exception: mark, tag, text, length and tag, mark. */
+/** The end of a result that ended in an exception: mark, tag, text, length and tag, mark. */
 const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+\r?\n__exception__\r?\n$/;
 const MAX_EXCEPTION_CHARACTERS = 20_000;
 
 /**
- * Of Retrace's own reads; who asks by `queryTable` is people's SQL, whose user may change no setting. 26.7 can remember wrongly that
- * a granule has nothing of a condition (ClickHouse/ClickHouse#119823, #114827), and who decides by what is not there (which records
- * count, which episodes are lost, what verify misses) must not read so.
+ * Settings of Retrace's own reads; `queryTable` runs SQL of users, who may change no setting. Engine 26.7 can wrongly remember that no row
+ * of a granule matches a condition (ClickHouse/ClickHouse#119823, #114827), and admission, lost episodes and verify decide by rows that
+ * are missing.
  */
 const OWN_READS: ClickHouseSettings = { use_query_condition_cache: 0 };
 
@@ -159,7 +159,7 @@ class HttpStoreClient implements StoreClient {
     });
   }
 
-  /** The client's own reading of JSON forgets what came before a connection broke: also the exception that broke it. */
+  /** Reads the text here, because the client's own JSON reader discards the exception that a broken answer ends with. */
   private async readText(sql: string, { params, settings, signal }: StatementOptions): Promise<string> {
     const { stream } = await this.client.exec({
       query: sql,
@@ -190,7 +190,7 @@ class HttpStoreClient implements StoreClient {
         room ?? newRoom(ROOM_OVER_LAST * this.arrowBytes),
       );
       this.arrowBytes = bytes.length;
-      // First, because an exception after the first rows comes as text in the stream, and then the connection breaks.
+      // Checked before the failure: an exception after the first rows comes as text in the stream, and then the connection breaks.
       assertCompleteArrowStream(bytes);
       if (failure !== null) throw failure;
       return bytes;
@@ -232,9 +232,9 @@ class HttpStoreClient implements StoreClient {
   }
 }
 
-/** An answer begins with so much room. */
+/** The least memory for an answer. */
 const MIN_ANSWER_BYTES = 64 * 1024;
-/** … or so much over that of the last one: what does not fit is copied whole, and a little more than expected is likely. */
+/** Memory for an answer, relative to the size of the last one: slightly more, because an answer that does not fit is copied. */
 const ROOM_OVER_LAST = 1.125;
 const MAX_EXPECTED_BYTES = 64 * 1024 * 1024;
 
@@ -244,10 +244,10 @@ function newRoom(expectedBytes = 0): Uint8Array {
 }
 
 /**
- * Everything that came, and why no more did. Reading by events, since an iterator drops what is buffered when it fails.
- * Chunks are copied as they come: held until the end they would outlive the collector's young generation.
+ * Reads all bytes that arrive, and the failure that ended them, if any. Uses events, since an iterator drops what is buffered when it
+ * fails. Chunks are copied at once: kept until the end they would outlive the garbage collector's young generation.
  *
- * @param room memory that it begins with
+ * @param room memory for the first bytes
  */
 async function readToTheEnd(
   stream: Readable,

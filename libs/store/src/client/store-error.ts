@@ -7,7 +7,7 @@ export type StoreErrorCode =
   | 'STORE_AUTHENTICATION_FAILED'
   /** The engine refused a statement; `cause` is its exception. */
   | 'STORE_EXCEPTION'
-  /** The store lacks what the log holds already: the sink has not come that far. */
+  /** The store lacks records that the log holds: the sink has not written them yet. */
   | 'NOT_YET_VISIBLE'
   /** An applied migration's text is not the one on disk. */
   | 'MIGRATION_EDITED'
@@ -18,18 +18,18 @@ export type StoreErrorCode =
   | 'MIGRATION_INVALID'
   | 'MIGRATION_FAILED'
   | 'CLUSTER_NAME_INVALID'
-  /** A cluster was asked for something that works on one server only. */
+  /** An operation that works only on one server was called on a cluster. */
   | 'CLUSTER_UNSUPPORTED'
   /** The log no longer holds offsets that the store never got. */
   | 'LOG_TRUNCATED'
-  /** The store holds offsets that the log never reached: the log lost records, or is another under the same id. */
+  /** The store holds offsets beyond the log's end: the log lost records, or is a different log with the same id. */
   | 'LOG_BEHIND_STORE'
-  /** The lineage of other runs leads to a run that was to be deleted. */
+  /** Other runs depend on the run to be deleted. */
   | 'RUN_REFERRED_TO'
   /** One insert became several parts, so a kill between them could tear a batch. */
   | 'INSERT_NOT_ATOMIC';
 
-/** An error of the ClickHouse adapter. */
+/** The error that every method of the store rejects with. */
 export class StoreError extends TrajectoryError<StoreErrorCode> {}
 
 /** Exceptions of the engine after which the same statement may succeed later. */

@@ -1,16 +1,16 @@
 import type { StoreClient } from '../client/store-client.js';
 
-/** Which dead letters. A record whose envelope can't be read has neither run nor time, so those two leave it out. */
+/** Selects dead letters. A record whose envelope can't be read has neither run nor time, so filters on those leave it out. */
 export interface DeadLetterFilter {
   readonly runId?: string;
   /** A `DeadLetterCode`. */
   readonly code?: string;
-  /** Microseconds since the Unix epoch; both ends count. */
+  /** Microseconds since the Unix epoch, both inclusive. */
   readonly sinceUs?: number;
   readonly untilUs?: number;
 }
 
-/** A record of the log that the sink could not decode, without its bytes. */
+/** A record of the log that was refused, without its bytes. */
 export interface DeadLetterEntry {
   readonly logId: string;
   readonly stream: 'trajectories' | 'control';
@@ -29,7 +29,7 @@ export interface DeadLetterEntry {
 }
 
 export interface DeadLetterPage extends DeadLetterFilter {
-  /** Goes on behind this one. */
+  /** Starts after this entry. */
   readonly after?: DeadLetterEntry;
   readonly limit: number;
 }
@@ -48,7 +48,7 @@ const PAGE = `
   ORDER BY log_id, log_stream, log_partition, log_offset
   LIMIT {limit:UInt64}`;
 
-/** Dead letters in the order of their places in the logs. */
+/** Lists dead letters in the order of their offsets in the logs. */
 export async function listDeadLetters(
   client: StoreClient,
   { runId = '', code = '', sinceUs = -1, untilUs = -1, after, limit }: DeadLetterPage,

@@ -2,7 +2,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from './stream-partition.js';
 
-/** The last watermark bounds the search: the index on offsets skips what lies before it. */
+/** The last watermark limits the search: the index on offsets skips the rows before it. */
 const LAST_OFFSET = `
   SELECT maxOrNull(log_offset) AS last_offset
   FROM events
@@ -16,7 +16,7 @@ const partsOfRange = (table: string): string => `
   FROM ${table}
   WHERE ${IN_STREAM_PARTITION} AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'`;
 
-/** The offset after the last one that the store holds; 0 when it holds none. */
+/** Reads the offset after the last one that the store holds; 0 when it holds none. */
 export async function readNextOffset(client: StoreClient, position: StreamPartition): Promise<number> {
   const [row] = await client.queryRows<{ last_offset: number | null }>(LAST_OFFSET, {
     params: { ...position },
@@ -25,7 +25,7 @@ export async function readNextOffset(client: StoreClient, position: StreamPartit
   return row.last_offset === null ? 0 : row.last_offset + 1;
 }
 
-/** Which other logs the store holds records of: more than one log means that a log was recreated. */
+/** Reads which other logs the store holds records of: another log means that the log was recreated. */
 export async function readOtherLogIds(client: StoreClient, logId: string): Promise<string[]> {
   const rows = await client.queryRows<{ log_id: string }>(
     'SELECT DISTINCT log_id FROM events WHERE log_id != {logId:String}',
@@ -39,7 +39,7 @@ export interface RangeInParts {
   readonly numParts: number;
 }
 
-/** How many rows and parts hold the records from `first` to `last`; on a cluster, in this shard. */
+/** Counts the rows and parts that hold the records from `first` to `last`; on a cluster, in this shard. */
 export async function readPartsOfRange(
   client: StoreClient,
   position: StreamPartition,

@@ -8,8 +8,8 @@ function chunkOf(lists: readonly number[][]): { offsets: Int32Array; values: Int
   return { offsets, values: Int32Array.from(lists.flat()) };
 }
 
-describe('lists taken out of chunks', () => {
-  it('are the rows asked for, wherever the chunks are cut', () => {
+describe('takeLists', () => {
+  it('copies the rows asked for, wherever the chunks are cut', () => {
     const lists = fc.array(fc.array(fc.integer(), { maxLength: 4 }), { minLength: 1, maxLength: 20 });
     const cases = lists.chain((all) =>
       fc.record({
@@ -32,7 +32,7 @@ describe('lists taken out of chunks', () => {
     );
   });
 
-  it('refuse a row that is not there', () => {
+  it('refuses a row beyond the last', () => {
     expect(() => takeLists([chunkOf([[1], [2]])], [2], Int32Array)).toThrow('row is 2; there are 2');
     expect(takeLists([], [], Int32Array).offsets).toEqual(Int32Array.of(0));
   });

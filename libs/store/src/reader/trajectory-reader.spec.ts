@@ -46,7 +46,7 @@ describe('TrajectoryReader', () => {
     return events.flatMap((event) => (event.kind === 'StepRecorded' ? [event.payload] : []));
   }
 
-  it('gives whole episodes in the order asked for, as flat columns', async () => {
+  it('returns whole episodes in the order asked for, as flat columns', async () => {
     const ragged = [0, 1, 2].map((ordinal) =>
       episodeEvents({
         logId: store.log.logId,
@@ -116,7 +116,7 @@ describe('TrajectoryReader', () => {
     expect(buildTokenBatch(columns).tokenIds.length).toBeGreaterThanOrEqual(columns.tokenIds.length);
   });
 
-  it('gives masks and policy versions as they were, whether equal throughout a step or not', async () => {
+  it('returns masks and policy versions as recorded, whether they are equal throughout a step or not', async () => {
     const columnsOf = (masks: number[], versions: number[]) => ({
       tokenIds: Int32Array.from(masks, (_, t) => t),
       actionMask: Uint8Array.from(masks),
@@ -147,7 +147,7 @@ describe('TrajectoryReader', () => {
     expect([...columns.tokenPolicyVersions]).toEqual([3, 3, 3, 4, -1, -1, -1, 7, 7, 9]);
   });
 
-  it('gives the same in slices as at once', async () => {
+  it('returns the same columns in slices as in one read', async () => {
     const ordinals = Array.from({ length: 9 }, (_, i) => 100 + i);
     for (const ordinal of ordinals) {
       await bring(episodeEvents({ logId: store.log.logId, runId, ordinal, numSteps: 1 + (ordinal % 3) }));
@@ -158,7 +158,7 @@ describe('TrajectoryReader', () => {
     expect(await sliced.readEpisodes(runId, ids)).toEqual(whole);
   });
 
-  it('gives nothing for no episodes, and refuses ids that are none', async () => {
+  it('returns nothing for no episodes, and refuses an invalid id', async () => {
     const columns = await reader.readEpisodes(runId, []);
     expect([columns.episodeIds.length, ...columns.stepOffsets, ...columns.tokenOffsets]).toEqual([0, 0, 0]);
     await expect(reader.readEpisodes(runId, ["' OR 1 = 1 --"])).rejects.toMatchObject({ code: 'INVALID_ID' });
@@ -181,13 +181,13 @@ describe('TrajectoryReader', () => {
     expect((await reader.readEpisodes(runId, [events[0].episodeId])).steps).toHaveLength(3);
   });
 
-  it('names the step that is missing from an episode', async () => {
+  it('names the missing step of an episode', async () => {
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 300 });
     await bring(events.filter(({ seq }) => seq !== 2));
     await expect(reader.readEpisodes(runId, [events[0].episodeId])).rejects.toThrow('step 1 of 3 is missing');
   });
 
-  it('tells the episodes that lost an event from those that are on their way, and says what became of it', async () => {
+  it('finds episodes that lost an event, apart from those not written yet, and names the dead letter', async () => {
     const { log } = store;
     const spec = { logId: log.logId, runId, ordinal: 70 };
     const events = episodeEvents(spec);
@@ -215,7 +215,7 @@ describe('TrajectoryReader', () => {
     expect(await reader.findLost(behind, runId, [episodeId])).toEqual([]);
   });
 
-  it('reads the first record in log order, whatever came later under its number', async () => {
+  it('reads the first record of a place in log order, whatever came later there', async () => {
     const { logId } = store.log;
     const events = episodeEvents({ logId, runId, ordinal: 400, numSteps: 2 });
     const { episodeId } = events[0];
@@ -240,7 +240,7 @@ describe('TrajectoryReader', () => {
     expect(row).toEqual({ numSteps: 2, seen: 2 });
   });
 
-  it('gives rewards that were assigned later, retractions included', async () => {
+  it('returns rewards that were assigned later, retractions included', async () => {
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 500 });
     const { episodeId } = events[0];
     const assigned = [

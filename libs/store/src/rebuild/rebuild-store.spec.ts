@@ -47,7 +47,7 @@ describe('rebuildStore', () => {
       ({ name }) => name,
     );
 
-  it('makes the same rows again, and the sink goes on behind them', async () => {
+  it('writes the same rows again, and a sink continues after them', async () => {
     const hashes = await readRunHashes(store.client);
     const { before, after, numRowsProjected } = await rebuild();
     expect(before).toEqual(hashes);
@@ -62,7 +62,7 @@ describe('rebuildStore', () => {
     expect(await verify()).toMatchObject({ ok: true, numEpisodes: 11, numRepeatedRows: 0 });
   });
 
-  it('mends rows that are missing, and rows that no record stands for', async () => {
+  it('repairs missing rows, and rows without a record', async () => {
     const hashes = await readRunHashes(store.client);
     await damage("kind = 'StepRecorded' AND seq = 2");
     await store.client.command(
@@ -75,7 +75,7 @@ describe('rebuildStore', () => {
     expect((await verify()).ok).toBe(true);
   });
 
-  it('projects one run anew and leaves the others as they are', async () => {
+  it('rebuilds one run and leaves the others unchanged', async () => {
     const [first, second] = (await readRunHashes(store.client)).slice(1);
     await damage("kind = 'StepRecorded' AND seq = 2");
     const { before, after, numRowsProjected } = await rebuild({ runId: first.runId });
@@ -89,7 +89,7 @@ describe('rebuildStore', () => {
     expect(await verify()).toMatchObject({ ok: true, numRepeatedRows: 0, numPending: 0 });
   });
 
-  it('shows the old rows until it shows the new ones', async () => {
+  it('shows the old rows until the new ones are complete', async () => {
     const counts: number[] = [];
     let isDone = false;
     const reading = (async () => {
@@ -106,7 +106,7 @@ describe('rebuildStore', () => {
     expect(new Set(counts)).toEqual(new Set([2 * 5 * 3]));
   });
 
-  it.each(['whole', 'one run'])('loses nothing that a sink brings meanwhile (%s)', async (what) => {
+  it.each(['whole', 'one run'])('keeps rows that a sink writes during the rebuild (%s)', async (what) => {
     const stop = new AbortController();
     const running = new Sink({ minInsertIntervalMs: 10 }).run({
       log: store.log,
@@ -132,7 +132,7 @@ describe('rebuildStore', () => {
     expect(await verify()).toMatchObject({ numFaults: 0, numPending: 0, numEpisodes: 10 + ordinal - 100 });
   });
 
-  it('leaves the store as it was when it is stopped, and clears away what a killed one left', async () => {
+  it('leaves the store unchanged when it is stopped, and removes what a killed rebuild left', async () => {
     const hashes = await readRunHashes(store.client);
     await store.client.command('CREATE DATABASE retrace_rebuild');
     await store.client.command('CREATE TABLE retrace_rebuild.events AS events');

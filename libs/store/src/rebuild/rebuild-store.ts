@@ -16,17 +16,17 @@ export interface RebuildOptions {
   readonly client: StoreClient;
   /** Another client of the same store, in this database; `rebuildStore` closes it. */
   readonly openClient: (database: string) => StoreClient;
-  /** Project this run anew and keep the other rows as they are. Default: everything. */
+  /** Rebuild only this run and keep the other rows unchanged. Default: everything. */
   readonly runId?: string;
   readonly migrations?: MigrateOptions;
   readonly signal?: AbortSignal;
 }
 
 export interface RebuildReport {
-  /** Null where the rows could not be read, which a rebuild mends. */
+  /** Null where the rows could not be read, which a rebuild repairs. */
   readonly before: readonly RunHash[] | null;
   readonly after: readonly RunHash[];
-  /** Rows that were made from records of the log. */
+  /** Rows written from records of the log. */
   readonly numRowsProjected: number;
   readonly projectingMs: number;
 }
@@ -38,13 +38,12 @@ interface Position extends StreamPartition {
 }
 
 /**
- * Projects the store anew from the log, into fresh tables that then take the place of the old ones at once: who reads sees the
- * old rows or the new ones, never half of either.
+ * Rebuilds the store from the log, in fresh tables that then replace the old ones in one step: readers see the old rows or the new ones,
+ * never a mixture.
  *
- * A sink may run meanwhile. It goes on inserting into the table under the name `events`, so what it brought to the old table after
- * the new one was made is brought to the new one after the exchange; until then (a moment) the newest records can't
- * be read. A rebuild that dies leaves the store as it was, or with that gap, which `verifyStore` names and the next
- * rebuild closes; the fresh tables that it leaves are dropped by the next.
+ * A sink may run meanwhile. It keeps inserting into the table named `events`, so the rows that it wrote to the old table after the new one
+ * was made are written to the new one after the exchange. Until then (a moment) the newest records can't be read. A rebuild that is killed
+ * leaves the store unchanged, or with that gap, which `verifyStore` reports. The next rebuild closes the gap and drops leftover tables.
  *
  * @throws StoreError `CLUSTER_UNSUPPORTED` on a cluster, whose tables no statement exchanges at once; StoreError, LogError; the reason of `signal` when it aborts before the exchange
  */

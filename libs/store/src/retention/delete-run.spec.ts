@@ -75,7 +75,7 @@ describe('deleteRun', () => {
     return row.n;
   }
 
-  it('takes its rows and records away, and nothing of other runs', async () => {
+  it('deletes the rows and records of the run, and nothing of other runs', async () => {
     const before = await readRunHashes(store.client);
     const positionsBefore = await positions();
     // 32 rows; the log keeps the last record of each partition, which is one of them.
@@ -93,7 +93,7 @@ describe('deleteRun', () => {
     expect(await verify()).toMatchObject({ ok: true, numFaults: 0, numPending: 0, numEpisodes: 6 });
   });
 
-  it('stays deleted in a store that is built from the log again, also where the log could let go of nothing', async () => {
+  it('leaves the run out of a rebuilt store, also where the log could not release its records', async () => {
     expect((await remove({ log: withoutRelease() })).numReleased).toBeNull();
     const hashes = await readRunHashes(store.client);
     expect(await verify()).toMatchObject({ ok: true, numDeletedRecords: 32 });
@@ -113,7 +113,7 @@ describe('deleteRun', () => {
     expect(await numRecordsOf(runId)).toBe(0);
   });
 
-  it('shows in verify when a row of a deleted run comes back', async () => {
+  it('makes verify report a row of a deleted run', async () => {
     await store.client.command('CREATE TABLE backup AS events');
     await store.client.command(
       'INSERT INTO backup SELECT * FROM events WHERE run_id = {runId:String} LIMIT 1',
@@ -129,7 +129,7 @@ describe('deleteRun', () => {
     expect((await verify()).ok).toBe(true);
   });
 
-  it('is finished by a second call when it was cut short after its commit', async () => {
+  it('completes, when called again, a deletion that was cut short after its commit', async () => {
     const dies = () => Promise.reject(new Error('killed'));
     await expect(remove({ onCommitted: dies })).rejects.toThrow('killed');
     expect(await numRecordsOf(runId)).toBe(32);
@@ -139,7 +139,7 @@ describe('deleteRun', () => {
   });
 
   it.each(['at once', 'when it is started again'])(
-    'takes rows that a lagging sink brings back out again, %s',
+    'deletes rows that a lagging sink writes after the deletion, %s',
     async (when) => {
       // A second sink, which reads what the first has brought, and whose inserts of the run are held up until it is deleted.
       await store.client.command('CREATE DATABASE lagging');
@@ -190,7 +190,7 @@ describe('deleteRun', () => {
     },
   );
 
-  it('makes room for the run to come back', async () => {
+  it('lets the run be imported again', async () => {
     await remove();
     await append(controlEvent(ids(runId), 'RunStarted'), controlEvent(ids(runId), 'RunEnded'));
     await append(...episodeEvents({ ...ids(runId), ordinal: 0 }));
@@ -249,7 +249,7 @@ describe('deleteRun', () => {
     expect((await verify()).numFaults).toBe(0);
   });
 
-  it('does not take equal untrained weights for lineage', async () => {
+  it('does not treat equal untrained weights as lineage', async () => {
     for (const id of [otherId, runId]) {
       await append(
         controlEvent(ids(id), 'TrainerClaimed', { epoch: 1 }),
@@ -260,7 +260,7 @@ describe('deleteRun', () => {
     expect(await numRecordsOf(runId)).toBe(0);
   });
 
-  it('knows every table that names runs', async () => {
+  it('covers every table that has a run id', async () => {
     const tables = await store.client.queryRows<{ table: string }>(
       `SELECT table FROM system.columns
        WHERE database = currentDatabase() AND name = 'run_id'
@@ -274,7 +274,7 @@ describe('deleteRun', () => {
     ]);
   });
 
-  it('takes what was computed from the run, and its dead letters', async () => {
+  it('deletes what was computed from the run, and its dead letters', async () => {
     await store.client.command(
       "INSERT INTO reward_scores (run_id, reward_version, episode_id) VALUES ({runId:String}, 'v', 'e'), ({otherId:String}, 'v', 'e')",
       { params: { runId, otherId } },

@@ -14,30 +14,30 @@ export interface DeleteRun {
   readonly log: EventLog;
   readonly client: StoreClient;
   readonly runId: string;
-  /** Why, in words: goes into `RunDeleted`. */
+  /** The reason in words, which `RunDeleted` records. */
   readonly detail: string;
-  /** Delete it even though the lineage of other runs leads to it. */
+  /** Deletes the run even if other runs depend on it. */
   readonly force: boolean;
   /** Brings the store to where the log is (default: a sink of its own). Where another sink runs, it must be waited for, so that it is past the run. */
   readonly bringUpToDate?: () => Promise<void>;
-  /** Called once the deletion is in the log, and while the log still has what the run's events name. */
+  /** Called once the deletion is in the log, while the log still has the run's events. */
   readonly onCommitted?: () => Promise<void>;
 }
 
 export interface DeleteReport {
   readonly runId: string;
-  /** Rows that went from the store, of all tables. */
+  /** Rows deleted from all tables of the store. */
   readonly numRows: number;
-  /** Records that the log let go of; null where it can't let go of single ones. */
+  /** Records that the log released; null where it can't release single records. */
   readonly numReleased: number | null;
 }
 
 /**
- * Takes a run out of the store and the log. `RunDeleted` in the log is the commit: from then on every sink, rebuild and fold passes the
- * run's records over. Then follow a watermark in every partition (so that no sink's position moves back), the release of the records in the
- * log, and the deletion of the rows. A deletion that was cut short after its commit is finished by calling this again.
+ * Deletes a run from the store and the log. `RunDeleted` in the log is the commit: from then on every sink, rebuild and fold ignores the
+ * run's records. Then follow a watermark in every partition (so that no sink's position moves back), the release of the records in the
+ * log, and the deletion of the rows. Calling this again completes a deletion that was cut short after its commit.
  *
- * Nothing may append to the run meanwhile: what comes behind the ends in `RunDeleted` is a run of its own without a start.
+ * Nothing may append to the run meanwhile: records after the ends in `RunDeleted` would be a run without a start.
  *
  * @throws StoreError `RUN_REFERRED_TO` naming the runs that depend on it, unless forced; StoreError, LogError
  */
@@ -76,7 +76,7 @@ async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promi
   await log.append('control', 0, [encodeEvent(event)]);
 }
 
-/** A row in every partition that says how far the store is, whatever rows go. */
+/** Inserts a watermark in every partition, so that positions stay whatever rows are deleted. */
 async function markPositions(log: EventLog, client: StoreClient): Promise<void> {
   for (const position of streamPartitionsOf(log)) {
     const nextOffset = await readNextOffset(client, position);
@@ -85,7 +85,7 @@ async function markPositions(log: EventLog, client: StoreClient): Promise<void> 
   }
 }
 
-/** Where rows of a run lie: its events, and what was computed from them. */
+/** The tables with rows of a run: its events, and what was computed from them. */
 const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string }[] = [
   { table: 'events', condition: EVENTS_OF_RUN },
   { table: 'events', condition: DEAD_LETTERS_OF_RUN },

@@ -1,9 +1,9 @@
 import type { StoreClient } from '../client/store-client.js';
 
-/** How another run depends on one. */
+/** A run that depends on another, and how. */
 export interface RunReference {
   readonly runId: string;
-  /** A sentence's end: "trained on its episodes in 3 updates". */
+  /** The end of a sentence: "trained on its episodes in 3 updates". */
   readonly how: string;
 }
 
@@ -14,7 +14,7 @@ const TRAINED_ON_EPISODES = `
   GROUP BY run_id
   ORDER BY run_id`;
 
-/** Weights that nobody trained follow from the seed, so equal ones say nothing. */
+/** Only trained weights: untrained ones follow from the seed, so equal ones do not show dependence. */
 const STARTED_FROM_POLICY = `
   SELECT DISTINCT run_id AS runId
   FROM policies
@@ -28,7 +28,7 @@ const COLLECTED_WITH_POLICY = `
   WHERE run_id != {runId:String} AND JSONExtractString(recipe, 'fromRun') = {runId:String}
   ORDER BY runId`;
 
-/** Which other runs' lineage leads to this run. The store must be up to date with the log. */
+/** Finds the runs that depend on this one. The store must be up to date with the log. */
 export async function findRunReferences(client: StoreClient, runId: string): Promise<RunReference[]> {
   const params = { runId };
   const [trained, started, collected] = await Promise.all([

@@ -1,173 +1,117 @@
-import type { EndReason, Json, Split, StepRecorded } from '@retrace/trajectory';
-import { type EpisodeFields, writeRest } from './event-fields.js';
+import type { EpisodeEnded, EpisodeStarted, Json, RewardAssigned, StepRecorded } from '@retrace/trajectory';
+import {
+  type EpisodeFields,
+  flag,
+  float32s,
+  float64s,
+  inColumns,
+  inColumnsAndJson,
+  int32s,
+  type JsonField,
+  nullableFlag,
+  nullableFloat32s,
+  nullableNumber,
+  nullableText,
+  number,
+  type RowField,
+  text,
+  texts,
+  uint8s,
+} from './event-fields.js';
 
-interface StartedRest {
-  readonly task: Json;
-  readonly forkedFrom: { readonly episodeId: string; readonly step: number } | null;
-}
+type Sampling = NonNullable<StepRecorded['sampling']>;
 
-/** `EpisodeEnded` puts its final observation into the columns of a step's, so that one query reads both. */
+const samplingColumns = inColumns<Sampling>({
+  temperature: nullableNumber('temperature') as RowField<number>,
+  topK: number('top_k'),
+  topP: number('top_p'),
+  greedy: flag('greedy'),
+  maxNewTokens: number('max_new_tokens'),
+});
+
+/** Null exactly where the temperature is. */
+const sampling: RowField<Sampling | null> = {
+  write(columns, row, value) {
+    if (value !== null) samplingColumns.write(columns, row, value);
+  },
+  read: (row) => (row.nullableNumber('temperature') === null ? null : samplingColumns.read(row)),
+};
+
+const info: RowField<Json> = {
+  write: (columns, row, value) => columns.payload.set(row, JSON.stringify(value)),
+  read: (row) => row.rest(),
+};
+
+/** Listed only for its place in the text. */
+const plain: JsonField<never> = { toJson: (value) => value, fromJson: (json) => json as never };
+
+/** The number of a step, which column `seq` tells. */
+const step: RowField<number> = { write: () => undefined, read: (row) => row.number('seq') - 1 };
+
+/** The final observation of `EpisodeEnded` is stored in the columns of a step's observation, so that one query reads both. */
 export const episodeEventFields: EpisodeFields = {
-  EpisodeStarted: {
-    write(columns, row, payload) {
-      columns.group_id.set(row, payload.groupId);
-      columns.group_size.set(row, payload.groupSize);
-      columns.group_member.set(row, payload.groupMember);
-      columns.environment.set(row, payload.environment);
-      columns.environment_seed.set(row, payload.environmentSeed);
-      columns.sampling_seed.set(row, payload.samplingSeed);
-      columns.split.set(row, payload.split);
-      columns.agent.set(row, payload.agent);
-      writeRest(columns, row, { task: payload.task, forkedFrom: payload.forkedFrom });
+  EpisodeStarted: inColumnsAndJson<EpisodeStarted>(
+    {
+      groupId: text('group_id'),
+      groupSize: number('group_size'),
+      groupMember: number('group_member'),
+      environment: text('environment'),
+      environmentSeed: number('environment_seed'),
+      samplingSeed: number('sampling_seed'),
+      split: text('split'),
+      agent: text('agent'),
     },
-    read(row) {
-      const { task, forkedFrom } = row.rest() as unknown as StartedRest;
-      return {
-        groupId: row.text('group_id'),
-        groupSize: row.number('group_size'),
-        groupMember: row.number('group_member'),
-        environment: row.text('environment'),
-        task,
-        environmentSeed: row.number('environment_seed'),
-        samplingSeed: row.number('sampling_seed'),
-        split: row.text('split') as Split,
-        agent: row.text('agent'),
-        forkedFrom,
-      };
-    },
-  },
+    { task: plain, forkedFrom: plain },
+  ),
 
-  StepRecorded: {
-    write(columns, row, payload) {
-      columns.observation.set(row, payload.observation);
-      columns.action.set(row, payload.action);
-      columns.parsed_action.set(row, payload.parsedAction);
-      columns.action_valid.set(row, Number(payload.actionValid));
-      columns.anchor.set(row, payload.anchor);
-      columns.reward.set(row, payload.reward);
-      columns.reward_names.set(row, payload.rewardNames);
-      columns.reward_values.set(row, payload.rewardValues);
-      columns.terminated.set(row, Number(payload.terminated));
-      columns.truncated.set(row, Number(payload.truncated));
-      columns.kept_prefix_tokens.set(row, payload.keptPrefixTokens);
-      columns.token_ids.set(row, payload.tokenIds);
-      columns.action_mask.set(row, payload.actionMask);
-      columns.token_logprobs.set(row, payload.tokenLogprobs);
-      columns.has_raw_logprobs.set(row, Number(payload.tokenRawLogprobs !== null));
-      columns.token_raw_logprobs.set(row, payload.tokenRawLogprobs);
-      columns.has_entropies.set(row, Number(payload.tokenEntropies !== null));
-      columns.token_entropies.set(row, payload.tokenEntropies);
-      columns.token_policy_versions.set(row, payload.tokenPolicyVersions);
-      if (payload.sampling !== null) {
-        columns.temperature.set(row, payload.sampling.temperature);
-        columns.top_k.set(row, payload.sampling.topK);
-        columns.top_p.set(row, payload.sampling.topP);
-        columns.greedy.set(row, Number(payload.sampling.greedy));
-        columns.max_new_tokens.set(row, payload.sampling.maxNewTokens);
-      }
-      columns.engine.set(row, payload.engine);
-      columns.model.set(row, payload.model);
-      columns.tokenizer_hash.set(row, payload.tokenizerHash);
-      columns.logprob_mode.set(row, payload.logprobMode);
-      columns.generation_ms.set(row, payload.generationMs);
-      columns.environment_ms.set(row, payload.environmentMs);
-      columns.snapshot.set(row, payload.snapshot);
-      writeRest(columns, row, payload.info);
-    },
-    read(row) {
-      const temperature = row.nullableNumber('temperature');
-      return {
-        step: row.number('seq') - 1,
-        observation: row.text('observation'),
-        action: row.text('action'),
-        parsedAction: row.nullableText('parsed_action'),
-        actionValid: row.flag('action_valid'),
-        anchor: row.nullableText('anchor'),
-        reward: row.nullableNumber('reward'),
-        rewardNames: row.texts('reward_names'),
-        rewardValues: row.float64s('reward_values'),
-        terminated: row.flag('terminated'),
-        truncated: row.flag('truncated'),
-        info: row.rest(),
-        keptPrefixTokens: row.number('kept_prefix_tokens'),
-        sampling:
-          temperature === null
-            ? null
-            : {
-                temperature,
-                topK: row.number('top_k'),
-                topP: row.number('top_p'),
-                greedy: row.flag('greedy'),
-                maxNewTokens: row.number('max_new_tokens'),
-              },
-        engine: row.text('engine'),
-        model: row.text('model'),
-        tokenizerHash: row.text('tokenizer_hash'),
-        logprobMode: row.text('logprob_mode') as StepRecorded['logprobMode'],
-        generationMs: row.number('generation_ms'),
-        environmentMs: row.number('environment_ms'),
-        snapshot: row.nullableText('snapshot'),
-        tokenIds: row.int32s('token_ids'),
-        actionMask: row.uint8s('action_mask'),
-        tokenLogprobs: row.float32s('token_logprobs'),
-        tokenRawLogprobs: row.flag('has_raw_logprobs') ? row.float32s('token_raw_logprobs') : null,
-        tokenEntropies: row.flag('has_entropies') ? row.float32s('token_entropies') : null,
-        tokenPolicyVersions: row.int32s('token_policy_versions'),
-      };
-    },
-  },
+  StepRecorded: inColumns<StepRecorded>({
+    step,
+    observation: text('observation'),
+    action: text('action'),
+    parsedAction: nullableText('parsed_action'),
+    actionValid: flag('action_valid'),
+    anchor: nullableText('anchor'),
+    reward: nullableNumber('reward'),
+    rewardNames: texts('reward_names'),
+    rewardValues: float64s('reward_values'),
+    terminated: flag('terminated'),
+    truncated: flag('truncated'),
+    info,
+    keptPrefixTokens: number('kept_prefix_tokens'),
+    sampling,
+    engine: text('engine'),
+    model: text('model'),
+    tokenizerHash: text('tokenizer_hash'),
+    logprobMode: text('logprob_mode'),
+    generationMs: number('generation_ms'),
+    environmentMs: number('environment_ms'),
+    snapshot: nullableText('snapshot'),
+    tokenIds: int32s('token_ids'),
+    actionMask: uint8s('action_mask'),
+    tokenLogprobs: float32s('token_logprobs'),
+    tokenRawLogprobs: nullableFloat32s('token_raw_logprobs', 'has_raw_logprobs'),
+    tokenEntropies: nullableFloat32s('token_entropies', 'has_entropies'),
+    tokenPolicyVersions: int32s('token_policy_versions'),
+  }),
 
-  EpisodeEnded: {
-    write(columns, row, payload) {
-      columns.end_reason.set(row, payload.endReason);
-      columns.observation.set(row, payload.finalObservation);
-      columns.token_ids.set(row, payload.finalTokenIds);
-      columns.kept_prefix_tokens.set(row, payload.finalKeptPrefixTokens);
-      columns.num_steps.set(row, payload.numSteps);
-      columns.return.set(row, payload.return);
-      columns.success.set(row, payload.success === null ? null : Number(payload.success));
-      columns.num_tokens.set(row, payload.numTokens);
-      columns.num_action_tokens.set(row, payload.numActionTokens);
-      columns.policy_version_min.set(row, payload.policyVersionMin);
-      columns.policy_version_max.set(row, payload.policyVersionMax);
-      writeRest(columns, row, { endDetail: payload.endDetail });
-    },
-    read(row) {
-      const { endDetail } = row.rest<{ endDetail: string }>();
-      return {
-        endReason: row.text('end_reason') as EndReason,
-        endDetail,
-        finalObservation: row.text('observation'),
-        finalTokenIds: row.int32s('token_ids'),
-        finalKeptPrefixTokens: row.number('kept_prefix_tokens'),
-        numSteps: row.number('num_steps'),
-        return: row.nullableNumber('return'),
-        success: row.nullableFlag('success'),
-        numTokens: row.number('num_tokens'),
-        numActionTokens: row.number('num_action_tokens'),
-        policyVersionMin: row.number('policy_version_min'),
-        policyVersionMax: row.number('policy_version_max'),
-      };
-    },
-  },
+  EpisodeEnded: inColumnsAndJson<EpisodeEnded>({
+    endReason: text('end_reason'),
+    finalObservation: text('observation'),
+    finalTokenIds: int32s('token_ids'),
+    finalKeptPrefixTokens: number('kept_prefix_tokens'),
+    numSteps: number('num_steps'),
+    return: nullableNumber('return'),
+    success: nullableFlag('success'),
+    numTokens: number('num_tokens'),
+    numActionTokens: number('num_action_tokens'),
+    policyVersionMin: number('policy_version_min'),
+    policyVersionMax: number('policy_version_max'),
+  }),
 
-  RewardAssigned: {
-    write(columns, row, payload) {
-      columns.reward_step.set(row, payload.step);
-      columns.reward_name.set(row, payload.name);
-      columns.reward.set(row, payload.value);
-      columns.source.set(row, payload.source);
-      writeRest(columns, row, { rationale: payload.rationale });
-    },
-    read(row) {
-      const { rationale } = row.rest<{ rationale: string }>();
-      return {
-        step: row.nullableNumber('reward_step'),
-        name: row.text('reward_name'),
-        value: row.nullableNumber('reward'),
-        source: row.text('source'),
-        rationale,
-      };
-    },
-  },
+  RewardAssigned: inColumnsAndJson<RewardAssigned>({
+    step: nullableNumber('reward_step'),
+    name: text('reward_name'),
+    value: nullableNumber('reward'),
+    source: text('source'),
+  }),
 };

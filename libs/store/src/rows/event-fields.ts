@@ -2,20 +2,111 @@ import type { ControlEventKind, EpisodeEventKind, EventKind, Json, PayloadOf } f
 import type { EventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 
-/**
- * How the payload of one kind lies in the columns of a row. `read` brings back what `write` was given, which is what lets
- * `verifyStore` compare the store with the log.
- */
-export interface PayloadFields<K extends EventKind> {
-  write(columns: EventColumns, row: number, payload: PayloadOf<K>): void;
-  read(row: EventRowReader): PayloadOf<K>;
+/** Writes a value to the columns of a row, and reads the same value back. */
+export interface RowField<T> {
+  write(columns: EventColumns, row: number, value: T): void;
+  read(row: EventRowReader): T;
 }
 
-export type PayloadFieldsOf<Kind extends EventKind> = { readonly [K in Kind]: PayloadFields<K> };
+/**
+ * Maps the payload of each kind to the columns of a row and back. `read` returns exactly what `write` was given, so that `verifyStore` can
+ * compare the store with the log.
+ */
+export type PayloadFieldsOf<Kind extends EventKind> = { readonly [K in Kind]: RowField<PayloadOf<K>> };
 export type EpisodeFields = PayloadFieldsOf<EpisodeEventKind>;
 export type ControlFields = PayloadFieldsOf<ControlEventKind>;
 
-/** Writes fields without a typed column, as JSON text. */
-export function writeRest(columns: EventColumns, row: number, rest: Json): void {
-  columns.payload.set(row, JSON.stringify(rest));
+interface Settable<T> {
+  readonly set: (row: number, value: T) => void;
+}
+
+/** Names of the columns that a value of type `T` can be written to. */
+type ColumnFor<T> = {
+  [C in keyof EventColumns]: EventColumns[C] extends Settable<T> ? C : never;
+}[keyof EventColumns];
+
+/** Makes fields that are stored unchanged in one column. `S` is the part of `T` that the field can hold, such as a union of texts. */
+const inColumn =
+  <T>(read: (row: EventRowReader, column: string) => T) =>
+  <S extends T = T>(column: ColumnFor<T>): RowField<S> => ({
+    write: (columns, row, value) => (columns[column] as Settable<T>).set(row, value),
+    read: (row) => read(row, column) as S,
+  });
+
+export const number = inColumn<number>((row, column) => row.number(column));
+export const nullableNumber = inColumn<number | null>((row, column) => row.nullableNumber(column));
+export const text = inColumn<string>((row, column) => row.text(column));
+export const nullableText = inColumn<string | null>((row, column) => row.nullableText(column));
+export const texts = inColumn<readonly string[]>((row, column) => row.texts(column));
+export const int32s = inColumn<Int32Array>((row, column) => row.int32s(column));
+export const uint8s = inColumn<Uint8Array>((row, column) => row.uint8s(column));
+export const float32s = inColumn<Float32Array>((row, column) => row.float32s(column));
+export const float64s = inColumn<Float64Array>((row, column) => row.float64s(column));
+
+export const flag = (column: ColumnFor<number>): RowField<boolean> => ({
+  write: (columns, row, value) => columns[column].set(row, Number(value)),
+  read: (row) => row.flag(column),
+});
+
+export const nullableFlag = (column: ColumnFor<number | null>): RowField<boolean | null> => ({
+  write: (columns, row, value) => columns[column].set(row, value === null ? null : Number(value)),
+  read: (row) => row.nullableFlag(column),
+});
+
+/** A list that may be null, which column `has` tells from an empty one. */
+export const nullableFloat32s = (
+  column: ColumnFor<Float32Array | null>,
+  has: ColumnFor<number>,
+): RowField<Float32Array | null> => ({
+  write(columns, row, value) {
+    columns[has].set(row, Number(value !== null));
+    columns[column].set(row, value);
+  },
+  read: (row) => (row.flag(has) ? row.float32s(column) : null),
+});
+
+/** Maps an object whose every field has columns. */
+export function inColumns<P extends object>(fields: {
+  readonly [F in keyof P]: RowField<P[F]>;
+}): RowField<P> {
+  const entries = Object.entries(fields) as [keyof P, RowField<unknown>][];
+  return {
+    write(columns, row, value) {
+      for (const [name, field] of entries) field.write(columns, row, value[name]);
+    },
+    read: (row) => Object.fromEntries(entries.map(([name, field]) => [name, field.read(row)])) as P,
+  };
+}
+
+/** Converts a field to JSON and back. */
+export interface JsonField<T> {
+  toJson(value: T): Json;
+  /** @param json undefined in rows that were written before the field existed */
+  fromJson(json: Json | undefined): T;
+}
+
+/**
+ * Maps a payload whose `fields` have columns. Its other fields are one JSON text in column `payload`: first those that are JSON already,
+ * in the order of the payload, then those of `json`. The order counts, because the hash of a row covers the text.
+ */
+export function inColumnsAndJson<P extends object>(
+  fields: { readonly [F in keyof P]?: RowField<P[F]> },
+  json: { readonly [F in keyof P]?: JsonField<P[F]> } = {},
+): RowField<P> {
+  const typed = inColumns(fields as Record<string, RowField<unknown>>);
+  const converted = Object.entries(json) as [string, JsonField<unknown>][];
+  return {
+    write(columns, row, payload) {
+      const values = payload as Readonly<Record<string, unknown>>;
+      typed.write(columns, row, values);
+      const rest = Object.entries(values).filter(([name]) => !(name in fields) && !(name in json));
+      const last = converted.map(([name, { toJson }]) => [name, toJson(values[name])]);
+      columns.payload.set(row, JSON.stringify(Object.fromEntries([...rest, ...last])));
+    },
+    read(row) {
+      const rest = row.rest<Record<string, Json>>();
+      const read = converted.map(([name, { fromJson }]) => [name, fromJson(rest[name])]);
+      return { ...rest, ...Object.fromEntries(read), ...typed.read(row) } as P;
+    },
+  };
 }

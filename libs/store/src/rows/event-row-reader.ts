@@ -1,7 +1,7 @@
 import type { Json } from '@retrace/trajectory';
 import type { ArrowColumns, FlatLists, FlatNumbers, NullableNumbers } from '../arrow/arrow-columns.js';
 
-/** The rows of a result of `SELECT … FROM events`, one at a time: `row` says which. Decodes each column once. */
+/** Reads the rows of a `SELECT … FROM events`, one at a time: `row` is the current one. Decodes each column once. */
 export class EventRowReader {
   row = 0;
   private readonly decoded = new Map<string, unknown>();
@@ -46,7 +46,7 @@ export class EventRowReader {
     return this.column<Uint8Array[]>(name, () => this.columns.bytes(name))[this.row];
   }
 
-  /** 16 bytes as 32 hex digits. */
+  /** Returns 16 bytes as 32 hex digits. */
   hex16(name: string): string {
     const column = this.column<Uint8Array>(name, () => this.columns.fixedBytes(name, 16));
     return Buffer.from(column.buffer, column.byteOffset + this.row * 16, 16).toString('hex');
@@ -60,7 +60,7 @@ export class EventRowReader {
     return Uint8Array.from(this.list(name));
   }
 
-  /** A copy bit by bit: NaNs keep their payload. */
+  /** Copies bit by bit, so NaNs keep their payload. */
   float32s(name: string): Float32Array {
     return (this.list(name) as Float32Array).slice();
   }
@@ -69,7 +69,7 @@ export class EventRowReader {
     return (this.list(name) as Float64Array).slice();
   }
 
-  /** The JSON text of column `payload`. */
+  /** Parses the JSON text of column `payload`. */
   rest<T extends Json>(): T {
     return JSON.parse(this.text('payload')) as T;
   }

@@ -13,7 +13,7 @@ const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', parti
 const SETTINGS = "SETTINGS output_format_arrow_compression_method = 'none'";
 
 /** The engine itself, with the table of the migrations, without a server around it. */
-describe('event rows through the engine', () => {
+describe('event rows written to and read from the engine', () => {
   let scratch: string;
   let session: Session;
 
@@ -56,7 +56,7 @@ describe('event rows through the engine', () => {
     });
   }
 
-  it('gives back an event of every kind as it was', async () => {
+  it('are equal to the events written, for every kind', async () => {
     // Latencies are kept as float32, which 0.02 is not.
     const events = sampleEvents().map((event) =>
       event.kind === 'StepRecorded' ? { ...event, payload: { ...event.payload, environmentMs: 0.5 } } : event,
@@ -67,7 +67,7 @@ describe('event rows through the engine', () => {
     expect(stored.map(contentChecksum)).toEqual(events.map(contentChecksum));
   });
 
-  it('stores what is missing as missing: null, NaN and empty are told apart', async () => {
+  it('keep null, NaN and empty apart', async () => {
     const step = sampleStep({ numTokens: 3, numActionTokens: 2 });
     const quietNaN = new Uint32Array([0x7fc0_1234, 0xffc0_0001, 0]);
     const variants = [
@@ -86,7 +86,7 @@ describe('event rows through the engine', () => {
     expect((await readEvents()).map(contentChecksum)).toEqual(events.map(contentChecksum));
   });
 
-  it('holds every integer that an event may carry', async () => {
+  it('keep every integer that an event may carry', async () => {
     const largest = Number.MAX_SAFE_INTEGER;
     const event = sampleEpisodeEvent('EpisodeStarted', {
       environmentSeed: largest,
@@ -99,14 +99,14 @@ describe('event rows through the engine', () => {
     expect((await select('SELECT log_offset FROM events')).numbers('log_offset')[0]).toBe(largest);
   });
 
-  it('leaves out the columns that no row fills', async () => {
+  it('leave out the columns that no row fills', async () => {
     const columns = await insert([eventRow(0, sampleEpisodeEvent('RewardAssigned'))]);
     expect(columns).toContain('reward_name');
     expect(columns).not.toContain('token_ids');
     expect(columns).not.toContain('metric_values');
   });
 
-  it('keeps the bytes of a dead letter and gives a watermark a key of its own', async () => {
+  it('keep the bytes of a dead letter, and give a watermark a key of its own', async () => {
     const bytes = Uint8Array.of(0, 255, 39, 92, 10);
     await insert([
       { offset: 7, deadLetter: { code: 'NOT_AN_EVENT', reason: 'record starts with 00ff27', bytes } },

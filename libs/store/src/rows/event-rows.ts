@@ -12,15 +12,15 @@ import type { StreamPartition } from '../position/stream-partition.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
 import { type EventColumns, newEventColumns } from './event-columns.js';
-import type { PayloadFields } from './event-fields.js';
+import type { RowField } from './event-fields.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { type StepOutcome, writeStepRecord } from './step-row.js';
 
-/** Kind of the row that stands for a record which is no valid event. */
+/** Kind of the row of a record that was refused. */
 export const DEAD_LETTER_KIND = '_dead_letter';
-/** Kind of the row that says: every offset up to this one is in the store. */
+/** Kind of the row which says that every offset up to its own is in the store. */
 export const WATERMARK_KIND = '_watermark';
-/** In place of an episode id, so that a watermark never shares a key with the record at its offset. */
+/** Episode id of a watermark, so that it never shares a key with the record at its offset. */
 export const WATERMARK_EPISODE_ID = '_watermark';
 
 /** The row of an event; `checksum` is its `contentChecksum`. */
@@ -48,7 +48,7 @@ export interface DeadLetterRow {
 }
 
 export interface EncodedRows {
-  /** The columns that the body holds; the others have their default in every row. */
+  /** The columns in the body; the others have their default in every row. */
   readonly columns: readonly string[];
   /** Arrow's streaming format, one record batch. */
   readonly body: Uint8Array;
@@ -56,9 +56,9 @@ export interface EncodedRows {
 
 const FIELDS = { ...episodeEventFields, ...controlEventFields };
 
-/** Columns of encoders that have ended, for the next ones: their memory has its size and is mapped already. */
+/** Columns of finished encoders, used again by the next ones because their memory is already allocated. */
 const freeColumns: EventColumns[] = [];
-/** One that is filled while another's insert is on its way. */
+/** One encoder is filled while the insert of another is under way. */
 const MAX_FREE_COLUMNS = 2;
 
 /** Collects rows of one stream partition for `INSERT INTO events (columns) FORMAT ArrowStream`. */
@@ -72,7 +72,7 @@ export class EventRowsEncoder {
     return this.numAppended;
   }
 
-  /** In the order of offsets. */
+  /** Appends a row; offsets must ascend. */
   append(row: EventRow): void {
     const { columns } = this;
     const at = this.appendPlace(row.offset);
@@ -88,7 +88,7 @@ export class EventRowsEncoder {
     return outcome;
   }
 
-  /** Ends the encoder, to which no row may be appended any more. */
+  /** Encodes the rows. No more rows may be appended. */
   finish(): EncodedRows {
     const rows = encodeColumns(this.columns, this.numAppended);
     for (const column of Object.values<ColumnBuilder>(this.columns)) column.clear();
@@ -107,7 +107,7 @@ export class EventRowsEncoder {
   }
 }
 
-/** The event in the row that the reader stands at, which must be of an event kind. */
+/** Reads the event in the current row, whose kind must be that of an event. */
 export function readEventRow(row: EventRowReader): AnyEvent {
   const kind = row.text('kind') as EventKind;
   return {
@@ -132,7 +132,7 @@ function writeEvent(columns: EventColumns, row: number, event: AnyEvent, checksu
   columns.event_id.set(row, event.eventId.replaceAll('-', ''));
   columns.content_checksum.set(row, checksum);
   columns.occurred_at.set(row, event.occurredAtUs);
-  const fields = FIELDS[event.kind] as PayloadFields<EventKind>;
+  const fields = FIELDS[event.kind] as RowField<AnyEvent['payload']>;
   fields.write(columns, row, event.payload);
 }
 
@@ -143,7 +143,7 @@ function writeDeadLetter(columns: EventColumns, row: number, { code, reason, byt
   columns.raw.set(row, bytes);
 }
 
-/** Identifies whose record a dead letter is. It is in the payload, because the key of the row is only its place in the log. */
+/** The owner of a dead letter's record. It is in the payload, because the key of the row holds only its place in the log. */
 function originOf({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
   return { kind, schemaVersion, runId, episodeId, occurredAtUs };
 }

@@ -21,7 +21,7 @@ import type { EventColumns } from './event-columns.js';
 
 const KIND = 'StepRecorded';
 
-/** The column that a field of typed arrays lies in. */
+/** The column of each field that is a typed array. */
 const LISTS = {
   rewardValues: 'reward_values',
   tokenIds: 'token_ids',
@@ -74,7 +74,7 @@ export function writeStepRecord(
   return WRITTEN;
 }
 
-/** The columns of the step, unpacked behind the rows that are there; null where one is of another type than its field. */
+/** Unpacks the typed arrays of the step after the rows before it; null where one has another type than its field. */
 function unpackLists(columns: EventColumns, step: StepRecord): CheckedStep | null {
   let isTyped = true;
   const unpack = <A extends TypedColumn>(field: keyof typeof LISTS): A | null => {
@@ -147,7 +147,7 @@ function copyText(column: BytesColumn, row: number, body: Buffer, { isNull, star
   if (!isNull) column.setBytes(row, body, start, end);
 }
 
-/** As `contentChecksum` of the event; 32 bytes, of which the first 16 count. */
+/** Computes the `contentChecksum` of the event; 32 bytes, of which the first 16 are used. */
 function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
   content.clear();
   content.text(KIND);

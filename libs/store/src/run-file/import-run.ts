@@ -9,7 +9,7 @@ import { RunFileReader } from './run-file-reader.js';
 export interface ImportRun {
   readonly log: EventLog;
   readonly path: string;
-  /** Keeps a checkpoint file; resolves when it is durable. */
+  /** Stores a checkpoint file; resolves when it is durable. */
   readonly writeCheckpoint: (bytes: Uint8Array) => Promise<unknown>;
   readonly signal?: AbortSignal;
 }
@@ -50,9 +50,9 @@ export async function checkRunFile(path: string, signal?: AbortSignal): Promise<
 }
 
 /**
- * Appends the run of a file that `checkRunFile` found sound to the log, which must not have it: checkpoint files, then what happened in
- * episodes, and the control events last, in one append: that is when the log has the run. Holds a slice of the file at a time, the run's
- * control events, and one checkpoint file.
+ * Appends the run of a file that `checkRunFile` accepted to the log, which must not have it. First come checkpoint files, then the events
+ * of episodes, and last the control events in one append, which makes the run appear. Holds in memory a slice of the file, the run's
+ * control events and one checkpoint file.
  *
  * @throws RunFileError, LogError, what `writeCheckpoint` throws; what was appended by then belongs to no run
  */

@@ -1,16 +1,16 @@
 import { TrajectoryError } from '@retrace/trajectory';
 
 export type RunFileErrorCode =
-  /** No Arrow stream, or one that holds no run. */
+  /** The file is not an Arrow stream, or one without a run. */
   | 'RUN_FILE_UNKNOWN'
-  /** Cut off, or changed since it was written. */
+  /** The file was cut off, or changed since it was written. */
   | 'RUN_FILE_DAMAGED'
-  /** Written in a form, or with events, that only newer code knows. */
+  /** The file has a format version, or events, that only newer code knows. */
   | 'RUN_FILE_VERSION'
   /** The log has no such run. */
   | 'RUN_NOT_FOUND'
   /** The log has the run already. */
   | 'RUN_EXISTS';
 
-/** An error of the export or import of a run. */
+/** The error of exporting and importing a run. */
 export class RunFileError extends TrajectoryError<RunFileErrorCode> {}

@@ -3,10 +3,11 @@ import { createHash, type Hash } from 'node:crypto';
 /**
  * A run in one file: an Arrow IPC stream, uncompressed, that any Arrow library reads.
  *
- * A row an event, control events first, each stream partition in log order: where it belongs (`stream`, `episode_id`, `seq`), what it is
- * (`kind`, `schema_version`, `id`, `occurred_at`) and the `record` as it lay in the log (docs/decisions/0001-wire-format.md), so
- * that a file of today decodes for ever. Then checkpoint files, cut into rows of kind `_checkpoint` (`id`: SHA-256, `seq`: offset of
- * the bytes in `record`). The last row, of kind `_end`, says in JSON what came before it, with its digest; its `id` is its own.
+ * There is one row for each event, control events first, each stream partition in log order: its place (`stream`, `episode_id`, `seq`), its
+ * kind and identity (`kind`, `schema_version`, `id`, `occurred_at`) and the `record` exactly as in the log
+ * (docs/decisions/0001-wire-format.md), so that later versions can decode it. Then come checkpoint files, split into rows of kind
+ * `_checkpoint` (`id`: SHA-256, `seq`: offset of the bytes in `record`). The last row, of kind `_end`, lists in JSON how many rows came before
+ * it and their digest; its `id` is its own digest.
  */
 export const RUN_FILE_FORMAT = 'retrace-run';
 export const RUN_FILE_VERSION = 1;
@@ -34,18 +35,18 @@ export interface RunFileRow {
   readonly record: Uint8Array;
 }
 
-/** Content of the last row. */
+/** The content of the last row. */
 export interface RunFileEnd {
   readonly runId: string;
   readonly numEvents: number;
   readonly numCheckpointFiles: number;
-  /** The run's row hash in the store that it was exported from; null where it was not asked. */
+  /** The run's row hash in the store that it was exported from; null where none was given. */
   readonly rowHash: string | null;
   /** Over all rows before the last. */
   readonly sha256: string;
 }
 
-/** SHA-256 over rows: whatever a column holds counts, the padding of Arrow's buffers does not. */
+/** SHA-256 over the values of rows, without the padding of Arrow's buffers. */
 export class RowDigest {
   private readonly hash: Hash = createHash('sha256');
 
@@ -59,7 +60,7 @@ export class RowDigest {
   }
 }
 
-/** The digest of the last row, whose `id` it is. */
+/** Computes the digest of the last row, which is its `id`. */
 export function digestOfEnd(row: RunFileRow): string {
   const digest = new RowDigest();
   digest.add({ ...row, id: '' });

@@ -15,11 +15,11 @@ import {
 } from './run-file-format.js';
 
 /**
- * A run file, read row by row; holds one batch of it at a time. Rows are given before it is known whether the whole file is sound: read
- * it to its end once before anything is made of it.
+ * Reads a run file row by row, with one batch in memory. Rows are given before the whole file has been checked, so read it to its end once
+ * before using any of it.
  */
 export class RunFileReader {
-  /** Content of the last row; null until the file was read to its end and found sound. */
+  /** The content of the last row; null until the file was read to its end and found undamaged. */
   end: RunFileEnd | null = null;
 
   private constructor(
@@ -32,7 +32,7 @@ export class RunFileReader {
   static async open(path: string): Promise<RunFileReader> {
     const source = createReadStream(path, { highWaterMark: 1024 * 1024 });
     try {
-      // What can't be opened fails here, as the file system says it; Arrow would hide it.
+      // A file that can't be opened fails here with the file system's error, which Arrow would hide.
       await new Promise((resolve, reject) => {
         source.once('open', resolve).once('error', reject);
       });
@@ -49,7 +49,7 @@ export class RunFileReader {
   }
 
   /**
-   * Every row but the last, in order.
+   * Reads every row except the last, in order.
    *
    * @throws RunFileError `RUN_FILE_DAMAGED` when the file turns out to be cut off or changed
    */

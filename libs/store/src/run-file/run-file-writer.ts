@@ -19,12 +19,12 @@ import { METADATA, RUN_FILE_FORMAT, RUN_FILE_VERSION, type RunFileRow } from './
 const MAX_BATCH_ROWS = 4_096;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-/** The last bytes of every Arrow stream. */
+/** The end mark of an Arrow stream. */
 const END_OF_STREAM = Buffer.from('ffffffff00000000', 'hex');
 
 /**
- * Writes rows as they come, a few MiB at a time, under a name of its own, which becomes `path` once all are on disk. A failure leaves
- * nothing behind.
+ * Writes rows as they come, a few MiB at a time, to a temporary file that is renamed to `path` once all are on disk. A failure leaves no
+ * file.
  */
 export async function writeRunFile(
   path: string,
@@ -52,7 +52,7 @@ export async function writeRunFile(
   }
 }
 
-/** An Arrow stream is its schema's message, the messages of its batches and an end mark: here without the mark. */
+/** Encodes a batch as an Arrow stream without its end mark: the message of the schema, then those of the batch. */
 function messagesOf(batch: RecordBatch): Uint8Array {
   const writer = new RecordBatchStreamWriter();
   writer.reset(undefined, batch.schema);

@@ -14,7 +14,7 @@ import { exportRun } from './export-run.js';
 import { checkRunFile, importRun } from './import-run.js';
 import { RunFileError } from './run-file-error.js';
 
-describe('a run as a file', () => {
+describe('exportRun and importRun', () => {
   let directory: string;
   let log: EventLog;
   let path: string;
@@ -59,7 +59,7 @@ describe('a run as a file', () => {
       .sort((a, b) => (a.episodeId < b.episodeId ? -1 : a.episodeId > b.episodeId ? 1 : 0));
   }
 
-  it('comes back event for event in another log, with its checkpoint files', async () => {
+  it('copy a run event for event into another log, with its checkpoint files', async () => {
     const report = await exportRun({ log, runId, path, checkpoints: checkpoints(), rowHash: 'abc' });
     expect(report).toMatchObject({ runId, numEvents: 3 + 4 * 5, numCheckpointFiles: 1, numDeadLetters: 0 });
     expect(await checkRunFile(path)).toEqual({ ...report, numDeadLetters: undefined, rowHash: 'abc' });
@@ -77,7 +77,7 @@ describe('a run as a file', () => {
     await target.close();
   });
 
-  it('is an Arrow stream that says what it holds', async () => {
+  it('write an Arrow stream with metadata', async () => {
     await exportRun({ log, runId, path, checkpoints: checkpoints() });
     const table = tableFromIPC(await readFile(path));
     expect(table.schema.metadata.get('retrace.runId')).toBe(runId);
@@ -102,7 +102,7 @@ describe('a run as a file', () => {
     return kinds;
   }
 
-  it('leaves out what is no event, and says how much', async () => {
+  it('leave out records that hold no event, and report their number', async () => {
     const [, step] = episodeEvents({ logId: log.logId, runId, ordinal: 9 });
     const bad = { ...step, payload: { ...(step.payload as StepRecorded), step: 5 } };
     const { eventId, kind, logId, episodeId, seq, occurredAtUs, payload } = bad;
@@ -114,14 +114,14 @@ describe('a run as a file', () => {
     expect(await exportRun({ log, runId, path })).toMatchObject({ numEvents: 3 + 4 * 5, numDeadLetters: 1 });
   });
 
-  it('refuses a run that the log does not have, and leaves no file', async () => {
+  it('refuse a run that the log does not have, and leave no file', async () => {
     await expect(exportRun({ log, runId: newRunId(), path })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
     });
     expect((await readdir(directory)).sort()).toEqual(['log']);
   });
 
-  it('refuses every file that was cut off', async () => {
+  it('refuse every file that was cut off', async () => {
     await exportRun({ log, runId, path, checkpoints: checkpoints() });
     const bytes = await readFile(path);
     for (let i = 0; i < 60; i++) {
@@ -131,7 +131,7 @@ describe('a run as a file', () => {
     }
   });
 
-  it('refuses a file in which any byte that says something was changed', async () => {
+  it('refuse a file in which any byte was changed, except padding', async () => {
     await exportRun({ log, runId, path, checkpoints: checkpoints() });
     const bytes = await readFile(path);
     const sound = await rowsOf(bytes);
@@ -150,7 +150,7 @@ describe('a run as a file', () => {
     return JSON.parse(JSON.stringify(tableFromIPC(bytes).toArray())) as unknown;
   }
 
-  it('refuses other files, other versions and events of later code', async () => {
+  it('refuse other files, other versions and events of later code', async () => {
     await writeFile(path, 'no Arrow at all');
     await expect(checkRunFile(path)).rejects.toMatchObject({ code: 'RUN_FILE_UNKNOWN' });
     await expect(checkRunFile(`${path}.missing`)).rejects.toMatchObject({ code: 'ENOENT' });
@@ -174,7 +174,7 @@ describe('a run as a file', () => {
     await expect(checkRunFile(path)).rejects.toMatchObject({ code: 'RUN_FILE_DAMAGED' });
   });
 
-  it('keeps half a run from showing when the import breaks off: its start comes last', async () => {
+  it('show no part of a run when the import breaks off, because its start comes last', async () => {
     await exportRun({ log, runId, path });
     const target = await openLmdbLog({ path: join(directory, 'target'), createdBy: 'test' });
     const failing: EventLog = Object.create(target, {
@@ -189,7 +189,7 @@ describe('a run as a file', () => {
     await target.close();
   });
 
-  it('keeps events of a later schema version out', async () => {
+  it('refuse events of a later schema version', async () => {
     const event = controlEvent({ logId: log.logId, runId }, 'RunEnded');
     const record = encodeEvent(event);
     const { writeRunFile } = await import('./run-file-writer.js');

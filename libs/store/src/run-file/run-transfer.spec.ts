@@ -36,7 +36,7 @@ describe('a run that is exported and imported elsewhere', () => {
     await source.close();
   });
 
-  it('has the same row hash there, conflicts and repeated records included', async () => {
+  it('has the same row hash in the other store, conflicts and repeated records included', async () => {
     const runId = newRunId();
     const ids = { logId: source.log.logId, runId };
     await appendEvents(source.log, [controlEvent(ids, 'RunStarted'), controlEvent(ids, 'TrainerClaimed')]);

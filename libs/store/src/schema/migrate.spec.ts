@@ -67,7 +67,7 @@ describe('migrate', () => {
     return rows.map(({ name }) => name);
   }
 
-  it('makes the fact table and every public view, and does nothing the second time', async () => {
+  it('creates the fact table and every public view, and does nothing the second time', async () => {
     expect(await migrate(client)).toEqual({
       applied: ['0001_events.sql', '0002_views.sql', '0003_reward_scores.sql'],
     });
@@ -115,7 +115,7 @@ describe('migrate', () => {
     return rows.map(({ definition }) => definition);
   }
 
-  it('applies what was added since', async () => {
+  it('applies migrations that were added since', async () => {
     await write('0001_first.sql', 'CREATE TABLE IF NOT EXISTS a (x Int32) ENGINE = MergeTree ORDER BY x;');
     expect(await migrate(client, { directory })).toEqual({ applied: ['0001_first.sql'] });
     await write(
@@ -152,7 +152,7 @@ describe('migrate', () => {
     });
   });
 
-  it('resumes a half-applied file behind the last statement that ran, also when the rest was mended', async () => {
+  it('resumes a half-applied file after the last statement that ran, also when the rest was repaired', async () => {
     const first =
       'CREATE TABLE IF NOT EXISTS runs_once (at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY at';
     const second = 'INSERT INTO runs_once VALUES (now())';
@@ -167,7 +167,7 @@ describe('migrate', () => {
     expect(await tables()).toEqual(['broken', 'runs_once']);
   });
 
-  it('leaves a store alone that newer code has migrated', async () => {
+  it('refuses a store that newer code has migrated', async () => {
     await write('0001_a.sql', 'CREATE OR REPLACE VIEW a AS SELECT 1');
     await write('0002_b.sql', 'CREATE OR REPLACE VIEW b AS SELECT 1');
     await migrate(client, { directory });

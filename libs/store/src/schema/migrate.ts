@@ -18,9 +18,9 @@ export interface MigrateResult {
 }
 
 /**
- * The ledger: a row a statement, written once its file has run, or after the last of them that did where one is refused. One that ran
- * without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`); two migrations at once then do no
- * harm either.
+ * The ledger has one row for each statement, written once its file has run, or has run up to a statement that the engine refused. A
+ * statement that ran without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`), and two
+ * migrations at once are harmless.
  */
 const LEDGER = `
   CREATE TABLE IF NOT EXISTS schema_migrations
@@ -45,8 +45,8 @@ interface LedgerRow {
 }
 
 /**
- * Brings the store's schema to what the SQL files say: runs what the ledger lacks, in order, statement by statement.
- * On a cluster each is rendered for it (`renderForCluster`); the ledger has the checksums of the files, which are the same everywhere.
+ * Runs the statements of the SQL files that the ledger lacks, in order. On a cluster each is rendered for it (`renderForCluster`); the
+ * ledger has the checksums of the files, which are the same everywhere.
  *
  * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
  *   `MIGRATION_REPLACED` when the directory has another file of the number of one that ran; `MIGRATION_UNKNOWN` when the store
@@ -115,7 +115,7 @@ async function apply(
       for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
     }
   } catch (error) {
-    // What has no row runs again, so a store that takes no row any more does no harm; the statement's own error says why.
+    // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
     if (end > from) await recordWhatRan().catch(() => undefined);
     const cause = asStoreError(error, 'a migration');
     const message = `Statement ${end + 1} of migration ${name} failed: ${cause.message}`;
@@ -144,7 +144,7 @@ async function record(
   );
 }
 
-/** The statement as the store's servers run it: itself, where there is one. */
+/** Renders a statement for the servers of the store; unchanged for one server. */
 function render({ layout, database }: StoreClient, sql: string): readonly string[] {
   return layout.cluster === null ? [sql] : renderForCluster(sql, { cluster: layout.cluster, database });
 }

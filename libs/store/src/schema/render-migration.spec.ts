@@ -13,7 +13,7 @@ import { clusterLayout, ONE_SERVER } from './store-layout.js';
 const TARGET = { cluster: 'main', database: 'trajectories' };
 const position = { logId: 'log', stream: 'trajectories', partition: 1 } as const;
 
-describe('a store on a cluster', () => {
+describe('renderForCluster and clusterLayout', () => {
   let store: StoreFixture;
 
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('a store on a cluster', () => {
     );
   });
 
-  it('leaves the statements of one server as the files have them', async () => {
+  it('leaves statements unchanged for one server', async () => {
     const sent: string[] = [];
     const recording = overriding<StoreClient>(store.client, {
       queryRows: <Row>() => Promise.resolve([] as Row[]),
@@ -107,7 +107,7 @@ describe('a store on a cluster', () => {
     expect(sent.filter((sql) => !sql.includes('schema_migrations'))).toEqual(files.map(({ sql }) => sql));
   });
 
-  it('inserts log records into its shard with a quorum, and reads a position behind that quorum', async () => {
+  it('inserts log records into one shard with a quorum, and reads positions consistent with that quorum', async () => {
     const inserts: ArrowInsert[] = [];
     const reads: (StatementOptions | undefined)[] = [];
     const clustered = overriding<StoreClient>(store.client, {
@@ -131,7 +131,7 @@ describe('a store on a cluster', () => {
     expect(reads).toMatchObject([{ settings: { select_sequential_consistency: '1' } }]);
   });
 
-  it('names settings that the engine has', async () => {
+  it('uses only settings that the engine has', async () => {
     const { settings, insertSettings, positionSettings } = clusterLayout('main');
     const names = Object.keys({ ...settings, ...insertSettings, ...positionSettings });
     const known = await store.client.queryRows<{ name: string }>(

@@ -4,7 +4,7 @@ import { localTable } from './store-layout.js';
 
 export interface ClusterTarget {
   readonly cluster: string;
-  /** That the tables lie in. */
+  /** The database of the tables. */
   readonly database: string;
 }
 
@@ -16,7 +16,7 @@ const REPLICA_OF_SHARD = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'";
 const REPLICA_OF_ALL = "'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'";
 
 /**
- * A statement of a migration as a cluster runs it, in one statement or two:
+ * Rewrites a statement of a migration for a cluster, as one statement or two:
  * every server runs it (`ON CLUSTER`), a MergeTree is replicated, and a sharded table is a local one with a `Distributed` one over it,
  * which has no sharding key so that the engine refuses inserts through it.
  *
@@ -45,7 +45,7 @@ export function renderForCluster(sql: string, { cluster, database }: ClusterTarg
   return changesColumns(sql, tokens.slice(at + 1)) ? [local, renamed(target.text)] : [local];
 }
 
-/** Index of the token that names what a statement makes or changes. */
+/** Finds the index of the token that names the table or view of a statement. */
 function findTarget(sql: string, tokens: readonly SqlToken[]): number {
   const form = tokens.slice(0, 8).map(({ upper }) => upper);
   const text = form.join(' ');
@@ -83,7 +83,7 @@ function replicate(sql: string, tokens: readonly SqlToken[], place: string): str
   return `${sql.slice(0, engine.start)}Replicated${engine.text}(${place}${separator}${rest}`;
 }
 
-/** Whether an ALTER changes columns, which a Distributed table has, too, or only how rows are kept. */
+/** Whether an ALTER changes columns, which a Distributed table has too, or only how rows are stored. */
 function changesColumns(sql: string, tokens: readonly SqlToken[]): boolean {
   let depth = 0;
   const commands: SqlToken[][] = [[]];

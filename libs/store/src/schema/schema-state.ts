@@ -2,7 +2,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { type MigrateOptions, MIGRATIONS_DIRECTORY } from './migrate.js';
 import { readMigrations } from './migration-files.js';
 
-/** State of a store that a person checks before using it. */
+/** The state of a store, for a check before it is used. */
 export interface SchemaState {
   readonly engineVersion: string;
   /** Migrations that this code has and the store lacks. */
@@ -12,7 +12,7 @@ export interface SchemaState {
   readonly disks: readonly { readonly name: string; readonly freeBytes: number }[];
 }
 
-/** Looks at a store and changes nothing. @throws StoreError */
+/** Reads the state of a store and changes nothing. @throws StoreError */
 export async function readSchemaState(
   client: StoreClient,
   { directory = MIGRATIONS_DIRECTORY }: MigrateOptions = {},

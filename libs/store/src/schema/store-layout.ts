@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { StoreError } from '../client/store-error.js';
 
 /**
- * How the store's tables lie on its servers. Everything reads table `events` by that name; what differs on a cluster is all here.
+ * How the store's tables are laid out on its servers. Every read uses the name `events`; all differences of a cluster are here.
  */
 export interface StoreLayout {
   /** Name of the cluster in the servers' configuration; null for one server. */
@@ -11,11 +11,11 @@ export interface StoreLayout {
   readonly localEvents: string;
   /** Follows the table's name in a statement that every server must run: empty, or ` ON CLUSTER …`. */
   readonly onCluster: string;
-  /** Of every statement. */
+  /** Settings of every statement. */
   readonly settings: ClickHouseSettings;
-  /** Of an insert of log records. */
+  /** Settings of an insert of log records. */
   readonly insertSettings: ClickHouseSettings;
-  /** Of the reading of a position: a replica that lags behind would move it back. */
+  /** Settings for reading a position, which a replica that is behind would move back. */
   readonly positionSettings: ClickHouseSettings;
 }
 
@@ -33,8 +33,8 @@ export const ONE_SERVER: StoreLayout = {
 const CLUSTER_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * The layout on a cluster: `events_local` has a shard's rows, and `events` reads all of them. A sink inserts into the shard of
- * the server that its URL names.
+ * Makes the layout of a cluster: `events_local` has a shard's rows, and `events` reads those of all shards. A sink inserts into the shard
+ * of the server that its URL names.
  *
  * @throws StoreError `CLUSTER_NAME_INVALID`
  */
@@ -48,16 +48,16 @@ export function clusterLayout(cluster: string): StoreLayout {
     localEvents: localTable('events'),
     onCluster: ` ON CLUSTER \`${cluster}\``,
     settings: {
-      // Subqueries over `events` in views: run once and sent along, since a run's rows lie on several shards.
+      // Subqueries over `events` in views run once, on all shards, since a run's rows are on several shards.
       distributed_product_mode: 'global',
-      // A statement ON CLUSTER fails when a server does not answer, and is not taken for done.
+      // A statement ON CLUSTER fails when a server does not answer.
       distributed_ddl_output_mode: 'throw',
-      // Rows of a shard that is away must be missed, not missing.
+      // A read fails when a shard is unavailable, instead of leaving out its rows.
       skip_unavailable_shards: 0,
     },
     insertSettings: {
       insert_quorum: 'auto',
-      // Sequentially consistent reads know nothing of quorum inserts that run side by side.
+      // Sequentially consistent reads do not see parallel quorum inserts.
       insert_quorum_parallel: 0,
     },
     positionSettings: POSITION_SETTINGS,

@@ -43,7 +43,7 @@ describe('views', () => {
     return { logId: store.log.logId, runId };
   }
 
-  it('show a run that goes on as not ended, until it ends for good', async () => {
+  it('show a resumed run as not ended, until it ends again', async () => {
     const ids = idsOf(newRunId());
     const read = () =>
       store.client.queryRows(
@@ -124,7 +124,7 @@ describe('views', () => {
     expect(await policies()).toHaveLength(3);
   });
 
-  it('show metrics once, a row a value, and those of an update as a map', async () => {
+  it('show metrics once, one row for each value, and those of an update as a map', async () => {
     const ids = idsOf(newRunId());
     const logged = controlEvent(ids, 'MetricsLogged', {
       source: 'collector',
@@ -154,7 +154,7 @@ describe('views', () => {
     ).toEqual([{ metrics: { 'train/loss': 0.125, 'train/explainedVariance': null } }]);
   });
 
-  it('show an episode from its first event on, with nothing made up', async () => {
+  it('show an episode from its first event on, with null for what is not known yet', async () => {
     const runId = newRunId();
     const events = episodeEvents({ ...idsOf(runId), ordinal: 0, step: () => ({ reward: null }) });
     const read = () =>
@@ -180,7 +180,7 @@ describe('views', () => {
     ]);
   });
 
-  it('let the first record in log order speak, and list the others as dead letters', async () => {
+  it('show the first record of a place in log order, and list the others as dead letters', async () => {
     const runId = newRunId();
     const events = episodeEvents({ ...idsOf(runId), ordinal: 0 });
     const reward = (seq: number, value: number | null) =>
@@ -262,7 +262,7 @@ describe('views', () => {
     ]);
   });
 
-  it('find one episode by reading a few granules, not the run', async () => {
+  it('find one episode by reading a few granules instead of the whole run', async () => {
     const runId = newRunId();
     const filler = `
       INSERT INTO events (run_id, episode_id, seq, log_id, log_stream, log_offset, kind, observation)
@@ -327,7 +327,7 @@ describe('views', () => {
       }
     });
 
-    it('are all the views there are', async () => {
+    it('include every view of the store', async () => {
       const rows = await store.client.queryRows<{ name: string }>(
         "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
       );

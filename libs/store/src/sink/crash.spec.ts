@@ -29,7 +29,7 @@ const SMALL_BATCHES = {
 /** Delays in ms that end in the middle of something, differently each time but the same in each run. */
 const KILL_DELAYS_MS = [37, 11, 83, 5, 59];
 
-describe('when a process is killed', () => {
+describe('Sink, when a process is killed', () => {
   let bench: Awaited<ReturnType<typeof createStoreBench>>;
   let store: StoreProcess;
   let client: StoreClient;
@@ -102,7 +102,7 @@ describe('when a process is killed', () => {
     expect(steps.numSteps).toBe(NUM_EPISODES * (EVENTS_PER_EPISODE - 2));
   }
 
-  it('brings every event once, though the store is killed in the middle of inserts', async () => {
+  it('writes every event once although the store is killed during inserts', async () => {
     const stop = new AbortController();
     const sink = new Sink(SMALL_BATCHES);
     const running = sink.run({ log, client, signal: stop.signal });
@@ -119,7 +119,7 @@ describe('when a process is killed', () => {
     await expectEveryEventOnce();
   });
 
-  it('brings every event once, though sinks are killed in mid-batch and run two at a time', async () => {
+  it('writes every event once although sinks are killed during batches and run two at a time', async () => {
     const program = await bundleForChild(new URL('./sink-process.contract.ts', import.meta.url));
     const startSink = () =>
       fork(program.path, [logPath, store.url, FULL_USER.username, FULL_USER.password], { stdio: 'inherit' });

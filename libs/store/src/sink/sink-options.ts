@@ -1,29 +1,29 @@
 export interface SinkOptions {
   /**
-   * How long a record may wait for others to share its insert (default 500). Trajectories that a control event follows wait no
-   * longer: a trainer may be waiting for the round that it closes, and an insert under way would hold up the one that ends it. At 150
-   * a round of 512 episodes took 2.7 inserts in place of one, and an update of frozen-lake-ppo a tenth longer.
+   * How long a record may wait for others to share its insert (default 500). Trajectories followed by a control event do not wait,
+   * because a trainer may be waiting for the round that the event closes. A shorter wait is slower: at 150 a round of 512 episodes took
+   * 2.7 inserts instead of one, and an update of frozen-lake-ppo a tenth longer.
    */
   readonly lingerMs?: number;
   /**
-   * Time between the starts of two inserts of one `trajectories` partition, on average (default 60): each makes a part that
-   * the engine has to merge. A full batch does not wait.
+   * Average time between the starts of two inserts of one `trajectories` partition (default 60), because each makes a part that the
+   * engine has to merge. A full batch does not wait.
    */
   readonly minInsertIntervalMs?: number;
-  /** The same for stream `control` (default 2000), whose rows only people and queries read: an insert of few rows costs 25 ms of CPU. */
+  /** The same for stream `control` (default 2000), whose rows only people and queries read: even a small insert takes 25 ms of CPU time. */
   readonly minControlInsertIntervalMs?: number;
   /** How many inserts may start at once after a pause, ahead of those intervals (default 4). */
   readonly insertBurst?: number;
-  /** Most records an insert carries (default 20,000). */
+  /** Most records in one insert (default 20,000). */
   readonly maxBatchRecords?: number;
-  /** Most bytes of records an insert carries (default 16 MiB), and about what is read ahead for the next. */
+  /** Most bytes of records in one insert (default 16 MiB). About as much is read ahead for the next one. */
   readonly maxBatchBytes?: number;
-  /** After how many offsets a watermark row goes along (default 50,000). */
+  /** After how many offsets an insert includes a watermark row (default 50,000). */
   readonly watermarkInterval?: number;
   /** First and longest pause after a failure (defaults 100 and 5,000; doubles in between). */
   readonly minBackoffMs?: number;
   readonly maxBackoffMs?: number;
-  /** How long a partition that failed for a reason that no retry mends waits before it is tried again (default 10,000). */
+  /** How long a partition waits after a failure that no retry is expected to mend (default 10,000). */
   readonly failedRetryMs?: number;
 }
 

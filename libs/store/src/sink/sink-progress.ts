@@ -1,27 +1,27 @@
 import type { Stream } from '@retrace/trajectory';
 
-/** How far one stream partition is in the store, and what it took. Counters run since `Sink.run`. */
+/** How far one stream partition is in the store, with counters since `Sink.run`. */
 export interface PartitionProgress {
   readonly stream: Stream;
   readonly partition: number;
-  /** `failed`: for a reason that waiting may not mend; it is tried again, slowly, while the other partitions go on. */
+  /** `failed`: for a reason that waiting may not mend. It is retried slowly while the other partitions continue. */
   readonly state: 'assigning' | 'running' | 'backingOff' | 'failed';
-  /** Every record before it is in the store; null until that is known. */
+  /** The store has every record before this offset; null until that is known. */
   readonly nextOffset: number | null;
-  /** Records that the log held and the store did not when they were last compared; null until then. */
+  /** By how many offsets the store was behind the log when they were last compared; null until then. */
   readonly lag: number | null;
-  /** Other logs that the store held records of when this partition started at 0 beside them: the log was recreated. */
+  /** Other logs that the store held records of when this partition started at 0: the log was recreated. */
   readonly otherLogIds: readonly string[];
   readonly numRows: number;
   readonly numDeadLetters: number;
   readonly numInserts: number;
-  /** Bytes of records. */
+  /** Bytes of records in the log. */
   readonly numBytes: number;
-  /** Offsets that the log never gave a record for. */
+  /** Offsets for which the log had no record. */
   readonly numMissingOffsets: number;
-  /** From an event's `occurredAt` to the confirmation of its insert, over the latest records; null when there are none. */
+  /** Time from an event's `occurredAt` to the confirmation of its insert, over the latest events; null when there are none. */
   readonly visibleAfterMs: { readonly p50: number; readonly p99: number } | null;
-  /** The failure that the sink is backing off from, or came back from last; null when none happened. */
+  /** The latest failure; null when there was none. */
   readonly lastFailure: { readonly message: string; readonly atMs: number } | null;
 }
 

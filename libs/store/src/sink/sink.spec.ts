@@ -47,7 +47,7 @@ describe('Sink', () => {
     return row.n;
   }
 
-  it('brings every record of every partition, and says how far it is', async () => {
+  it('writes every record of every partition, and reports its progress', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     const sink = startSink();
@@ -78,7 +78,7 @@ describe('Sink', () => {
     }
   });
 
-  it('turns a record that holds no event into a dead letter, and brings its neighbours', async () => {
+  it('makes a dead letter of a record that holds no event, and rows of its neighbours', async () => {
     const runId = newRunId();
     const [first, second] = episodeEvents({ logId: store.log.logId, runId, ordinal: 0 });
     await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
@@ -105,7 +105,7 @@ describe('Sink', () => {
     ]);
   });
 
-  it('goes on after the last offset in the store, whoever brought it there', async () => {
+  it('continues after the last offset in the store, whichever sink wrote it', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     const first = startSink();
@@ -122,7 +122,7 @@ describe('Sink', () => {
     expect(second.progress().partitions.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(5);
   });
 
-  it('makes one part of one batch, however large', async () => {
+  it('makes one part of each batch, however large', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     // 2,400 records, 10 MB as rows: more than the engine's block sizes leave together.
@@ -143,7 +143,7 @@ describe('Sink', () => {
     expect(Math.max(...inserts)).toBe(1);
   });
 
-  it('stops a partition whose insert became several parts, and says so', async () => {
+  it('stops a partition whose insert became several parts, and reports INSERT_NOT_ATOMIC', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     await store.client.command('SYSTEM STOP MERGES');
@@ -163,7 +163,7 @@ describe('Sink', () => {
     await expect(catchUp(sink)).rejects.toMatchObject({ code: 'INSERT_NOT_ATOMIC', retriable: false });
   });
 
-  it('announces a log that starts beside the records of another', async () => {
+  it('reports the other log ids in the store when a new log starts', async () => {
     await store.client.command(
       "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ('before', 'control', 0, 0, 'LogOpened')",
     );
@@ -172,7 +172,7 @@ describe('Sink', () => {
     expect(sink.progress().partitions[0].otherLogIds).toEqual(['before']);
   });
 
-  it('stops a partition where the store is ahead of the log, carries the others on, and goes on once that is mended', async () => {
+  it('stops a partition where the store is ahead of the log, continues the others, and resumes it once the log is repaired', async () => {
     const { logId } = store.log;
     await store.client.command(
       "INSERT INTO events (log_id, log_stream, log_partition, log_offset, kind) VALUES ({logId:String}, 'trajectories', 1, 41, '_watermark')",
@@ -203,7 +203,7 @@ describe('Sink', () => {
     expect(sink.progressOf('trajectories', 1).state).toBe('running');
   });
 
-  it('ends when no partition can go on, as where the log has dropped what the store lacks', async () => {
+  it('rejects when no partition can continue, because the log has dropped records that the store lacks', async () => {
     const truncated = overriding(store.log, { startOffset: () => Promise.resolve(3) });
     await expect(
       new Sink(FAST).run({ log: truncated, client: store.client, signal: stop.signal }),
@@ -213,7 +213,7 @@ describe('Sink', () => {
     });
   });
 
-  it('reads its position again after an insert whose outcome it never learnt', async () => {
+  it('reads its position again after an insert with an unknown outcome', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     let numInserts = 0;
@@ -236,7 +236,7 @@ describe('Sink', () => {
     expect(sink.progress().partitions.some(({ lastFailure }) => lastFailure !== null)).toBe(true);
   });
 
-  it('does no harm beside another sink on the same partitions', async () => {
+  it('writes each record once in reads, also with another sink on the same partitions', async () => {
     const runId = newRunId();
     const { logId } = store.log;
     await appendEvents(store.log, [controlEvent({ logId, runId }, 'RunStarted')]);
@@ -255,7 +255,7 @@ describe('Sink', () => {
     expect(await count('count()')).toBe(102);
   });
 
-  it('tells who waits when it stops, and who waited too long', async () => {
+  it('rejects waits for an offset when it stops, and when their signal aborts', async () => {
     const sink = startSink();
     const late = sink.caughtUpTo('trajectories', 0, 1_000);
     const timedOut = sink.caughtUpTo('trajectories', 0, 1_000, { signal: AbortSignal.timeout(20) });

@@ -20,20 +20,20 @@ export interface SinkRun {
   readonly client: StoreClient;
   /** Ends the run; the insert under way is finished first. */
   readonly signal: AbortSignal;
-  /** Which part of the partitions this sink carries when several share them: every `count`-th from `index` on (default all). */
+  /** Which partitions this sink writes when several sinks share them: every `count`-th from `index` on (default all). */
   readonly share?: SinkShare;
   /** Called after every insert and every failure; cheap, because it may come often. */
   readonly onProgress?: (progress: SinkProgress) => void;
-  /** Receives one line when a partition fails for a reason that no retry may mend. */
+  /** Receives one line when a partition fails for a reason that a retry may not mend. */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * Carries the event log into the store's table `events`, each record once under the read path.
+ * Writes the event log into the store's table `events`; reads return each record once.
  *
- * One insert holds contiguous offsets of one stream partition and becomes one part, so a batch is there whole or not at all;
- * the store's own last offset is where it goes on. Any number of sinks may run over one log: what two of them insert twice
- * has equal keys, and reads take the first.
+ * One insert holds contiguous offsets of one stream partition and becomes one part, so a batch is in the store completely or not at all.
+ * The sink continues at the store's own last offset. Any number of sinks may run over one log: rows that two of them insert have equal
+ * keys, and reads return the first.
  */
 export class Sink {
   private readonly options: ResolvedSinkOptions;
@@ -44,11 +44,11 @@ export class Sink {
   }
 
   /**
-   * Resolves when `signal` aborts; waits out a store that is away. A partition that fails for a reason that no retry may mend is tried
-   * again after a while, and the others go on.
+   * Resolves when `signal` aborts. Waits while the store is unavailable. A partition that fails for a reason that a retry may not mend
+   * is retried after a while, and the others continue.
    *
    * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
-   *   `STORE_EXCEPTION` that no retry can mend, or LogError, once no partition goes on. All have stopped then.
+   *   `STORE_EXCEPTION` that no retry can mend, or LogError, when every partition has failed. All have stopped then.
    */
   async run(run: SinkRun): Promise<void> {
     const { log, client, signal, share = { index: 0, count: 1 }, onProgress } = run;
@@ -77,7 +77,7 @@ export class Sink {
     }));
     function hurryTrajectories(): void {
       for (const { tracker, sink } of sinks) {
-        // A log that can't tell its end now fails the sink's own reads too.
+        // If the log can't be read, the partition's own reads fail too.
         if (tracker.stream === 'trajectories') sink.hurry().catch(() => undefined);
       }
     }

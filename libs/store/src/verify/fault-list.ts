@@ -1,23 +1,23 @@
 export type FaultCode =
   /** The log has the record, the store lacks it. */
   | 'ROW_MISSING'
-  /** The store's row at the record's offset says something else. */
+  /** The store's row at the record's offset holds something else. */
   | 'ROW_DIFFERS'
   /** The store has a row at an offset where the log has no record. */
   | 'ROW_UNKNOWN'
-  /** The store holds records from beyond the log's end: the log lost some, or is another under the same id. */
+  /** The store holds records beyond the log's end: the log lost some, or is a different log with the same id. */
   | 'STORE_AHEAD_OF_LOG'
-  /** The log begins behind what the store holds: what lay between is lost. */
+  /** The log starts after the last record of the store: the records between are lost. */
   | 'LOG_TRUNCATED'
   /** The store has a row of a run that was deleted. */
   | 'ROW_OF_DELETED_RUN'
-  /** A row does not match its checksum. */
+  /** The columns of a row do not match its checksum. */
   | 'ROW_DAMAGED'
   /** A sealed episode lacks steps, or its seal does not add up. */
   | 'EPISODE_INCONSISTENT'
-  /** A view shows an episode otherwise than the fold of its events. */
+  /** A view differs from the fold of an episode's events. */
   | 'EPISODE_VIEW_DIFFERS'
-  /** A view shows a run otherwise than the fold of the control stream. */
+  /** A view differs from the fold of a run's control events. */
   | 'RUN_VIEW_DIFFERS';
 
 export interface StoreFault {
@@ -27,7 +27,7 @@ export interface StoreFault {
   readonly message: string;
 }
 
-/** Collects faults: counts all, keeps the first ones. */
+/** Collects faults: counts all and keeps the first ones. */
 export class FaultList {
   readonly faults: StoreFault[] = [];
   numFaults = 0;

@@ -36,7 +36,7 @@ describe('readRunHashes', () => {
     return hash.rowHash;
   }
 
-  it('is the same for the same rows at other places of another log', async () => {
+  it('is the same for equal rows at other offsets of another log', async () => {
     const [{ rowHash, numRows }] = await readRunHashes(store.client, { runId });
     expect(numRows).toBe(2 + 3 * 5);
     expect(await hashWith("'elsewhere' AS log_id, 0 AS log_partition, log_offset + 1000 AS log_offset")).toBe(
@@ -44,7 +44,7 @@ describe('readRunHashes', () => {
     );
   });
 
-  it('counts a row that is there twice once, and watermarks not at all', async () => {
+  it('counts a repeated row once, and watermarks not at all', async () => {
     const hashes = await readRunHashes(store.client);
     await store.client.command('INSERT INTO events SELECT * FROM events SETTINGS optimize_on_insert = 0');
     expect(await readRunHashes(store.client)).toEqual(hashes);

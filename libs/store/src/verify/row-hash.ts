@@ -1,11 +1,11 @@
 import type { StoreClient } from '../client/store-client.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 
-/** Hash of the rows of one run: two stores with equal hashes hold equal rows. */
+/** A hash of all rows of a run: two stores with equal hashes hold equal rows. */
 export interface RunHash {
   /** `''` for the rows that belong to no run: `LogOpened`, retention by age, dead letters. */
   readonly runId: string;
-  /** Rows with unlike keys. */
+  /** Rows with different keys. */
   readonly numRows: number;
   /** 32 hex digits. */
   readonly rowHash: string;
@@ -18,9 +18,9 @@ export interface RunHashOptions {
 }
 
 /**
- * Rows are hashed as the bytes of all their columns but the place in the log; an episode (and the control events of a run) as its
- * rows in log order; a run as its episodes. Repeated rows count once and watermarks not at all, for both depend on how
- * batches fell. That the run was deleted before, and imported again, is none of its rows.
+ * A row is hashed as the bytes of all its columns except its place in the log, an episode (and the control events of a run) as its rows in
+ * log order, a run as its episodes. Repeated rows count once and watermarks not at all, because both depend on batches. Earlier deletions
+ * of the run do not count.
  */
 const RUN_HASHES = `
   SELECT
@@ -48,7 +48,7 @@ const RUN_HASHES = `
   GROUP BY run_id
   ORDER BY run_id`;
 
-/** The row hash of every run, apart from where its records lie in which log. */
+/** Reads the row hash of every run, which is independent of the places of its records in the log. */
 export async function readRunHashes(
   client: StoreClient,
   { runId, signal }: RunHashOptions = {},

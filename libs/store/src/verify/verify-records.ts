@@ -19,11 +19,11 @@ export interface RecordCounts {
   numDeadLetters: number;
   /** Dead letters whose place in an episode an earlier record holds, with other content. */
   numConflicts: number;
-  /** Rows that the store holds beyond one a record: harmless, reads hide them. */
+  /** Rows beyond the first of each record. They are harmless, because reads hide them. */
   numRepeatedRows: number;
   /** Records of deleted runs that the log still has. */
   numDeletedRecords: number;
-  /** Records at the end of the log that the sink has not brought yet. */
+  /** Records at the end of the log that the sink has not written yet. */
   numPending: number;
 }
 
@@ -55,7 +55,7 @@ export async function verifyRecords(job: RecordsToVerify): Promise<void> {
   const position = { logId: log.logId, stream, partition };
   const endOffset = await log.endOffset(stream, partition);
   const storedEnd = await readNextOffset(client, position);
-  // The log may have grown since its end was read, and a sink have brought that.
+  // The log may have grown since its end was read, and a sink may have written that.
   const newestEnd = storedEnd > endOffset ? await log.endOffset(stream, partition) : endOffset;
   if (storedEnd > newestEnd) {
     const message = `the log ends at ${newestEnd}, the store holds records up to ${storedEnd}: the log lost records`;
@@ -209,7 +209,7 @@ function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {
   };
 }
 
-/** Describes where a row differs; null when it agrees. */
+/** Describes how a row differs from its record; null when it agrees. */
 function compareRow(expected: ExpectedRow, row: EventRowReader): string | null {
   const kind = row.text('kind');
   const eventIdHex = row.hex16('event_id');

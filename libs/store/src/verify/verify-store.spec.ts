@@ -50,7 +50,7 @@ describe('verifyStore', () => {
     await store.client.command('INSERT INTO events SELECT * FROM damaged');
   }
 
-  it('finds nothing wrong with what the sink brought', async () => {
+  it('finds no fault in what the sink wrote', async () => {
     await appendRun();
     await sinkEverything();
     expect(await verify()).toEqual({
@@ -74,7 +74,7 @@ describe('verifyStore', () => {
     });
   });
 
-  it('tells what is yet to come from what is missing', async () => {
+  it('distinguishes records that are not written yet from missing rows', async () => {
     await appendRun();
     await sinkEverything();
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 9 });
@@ -105,7 +105,7 @@ describe('verifyStore', () => {
     ]);
   });
 
-  it('finds a column that is not what it was', async () => {
+  it('finds a changed column', async () => {
     await appendRun();
     await sinkEverything();
     await damage(
@@ -117,7 +117,7 @@ describe('verifyStore', () => {
     expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(['ROW_DAMAGED']));
   });
 
-  it('finds a row that is another event, and rows that no record stands for', async () => {
+  it('finds a row with another event, and rows without a record', async () => {
     await appendRun();
     await sinkEverything();
     await damage("kind = 'RunStarted'", 'generateUUIDv4() AS event_id');
@@ -143,7 +143,7 @@ describe('verifyStore', () => {
     ]);
   });
 
-  it('accounts for dead letters, repeated rows and conflicts without calling them faults', async () => {
+  it('counts dead letters, repeated rows and conflicts without reporting them as faults', async () => {
     await appendRun();
     await store.log.append('control', 0, [Uint8Array.of(7)]);
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 5 });

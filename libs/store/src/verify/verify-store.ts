@@ -19,7 +19,7 @@ export interface VerifyOptions {
 }
 
 export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCounts> {
-  /** No fault, and nothing that the sink has yet to bring. */
+  /** No fault, and no record that the sink has not written yet. */
   readonly ok: boolean;
   readonly numFaults: number;
   /** The first ones. */
@@ -30,17 +30,17 @@ export interface VerifyReport extends Readonly<RecordCounts>, Readonly<EpisodeCo
   readonly runHashes: readonly RunHash[];
 }
 
-/** Ordinary rows that count as soon as their run has started, so that the record alone does not tell. */
+/** Ordinary rows that count as soon as their run has started, which their records do not tell. */
 const OF_UNKNOWN_RUNS =
   "SELECT count() AS numOfUnknownRuns FROM dead_letters WHERE code = 'UNKNOWN_RUN' AND log_stream = 'trajectories'";
 
 /**
  * Compares the store with the log.
  *
- * Three readings, each in slices of bounded size: (1) every record of the log against the rows at its offset: there, the
- * same event, the same checksum, no rows besides; (2) every episode folded from its rows, whose columns must give their
- * checksum again, against the views; (3) every run folded from its control events, against the views. Dead letters (conflicts
- * among them) and repeated rows are counted: they are accounted for, not faults.
+ * Three comparisons, each in slices of limited size: (1) every record of the log with the rows at its offset, which must exist and hold
+ * the same event and checksum; (2) every episode, folded from its rows, with the views; the columns of each row must match its checksum;
+ * (3) every run, folded from its control events, with the views. Dead letters (conflicts among them) and repeated rows are counted, but
+ * are not faults.
  *
  * @throws StoreError or LogError when either can't be read; the reason of `signal` when it aborts
  */
