@@ -221,35 +221,36 @@ describe('advantages agree with the peer', () => {
 });
 
 describe('off-policy evaluation agrees with scope-rl', () => {
-  it.each(peers.offPolicyEvaluation.map((golden) => [golden.gamma, golden] as const))(
-    'with a discount of %d',
-    (gamma, golden) => {
-      const numEpisodes = golden.rewards.length / golden.numSteps;
-      const evaluation = evaluateOffPolicy(
-        {
-          offsets: offsetsOf(Array<number>(numEpisodes).fill(golden.numSteps)),
-          rewards: Float32Array.from(golden.rewards),
-          candidateLogprobs: Float32Array.from(golden.candidateProbabilities, Math.log),
-          behaviorLogprobs: Float32Array.from(golden.behaviorProbabilities, Math.log),
-          qValues: Float32Array.from(golden.qValues),
-          stateValues: Float32Array.from(golden.stateValues),
-        },
-        {
-          estimators: OFF_POLICY_ESTIMATORS,
-          gamma,
-          minEffectiveEpisodes: 1,
-          meanWeightTolerance: 100,
-          bootstrap: { level: 0.95, numResamples: 10, seed: 1 },
-        },
-      );
-      if (evaluation.kind === 'refused') throw new Error(evaluation.reason);
-      const values = Object.fromEntries(
-        evaluation.estimates.map(({ estimator, value }) => [estimator, value]),
-      );
-      close(
-        OFF_POLICY_ESTIMATORS.map((name) => values[name]),
-        OFF_POLICY_ESTIMATORS.map((name) => golden.values[name]),
-      );
-    },
-  );
+  it.each(
+    peers.offPolicyEvaluation.flatMap((golden) => [
+      [golden.gamma, 'of one episode', null, golden] as const,
+      [golden.gamma, 'of several', Int32Array.of(0, 0, 1, 1, 1, 2, 3, 3), golden] as const,
+    ]),
+  )('with a discount of %d and groups %s', (gamma, _groups, groupIds, golden) => {
+    const numEpisodes = golden.rewards.length / golden.numSteps;
+    const evaluation = evaluateOffPolicy(
+      {
+        offsets: offsetsOf(Array<number>(numEpisodes).fill(golden.numSteps)),
+        rewards: Float32Array.from(golden.rewards),
+        groupIds,
+        candidateLogprobs: Float32Array.from(golden.candidateProbabilities, Math.log),
+        behaviorLogprobs: Float32Array.from(golden.behaviorProbabilities, Math.log),
+        qValues: Float32Array.from(golden.qValues),
+        stateValues: Float32Array.from(golden.stateValues),
+      },
+      {
+        estimators: OFF_POLICY_ESTIMATORS,
+        gamma,
+        minEffectiveEpisodes: 1,
+        meanWeightTolerance: 100,
+        bootstrap: { level: 0.95, numResamples: 10, seed: 1 },
+      },
+    );
+    if (evaluation.kind === 'refused') throw new Error(evaluation.reason);
+    const values = Object.fromEntries(evaluation.estimates.map(({ estimator, value }) => [estimator, value]));
+    close(
+      OFF_POLICY_ESTIMATORS.map((name) => values[name]),
+      OFF_POLICY_ESTIMATORS.map((name) => golden.values[name]),
+    );
+  });
 });

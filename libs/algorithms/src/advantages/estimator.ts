@@ -1,6 +1,6 @@
 import { AlgorithmError } from '../errors.js';
 import { excludeEpisodes } from './exclude-episodes.js';
-import { checkGroupIds, checkMask, checkOffsets } from '../layout/check.js';
+import { checkGroupIds, checkLength, checkMask, checkOffsets } from '../layout/check.js';
 import type { AdvantageBatch, Columns } from './advantage-batch.js';
 import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
@@ -123,6 +123,7 @@ export function computeAdvantages(
       );
     }
   }
+  checkSteps(batch);
   if (batch.excluded) checkMask('excluded', batch.excluded, batch.offsets.length - 1);
   if (!batch.excluded?.includes(1)) return estimator.compute(batch as CompleteBatch, resolved);
   const remaining = excludeEpisodes(batch, batch.excluded);
@@ -132,6 +133,20 @@ export function computeAdvantages(
     advantages: remaining.restore(result.advantages),
     returns: result.returns && remaining.restore(result.returns),
   };
+}
+
+/** Both ways to cut tokens into episodes must agree: `offsets`, and `stepOffsets` by `episodeSteps`. */
+function checkSteps({ offsets, stepOffsets = null, episodeSteps = null }: AdvantageBatch): void {
+  if (stepOffsets === null || episodeSteps === null) return;
+  checkOffsets('stepOffsets', stepOffsets, offsets[offsets.length - 1]);
+  checkOffsets('episodeSteps', episodeSteps, stepOffsets.length - 1);
+  checkLength({ episodeSteps }, offsets.length);
+  const wrong = offsets.findIndex((offset, episode) => offset !== stepOffsets[episodeSteps[episode]]);
+  if (wrong === -1) return;
+  throw new AlgorithmError(
+    'INVALID_ARGUMENT',
+    `offsets[${wrong}] is ${offsets[wrong]}, must be ${stepOffsets[episodeSteps[wrong]]}, where the steps of episode ${wrong} begin`,
+  );
 }
 
 /** A batch after the check that the estimator's required inputs are there; it reads no others. */

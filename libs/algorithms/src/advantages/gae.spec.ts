@@ -54,6 +54,30 @@ describe('gae', () => {
     expect([...masked.advantages]).toEqual([joined.advantages[0], 0, joined.advantages[1]]);
   });
 
+  it('gives a reward before the first action to that action, and finds one that is not finite', () => {
+    const masked = {
+      ...EPISODES,
+      offsets: Int32Array.of(0, 3, 4),
+      values: Float32Array.of(99, 0.5, 0.75, 99),
+    };
+    const mask = Uint8Array.of(0, 1, 1, 0);
+    const { advantages, returns } = gae({ ...masked, rewards: Float32Array.of(7, 0, 1, 3), mask });
+    const joined = gae({
+      ...EPISODES,
+      offsets: Int32Array.of(0, 2),
+      rewards: Float32Array.of(7, 1),
+      values: Float32Array.of(0.5, 0.75),
+    });
+    expect([...advantages]).toEqual([0, ...joined.advantages, 0]);
+    expect([...returns]).toEqual([0, ...joined.returns, 0]);
+    for (const at of [0, 3]) {
+      const rewards = Float32Array.of(0, 0, 1, 0).fill(Number.NaN, at, at + 1);
+      expect(faultOf(() => gae({ ...masked, rewards, mask })).message).toBe(
+        `rewards[${at}] is NaN, must be finite`,
+      );
+    }
+  });
+
   it('takes a batch without episodes and episodes without tokens', () => {
     const empty = {
       offsets: Int32Array.of(0),

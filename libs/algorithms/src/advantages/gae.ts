@@ -38,8 +38,8 @@ export interface GaeResult {
  * The recursion runs over the whole episode, across the boundaries of its sequences. After the last token,
  * V is 0 where the environment ended the episode and `finalValues` where we cut it. Over tokens that the policy
  * did not sample (mask 0), next value and accumulator are carried unchanged: the same result as leaving them out.
- * A reward on such a token is not lost either, which differs from verl: it joins the sampled token before it,
- * undiscounted.
+ * A reward on such a token is not lost either, which differs from verl: it joins the sampled token before it, or the first
+ * one of the episode where there is none before, undiscounted. An episode without a sampled token gives nothing.
  *
  * Empty episodes give nothing. Values at mask 0 are not read. Doubles inside, float32 in and out.
  *
@@ -109,6 +109,7 @@ function overSampled(
     let nextValue = bootstraps === null ? 0 : bootstraps[episode];
     let advantage = 0;
     let carriedReward = 0;
+    let firstSampled = -1;
     for (let t = offsets[episode + 1] - 1; t >= offsets[episode]; t--) {
       if (mask[t] === 0) {
         carriedReward += rewards[t];
@@ -120,8 +121,13 @@ function overSampled(
       nextValue = value;
       advantages[t] = advantage;
       returns[t] = advantage + value;
+      firstSampled = t;
       sum += advantage;
     }
+    sum += carriedReward;
+    if (firstSampled === -1) continue;
+    advantages[firstSampled] = advantage + carriedReward;
+    returns[firstSampled] = advantage + carriedReward + nextValue;
   }
   return sum;
 }

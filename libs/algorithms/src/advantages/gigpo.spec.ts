@@ -105,6 +105,13 @@ describe('gigpo', () => {
     expectClose(advantages, [2, 2, 1, 0.5, -0.5, -2.5, -2.5], 1e-6);
   });
 
+  it.each(['gigpo', 'biLevelGae'])('%s refuses steps that are not those of the episodes', (estimator) => {
+    const batch = { ...GROUP, offsets: Int32Array.of(0, 2, 5, 6), values: new Float32Array(6) };
+    expect(faultOf(() => computeAdvantages(estimator, batch)).message).toBe(
+      'offsets[1] is 2, must be 3, where the steps of episode 1 begin',
+    );
+  });
+
   it('refuses a batch without any anchor, and warns where they hardly ever match', () => {
     expect(faultOf(() => gigpo({ ...GROUP, anchors: new Int32Array(6).fill(-1) }))).toMatchObject({
       code: 'UNSUPPORTED',

@@ -39,6 +39,17 @@ describe('grpo', () => {
     expectClose(grpo({ returns, groupIds: Int32Array.of(0, 0, 0) }).advantages, [-1, 0, 1], 1e-5);
   });
 
+  it('compares large returns that float32 tells apart, and takes its rounding for equality', () => {
+    const groupIds = Int32Array.of(0, 0, 0);
+    // Mean 1e6 + 0.5, sample deviation 0.5.
+    expectClose(
+      grpo({ returns: Float64Array.of(1e6, 1e6 + 0.5, 1e6 + 1), groupIds }).advantages,
+      [-1, 0, 1],
+      1e-5,
+    );
+    expect(grpo({ returns: Float64Array.of(1e6, 1e6 + 0.06, 1e6), groupIds }).numEqualGroups).toBe(1);
+  });
+
   it('with equalGroupCoefficient compares groups without a signal with the batch', () => {
     const { advantages } = grpo(GROUPS, { equalGroupCoefficient: 0.5 });
     // batch: 0 4 1 5 2 4, mean 16/6, sample variance (Σx² − (Σx)²/6)/5 = (62 − 256/6)/5

@@ -36,7 +36,7 @@ export interface GrpoOptions {
  * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + 1e-6), μ and σ
  * (sample, n − 1) over the episodes of one group.
  *
- * Returns that differ only by rounding (1e-6 relative) count as equal, so a vanishing σ cannot amplify noise.
+ * Returns that differ only by the rounding of float32 (2^−22 relative) count as equal, so a vanishing σ cannot amplify noise.
  * Both kinds of groups without a signal are counted in the result.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, returns that are not finite, bad group numbers

@@ -127,6 +127,14 @@ describe('importanceWeights', () => {
     });
   });
 
+  it('counts the weights under the floor, and under 1/cap where there is no floor', () => {
+    const input = withRatios([0.1, 0.3, 0.6, 1, 3]);
+    const options = { level: 'token', cap: 2 } as const;
+    expect(importanceWeights(input, options).lowFraction).toBe(2 / 5);
+    expect(importanceWeights(input, { ...options, floor: 0.2 }).lowFraction).toBe(1 / 5);
+    expect(importanceWeights(input, { ...options, floor: 0.2 }).highFraction).toBe(1 / 5);
+  });
+
   it('refuses a floor over the cap and a logprob that is missing', () => {
     expect(
       faultOf(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,

@@ -15,8 +15,8 @@ export function numberGroups(names: readonly string[]): { groupIds: Int32Array; 
   return { groupIds, numGroups: numbers.size };
 }
 
-/** Returns closer together than this, relative to their size (but at least 1), count as equal. */
-const EQUALITY_TOLERANCE = 1e-6;
+/** Returns closer together than this, relative to their size (but at least 1), count as equal: two steps of a float32 number. */
+const EQUALITY_TOLERANCE = 2 ** -22;
 
 /** Statistics of the values of each group; the arrays are indexed by group number. */
 export interface GroupMoments {

@@ -11,7 +11,8 @@ import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
  * - `form: 'proximal'` (AReaL): the ratio is π_prox/π_b, and the kept tokens get decoupled PPO.
  * - `form: 'current'` (the paper): the ratio is π/π_b, and the kept tokens get −A·π/π_b without a clip.
  *
- * Ranks over the whole batch; `selected` marks the dropped tokens.
+ * Ranks over the whole batch; `selected` marks the dropped tokens. One token is always kept, as in AReaL. Unlike there, the loss is still
+ * divided by the number of all tokens: a step must not grow because tokens were dropped.
  */
 export const m2po = definePolicyLoss({
   name: 'm2po',
@@ -40,7 +41,7 @@ export const m2po = definePolicyLoss({
   },
 });
 
-/** Marks the fewest tokens with the largest (logπ − logπ_b)² that leave a mean of at most `threshold` `[N]`. */
+/** Marks the fewest tokens with the largest (logπ − logπ_b)² that leave a mean of at most `threshold`, or one token `[N]`. */
 function largestSecondMoments(input: PolicyLossInput, logprobs: Float32Array, threshold: number): Uint8Array {
   const behavior = behaviorLogprobsOf(input);
   const squares = logprobs.map((logprob, t) => (logprob - behavior[t]) ** 2);
@@ -51,7 +52,7 @@ function largestSecondMoments(input: PolicyLossInput, logprobs: Float32Array, th
   ascending.forEach((t, rank) => {
     sum += squares[t];
     // In ascending order the mean of the first tokens only grows, so once over the threshold it stays over it.
-    if (sum > threshold * (rank + 1)) dropped[t] = 1;
+    if (rank > 0 && sum > threshold * (rank + 1)) dropped[t] = 1;
   });
   return dropped;
 }

@@ -148,6 +148,13 @@ describe('losses against the behavior policy', () => {
     expectClose(lossesOf('m2po', input, { threshold: 0.04 }), [-1, -Math.exp(0.1), -Math.exp(0.2), 0], 1e-5);
   });
 
+  it('m2po: keeps the nearest token where all are over the threshold', () => {
+    const input = sequence(
+      [0.6, 0.5].map((log) => ({ ratio: 1, advantage: 1, behaviorRatio: Math.exp(log) })),
+    );
+    expect([...(selectLossTokens('m2po', input, { threshold: 0.01 }) ?? [])]).toEqual([1, 0]);
+  });
+
   it('m2po, form current: ranks and weighs by the current policy', () => {
     const input = sequence([
       { ratio: 2, advantage: 1 },

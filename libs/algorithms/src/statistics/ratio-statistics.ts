@@ -20,7 +20,8 @@ export interface RatioStatistics {
 }
 
 /**
- * Statistics of ρ = π_numerator/π_denominator per token, over the tokens whose mask is 1, logs clamped to ±20.
+ * Statistics of ρ = π_numerator/π_denominator per token, over the tokens whose mask is 1. Log ratios are clamped to ±20 in the
+ * ratios, so that none overflows, and not in the mean of the logs, so that KL does not saturate.
  * `numerator [N]`, `denominator [N]` are logprobs under which the tokens of the denominator's policy were sampled.
  */
 export function ratioStatistics(
@@ -39,12 +40,13 @@ export function ratioStatistics(
   let maxDeviation = 0;
   for (let t = 0; t < numerator.length; t++) {
     if (mask !== null && mask[t] === 0) continue;
-    const logRatio = clamp(numerator[t] - denominator[t], -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+    const difference = numerator[t] - denominator[t];
+    const logRatio = clamp(difference, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
     const ratio = Math.exp(logRatio);
     numTokens += 1;
     sum += ratio;
     squares += ratio * ratio;
-    sumOfLogs += logRatio;
+    sumOfLogs += difference;
     maxRatio = Math.max(maxRatio, ratio);
     minRatio = Math.min(minRatio, ratio);
     maxDeviation = Math.max(maxDeviation, Math.abs(Math.expm1(logRatio)));

@@ -42,6 +42,14 @@ describe('effectiveSampleFraction', () => {
 });
 
 describe('ratioStatistics', () => {
+  it('has a KL that does not saturate where the ratios are clamped', () => {
+    const { kl, klK3, minRatio } = ratioStatistics(Float32Array.of(-51), Float32Array.of(-1));
+    expect(kl).toBe(50);
+    // e^−20 − 1 + 50
+    expect(klK3).toBeCloseTo(49, 6);
+    expect(minRatio).toBe(Math.exp(-20));
+  });
+
   it('is that of a ratio of 1 on policy', () => {
     const logprobs = Float32Array.of(-1, -2, -0.5);
     expect(ratioStatistics(logprobs, logprobs)).toEqual({
