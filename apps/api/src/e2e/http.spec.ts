@@ -1,11 +1,14 @@
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Health } from '../health/health.dto.js';
+import { readApiConfig } from '../config/api-config.js';
+import { startApiServer } from '../server.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 
@@ -143,6 +146,26 @@ describe('allowed clients', () => {
     expect((await getWithHost(host, '/api/health')).status).toBe(200);
   });
 
+  it('refuses a second Host header and a target that names another host', async () => {
+    // Other clients can send what node:http refuses to.
+    const { hostname, port } = new URL(fixture.api.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.end(
+      'GET /api/runs HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
+    );
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(answer).toContain('Host \\"evil.example\\" is not allowed');
+    expect((await getWithHost('localhost', 'http://evil.example/api/runs')).status).toBe(403);
+  });
+
+  it.each(['/healthz', '/readyz', '/metrics'])(
+    'answers %s under any host name, for probes and scrapers',
+    async (path) => {
+      expect((await getWithHost('retrace-api.example:8787', path)).status).toBe(200);
+    },
+  );
+
   it('sends headers that keep pages from being framed or loading foreign code', async () => {
     const { headers } = await fixture.get('/');
     expect(headers.get('content-security-policy')).toContain("default-src 'self'");
@@ -215,6 +238,27 @@ describe('health and measurements', () => {
       log: { logId: fixture.log.logId },
       sink: { status: 'up', state: 'running' },
     });
+  });
+
+  it('answers probes: alive, and ready only while the store can be reached', async () => {
+    expect(await fixture.getJson('/healthz')).toEqual({ status: 'ok' });
+    expect(await fixture.getJson('/readyz')).toEqual({ status: 'ok' });
+    const starting = await startApiServer(
+      readApiConfig({
+        ...fixture.environment,
+        RETRACE_STORE_URL: 'http://127.0.0.1:9',
+        RETRACE_API_PORT: '0',
+      }),
+    );
+    starting.storeReady.catch(() => undefined);
+    try {
+      expect((await fetch(`${starting.url}/healthz`)).status).toBe(200);
+      const ready = await fetch(`${starting.url}/readyz`);
+      expect(ready.status).toBe(503);
+      expect(await ready.json()).toMatchObject({ code: 'STORE_STARTING', status: 503 });
+    } finally {
+      await starting.close();
+    }
   });
 
   it('returns measurements in the text format of Prometheus', async () => {

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+/** Probes and scrapers name this host as they like: by its address in a cluster, or by the name of a service. */
+const PATHS_FOR_ANY_HOST: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
@@ -9,13 +11,16 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  *
  * A page on another site can make its own host name resolve to 127.0.0.1 ("DNS rebinding") and then read
  * answers as its own; its requests still carry that name in `Host`. It can also post forms, but not JSON,
- * without a preflight request. Therefore `Host` must be a known name, and bodies must be JSON.
+ * without a preflight request. Therefore every name that a request gives this host (in `Host`, and in a target with scheme and host)
+ * must be known, and bodies must be JSON. Probes and `/metrics` answer under any name, as they tell nothing of a run's content.
  */
 export function registerHostGuard(server: FastifyInstance, allowedHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())]);
   server.addHook('onRequest', (request, _reply, next) => {
-    const host = hostnameOf(request);
-    if (!allowed.has(host)) {
+    const host = PATHS_FOR_ANY_HOST.has(request.url)
+      ? undefined
+      : namesOfHost(request).find((name) => !allowed.has(name));
+    if (host !== undefined) {
       next(
         new ProblemError(
           'HOST_NOT_ALLOWED',
@@ -37,9 +42,15 @@ export function registerHostGuard(server: FastifyInstance, allowedHosts: readonl
   });
 }
 
-function hostnameOf(request: FastifyRequest): string {
-  const authority = (request.headers.host ?? '').toLowerCase();
-  return authority.replace(/:\d+$/, '');
+/** The names that a request gives this host; `['']` where it gives none. Node keeps only the first of several `Host` headers. */
+function namesOfHost({ raw }: FastifyRequest): string[] {
+  const authorities = raw.rawHeaders.filter(
+    (_, i, headers) => i % 2 === 1 && headers[i - 1].toLowerCase() === 'host',
+  );
+  if (authorities.length === 0) authorities.push('');
+  const target = raw.url ?? '';
+  if (!target.startsWith('/')) authorities.push(URL.canParse(target) ? new URL(target).host : target);
+  return authorities.map((authority) => authority.toLowerCase().replace(/:\d+$/, ''));
 }
 
 function isJson(request: FastifyRequest): boolean {

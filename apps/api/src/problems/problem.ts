@@ -15,6 +15,7 @@ type ProblemCode =
   | 'TOO_MANY_CLIENTS'
   | 'STORE_STARTING'
   | 'STORE_UNAVAILABLE'
+  | 'LOG_UNAVAILABLE'
   | 'SHUTTING_DOWN'
   | 'INTERNAL';
 
@@ -31,6 +32,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   TOO_MANY_CLIENTS: 429,
   STORE_STARTING: 503,
   STORE_UNAVAILABLE: 503,
+  LOG_UNAVAILABLE: 503,
   SHUTTING_DOWN: 503,
   INTERNAL: 500,
 };
@@ -48,6 +50,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   TOO_MANY_CLIENTS: 'Too many clients',
   STORE_STARTING: 'The store is starting',
   STORE_UNAVAILABLE: 'The store does not answer',
+  LOG_UNAVAILABLE: 'The log can not be read',
   SHUTTING_DOWN: 'The server is shutting down',
   INTERNAL: 'Internal error',
 };

@@ -49,6 +49,11 @@ export class ApiFixture {
     return new ApiFixture(directory, log, store, api, client);
   }
 
+  /** The variables that the API was started with, except those of the test. */
+  get environment(): Readonly<Record<string, string>> {
+    return environmentOf(this.directory, this.store.url);
+  }
+
   get tokenizerDirectory(): string {
     return tokenizersIn(this.directory);
   }
