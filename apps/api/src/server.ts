@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
 import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config/api-config.js';
+import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
@@ -58,6 +59,7 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await registerSecurityHeaders(server);
   registerHostGuard(server, [config.host, ...config.allowedHosts]);
+  registerBodyBounds(server);
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {
     prometheus.observeRequest(request, reply);

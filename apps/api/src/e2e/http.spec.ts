@@ -113,6 +113,24 @@ describe('bad requests', () => {
     ]);
   });
 
+  it.each([
+    [
+      'many unknown fields',
+      `{${Array.from({ length: 80_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
+      'more than 256 fields',
+    ],
+    ['deep nesting', `{"query":${'['.repeat(400_000)}${']'.repeat(400_000)}}`, 'more than 8 levels'],
+    ['a long field name', `{"${'n'.repeat(900_000)}":1}`, 'has 900000 characters; at most 128'],
+  ])('refuses a body with %s at once', async (_what, body, rule) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${fixture.api.url}/api/sql`, { method: 'POST', headers, body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+      detail: expect.stringContaining(rule) as string,
+    });
+  });
+
   it('answers an unknown API path with 404 and the path', async () => {
     const response = await fixture.get('/api/nothing');
     expect(response.status).toBe(404);
