@@ -553,7 +553,7 @@ describe('store server', () => {
         ['/?nosuchsetting=1', '115'],
         ['/?database=nowhere', '81'],
         ['/?default_format=a%20b', '36'],
-        ['/?session_id=s', '1'],
+        ['/?role=r', '1'],
         ['/?max_threads%3D1%3B=1', '36'],
         ['/?default_format=Native&client_protocol_version=54460', '1'],
       ]) {
@@ -566,6 +566,15 @@ describe('store server', () => {
       expect((await send({ body: 'SELECT 1', headers: { 'Content-Encoding': 'zstd' } })).status).toBe(415);
       expect((await send({ body: `SELECT 1 -- ${'x'.repeat(2 ** 20)}` })).status).toBe(413);
     });
+
+    it.each(['SET max_threads = 1', 'USE default', 'CREATE TEMPORARY TABLE t (x UInt8) ENGINE = Memory'])(
+      'refuse what a session would keep: %s',
+      async (body) => {
+        const answer = await send({ path: '/?session_id=s', body });
+        expect(answer.headers['x-clickhouse-exception-code']).toBe('1');
+        expect(answer.text).toContain('Sessions keep no state');
+      },
+    );
 
     it('in mid-stream reach the client as the exception they are', async () => {
       const query = 'SELECT throwIf(number = 1500000) FROM numbers(3000000)';

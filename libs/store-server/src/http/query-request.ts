@@ -18,6 +18,8 @@ export interface QueryRequest {
   readonly nativeVersion: number;
   /** Hold the answer until the statement has ended, so that a late failure still has a status. */
   readonly waitEndOfQuery: boolean;
+  /** Whether the client names a session. */
+  readonly hasSession: boolean;
 }
 
 /** Parameters of the HTTP interface that are not settings of the engine. */
@@ -51,9 +53,13 @@ const INTERFACE_PARAMETERS: ReadonlySet<string> = new Set([
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FORMAT_NAME = /^[A-Za-z0-9_]+$/;
 
-/** @throws ClickHouseException UNSUPPORTED_METHOD for sessions and roles */
+/** @throws ClickHouseException UNSUPPORTED_METHOD for roles */
 export function readQueryRequest(parameters: URLSearchParams, headers: IncomingHttpHeaders): QueryRequest {
-  refuseUnsupported(parameters);
+  if (parameters.has('role'))
+    throw ClickHouseException.of(
+      'UNSUPPORTED_METHOD',
+      'Roles are not supported: the rights of a user are fixed; leave out role',
+    );
   const settings = new Map<string, string>();
   const queryParameters = new Map<string, string>();
   for (const [name, value] of parameters) {
@@ -84,19 +90,6 @@ export function readQueryRequest(parameters: URLSearchParams, headers: IncomingH
     blockResponse: parameters.get('compress') === '1',
     nativeVersion: Number(parameters.get('client_protocol_version') ?? 0),
     waitEndOfQuery: parameters.get('wait_end_of_query') === '1',
+    hasSession: parameters.has('session_id'),
   };
-}
-
-function refuseUnsupported(parameters: URLSearchParams): void {
-  if (parameters.has('session_id')) {
-    throw ClickHouseException.of(
-      'UNSUPPORTED_METHOD',
-      'Sessions are not supported: every statement has a separate connection; leave out session_id',
-    );
-  }
-  if (parameters.has('role'))
-    throw ClickHouseException.of(
-      'UNSUPPORTED_METHOD',
-      'Roles are not supported: the rights of a user are fixed; leave out role',
-    );
 }

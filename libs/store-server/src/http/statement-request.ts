@@ -49,6 +49,7 @@ export async function readStatementRequest(
   const head = await body.readHead();
   const text = urlText + head.bytes.toString();
   const statement = parseStatement(text);
+  if (query.hasSession) refuseSessionState(statement);
   if (statement.kind !== 'insert' && !head.isWhole) {
     throw ClickHouseException.of(
       'QUERY_IS_TOO_LARGE',
@@ -63,6 +64,22 @@ export async function readStatementRequest(
       return body.spool(statement.kind === 'insert' ? dataBehind(statement, text, bytes) : Buffer.alloc(0));
     },
   };
+}
+
+/**
+ * A client may name a session, as ClickHouse's Python client does by default, while nothing depends on it: every statement has a connection of
+ * its own, so what one would leave behind for the next is refused.
+ */
+function refuseSessionState(statement: Statement): void {
+  if (
+    statement.kind !== 'command' ||
+    !/^(?:SET|USE|CREATE\s+(?:OR\s+REPLACE\s+)?TEMPORARY)\b/i.test(statement.text.trim())
+  )
+    return;
+  throw ClickHouseException.of(
+    'UNSUPPORTED_METHOD',
+    `Sessions keep no state: every statement has a separate connection, so ${statement.keyword} has no effect on the next; send settings with each statement`,
+  );
 }
 
 /** Returns the data that arrived with the head of an INSERT: behind the first line break after it, or behind blanks if there is none. */
