@@ -71,7 +71,7 @@ describe('a run that is killed or stopped, and started again', () => {
     const replayed = await runRetrace(replay);
     expect(replayed.code).toBe(3);
     expect(replayed.stderr).toMatch(
-      /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} is not there\); .* what can be replayed is update 1, 6–7$/,
+      /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} does not exist\); .* what can be replayed is update 1, 6–7$/,
     );
   }, 600_000);
 
