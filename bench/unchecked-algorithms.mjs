@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Statements that check, and the sums that only serve to detect non-finite values. */
-const CHECKS = [/^\s*(if \(.*\)\s+)?check\w+\(.*\);$/gm, /^\s*sum \+= advantage;$/gm];
+const CHECKS = [/^\s*(if \(.*\)\s+)?check\w+\(.*\);$/gm, /^\s*sum \+= (?:advantage|carriedReward);$/gm];
 
 async function importUnchecked(relativePath, numExpected) {
   const source = new URL(relativePath, import.meta.resolve('@retrace/algorithms'));
@@ -34,4 +34,4 @@ async function importUnchecked(relativePath, numExpected) {
   }
 }
 
-export const { gae: uncheckedGae } = await importUnchecked('./advantages/gae.js', 13);
+export const { gae: uncheckedGae } = await importUnchecked('./advantages/gae.js', 11);
