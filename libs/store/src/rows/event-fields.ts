@@ -99,9 +99,10 @@ export function inColumnsAndJson<P extends object>(
     write(columns, row, payload) {
       const values = payload as Readonly<Record<string, unknown>>;
       typed.write(columns, row, values);
-      const rest = Object.entries(values).filter(([name]) => !(name in fields) && !(name in json));
-      const last = converted.map(([name, { toJson }]) => [name, toJson(values[name])]);
-      columns.payload.set(row, JSON.stringify(Object.fromEntries([...rest, ...last])));
+      const rest: Record<string, unknown> = {};
+      for (const name in values) if (!(name in fields) && !(name in json)) rest[name] = values[name];
+      for (const [name, { toJson }] of converted) rest[name] = toJson(values[name]);
+      columns.payload.set(row, JSON.stringify(rest));
     },
     read(row) {
       const rest = row.rest<Record<string, Json>>();
