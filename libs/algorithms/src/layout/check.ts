@@ -82,6 +82,15 @@ export function checkCounts(name: string, counts: Int32Array, length: number): v
   if (bad !== -1) refuse(`${name}[${bad}] is ${counts[bad]}, must be ≥ 0`);
 }
 
+/** @throws AlgorithmError unless each array has `length` entries, all finite and ≥ 0 */
+export function checkFactors(arrays: Readonly<Record<string, Float32Array>>, length: number): void {
+  checkValues(arrays, length);
+  for (const [name, array] of Object.entries(arrays)) {
+    const bad = array.findIndex((value) => value < 0);
+    if (bad !== -1) refuse(`${name}[${bad}] is ${array[bad]}, must be ≥ 0`);
+  }
+}
+
 /** @throws AlgorithmError unless every entry is 0 or 1 */
 export function checkMask(name: string, mask: Uint8Array, length: number): void {
   checkLength({ [name]: mask }, length);

@@ -63,7 +63,7 @@ export function clippedSurrogate(
   input: PolicyLossInput,
   { clip, logRatios = null, factors = null }: SurrogateOptions,
 ): PolicyLossTerms {
-  const { logprobs, proximalLogprobs, advantages, weights } = input;
+  const { logprobs, proximalLogprobs, advantages, weights, importanceWeights = null } = input;
   const bounds = logRatioBounds(clip);
   const { least, most } = bounds;
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
@@ -82,7 +82,7 @@ export function clippedSurrogate(
   for (let t = 0; t < logprobs.length; t++) {
     const difference = logprobs[t] - proximalLogprobs[t];
     const advantage = advantages[t];
-    const weight = weights[t];
+    const weight = importanceWeights === null ? weights[t] : weights[t] * importanceWeights[t];
     poison += difference;
     const logRatio = logRatios === null ? difference : logRatios[t];
     const factor = factors === null ? 1 : factors[t];
@@ -102,7 +102,7 @@ export function clippedSurrogate(
       loss += weight * tokenLoss;
       clipped = Number(isClipped(logRatio, advantage, bounds));
     }
-    if (weight !== 0) {
+    if (weights[t] !== 0) {
       numTokens += 1;
       numClipped += clipped;
       sumOfDifferences += difference;

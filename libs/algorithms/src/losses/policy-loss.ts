@@ -1,5 +1,12 @@
 import { AlgorithmError } from '../errors.js';
-import { checkFinite, checkLength, checkMask, checkOffsets, checkValues } from '../layout/check.js';
+import {
+  checkFactors,
+  checkFinite,
+  checkLength,
+  checkMask,
+  checkOffsets,
+  checkValues,
+} from '../layout/check.js';
 import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
 /** Input of policy losses. All arrays are over the action tokens `[N]` of the sequences that `offsets` cuts them into. */
@@ -12,10 +19,16 @@ export interface PolicyLossInput {
   readonly proximalLogprobs: Float32Array;
   readonly advantages: Float32Array;
   /**
-   * Weight of each token's loss: aggregation times rollout correction, both fixed. 0 leaves a token out. The loss is
-   * Σ w ℓ, so micro-batches add up.
+   * Weight w of each token's loss, from the aggregation, fixed. 0 leaves a token out of the loss and of all means and ranks.
+   * The loss is Σ w c ℓ, so micro-batches add up.
    */
   readonly weights: Float32Array;
+  /**
+   * Factor c ≥ 0 on each token's loss that corrects for the policy that sampled, fixed `[N]`; null: 1. A token of factor 0 has no
+   * loss of its own, but it still counts in means, ranks and statistics, as in verl. A loss that a sequence has only once takes the
+   * geometric mean of its factors.
+   */
+  readonly importanceWeights?: Float32Array | null;
   /** logπ of the policy that sampled, for the losses that read it; else null. */
   readonly behaviorLogprobs?: Float32Array | null;
   /** The choice of `selectTokens` for these tokens `[N]`; null: these tokens are the whole batch. */
@@ -25,7 +38,7 @@ export interface PolicyLossInput {
 }
 
 export interface PolicyLossTerms {
-  /** Σ_t w_t ℓ_t. */
+  /** Σ_t w_t c_t ℓ_t. */
   readonly loss: number;
   /** ℓ_t of each token `[N]`, before weighting. A sequence's loss is repeated at each of its tokens. */
   readonly tokenLosses: Float32Array;
@@ -137,10 +150,11 @@ export function computePolicyLoss(
 
 /** All but finiteness, which `overTokens` sees to. */
 function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
-  const { proximalLogprobs, advantages, weights, behaviorLogprobs = null } = input;
+  const { proximalLogprobs, advantages, weights, importanceWeights, behaviorLogprobs = null } = input;
   const numTokens = input.logprobs.length;
   checkOffsets('offsets', input.offsets, numTokens);
   checkLength({ proximalLogprobs, advantages, weights }, numTokens);
+  if (importanceWeights) checkFactors({ importanceWeights }, numTokens);
   if (input.selected) checkMask('selected', input.selected, numTokens);
   if (behaviorLogprobs !== null) checkValues({ behaviorLogprobs }, numTokens);
   else if (loss.needsBehaviorLogprobs) {

@@ -34,6 +34,87 @@ const lossesOf = (
   options: Record<string, unknown> = {},
 ): Float32Array => computePolicyLoss(name, input, options).tokenLosses;
 
+describe('importance weights', () => {
+  const plain: PolicyLossInput = {
+    offsets: Int32Array.of(0, 2),
+    logprobs: Float32Array.of(-0.1, -2),
+    proximalLogprobs: Float32Array.of(-0.2, -1),
+    behaviorLogprobs: Float32Array.of(-0.2, -1),
+    advantages: Float32Array.of(-1, -1),
+    weights: Float32Array.of(0.5, 0.5),
+  };
+
+  it('of 0 leave their tokens in the ratio of the sequence, which gspo clips', () => {
+    // e^mean(.1, −1) = .64 is under the bound, as in verl; the first token by itself has the ratio e^.1 and would be trained.
+    const input = { ...plain, importanceWeights: Float32Array.of(1, 0) };
+    expect([...computePolicyLoss('gspo', input).gradients]).toEqual([0, 0]);
+  });
+
+  it('of 0 leave their tokens in the ranks of the batch, and in the statistics', () => {
+    // Covariances (A − ⅓)(logπ + 1.033) are 1.56, 1.29 and −.01.
+    const input = {
+      ...sequence([2, -1, 0].map((advantage) => ({ ratio: 1, advantage }))),
+      logprobs: Float32Array.of(-0.1, -2, -1),
+      importanceWeights: Float32Array.of(0, 1, 1),
+    };
+    expect([...(selectLossTokens('klCov', input) ?? [])]).toEqual([1, 0, 0]);
+    expect(computePolicyLoss('ppo', input).statistics).toEqual(
+      computePolicyLoss('ppo', { ...input, importanceWeights: null }).statistics,
+    );
+  });
+
+  it('are one factor of a sequence in gmpo: their geometric mean', () => {
+    const without = computePolicyLoss('gmpo', plain);
+    const terms = computePolicyLoss('gmpo', { ...plain, importanceWeights: Float32Array.of(4, 0.25) });
+    expectClose([...terms.gradients, terms.loss], [...without.gradients, without.loss], 1e-6);
+    const none = computePolicyLoss('gmpo', { ...plain, importanceWeights: Float32Array.of(0, 0) });
+    expectClose([...none.gradients, none.loss], [0, 0, 0], 1e-9);
+  });
+
+  it.each(listPolicyLosses().filter((name) => name !== 'gmpo'))(
+    'multiply the value and gradient of each token in %s, and nothing else',
+    (name) => {
+      const importance = [2, 0, 0.5];
+      const input = sequence([
+        { ratio: 1.1, advantage: 1 },
+        { ratio: 0.9, advantage: -1 },
+        { ratio: 1.2, advantage: 0.5 },
+      ]);
+      const without = computePolicyLoss(name, input);
+      const terms = computePolicyLoss(name, { ...input, importanceWeights: Float32Array.from(importance) });
+      const times = (values: Float32Array) => values.map((value, t) => value * importance[t]);
+      expectClose(terms.gradients, times(without.gradients), 1e-6);
+      expect(terms.tokenLosses).toEqual(without.tokenLosses);
+      expect(terms.loss).toBeCloseTo(
+        times(without.tokenLosses).reduce((a, b) => a + b),
+        5,
+      );
+    },
+  );
+
+  it.each<[string, Float32Array]>([
+    ['importanceWeights[1] is -1, must be ≥ 0', Float32Array.of(1, -1)],
+    ['importanceWeights[0] is NaN, must be finite', Float32Array.of(NaN, 1)],
+    ['importanceWeights has 1 entries, must have 2', Float32Array.of(1)],
+  ])('are refused: %s', (message, importanceWeights) => {
+    expect(faultOf(() => computePolicyLoss('gspo', { ...plain, importanceWeights })).message).toBe(message);
+  });
+});
+
+describe('gspo', () => {
+  it('holds the ratio of a sequence at e^10, and gives it no gradient beyond', () => {
+    const at = (difference: number) =>
+      computePolicyLoss('gspo', {
+        ...sequence([{ ratio: 1, advantage: -1 }]),
+        logprobs: Float32Array.of(-0.5),
+        proximalLogprobs: Float32Array.of(-0.5 - difference),
+      });
+    expectClose(at(12.9).tokenLosses, [Math.exp(10)], 1e-6);
+    expect([...at(12.9).gradients]).toEqual([0]);
+    expectClose(at(9.9).gradients, [Math.exp(9.9)], 1e-4);
+  });
+});
+
 describe('gmpo', () => {
   it('has no gradient where the mean log ratio is held at its limit', () => {
     // A < 0 is not held from above: log ρ = 50 in each token, and the mean stops at 20.

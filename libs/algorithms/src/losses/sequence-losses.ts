@@ -1,43 +1,22 @@
 import { positive, positiveFraction, real } from '../registry/index.js';
 import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
 import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { overSequences, sequenceLogRatios } from './sequence-means.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
-/*
- * Losses that depend on a whole sequence. Tokens of weight 0 are left out of its mean; a sequence of only such tokens contributes
- * nothing.
- */
+/* Losses that depend on a whole sequence. */
 
-/** Mean (or sum) of numerator − denominator over the weighted tokens of each sequence, spread over its tokens `[N]`. */
-function sequenceLogRatios(
-  { offsets, weights }: PolicyLossInput,
-  numerator: Float32Array,
-  denominator: Float32Array,
-  reduction: 'mean' | 'sum',
-): Float64Array {
-  const logRatios = new Float64Array(numerator.length);
-  for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
-    let sum = 0;
-    let numTokens = 0;
-    for (let t = offsets[sequence]; t < offsets[sequence + 1]; t++) {
-      if (weights[t] === 0) continue;
-      sum += numerator[t] - denominator[t];
-      numTokens += 1;
-    }
-    const logRatio = reduction === 'mean' ? sum / Math.max(1, numTokens) : sum;
-    logRatios.fill(
-      clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT),
-      offsets[sequence],
-      offsets[sequence + 1],
-    );
-  }
-  return logRatios;
-}
+/** Bound on the ratio of a whole sequence. */
+const MAX_SEQUENCE_RATIO = Math.exp(10);
+
+/** Keeps the logarithm of an importance weight of 0 finite, as in verl. */
+const LEAST_IMPORTANCE = 1e-10;
 
 /**
  * GSPO, group sequence policy optimisation, token form (Zheng et al., arXiv:2507.18071): the ratio of a token is
  * sg[s]·π/sg[π] with s = exp(mean_t Δ) of its sequence, in PPO's clip. Its value is s, its gradient −A·s where not clipped.
- * Published with the aggregation `sequenceMeanTokenMean`, as GMPO.
+ * s is held at e^10, with no gradient beyond, as in verl and SkyRL. Published with the aggregation `sequenceMeanTokenMean`, as GMPO.
+ * Under `sequenceMeanTokenSum` it is LUSPO, length-unbiased sequence policy optimisation (arXiv:2602.05261).
  */
 export const gspo = definePolicyLoss({
   name: 'gspo',
@@ -48,14 +27,14 @@ export const gspo = definePolicyLoss({
   options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
   compute(input, { clipLow, clipHigh }) {
     const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
-    return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip: null }, logRatios });
+    return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip: MAX_SEQUENCE_RATIO }, logRatios });
   },
 });
 
 /**
  * GMPO, geometric-mean policy optimisation (arXiv:2507.20673): Δ held in [−clipLow, clipHigh] on the side that A pushes to,
  * ρ = exp(mean of the held Δ), ℓ = −Ā·ρ with the sequence's mean advantage Ā. The loss of a sequence is repeated at each of
- * its tokens, so it is weighted by the sum of their weights.
+ * its tokens, so it is weighted by the sum of their weights, and once by the geometric mean of their importance weights.
  */
 export const gmpo = definePolicyLoss({
   name: 'gmpo',
@@ -96,13 +75,21 @@ export const gmpo = definePolicyLoss({
         slopes[t] = isFlat ? 0 : (loss / numTokens) * (sumOfWeights / weights[t]);
       }
     }
-    return overTokens(input, (term, t) => {
+    return overTokens({ ...input, importanceWeights: geometricMeans(input) }, (term, t) => {
       term.loss = sequenceLosses[t];
       term.gradient = slopes[t];
       term.clipped = held[t];
     });
   },
 });
+
+/** Geometric mean of the importance weights of each sequence, spread over its tokens `[N]`; null where there are none. */
+function geometricMeans(input: PolicyLossInput): Float32Array | null {
+  const { importanceWeights = null } = input;
+  if (importanceWeights === null) return null;
+  const logOf = (t: number) => Math.log(importanceWeights[t] + LEAST_IMPORTANCE);
+  return Float32Array.from(overSequences(input, 'mean', logOf), Math.exp);
+}
 
 /**
  * TOPR, tapered off-policy REINFORCE (Le Roux et al., arXiv:2503.14286), against the policy that sampled, with

@@ -26,7 +26,7 @@ export type TokenLossFunction = (term: TokenTerm, t: number, difference: number,
  * @throws AlgorithmError `INVALID_ARGUMENT` naming the array and the index of an input that is not finite
  */
 export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): PolicyLossTerms {
-  const { logprobs, proximalLogprobs, advantages, weights } = input;
+  const { logprobs, proximalLogprobs, advantages, weights, importanceWeights = null } = input;
   const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
   const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
   const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
@@ -37,11 +37,12 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
   let poison = 0;
   for (let t = 0; t < logprobs.length; t++) {
     const difference = logprobs[t] - proximalLogprobs[t];
-    poison += difference * advantages[t] + weights[t];
+    const factor = importanceWeights === null ? weights[t] : weights[t] * importanceWeights[t];
+    poison += difference * advantages[t] + factor;
     lossOf(term, t, difference, advantages[t]);
     tokenLosses[t] = term.loss;
-    gradients[t] = weights[t] * term.gradient;
-    loss += weights[t] * term.loss;
+    gradients[t] = factor * term.gradient;
+    loss += factor * term.loss;
     if (weights[t] !== 0) {
       numTokens += 1;
       numClipped += term.clipped;

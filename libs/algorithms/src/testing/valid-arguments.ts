@@ -42,6 +42,7 @@ export const loss = {
   ...policies,
   advantages: tokens(1),
   weights: tokens(0.2),
+  importanceWeights: tokens(1),
 };
 export const lossKinds = {
   offsets: 'offsets',
@@ -49,6 +50,7 @@ export const lossKinds = {
   ...POLICY_KINDS,
   advantages: 'values',
   weights: 'values',
+  importanceWeights: 'values',
 } as const;
 export const { gamma: _gamma, lambda: _lambda, ...ofCritic } = critic;
 export const { gamma: _ofGamma, lambda: _ofLambda, ...ofCriticKinds } = CRITIC_KINDS;

@@ -131,7 +131,8 @@ function policyLossInput(
     logprobs,
     proximalLogprobs,
     advantages: advantages ? at(advantages) : new Float32Array(logprobs.length),
-    weights: rolloutWeights ? weights.map((weight, m) => weight * rolloutWeights[positions[m]]) : weights,
+    weights,
+    importanceWeights: rolloutWeights ? at(rolloutWeights) : null,
     behaviorLogprobs: behaviorLogprobs ? at(behaviorLogprobs) : null,
     selected: selected ? Uint8Array.from(positions, (n) => selected[n]) : null,
   };

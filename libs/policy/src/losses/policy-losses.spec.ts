@@ -63,9 +63,6 @@ await onEachBackend('every policy loss of the registry, as training runs it', ()
       offsets: Int32Array.from(offsets),
       selected: selectBatchTokens(all, batch, options),
     };
-    const weights = at(batch.lossWeights).map(
-      (weight, m) => weight * (batch.rolloutWeights?.[positions[m]] ?? 1),
-    );
     const column = (name: keyof typeof batch) => tf.tensor1d(at(batch[name] as Float32Array));
     const expected = tf.tidy(() => {
       const run = tf.valueAndGrad((x: tf.Tensor) =>
@@ -77,7 +74,8 @@ await onEachBackend('every policy loss of the registry, as training runs it', ()
             proximalLogprobs: column('proximalLogprobs'),
             behaviorLogprobs: column('behaviorLogprobs'),
             advantages: column('advantages'),
-            weights: tf.tensor1d(weights),
+            weights: column('lossWeights'),
+            importanceWeights: batch.rolloutWeights ? column('rolloutWeights') : null,
             selected: trained.selected && tf.tensor1d(at(Float32Array.from(trained.selected))),
           },
           options.policyLossOptions,

@@ -45,16 +45,20 @@ export const surrogateLosses: readonly TensorLoss[] = [
   tensorLoss(gspo, (input, bounds) => {
     const ofSequence = stopGradient(held(sequenceMeans(input, logRatios(input))));
     const ofToken = tf.add(ofSequence, tf.sub(input.logprobs, stopGradient(input.logprobs)));
-    return clipped(input.advantages, tf.exp(ofToken), bounds);
+    return clipped(input.advantages, tf.exp(ofToken), { ...bounds, dualClip: Math.exp(10) });
   }),
-  tensorLoss(gmpo, (input, { clipLow, clipHigh }) => {
-    const sign = tf.sign(input.advantages);
-    const pushed = tf.mul(sign, logRatios(input));
-    const bounded = tf.mul(sign, tf.clipByValue(logRatios(input), -clipLow, clipHigh));
-    const pessimistic = tf.mul(sign, tf.minimum(pushed, bounded));
-    const ratios = ratioOf(sequenceMeans(input, pessimistic));
-    return tf.neg(tf.mul(sequenceMeans(input, input.advantages), ratios));
-  }),
+  tensorLoss(
+    gmpo,
+    (input, { clipLow, clipHigh }) => {
+      const sign = tf.sign(input.advantages);
+      const pushed = tf.mul(sign, logRatios(input));
+      const bounded = tf.mul(sign, tf.clipByValue(logRatios(input), -clipLow, clipHigh));
+      const pessimistic = tf.mul(sign, tf.minimum(pushed, bounded));
+      const ratios = ratioOf(sequenceMeans(input, pessimistic));
+      return tf.neg(tf.mul(sequenceMeans(input, input.advantages), ratios));
+    },
+    (input, weights) => tf.exp(sequenceMeans(input, tf.log(tf.add(weights, 1e-10)))),
+  ),
   tensorLoss(sapo, (input, { temperaturePositive, temperatureNegative }) => {
     const isPositive = tf.cast(tf.greater(input.advantages, 0), 'float32');
     const temperatures = tf.add(

@@ -12,8 +12,10 @@ export interface TensorLossInput {
   /** logπ of the policy at the start of this update. */
   readonly proximalLogprobs: tf.Tensor;
   readonly advantages: tf.Tensor;
-  /** Aggregation times rollout correction, both fixed; 0 leaves a token out. */
+  /** Of the aggregation, fixed; 0 leaves a token out. */
   readonly weights: tf.Tensor;
+  /** Of the rollout correction, fixed; null: 1. A token of factor 0 still counts in means. */
+  readonly importanceWeights?: tf.Tensor | null;
   /** logπ of the policy that sampled, for the losses that read it. */
   readonly behaviorLogprobs?: tf.Tensor | null;
   /** 1 for the tokens that `selectLossTokens` picked out of the whole batch, for the losses that rank over it. */
@@ -26,17 +28,22 @@ export type TensorLossFormula<S extends OptionSchema> = (
   options: OptionsOf<S>,
 ) => tf.Tensor;
 
+/** The factor on the loss of each token `[N]` that the importance weights make. */
+export type TensorImportance = (input: TensorLossInput, importanceWeights: tf.Tensor) => tf.Tensor;
+
 export interface TensorLoss {
   readonly name: string;
   readonly formula: TensorLossFormula<OptionSchema>;
+  readonly importance: TensorImportance;
 }
 
 /** The formula of a loss of `@retrace/algorithms`, with the options that are declared there. */
 export function tensorLoss<S extends OptionSchema>(
   { name }: PolicyLoss<S>,
   formula: TensorLossFormula<S>,
+  importance: TensorImportance = (_input, importanceWeights) => importanceWeights,
 ): TensorLoss {
-  return { name, formula: formula as unknown as TensorLossFormula<OptionSchema> };
+  return { name, formula: formula as unknown as TensorLossFormula<OptionSchema>, importance };
 }
 
 /** A column that only some losses read. @throws PolicyError `INVALID_BATCH` where it is null */

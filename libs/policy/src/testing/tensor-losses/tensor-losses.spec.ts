@@ -62,6 +62,7 @@ function randomInput(seed: number): PolicyLossInput {
     weights: column((t) =>
       random() < 0.2 || (t >= offsets[4] && t < offsets[5]) ? 0 : 0.02 + 0.05 * random(),
     ),
+    importanceWeights: column(() => (random() < 0.1 ? 0 : 0.5 + random())),
   };
 }
 
@@ -73,6 +74,7 @@ function asTensors(input: PolicyLossInput): Omit<TensorLossInput, 'logprobs'> {
     advantages: tensor(input.advantages),
     weights: tensor(input.weights),
     behaviorLogprobs: input.behaviorLogprobs ? tensor(input.behaviorLogprobs) : null,
+    importanceWeights: input.importanceWeights ? tensor(input.importanceWeights) : null,
     selected: input.selected ? tensor(input.selected) : null,
   };
 }

@@ -2,20 +2,18 @@ import { AlgorithmError, getPolicyLoss, resolvePolicyLossOptions } from '@retrac
 import * as tf from '@tensorflow/tfjs-core';
 import { PolicyError } from '../../policy-error.js';
 import { surrogateLosses } from './surrogate-losses.js';
-import type { TensorLossFormula, TensorLossInput } from './tensor-loss.js';
+import type { TensorLossInput } from './tensor-loss.js';
 import { weightedLogprobLosses } from './weighted-logprob-losses.js';
 
-const formulas = new Map(
-  [...surrogateLosses, ...weightedLogprobLosses].map(({ name, formula }) => [name, formula]),
-);
+const losses = new Map([...surrogateLosses, ...weightedLogprobLosses].map((loss) => [loss.name, loss]));
 
 /** Names of the policy losses that are there as tensor expressions: all of `@retrace/algorithms`, sorted. */
 export function listTensorPolicyLosses(): string[] {
-  return [...formulas.keys()].sort();
+  return [...losses.keys()].sort();
 }
 
 /**
- * Σ_t w_t ℓ_t of a policy loss, a scalar that the tape differentiates by `logprobs`: the second definition of each loss, from the
+ * Σ_t w_t c_t ℓ_t of a policy loss, a scalar that the tape differentiates by `logprobs`: the second definition of each loss, from the
  * formula alone, for those who train with tensors of their own. It agrees with `computePolicyLoss` in value and gradient; sums are
  * float32 here. Losses that rank over the batch read what `selectLossTokens` picked as `selected`.
  *
@@ -27,16 +25,20 @@ export function tensorPolicyLoss(
   input: TensorLossInput,
   options: Readonly<Record<string, unknown>> = {},
 ): tf.Scalar {
-  const { formula, resolved } = resolve(name, options);
+  const { formula, importance, resolved } = resolve(name, options);
   checkColumns(input);
-  return tf.tidy(() => tf.sum(tf.mul(input.weights, formula(input, resolved))));
+  const { weights, importanceWeights = null } = input;
+  return tf.tidy(() => {
+    const factors = importanceWeights ? tf.mul(weights, importance(input, importanceWeights)) : weights;
+    return tf.sum(tf.mul(factors, formula(input, resolved)));
+  });
 }
 
 function resolve(name: string, options: Readonly<Record<string, unknown>>) {
   try {
     const loss = getPolicyLoss(name);
-    const formula: TensorLossFormula<typeof loss.options> | undefined = formulas.get(name);
-    if (formula) return { formula, resolved: resolvePolicyLossOptions(loss, options) };
+    const tensors = losses.get(name);
+    if (tensors) return { ...tensors, resolved: resolvePolicyLossOptions(loss, options) };
   } catch (cause) {
     if (!(cause instanceof AlgorithmError)) throw cause;
     throw new PolicyError('INVALID_CONFIG', cause.message, { cause });
@@ -54,6 +56,7 @@ function checkColumns(input: TensorLossInput): void {
     'proximalLogprobs',
     'advantages',
     'weights',
+    'importanceWeights',
     'behaviorLogprobs',
     'selected',
   ] as const) {
