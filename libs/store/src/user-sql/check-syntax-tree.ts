@@ -1,3 +1,4 @@
+import { checkNamingArgument, readsArgumentAsName } from './check-arguments.js';
 import { didYouMean, didYouMeanFunction } from './did-you-mean.js';
 import { nameOf, type SyntaxNode } from './syntax-tree.js';
 import { notAllowed } from './user-sql-error.js';
@@ -44,13 +45,15 @@ const IN_FUNCTIONS = /^(?:global)?(?:not)?(?:null)?in$/i;
 export function checkNode(node: SyntaxNode, tables: readonly string[], withNames: WithNames): void {
   if (node.parent === null && (node.type !== 'SelectWithUnionQuery' || node.position > 0))
     throw notAllowed('Only one SELECT is allowed');
+  const call = calledWith(node);
+  if (call !== null) checkNamingArgument(call, node);
   switch (node.type) {
     case 'Function':
       return checkFunction(nameOf(node), node.parent?.type === 'TableExpression');
     case 'TableIdentifier':
       return checkTable(nameOf(node), tables, withNames);
     case 'Identifier':
-      return checkIdentifier(node, tables, withNames);
+      return checkIdentifier(node, call, tables, withNames);
     case 'SelectWithUnionQuery':
       if (node.numChildren !== 1) throw notAllowed('FORMAT and INTO OUTFILE are not allowed');
       return;
@@ -85,20 +88,29 @@ function unreadableTable(name: string, tables: readonly string[]): string {
   return `The table "${name}" can not be read${readable}`;
 }
 
+/** The call whose argument the node is; null for any other node. */
+function calledWith(node: SyntaxNode): SyntaxNode | null {
+  const list = node.parent;
+  // A second list holds the parameters of an aggregate function.
+  const isArgument = list?.type === 'ExpressionList' && list.position === 0;
+  return isArgument && list.parent?.type === 'Function' ? list.parent : null;
+}
+
 /** An identifier names a column, except that `x IN name` may name a table, and the place of a lambda may name a function. */
-function checkIdentifier(node: SyntaxNode, tables: readonly string[], withNames: WithNames): void {
-  const call =
-    node.parent?.type === 'ExpressionList' && node.parent.parent?.type === 'Function'
-      ? node.parent.parent
-      : null;
-  if (call === null || node.parent?.position !== 0) return;
+function checkIdentifier(
+  node: SyntaxNode,
+  call: SyntaxNode | null,
+  tables: readonly string[],
+  withNames: WithNames,
+): void {
+  if (call === null) return;
   const name = nameOf(node);
   if (node.position > 0 && IN_FUNCTIONS.test(nameOf(call))) checkTable(name, tables, withNames);
   if (
     node.position === 0 &&
-    node.parent.numChildren > 1 &&
+    (node.parent?.numChildren ?? 0) > 1 &&
     isHigherOrderFunction(nameOf(call)) &&
-    !isAllowedFunction(name)
+    (!isAllowedFunction(name) || readsArgumentAsName(name))
   ) {
     throw notAllowed(`${nameOf(call)}(${name}, …) is not allowed; write a lambda, such as x -> f(x)`);
   }

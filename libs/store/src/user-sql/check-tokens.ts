@@ -1,3 +1,4 @@
+import { checkType } from './check-arguments.js';
 import { didYouMean } from './did-you-mean.js';
 import { SqlTokenError, sqlTokens, type SqlToken } from './sql-tokens.js';
 import { notAllowed, syntaxError, UserSqlError } from './user-sql-error.js';
@@ -26,7 +27,7 @@ export function readTokens(
   checkFirstToken(tokens[0]);
   tokens.forEach((token, i) => {
     checkToken(token, tokens[i + 1]);
-    if (token.text === '{') checkParameter(tokens.slice(i + 1, i + 4), allowParameters);
+    if (token.text === '{') checkParameter(insideBraces(tokens, i), allowParameters);
   });
   return tokens;
 }
@@ -64,9 +65,9 @@ function checkToken(token: SqlToken, next: SqlToken | undefined): void {
     throw notAllowed('WITH RECURSIVE is not allowed');
 }
 
-/** @param next the three tokens after the brace: the name, a colon, the type */
-function checkParameter(next: readonly SqlToken[], allowParameters: boolean): void {
-  const [name, colon, type] = next;
+/** @param inside the tokens between the braces: the name, a colon, the type */
+function checkParameter(inside: readonly SqlToken[], allowParameters: boolean): void {
+  const [name, colon, type] = inside;
   if (
     !allowParameters ||
     name?.kind !== 'word' ||
@@ -80,4 +81,16 @@ function checkParameter(next: readonly SqlToken[], allowParameters: boolean): vo
         : 'Parameters in braces are not allowed; write the value itself',
     );
   }
+  checkType(
+    inside
+      .slice(2)
+      .map(({ text }) => text)
+      .join(''),
+  );
+}
+
+function insideBraces(tokens: readonly SqlToken[], open: number): readonly SqlToken[] {
+  let end = open + 1;
+  while (end < tokens.length && !/^[{}]$/.test(tokens[end].text)) end++;
+  return tokens.slice(open + 1, end);
 }

@@ -104,6 +104,14 @@ describe('user SQL', () => {
       ],
       ['SELECT 1 INTERSECT SELECT 1', [[1]]],
       [
+        "SELECT CAST('a', 'Enum8(\\'a\\' = 1)'), [1]::Array(UInt8), JSONExtract('{\"a\": [1]}', 'a', 'Array(UInt8)')",
+        [['a', [1], [1]]],
+      ],
+      [
+        "SELECT arrayReduce('sumIf', [1, 2], [1, 0]), arrayReduce('quantiles(0.5, 1)', [1, 2])",
+        [[1, [1.5, 2]]],
+      ],
+      [
         'SELECT step, count() FROM steps GROUP BY step WITH TOTALS HAVING step < 1 ORDER BY step LIMIT 1 BY step',
         [[0, 1]],
       ],
@@ -249,6 +257,52 @@ describe('user SQL', () => {
 
     it('what the engine’s parser refuses is the engine’s error', async () => {
       await expect(check('SELECT FROM WHERE')).rejects.toMatchObject({ type: 'SYNTAX_ERROR' });
+    });
+  });
+
+  describe('refuses what the engine can not stop, can not count, or trusts', () => {
+    it.each([
+      // Took 1.9 GB under a limit of 1 GiB.
+      "SELECT printf('%1000000000d', 1)",
+      "SELECT prettyPrintJSON(concat(repeat('[', 30000), repeat(']', 30000)))",
+      // Ran on after their time.
+      'SELECT mannWhitneyUTest(step, step % 2) FROM steps',
+      'SELECT mannWhitneyUTestIf(step, step % 2, 1) FROM steps',
+      'SELECT rankCorr(step, step) FROM steps',
+      'SELECT corrMatrix(step, step) FROM steps',
+      "SELECT arrayReduce('mannWhitneyUTest', [1, 2], [0, 1])",
+      "SELECT arrayReduce('corrMatrixArray', [[1]], [[1]])",
+      "SELECT arrayReduceInRanges('rankCorr', [(1, 5)], [1], [2])",
+      'SELECT editDistance(run_id, run_id) FROM steps',
+      'SELECT arraySimilarity([1], [2], [1.], [1.])',
+      // States of aggregate functions: false bytes crash the engine.
+      "SELECT CAST(unhex('0105') AS AggregateFunction(groupBitmap, UInt32))",
+      "SELECT unhex('0105')::AggregateFunction(groupBitmap, UInt32)",
+      "SELECT CAST(unhex('0105'), 'AggregateFunction(groupBitmap, UInt32)')",
+      "SELECT CAST([unhex('0105')], 'Array(`AggregateFunction`(groupBitmap, UInt32))')",
+      "SELECT CAST(unhex('0105'), '`Aggregate\\\\x46unction`(groupBitmap, UInt32)')",
+      "SELECT CAST(unhex('0105'), concat('Aggregate', 'Function(groupBitmap, UInt32)'))",
+      "WITH 'AggregateFunction(groupBitmap, UInt32)' AS t SELECT CAST(unhex('0105'), t)",
+      "SELECT _CAST(unhex('0105'), 'AggregateFunction(groupBitmap, UInt32)')",
+      "SELECT accurateCastOrNull(unhex('0105'), 'AggregateFunction(groupBitmap, UInt32)')",
+      "SELECT reinterpret(unhex('0105'), 'AggregateFunction(groupBitmap, UInt32)')",
+      "SELECT JSONExtract('{}', 'a', 'Tuple(b AggregateFunction(groupBitmap, UInt32))')",
+      "SELECT arrayMap(CAST, ['a'], ['AggregateFunction(groupBitmap, UInt32)'])",
+      'SELECT groupBitmapState(step) FROM steps',
+      'SELECT uniqStateIf(step, 1) FROM steps',
+      "SELECT arrayReduce('groupBitmapState', [1])",
+      "SELECT arrayReduce(concat('groupBitmap', 'State'), [1])",
+      "SELECT initializeAggregation('groupBitmapState', 1)",
+      'SELECT bitmapBuild([1])',
+    ])('%s', async (sql) => {
+      await expect(check(sql)).rejects.toMatchObject({ code: 'USER_SQL_NOT_ALLOWED' });
+    });
+
+    it('a parameter of such a type', async () => {
+      const open = { ...policy, allowParameters: true };
+      await expect(
+        checkUserSql('SELECT {p:Array(AggregateFunction(groupBitmap, UInt32))}', open),
+      ).rejects.toThrow('The type AggregateFunction is not allowed');
     });
   });
 
