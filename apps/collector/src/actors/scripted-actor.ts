@@ -77,7 +77,7 @@ export function scriptedAgent(spec: EnvironmentSpec, name: string): ScriptedAgen
   if (agent) return agent;
   const known = spec.agents.map((candidate) => candidate.name).join(', ');
   throw new EnvironmentError(
-    'INVALID_ARGUMENT',
+    'UNKNOWN_AGENT',
     `Unknown agent "${name}" in ${spec.name}; use one of ${known}`,
   );
 }
