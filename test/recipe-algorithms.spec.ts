@@ -196,7 +196,7 @@ describe('a batch in which every reward is missing', () => {
     ];
     const run = await begin('nothing to train', { recipe: 'bandit-ppo', settings }, 2);
     const said: string[] = [];
-    await run.work({ onProgress: (line) => said.push(line) });
+    await run.work({ onWarning: (line) => said.push(line) });
     const updates = await run.updates();
     expect(updates).toHaveLength(2);
     for (const { metricNames, metricValues } of updates) {

@@ -32,7 +32,6 @@ export interface CollectorOptions {
   /** Name of the engine that generates actions, recorded with each step. */
   readonly engine: string;
   readonly signal: AbortSignal;
-  readonly onProgress: (detail: string) => void;
 }
 
 /** Everything that decides a round, except the run. */
@@ -175,9 +174,6 @@ export class Collector {
       0,
     );
     if (!metrics) return;
-    this.options.onProgress(
-      `${split} success ${metrics.success.toFixed(3)} at policy version ${policyVersion}`,
-    );
     await this.logMetrics('evaluation', policyVersion, [
       [`${split}/success`, metrics.success],
       [`${split}/return`, metrics.meanReturn],

@@ -34,6 +34,7 @@ export const keys = {
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
+  warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
 };
 
 export function useHealth() {
@@ -118,6 +119,19 @@ export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequ
     queryFn: ({ signal }) => {
       const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
       return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: refetchMs,
+  });
+}
+
+/** The newest warnings of a run. */
+export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {
+  return useQuery({
+    queryKey: [...keys.warnings(runId), limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { limit } };
+      return dataOf(api.GET('/api/runs/{runId}/warnings', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,

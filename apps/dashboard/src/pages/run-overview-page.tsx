@@ -12,6 +12,7 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
 import styles from './run-overview-page.module.css';
 
@@ -35,6 +36,7 @@ export function RunOverviewPage() {
   return (
     <div className={styles.page}>
       <KeyFigures run={run} seriesByName={seriesByName} />
+      <RunWarnings runId={run.runId} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
