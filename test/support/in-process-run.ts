@@ -15,7 +15,7 @@ import { SINK_GROUP, type EventLog } from '@retrace/log';
 import { type AnyEvent, type UpdateApplied } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { ControlTail, describeWarning, WarningLog } from '@retrace/log';
+import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
 
@@ -88,7 +88,7 @@ export class InProcessRun {
           tokenizerHash: tokenizer.hash,
         }),
       reader: this.episodes,
-      warnings: new WarningLog({ control, runId, show: (raised) => onWarning?.(describeWarning(raised)) }),
+      warnings: new WarningLog({ control, runId, show: onWarning }),
     });
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const collector = new Collector({

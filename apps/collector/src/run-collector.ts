@@ -5,15 +5,7 @@ import type { CollectorConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import {
-  ControlTail,
-  describeWarning,
-  holdRole,
-  openLog,
-  PatientLog,
-  WarningLog,
-  type Share,
-} from '@retrace/log';
+import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
@@ -31,13 +23,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   };
   const patientLog = new PatientLog(log, { signal, onNotice });
   const control = new ControlTail(patientLog);
-  const warnings = new WarningLog({
-    control,
-    runId: config.runId,
-    show: (raised) => {
-      supervised.warn(describeWarning(raised), raised.severity);
-    },
-  });
+  const warnings = new WarningLog({ control, runId: config.runId, show: supervised.warn });
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
   const backend = await openBackend({

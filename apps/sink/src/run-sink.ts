@@ -1,4 +1,4 @@
-import { ControlTail, describeWarning, openLog, WarningLog } from '@retrace/log';
+import { ControlTail, openLog, WarningLog } from '@retrace/log';
 import type { SinkConfig, Supervised } from '@retrace/process';
 import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
@@ -11,13 +11,7 @@ const STOP_MS = 20_000;
 export async function runSink(config: SinkConfig, { signal, send, warn }: Supervised): Promise<void> {
   const log = await openLog(config.log, 'sink');
   const control = new ControlTail(log);
-  const warnings = new WarningLog({
-    control,
-    runId: '',
-    show: (raised) => {
-      warn(describeWarning(raised), raised.severity);
-    },
-  });
+  const warnings = new WarningLog({ control, runId: '', show: warn });
   const client = createStoreClient(config.store);
   await migrate(client, { directory: config.migrationsDirectory });
   send({ type: 'ready' });

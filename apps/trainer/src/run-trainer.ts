@@ -13,7 +13,7 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
-import { ControlTail, describeWarning, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
+import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
 import type { RunState } from '@retrace/trajectory';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
@@ -42,18 +42,11 @@ export async function runTrainer(
     onNotice,
   });
   const control = new ControlTail(log);
-  const warnings = new WarningLog({
-    control,
-    runId,
-    show: (raised) => {
-      supervised.warn(describeWarning(raised), raised.severity);
-    },
-  });
+  const warnings = new WarningLog({ control, runId, show: supervised.warn });
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);
-  const numShards = recipe.optimizer.dataParallel ?? 1;
   const environment = readComputeEnvironment();
-  const gpus = numShards > 1 ? environment.gpus : [];
+  const gpus = (recipe.optimizer.dataParallel ?? 1) > 1 ? environment.gpus : [];
   const backend = await openBackend({
     ...matrixProducts(recipe),
     environment,

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { WarningRaised } from '@retrace/trajectory';
 import type { ControlEntry } from './control-tail.js';
-import { describeWarning, WarningLog } from './warning-log.js';
+import { WarningLog } from './warning-log.js';
 
 function open(append: (entry: ControlEntry) => Promise<void> = () => Promise.resolve()) {
   const appended: [string, ControlEntry][] = [];
-  const shown: WarningRaised[] = [];
+  const shown: string[] = [];
   const warnings = new WarningLog({
     control: {
       append: async (runId, ...entries) => {
@@ -17,7 +16,7 @@ function open(append: (entry: ControlEntry) => Promise<void> = () => Promise.res
       },
     },
     runId: 'run',
-    show: (raised) => shown.push(raised),
+    show: (line) => shown.push(line),
   });
   return { warnings, appended, shown };
 }
@@ -29,12 +28,16 @@ it('a text that comes 1,000 times, with other numbers each time, is ten events t
   }
   warnings.raise({ source: 'collector', step: 7, message: '7 of 64 rewards are missing' });
   await warnings.flush();
-  expect(shown.map(({ step, numTimes }) => [step, numTimes])).toEqual([
-    ...[1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((n) => [n, n]),
-    [7, 1],
+  const counts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+  expect(appended.map(([runId, { payload }]) => [runId, payload])).toMatchObject([
+    ...counts.map((n) => ['run', { step: n, numTimes: n, message: `${n} of 64 rewards are missing` }]),
+    ['run', { source: 'collector', step: 7, numTimes: 1 }],
   ]);
-  expect(appended.map(([runId]) => runId)).toEqual(shown.map(() => 'run'));
-  expect(appended.map(([, { payload }]) => payload)).toEqual(shown);
+  expect(shown.slice(0, 2)).toEqual([
+    'update 1: 1 of 64 rewards are missing',
+    'update 2: 2 of 64 rewards are missing (2 times so far)',
+  ]);
+  expect(shown[10]).toBe('round 7: 7 of 64 rewards are missing');
 });
 
 it('a warning is one line of well-formed text of bounded length, whatever it was made of', () => {
@@ -42,9 +45,7 @@ it('a warning is one line of well-formed text of bounded length, whatever it was
   warnings.entry({ source: 'collector', message: 'reset failed:\n  no map\n' });
   warnings.entry({ source: 'collector', message: `\ud800${'😀'.repeat(5_000_000)}` });
   warnings.entry({ source: 'collector', message: ' ' });
-  expect(shown.map(({ message }) => message.length)).toEqual([20, 2000, 7]);
-  expect(shown[0].message).toBe('reset failed: no map');
-  expect(shown[1].message).toBe(`\ufffd${'😀'.repeat(999)}\ufffd`);
+  expect(shown).toEqual(['reset failed: no map', `\ufffd${'😀'.repeat(999)}\ufffd`, 'no text']);
 });
 
 it('showing does not wait for the log, and a log that refuses the event ends neither the process nor later warnings', async () => {
@@ -62,13 +63,4 @@ it('showing does not wait for the log, and a log that refuses the event ends nei
   expect(appended.map(([, { payload }]) => payload)).toEqual([
     { source: 'sink', severity: 'alarm', step: null, message: 'kept', numTimes: 1 },
   ]);
-});
-
-it('the line for a terminal names update or round, and the count once there is one', () => {
-  const warning = { severity: 'warning', message: 'no reward', numTimes: 1 } as const;
-  expect(describeWarning({ ...warning, source: 'trainer', step: 3 })).toBe('update 3: no reward');
-  expect(describeWarning({ ...warning, source: 'collector', step: 0, numTimes: 4 })).toBe(
-    'round 0: no reward (4 times so far)',
-  );
-  expect(describeWarning({ ...warning, source: 'sink', step: null })).toBe('no reward');
 });

@@ -10,7 +10,7 @@ export interface WarningLogOptions {
   /** `''` for a process that belongs to no run. */
   readonly runId: string;
   /** Shows a warning to the user at once, also where the log is unavailable. */
-  readonly show?: (raised: WarningRaised) => void;
+  readonly show?: (line: string, severity: WarningRaised['severity']) => void;
 }
 
 /** Longest message of a warning, in UTF-16 units; the text of an environment may be of any length. */
@@ -39,7 +39,7 @@ export class WarningLog {
     if (!Number.isInteger(Math.log2(numTimes))) return null;
     // The cut may have halved a surrogate pair.
     const payload: WarningRaised = { source, severity, step, message: text.toWellFormed(), numTimes };
-    this.options.show?.(payload);
+    this.options.show?.(describeWarning(payload), severity);
     return { kind: 'WarningRaised', payload };
   }
 
@@ -73,7 +73,7 @@ export class WarningLog {
 }
 
 /** One line for a terminal: `update 3: … (4 times so far)`. */
-export function describeWarning({ source, step, message, numTimes }: WarningRaised): string {
+function describeWarning({ source, step, message, numTimes }: WarningRaised): string {
   const unit = source === 'trainer' ? 'update' : 'round';
   const where = step === null ? '' : `${unit} ${step}: `;
   return `${where}${message}${numTimes > 1 ? ` (${numTimes} times so far)` : ''}`;

@@ -18,7 +18,7 @@ export interface Supervised {
   readonly isSupervised: boolean;
   send(message: RoleMessage): void;
   /** Shows a warning to the user: through the supervisor, or on stderr in a process without one. */
-  warn(message: string, severity?: 'warning' | 'alarm'): void;
+  readonly warn: (message: string, severity: 'warning' | 'alarm') => void;
 }
 
 export interface SuperviseOptions {
@@ -61,7 +61,7 @@ export function superviseThisProcess({
     if (!process.connected) orphaned();
     process.channel?.unref();
   }
-  const warn: Supervised['warn'] = (message, severity = 'warning') => {
+  const warn: Supervised['warn'] = (message, severity) => {
     if (connected) send({ type: 'warning', severity, message });
     else process.stderr.write(`${severity === 'alarm' ? 'error' : 'warn'} ${message}\n`);
   };
