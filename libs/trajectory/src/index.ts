@@ -37,3 +37,15 @@ export {
   type TrajectoryErrorOptions,
 } from './trajectory-error.js';
 export { type CheckedStep, checkStepRecorded } from './validation/episode-rules.js';
+export { describeProblem } from './validation/problem.js';
+export {
+  type FieldRules,
+  finiteNumber,
+  flag,
+  json,
+  listOf,
+  nonEmptyText,
+  nullable,
+  numberOrNaN,
+  text,
+} from './validation/rules.js';

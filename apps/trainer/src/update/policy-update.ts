@@ -59,7 +59,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     policyVersionIn,
   });
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
-  const scored = await scoreRewards(rewards, unscored, read.baselines);
+  const scored = await scoreRewards(rewards, unscored, read);
   const reference = await computeReferenceLogprobs(engine, referenceWeights, batch, tokens);
   const [referenceInReward, referenceInLoss] = needs.klInReward ? [reference, null] : [null, reference];
   const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };

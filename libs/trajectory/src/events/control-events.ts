@@ -67,7 +67,7 @@ export interface GroupsClosed {
   readonly episodeIds: readonly string[];
   /** [M] Steps of each member. */
   readonly numSteps: Int32Array;
-  /** [G] Over the members' action tokens; −1 where no policy of this run acted. */
+  /** [G] Over the members' action tokens. Where no member came to act, the version that was to act; −1 where that is no policy of this run. */
   readonly policyVersionMin: Int32Array;
   readonly policyVersionMax: Int32Array;
 }
