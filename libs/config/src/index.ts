@@ -5,6 +5,7 @@ export {
   proximalPolicy,
   rejectionRules,
 } from './recipe/algorithm-problems.js';
+export { type EpisodeLimits, episodeLimits } from './recipe/episode-limits.js';
 export {
   AdaptiveKlRecipe,
   ImportanceRecipe,

@@ -9,6 +9,7 @@ import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
 const FRACTION = { why: 'it is a fraction' };
 /** As many updates as a run can have. */
 const MAX_UPDATES = 10_000_000;
+const TIMEOUT = { unit: 'milliseconds', why: 'the most is a day' };
 const UPDATES = { unit: 'updates', why: 'a run has at most as many' };
 
 /** How the text of an episode becomes tokens, and when a turn of the policy ends. */
@@ -25,6 +26,12 @@ export class ContextRecipe {
   @IsList(0, 16)
   @IsText({ maxLength: 200, each: true })
   readonly stopStrings?: readonly string[];
+  /**
+   * Response to an observation that no longer fits into the context of its episode: the episode ends as truncated
+   * (`truncate`), or with window `history` the oldest turns leave the context until it is at most half full (`dropOldest`). A first
+   * observation that does not fit always ends its episode, before any action. @defaultValue "truncate"
+   */
+  @IsOptional() @IsIn(['truncate', 'dropOldest']) readonly whenFull?: 'truncate' | 'dropOldest';
 }
 
 /** How episodes are collected. */
@@ -44,6 +51,16 @@ export class CollectionRecipe {
   /** Temperature of sampling in training episodes. */
   @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature!: number;
+  /** Longest time that an environment may take for a reset; a later answer is discarded. @defaultValue 60000 */
+  @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly resetTimeoutMs?: number;
+  /** Longest time that an environment may take for a step; a later answer is discarded. @defaultValue 60000 */
+  @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly stepTimeoutMs?: number;
+  /** Number of episodes in a row, in one collector, whose environment fails before the collector gives up. @defaultValue 64 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'episodes', why: 'a run in which all fail has to end' })
+  readonly maxFailuresInARow?: number;
+  /** Success of a truncated episode whose environment does not tell it: a `failure`, or `unknown`. @defaultValue "failure" */
+  @IsOptional() @IsIn(['failure', 'unknown']) readonly truncatedSuccess?: 'failure' | 'unknown';
 }
 
 /** One part of the reward. It names either a built-in component (`reward`) or a file (`module`). */
