@@ -31,7 +31,7 @@ describe('resolveRecipe', () => {
     },
   );
 
-  it('names the precision of products, and no other than there is', () => {
+  it('gives the precision of matrix products, and refuses an unknown one', () => {
     const under = (precision: string) =>
       resolveRecipe('bandit-ppo', { assignments: [`compute.matMulPrecision=${precision}`] });
     expect(matrixProducts(under('bfloat16')).matMulPrecision).toBe('bfloat16');
@@ -87,7 +87,7 @@ describe('resolveRecipe', () => {
     );
   });
 
-  it('says that a recipe file is not there', () => {
+  it('says that a recipe file does not exist', () => {
     expect(refusal(() => resolveRecipe('/nope/x.json'))).toMatchObject({
       code: 'RECIPE_UNKNOWN',
       message: 'Recipe file "/nope/x.json" not found',
@@ -209,7 +209,7 @@ describe('a recipe file', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('takes paths of reward modules from the directory of the recipe’s file', () => {
+  it('names reward modules by paths relative to its directory', () => {
     const file = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo');
     const components = [{ module: './rewards/mine.mjs' }, { module: '/opt/theirs.mjs' }];
@@ -220,7 +220,7 @@ describe('a recipe file', () => {
     ]);
   });
 
-  it('names a model to start from, in a directory beside the recipe’s file', () => {
+  it('names a model to start from by a path relative to its directory', () => {
     const file = join(directory, 'mine.json');
     const { model: _, ...recipe } = resolveRecipe('memory-bandit-grpo');
     const lora = { rank: 4, alpha: 8, targets: ['q_proj', 'v_proj'] };
@@ -242,14 +242,14 @@ describe('a recipe file', () => {
     expect(refusal(() => resolveRecipe(file)).message).toContain('model: must be null or absent');
   });
 
-  it('gives the recipe that was written', () => {
+  it('is read back as the recipe that was written', () => {
     const path = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo', { seed: 3 });
     writeFileSync(path, JSON.stringify(recipe));
     expect(recipeHash(resolveRecipe(path))).toBe(recipeHash(recipe));
   });
 
-  it('may name its JSON Schema for editors, which is no part of the recipe', () => {
+  it('may name its JSON Schema, which is not part of the recipe', () => {
     const path = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo');
     writeFileSync(path, JSON.stringify({ $schema: './recipe.schema.json', ...recipe }));
@@ -268,11 +268,11 @@ describe('a recipe file', () => {
 });
 
 describe('parseRecipe', () => {
-  it.each([null, [], 'frozen-lake-ppo'])('refuses %j, which is no object', (value) => {
+  it.each([null, [], 'frozen-lake-ppo'])('refuses %j, which is not an object', (value) => {
     expect(refusal(() => parseRecipe(value)).code).toBe('RECIPE_INVALID');
   });
 
-  it('refuses a field that recipes do not have, so that a typing mistake is never ignored', () => {
+  it('refuses an unknown field, so that a typing mistake is never ignored', () => {
     const plain = { ...resolveRecipe('bandit-ppo'), learningRate: 1 };
     expect(refusal(() => parseRecipe(plain)).message).toBe('Invalid recipe: unknown field "learningRate"');
   });
