@@ -13,7 +13,7 @@ export interface ChartDefinition {
 
 export const SUCCESS_CHART: ChartDefinition = {
   title: 'Success rate',
-  note: 'Fraction of episodes that succeeded; dashed lines are baselines measured before the run',
+  note: 'Fraction of episodes that succeeded; dashed lines are baselines measured beside the run',
   metrics: [
     { name: 'rollout/success', label: 'Rollout' },
     { name: 'validation/success', label: 'Validation (greedy)' },

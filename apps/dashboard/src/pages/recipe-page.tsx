@@ -14,7 +14,7 @@ const BASELINE_COLUMNS: readonly TableColumn<RunBaseline>[] = [
   { label: 'Split', cell: ({ split }) => split },
 ];
 
-/** The recipe that was saved with the run, and the baselines that were measured before it. */
+/** The recipe that was saved with the run, and the baselines that were measured beside it. */
 export function RecipePage() {
   const run = useRunOfPage();
   return (
