@@ -54,7 +54,8 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     scales: { x: { time: false }, y: { range: range ? [range[0], range[1]] : padRange } },
     axes: [
       axisStyle(colors, {
-        size: 26,
+        size: 28,
+        gap: 8,
         incrs: axis === 'time' ? ROUND_SECONDS : ROUND_NUMBERS,
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
