@@ -1,5 +1,5 @@
 import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
-import { longestContext, playsGreedyBaseline } from '@retrace/config';
+import { episodeLimits, longestContext, playsGreedyBaseline } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
@@ -90,7 +90,9 @@ export class InMemoryLoop {
       ...{ engine: '', model: '', tokenizerHash: '', nowUs: () => 0 },
     };
     const { prompts } = this.text;
-    return { actor, prompts, window, maxNewTokens, recorder, emit, ended, onEnvironmentMs: () => undefined };
+    const limits = episodeLimits(this.recipe);
+    const context = { actor, prompts, window, maxNewTokens, limits, recorder };
+    return { ...context, emit, ended, onEnvironmentMs: () => undefined };
   }
 
   /** Makes one update of the policy on these episodes. */

@@ -90,7 +90,7 @@ CREATE TABLE IF NOT EXISTS events
     policy_version Int64 COMMENT 'In for BatchPlanned, out for UpdateApplied and PolicyPublished' CODEC(T64, LZ4),
 
     -- MetricsLogged and UpdateApplied
-    source LowCardinality(String) COMMENT 'Also RewardAssigned',
+    source LowCardinality(String) COMMENT 'Also RewardAssigned and WarningRaised',
     metric_step Int64 CODEC(LZ4),
     metric_names Array(LowCardinality(String)),
     metric_values Array(Float64) CODEC(LZ4),

@@ -259,6 +259,24 @@ FROM
 )
 ARRAY JOIN metric_names AS name, metric_values AS value;
 
+CREATE OR REPLACE VIEW warnings AS
+SELECT
+    run_id,
+    source,
+    JSONExtractString(payload, 'severity') AS severity,
+    JSONExtract(payload, 'step', 'Nullable(Int64)') AS step,
+    JSONExtractString(payload, 'message') AS message,
+    JSONExtractUInt(payload, 'numTimes') AS num_times,
+    occurred_at AS raised_at
+FROM
+(
+    SELECT *
+    FROM events
+    WHERE episode_id = '' AND kind = 'WarningRaised'
+    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+    LIMIT 1 BY run_id, event_id
+);
+
 CREATE OR REPLACE VIEW dead_letters AS
 SELECT
     log_id,

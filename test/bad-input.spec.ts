@@ -57,7 +57,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
   it.each([
     [
       ['--set', 'optimizer.learningRate=2'],
-      /^retrace: Invalid recipe: optimizer\.learningRate: got 2, must not be greater than 1/,
+      /^retrace: Invalid recipe: optimizer\.learningRate: got 2, must be a number from 0 to 1: a step of 1 changes/,
     ],
     [
       ['--set', 'optimizer.learnRate=1'],

@@ -21,6 +21,8 @@ interface Case {
   readonly settings: readonly string[];
   /** Metrics that the last update must have, not all of them 0 over the run. */
   readonly shows?: readonly string[];
+  /** Metrics that no update has. */
+  readonly lacks?: readonly string[];
 }
 
 const stale = ['collection.maxStaleness=1', 'optimizer.epochs=2', 'optimizer.learningRate=0.03'];
@@ -77,7 +79,7 @@ const cases: Record<string, Case> = {
       advantage('nStep', { numSteps: 2 }),
       ...['loss.klCoefficient=0.1', 'loss.klEstimator=k1', 'loss.klStraightThrough=true'],
     ],
-    shows: ['train/kl', 'train/explainedVariance'],
+    shows: ['train/kl', 'train/valueLoss', 'train/explainedVariance'],
   },
   'an adaptive KL coefficient in the loss': {
     recipe: 'bandit-ppo',
@@ -96,6 +98,8 @@ const cases: Record<string, Case> = {
   'means of groups': {
     recipe: 'memory-bandit-grpo',
     settings: [...fewTurns, 'loss.aggregation=groupMeanTokenMean'],
+    shows: ['train/numGroups'],
+    lacks: ['train/valueLoss', 'train/explainedVariance', 'train/kl'],
   },
 };
 
@@ -126,6 +130,7 @@ describe('a recipe trains and replays', () => {
     for (const { metricNames, metricValues } of updates) {
       const metrics = new Map(metricNames.map((metric, i) => [metric, metricValues[i]]));
       expect(metrics.get('train/loss')).toSatisfy(Number.isFinite);
+      for (const metric of given.lacks ?? []) expect(metrics.keys()).not.toContain(metric);
       for (const metric of given.shows ?? []) {
         expect(metrics.get(metric), metric).toSatisfy(Number.isFinite);
         seen.set(metric, Math.max(seen.get(metric) ?? 0, Math.abs(metrics.get(metric) ?? 0)));
@@ -196,7 +201,7 @@ describe('a batch in which every reward is missing', () => {
     ];
     const run = await begin('nothing to train', { recipe: 'bandit-ppo', settings }, 2);
     const said: string[] = [];
-    await run.work({ onProgress: (line) => said.push(line) });
+    await run.work({ onWarning: (line) => said.push(line) });
     const updates = await run.updates();
     expect(updates).toHaveLength(2);
     for (const { metricNames, metricValues } of updates) {

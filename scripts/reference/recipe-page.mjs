@@ -56,12 +56,17 @@ function row(field, example) {
   const missing = isOptional(field) ? 'none' : 'required';
   const cells = [
     code(name),
-    valueText(valueSchema(field)),
+    [valueText(valueSchema(field)), unitOf(field)].filter(Boolean).join(' '),
     description,
     defaultValue ? code(defaultValue) : missing,
     value,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** The unit of a number's bounds: "tokens". */
+export function unitOf({ rules }) {
+  return rules.find(({ context }) => context?.unit)?.context.unit;
 }
 
 /** A value's type and range in words: "integer 1 to 128", "array, at least one, of …". */
@@ -71,7 +76,8 @@ function valueText({
   enum: values,
   minimum,
   maximum,
-  minLength,
+  minLength = 0,
+  maxLength,
   minItems,
   maxItems,
   uniqueItems,
@@ -92,11 +98,12 @@ function valueText({
     minimum !== undefined && maximum !== undefined
       ? `${number(minimum)} to ${number(maximum)}`
       : minimum !== undefined && `at least ${number(minimum)}`;
-  return [type, minLength && 'not empty', range].filter(Boolean).join(', ');
+  const length = maxLength && `${minLength} to ${number(maxLength)} characters`;
+  return [type, length, range].filter(Boolean).join(', ');
 }
 
 function number(value) {
-  return value.toLocaleString('en');
+  return Math.abs(value) >= 1000 ? value.toLocaleString('en') : `${value}`;
 }
 
 function code(text) {

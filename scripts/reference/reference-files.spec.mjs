@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { listRecipes, resolveRecipe } from '@retrace/config';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { readRecipeClasses } from './recipe-classes.mjs';
+import { valueSchema } from './recipe-schema.mjs';
 import { referenceFiles } from './reference-files.mjs';
 
 const files = await referenceFiles();
@@ -18,6 +20,39 @@ describe('the recipe reference', () => {
   it.each(files)('$path is what `npm run reference` writes', ({ path, text }) => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
+});
+
+/** Names the bound that a schema lacks; '' where values are of limited size. */
+function openEnd({ $ref, type, enum: values, minimum, maximum, maxLength, maxItems, items }) {
+  if ($ref || values || type === 'boolean' || type === 'object') return '';
+  if (type === 'integer' || type === 'number') {
+    return minimum === undefined || maximum === undefined ? 'a lower and an upper bound' : '';
+  }
+  if (type === 'string') return maxLength === undefined ? 'a largest length' : '';
+  if (type === 'array') return maxItems === undefined ? 'a largest length' : openEnd(items);
+  return 'a type';
+}
+
+describe('the recipe classes', () => {
+  const fields = [...readRecipeClasses()].flatMap(([name, { fields: own }]) =>
+    own.map((field) => ({ name: `${name}.${field.name}`, field })),
+  );
+
+  it.each(fields)('$name has a type, and bounds where it is a number, a text or a list', ({ field }) => {
+    expect(openEnd(valueSchema(field))).toBe('');
+  });
+
+  const numbers = fields.filter(({ field }) => valueSchema(field).maximum !== undefined);
+  it.each(numbers)('$name says why its bounds are what they are', ({ field: { rules } }) => {
+    expect(rules.map(({ context }) => context?.why)).toContainEqual(expect.stringMatching(/./));
+  });
+
+  it.each(fields)(
+    '$name takes no options without the bounds that hold for all options',
+    ({ field: { rules } }) => {
+      expect(rules.map(({ name }) => name)).not.toContain('isObject');
+    },
+  );
 });
 
 describe('the JSON Schema of a recipe', () => {

@@ -15,14 +15,14 @@ import { SINK_GROUP, type EventLog } from '@retrace/log';
 import { type AnyEvent, type UpdateApplied } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { ControlTail } from '@retrace/log';
+import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 interface WorkOptions {
   readonly untilUpdate?: number;
-  /** Called with each line that the trainer prints. */
-  readonly onProgress?: (line: string) => void;
+  /** Called with each warning that the trainer shows. */
+  readonly onWarning?: (line: string) => void;
 }
 
 /**
@@ -63,11 +63,19 @@ export class InProcessRun {
   }
 
   /** Works until the run has ended, or until `untilUpdate` updates are committed, which leaves the run as a kill between updates does. */
-  async work({ untilUpdate = Infinity, onProgress }: WorkOptions = {}): Promise<void> {
+  async work({ untilUpdate = Infinity, onWarning }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
     const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
     const { tokenizer } = text;
+    const append = control.append.bind(control);
+    control.append = async (ofRun, ...entries) => {
+      await append(ofRun, ...entries);
+      const isLast = entries.some(
+        ({ kind, payload }) => kind === 'UpdateApplied' && payload.updateNumber >= untilUpdate,
+      );
+      if (isLast) stop.abort();
+    };
     const trainer = await Trainer.start({
       ...common,
       trainerId: crypto.randomUUID(),
@@ -80,11 +88,7 @@ export class InProcessRun {
           tokenizerHash: tokenizer.hash,
         }),
       reader: this.episodes,
-      onProgress: (line) => {
-        onProgress?.(line);
-        const done = control.run(runId).updates.lastUpdate?.updateNumber ?? 0;
-        if (done + 1 >= untilUpdate) stop.abort();
-      },
+      warnings: new WarningLog({ control, runId, show: onWarning }),
     });
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const collector = new Collector({
@@ -93,7 +97,6 @@ export class InProcessRun {
       writer,
       text,
       engine: 'test',
-      onProgress: () => undefined,
     });
     // Episodes are read from the log, so everything in the log counts as stored.
     const sinking = setInterval(() => {
@@ -103,6 +106,7 @@ export class InProcessRun {
       await Promise.all([trainer.run(), collector.run()]);
     } finally {
       clearInterval(sinking);
+      control.append = append;
       await writer.close();
     }
   }

@@ -12,6 +12,7 @@ import { SinkModule } from './sink/sink.module.js';
 import { SqlModule } from './sql/sql.module.js';
 import { StoreModule } from './store/store.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
+import { WarningsModule } from './warnings/warnings.module.js';
 
 @Module({})
 export class AppModule {
@@ -36,6 +37,7 @@ export class AppModule {
         EpisodesModule,
         UpdatesModule,
         PoliciesModule,
+        WarningsModule,
         SqlModule,
       ],
     };

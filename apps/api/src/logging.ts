@@ -1,4 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
+import type { WarningLog } from '@retrace/log';
 
 /** Contexts of the framework's own messages: how it wires itself, and errors that it throws as well. */
 const FRAMEWORK_CONTEXTS = new Set([
@@ -11,6 +12,13 @@ const FRAMEWORK_CONTEXTS = new Set([
 
 /** One line an event, `level message`, to standard output: the supervisor adds time and role. */
 export class RoleLogger implements LoggerService {
+  private warnings: Pick<WarningLog, 'raise'> | null = null;
+
+  /** Makes warnings and errors events too, in a process without a supervisor, which would do it. */
+  recordTo(warnings: Pick<WarningLog, 'raise'>): void {
+    this.warnings = warnings;
+  }
+
   log(message: unknown, ...rest: unknown[]): void {
     this.write('info', message, rest);
   }
@@ -30,5 +38,6 @@ export class RoleLogger implements LoggerService {
     const details = words.slice(0, -1);
     const lines = [context ? `${context}: ${message}` : String(message), ...details];
     process.stdout.write(`${level} ${lines.join('\n')}\n`);
+    if (level !== 'info') this.warnings?.raise({ source: 'api', message: lines[0] });
   }
 }

@@ -7,8 +7,8 @@ import { startApiServer } from './server.js';
 export const SHUTDOWN_MS = 10_000;
 
 /** Serves the API until the process is asked to stop. */
-export async function runApi(config: ApiConfig, { signal, send }: Supervised): Promise<void> {
-  const server = await startApiServer(config);
+export async function runApi(config: ApiConfig, { signal, send, isSupervised }: Supervised): Promise<void> {
+  const server = await startApiServer(config, { recordsWarnings: !isSupervised });
   const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
   if (!server.servesDashboard)
     process.stdout.write('warn no dashboard to serve; build it with: npm run build\n');

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ControlTail, type EventLog, WarningLog } from '@retrace/log';
 import type { FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
@@ -9,6 +10,7 @@ import type { ApiConfig } from './config/api-config.js';
 import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
+import { EVENT_LOG } from './log/log.module.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
 import { ProblemFilter } from './problems/problem-filter.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
@@ -19,6 +21,11 @@ import { SinkService } from './sink/sink.service.js';
 import { StoreService } from './store/store.service.js';
 
 const MAX_BODY_BYTES = 1024 * 1024;
+
+interface ApiServerOptions {
+  /** Whether what it warns of becomes events (default false: its supervisor does that). */
+  readonly recordsWarnings?: boolean;
+}
 
 export interface ApiServer {
   readonly url: string;
@@ -34,12 +41,20 @@ export interface ApiServer {
  *
  * @throws ApiError `ADDRESS_UNUSABLE` when the port is in use; LogError when the log can't be opened
  */
-export async function startApiServer(config: ApiConfig): Promise<ApiServer> {
+export async function startApiServer(
+  config: ApiConfig,
+  { recordsWarnings = false }: ApiServerOptions = {},
+): Promise<ApiServer> {
+  const logger = new RoleLogger();
   const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
-    logger: new RoleLogger(),
+    logger,
     abortOnError: false,
   });
+  if (recordsWarnings) {
+    const control = new ControlTail(app.get<EventLog>(EVENT_LOG));
+    logger.recordTo(new WarningLog({ control, runId: '' }));
+  }
   try {
     const servesDashboard = await configure(app, config);
     await listen(app, config);

@@ -3,6 +3,8 @@ export type CollectorErrorCode =
   | 'NO_POLICY'
   /** A setting of the recipe that only the running process can check. */
   | 'INVALID_SETTING'
+  /** The environment failed in too many episodes in a row. */
+  | 'ENVIRONMENT_FAILED'
   /** The spool file has another format, was damaged while in use, or belongs to another log. */
   | 'SPOOL_UNUSABLE';
 

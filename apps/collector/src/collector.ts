@@ -1,11 +1,12 @@
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
-import { longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
+import { episodeLimits, longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
 import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog } from '@retrace/log';
 import { type PolicyPublished, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
 import { abandonUnfinished, trajectoryEnds } from './episode/abandon-unfinished.js';
+import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
 import { nextTask, type CollectorTask } from './round/next-task.js';
@@ -32,7 +33,6 @@ export interface CollectorOptions {
   /** Name of the engine that generates actions, recorded with each step. */
   readonly engine: string;
   readonly signal: AbortSignal;
-  readonly onProgress: (detail: string) => void;
 }
 
 /** Everything that decides a round, except the run. */
@@ -46,11 +46,13 @@ export class Collector {
   private readonly spec: EnvironmentSpec;
   private readonly policies: PolicySource;
   private readonly planner = new RoundPlanner();
+  private readonly failures: FailureStreak;
   private generator: Generator | null = null;
 
   constructor(private readonly options: CollectorOptions) {
     this.spec = getEnvironment(options.recipe.environment);
     this.policies = new PolicySource(options.checkpoints);
+    this.failures = new FailureStreak({ ...options.recipe, ...episodeLimits(options.recipe) });
   }
 
   /** Resolves when the run has ended or the signal aborts. */
@@ -175,9 +177,6 @@ export class Collector {
       0,
     );
     if (!metrics) return;
-    this.options.onProgress(
-      `${split} success ${metrics.success.toFixed(3)} at policy version ${policyVersion}`,
-    );
     await this.logMetrics('evaluation', policyVersion, [
       [`${split}/success`, metrics.success],
       [`${split}/return`, metrics.meanReturn],
@@ -190,10 +189,12 @@ export class Collector {
     if (!episodes) return null;
     const actor =
       plan.agent === 'policy' ? await this.policyActor(plan.trainable) : this.scriptedActor(plan.agent);
+    const policyVersion = plan.agent === 'policy' ? this.policies.version : -1;
     const swaps = plan.trainable && recipe.collection.maxStaleness > 0;
     return playRound(this.setting(), {
       episodes,
       actor,
+      policyVersion,
       idleSeconds,
       beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
     });
@@ -285,6 +286,8 @@ export class Collector {
       spec: this.spec,
       text,
       context: recipe.context,
+      limits: episodeLimits(recipe),
+      failures: this.failures,
       concurrentEpisodes: recipe.collection.concurrentEpisodes,
       engine,
       model: recipe.name,

@@ -5,7 +5,7 @@ import type { CollectorConfig, Supervised } from '@retrace/process';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { ControlTail, holdRole, openLog, PatientLog, type Share } from '@retrace/log';
+import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
@@ -18,11 +18,12 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   const log = await openLog(config.log, 'collector');
   const role = await holdRole(config.log, `collector-${config.runId}`, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
-  const onNotice = (line: string) => {
-    process.stderr.write(`collector: ${line.replaceAll('\n', ' ')}\n`);
+  const onNotice = (message: string) => {
+    warnings.raise({ source: 'collector', message });
   };
   const patientLog = new PatientLog(log, { signal, onNotice });
   const control = new ControlTail(patientLog);
+  const warnings = new WarningLog({ control, runId: config.runId, show: supervised.warn });
   await control.catchUp();
   const recipe = parseRecipe(control.run(config.runId).started.recipe);
   const backend = await openBackend({
@@ -54,9 +55,6 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     text,
     engine: `retrace ${backend.name}`,
     signal,
-    onProgress: (detail) => {
-      supervised.send({ type: 'progress', detail });
-    },
   });
   let numLeftBytes: number;
   try {
@@ -65,8 +63,9 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     numLeftBytes = await writer.close();
   }
   if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
-  control.close();
   if (numLeftBytes > 0) onNotice(`${numLeftBytes} bytes stay in the spool for the next start`);
+  await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
+  control.close();
   // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
   await Promise.race([role.release(), sleep(RELEASE_MS)]);
   await Promise.race([patientLog.close(), sleep(RELEASE_MS)]);

@@ -2,6 +2,6 @@
 import { readTrainerConfig, runProcess } from '@retrace/process';
 import { runTrainer } from './run-trainer.js';
 
-await runProcess(process.env, (supervised) =>
-  runTrainer(readTrainerConfig(process.env), supervised, process.env),
-);
+await runProcess(process.env, async (supervised) => {
+  await runTrainer(readTrainerConfig(process.env), supervised, process.env);
+});

@@ -13,7 +13,8 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
-import { ControlTail, openLog, PatientLog, type EventLog } from '@retrace/log';
+import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
+import type { RunState } from '@retrace/trajectory';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
@@ -21,12 +22,8 @@ import { Trainer } from './trainer.js';
 /** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
 const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
-function onNotice(line: string): void {
-  process.stderr.write(`trainer: ${line.replaceAll('\n', ' ')}\n`);
-}
-
 /**
- * Trains one run until it ends, or until the process is asked to stop.
+ * Trains one run until it ends, or until the process is asked to stop. Returns the run's state.
  *
  * @param apiKeys of judges, by the names that recipes call them by
  */
@@ -34,19 +31,22 @@ export async function runTrainer(
   config: RunRoleConfig,
   supervised: Supervised,
   apiKeys: JudgeClientOptions['apiKeys'],
-): Promise<void> {
+): Promise<RunState> {
   const { runId } = config;
+  const onNotice = (message: string): void => {
+    warnings.raise({ source: 'trainer', message });
+  };
   const log = new PatientLog(await openLog(config.log, 'trainer'), {
     signal: supervised.signal,
     patienceMs: LOG_PATIENCE_MS,
     onNotice,
   });
   const control = new ControlTail(log);
+  const warnings = new WarningLog({ control, runId, show: supervised.warn });
   await control.catchUp();
   const recipe = parseRecipe(control.run(runId).started.recipe);
-  const numShards = recipe.optimizer.dataParallel ?? 1;
   const environment = readComputeEnvironment();
-  const gpus = numShards > 1 ? environment.gpus : [];
+  const gpus = (recipe.optimizer.dataParallel ?? 1) > 1 ? environment.gpus : [];
   const backend = await openBackend({
     ...matrixProducts(recipe),
     environment,
@@ -77,15 +77,15 @@ export async function runTrainer(
     checkpoints,
     reader,
     signal: supervised.signal,
-    onProgress: (detail) => {
-      supervised.send({ type: 'progress', detail });
-    },
+    warnings,
   });
   supervised.send({ type: 'ready', detail: backend.reason });
   await trainer.run();
+  await warnings.flush();
   control.close();
   await client.close();
   await log.close();
+  return control.run(runId);
 }
 
 /** Where the rewards of a run find verdicts and visits. */

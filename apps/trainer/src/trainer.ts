@@ -13,7 +13,7 @@
  */
 import { countTensors } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
-import type { ControlTail, EventLog } from '@retrace/log';
+import type { ControlEntry, ControlTail, EventLog, WarningLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, RunState } from '@retrace/trajectory';
@@ -28,6 +28,7 @@ import type { MetricEntries } from './update/metrics.js';
 import { readEpisodes, type EpisodeSource, type ReadEpisodes } from './update/read-episodes.js';
 import { referenceWeights } from './update/reference-logprobs.js';
 import { readsTexts } from './update/update-needs.js';
+import type { UpdateResult } from './update/update-result.js';
 
 export interface TrainerOptions {
   readonly runId: string;
@@ -42,7 +43,7 @@ export interface TrainerOptions {
   readonly checkpoints: CheckpointFiles;
   readonly reader: EpisodeSource;
   readonly signal: AbortSignal;
-  readonly onProgress: (detail: string) => void;
+  readonly warnings: WarningLog;
 }
 
 /**
@@ -162,9 +163,9 @@ export class Trainer {
     { plan, columns, texts }: ReadEpisodes,
     { planned, waitSeconds, readSeconds }: PerformedWith,
   ): Promise<void> {
-    const { runId, control, recipe, rewards, onProgress } = this.options;
+    const { runId, control, recipe, rewards } = this.options;
     const updateStarted = performance.now();
-    const { outcome, warnings, ...recorded } = await computeUpdate({
+    const { outcome, warnings, alarm, ...recorded } = await computeUpdate({
       plan,
       columns,
       texts,
@@ -184,6 +185,7 @@ export class Trainer {
       epoch: this.epoch,
       plan,
       engine: this.engine,
+      warnings: this.warningsOf(plan.updateNumber, { warnings, alarm }),
       timings: [
         ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
         ['time/wait', waitSeconds],
@@ -194,14 +196,15 @@ export class Trainer {
         ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
       ],
     });
-    if (outcome.numOptimizerSteps > 0) {
-      onProgress(
-        `update ${plan.updateNumber} (${plan.stage}): loss ${outcome.loss.toFixed(4)}, entropy ${outcome.entropy.toFixed(3)}, ` +
-          `${Math.round(outcome.numTrainedTokens / updateSeconds)} tokens/s`,
-      );
-    }
-    for (const warning of warnings) onProgress(`update ${plan.updateNumber}: ${warning}`);
     this.waitedSince = performance.now();
+  }
+
+  /** The events of an update's warnings, to be committed with it. */
+  private warningsOf(step: number, { warnings, alarm }: Pick<UpdateResult, 'warnings' | 'alarm'>) {
+    const severe = alarm === null ? [] : [{ severity: 'alarm' as const, message: alarm }];
+    return [...severe, ...warnings.map((message) => ({ severity: 'warning' as const, message }))]
+      .map((warning) => this.options.warnings.entry({ source: 'trainer', step, ...warning }))
+      .filter((entry): entry is ControlEntry => entry !== null);
   }
 
   /**
@@ -211,14 +214,22 @@ export class Trainer {
    * @throws TrainerError `EPISODES_LOST` where that is not possible
    */
   private readWhenStored({ plan, isNew }: Extract<NextPlan, { kind: 'plan' }>): Promise<ReadEpisodes | null> {
-    const { log, reader, recipe, rewards, runId, signal, onProgress } = this.options;
+    const { log, reader, recipe, rewards, runId, signal, warnings } = this.options;
     return readEpisodes(plan, {
       log,
       reader,
       runId,
       withTexts: readsTexts(recipe, rewards),
       signal,
-      leaveOut: (asked, lost) => leaveOutLost(asked, { lost, isNew, groups: this.view.groups, onProgress }),
+      leaveOut: (asked, lost) =>
+        leaveOutLost(asked, {
+          lost,
+          isNew,
+          groups: this.view.groups,
+          warn: (message) => {
+            warnings.raise({ source: 'trainer', step: asked.updateNumber, message });
+          },
+        }),
     });
   }
 }

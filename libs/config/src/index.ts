@@ -5,6 +5,7 @@ export {
   proximalPolicy,
   rejectionRules,
 } from './recipe/algorithm-problems.js';
+export { type EpisodeLimits, episodeLimits } from './recipe/episode-limits.js';
 export {
   AdaptiveKlRecipe,
   ImportanceRecipe,
@@ -13,19 +14,17 @@ export {
   RolloutCorrectionRecipe,
 } from './recipe/loss-recipe.js';
 export { matrixProducts } from './recipe/matrix-products.js';
+export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
+export { ComputeRecipe, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
 export {
   AdvantageRecipe,
   CheckpointRecipe,
   CollectionRecipe,
-  ComputeRecipe,
   ContextRecipe,
   EvaluationRecipe,
   ImitationRecipe,
-  LoraRecipe,
-  ModelRecipe,
   OptimizerRecipe,
-  PolicyRecipe,
   Recipe,
   RewardComponentRecipe,
   RewardRecipe,

@@ -17,7 +17,8 @@ export type ControlEntry = {
 }[ControlEventKind];
 
 /**
- * Follows stream `control` of a log and folds it, so that collector, trainer and API know the state of each run. Calls must not overlap.
+ * Follows stream `control` of a log and folds it, so that collector, trainer and API know the state of each run. Calls must not overlap,
+ * except `append`: appends are made one after the other.
  */
 export class ControlTail {
   /** Demonstrations may be sampled any number of times, other groups once. */
@@ -27,6 +28,7 @@ export class ControlTail {
   private following: AsyncIterator<LogRecord[]> | null = null;
   private pending: Promise<IteratorResult<LogRecord[]>> | null = null;
   private readonly stop = new AbortController();
+  private appended: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly log: EventLog) {}
 
@@ -67,7 +69,9 @@ export class ControlTail {
     const records = entries.map((entry) =>
       encodeEvent(newControlEvent({ ...entry, logId: this.log.logId, runId, occurredAtUs }) as AnyEvent),
     );
-    await this.log.append('control', 0, records);
+    const appending = this.appended.then(() => this.log.append('control', 0, records));
+    this.appended = appending.catch(() => undefined);
+    await appending;
   }
 
   close(): void {

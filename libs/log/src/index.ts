@@ -12,4 +12,5 @@ export type { Share } from './kafka/exclusive-role.js';
 export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js';
 export { partitionOf } from './partitioner.js';
 export { PatientLog } from './patient-log.js';
+export { type Warning, WarningLog, type WarningLogOptions } from './warning-log.js';
 export { SINK_GROUP, trajectoriesStored } from './stored-position.js';

@@ -15,7 +15,7 @@ export { GroupPool, type GroupState } from './fold/control/group-pool.js';
 export type { PolicyLineage } from './fold/control/policy-lineage.js';
 export { RunState } from './fold/control/run-state.js';
 export type { RoundKey } from './fold/control/shared-rounds.js';
-export type { CommittedState } from './fold/control/update-ledger.js';
+export { type CommittedState, LEARNED_TOKENS_METRIC } from './fold/control/update-ledger.js';
 export { EpisodeFold, type EpisodeState } from './fold/episode/episode-fold.js';
 export {
   EpisodePlaces,
@@ -37,3 +37,15 @@ export {
   type TrajectoryErrorOptions,
 } from './trajectory-error.js';
 export { type CheckedStep, checkStepRecorded } from './validation/episode-rules.js';
+export { describeProblem } from './validation/problem.js';
+export {
+  type FieldRules,
+  finiteNumber,
+  flag,
+  json,
+  listOf,
+  nonEmptyText,
+  nullable,
+  numberOrNaN,
+  text,
+} from './validation/rules.js';

@@ -117,6 +117,20 @@ describe('the live stream', () => {
     });
   });
 
+  it('sends warnings', async () => {
+    const listener = await listen();
+    await run.warn({
+      source: 'trainer',
+      severity: 'alarm',
+      step: 2,
+      message: 'nothing was trained',
+      numTimes: 1,
+    });
+    expect((await listener.heard('warning')).data).toMatchObject({
+      ...{ source: 'trainer', severity: 'alarm', step: 2, message: 'nothing was trained', numTimes: 1 },
+    });
+  });
+
   it('sends a client only the events of its run', async () => {
     const another = new RunRecorder(fixture.log);
     await another.start();

@@ -9,6 +9,7 @@ import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 import type { Update } from '../updates/updates.dto.js';
+import type { RunWarning } from '../warnings/warnings.dto.js';
 
 const NUM_ROUNDS = 12;
 
@@ -84,6 +85,37 @@ describe('runs', () => {
     const response = await fixture.get('/api/runs/01900000-0000-7000-8000-000000000000');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+});
+
+describe('warnings', () => {
+  it('are listed newest first, page by page, with those of sinks from the time of the run', async () => {
+    await run.warn({
+      source: 'trainer',
+      severity: 'alarm',
+      step: 3,
+      message: 'nothing was trained',
+      numTimes: 4,
+    });
+    await run.warn(
+      { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1 },
+      '',
+    );
+    await run.warn({ source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1 });
+    await fixture.storeHasCaughtUp();
+    const warnings = await allPages<RunWarning>(`${runPath()}/warnings?limit=2`);
+    expect(warnings.map(({ raisedAt, ...warning }) => [typeof raisedAt, warning])).toEqual([
+      ['string', { source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1 }],
+      ['string', { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1 }],
+      [
+        'string',
+        { source: 'trainer', severity: 'alarm', step: 3, message: 'nothing was trained', numTimes: 4 },
+      ],
+    ]);
+    expect(await fixture.getJson(`/api/runs/${endedRun.runId}/warnings`)).toEqual({
+      items: [],
+      nextCursor: null,
+    });
   });
 });
 

@@ -62,7 +62,7 @@ describe('queries', () => {
   it('lists the tables and columns that may be read', async () => {
     const { tables } = await fixture.getJson<SqlSchema>('/api/sql/schema');
     expect(tables.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['runs', 'episodes', 'steps', 'updates', 'metrics']),
+      expect.arrayContaining(['runs', 'episodes', 'steps', 'updates', 'metrics', 'warnings']),
     );
     const steps = tables.find(({ name }) => name === 'steps');
     expect(steps?.columns).toContainEqual({ name: 'token_ids', type: 'Array(Int32)' });

@@ -1,12 +1,13 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, OmitType } from '@nestjs/swagger';
 import { METRIC_SOURCES, type MetricSource } from '../metrics/metrics.dto.js';
 import { UPDATE_STAGES, type UpdateStage } from '../updates/updates.dto.js';
+import { RunWarning } from '../warnings/warnings.dto.js';
 import { ApiInteger, ApiText, ApiWord } from '../openapi/properties.js';
 
 const RUN_END_REASONS = ['finished', 'stopped', 'failed'] as const;
 
 /** Fields of every message. */
-abstract class LiveData {
+class LiveData {
   @ApiInteger('Time of the event, milliseconds since the Unix epoch')
   readonly time!: number;
 }
@@ -66,6 +67,9 @@ export class LiveUpdateApplied extends LiveData {
   readonly policyVersionOut!: number;
 }
 
+/** Data of a message `warning`. */
+export class LiveWarning extends IntersectionType(LiveData, OmitType(RunWarning, ['raisedAt'])) {}
+
 /** Data of a message `run` when the run starts. */
 export class LiveRunStarted extends LiveData {
   @ApiProperty({ type: String, enum: ['started'] })
@@ -90,6 +94,7 @@ export const LIVE_DATA = [
   LivePolicy,
   LiveUpdatePlanned,
   LiveUpdateApplied,
+  LiveWarning,
   LiveRunStarted,
   LiveRunEnded,
 ] as const;

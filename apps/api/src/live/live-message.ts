@@ -6,12 +6,14 @@ import type {
   LiveRunStarted,
   LiveUpdateApplied,
   LiveUpdatePlanned,
+  LiveWarning,
 } from './live-message.dto.js';
 
 type LiveContent =
   | { readonly kind: 'metrics'; readonly data: LiveMetrics }
   | { readonly kind: 'policy'; readonly data: LivePolicy }
   | { readonly kind: 'update'; readonly data: LiveUpdatePlanned | LiveUpdateApplied }
+  | { readonly kind: 'warning'; readonly data: LiveWarning }
   | { readonly kind: 'run'; readonly data: LiveRunStarted | LiveRunEnded };
 
 /** A message to the clients of the live stream. */
@@ -48,6 +50,8 @@ function contentOf(event: AnyEvent, time: number): LiveContent | null {
       const { updateNumber, policyVersionOut } = event.payload;
       return { kind: 'update', data: { state: 'applied', updateNumber, policyVersionOut, time } };
     }
+    case 'WarningRaised':
+      return { kind: 'warning', data: { ...event.payload, time } };
     case 'RunStarted':
       return { kind: 'run', data: { state: 'started', name: event.payload.name, time } };
     case 'RunEnded':

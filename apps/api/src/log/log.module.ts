@@ -6,7 +6,7 @@ import { ApiConfig } from '../config/api-config.js';
 /** Injects the event log: `@InjectEventLog() log: EventLog`. */
 export const InjectEventLog = (): ParameterDecorator & PropertyDecorator => Inject(EVENT_LOG);
 
-const EVENT_LOG = Symbol('EventLog');
+export const EVENT_LOG = Symbol('EventLog');
 
 /** Closes the log last: what reads it has stopped in `onModuleDestroy`, and HTTP is closed by then. */
 @Injectable()

@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
         item as Readonly<Record<string, { readonly responses: Readonly<Record<string, Node>> }>>,
       ).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
     );
-    expect(operations).toHaveLength(11);
+    expect(operations).toHaveLength(12);
     for (const { name, responses } of operations) {
       expect(Object.keys(responses), name).toEqual(['200', 'default']);
       expect([...schemasIn(responses['200'], '')], name).toHaveLength(1);

@@ -23,6 +23,7 @@ const TABLES = [
   'updates',
   'policies',
   'metrics',
+  'warnings',
   'groups',
   'reward_assignments',
   'reward_versions',

@@ -93,6 +93,14 @@ export class RunRecorder {
     return this.control('MetricsLogged', metrics);
   }
 
+  /** A warning of this run, or of a process that belongs to none. */
+  async warn(warning: Partial<PayloadOf<'WarningRaised'>>, runId = this.runId): Promise<void> {
+    this.nowUs += 1;
+    const ids = { logId: this.log.logId, runId };
+    const event = controlEvent(ids, 'WarningRaised', warning);
+    await this.log.append('control', 0, [encodeEvent({ ...event, occurredAtUs: this.nowUs } as AnyEvent)]);
+  }
+
   private playGroup(round: number, group: number, skill: number): Promise<RecordedEpisode[]> {
     const plans = Array.from({ length: this.groupSize }, (_, member) =>
       this.episodePlan(round, group, member, skill),

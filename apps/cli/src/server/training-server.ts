@@ -2,7 +2,7 @@ import type { BackendChoice, DataDirectory } from '@retrace/process';
 import { logOf } from '../services/environment.js';
 import { type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
-import type { EventLog } from '@retrace/log';
+import type { EventLog, WarningLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
@@ -12,6 +12,7 @@ import { describeProgress, summarizeRun, type RunSummary } from '../run/run-prog
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
+import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
 import { apiRole, collectorRole, sinkRole, storeRole, trainerRole } from './role-definitions.js';
@@ -30,7 +31,7 @@ interface TrainingServerParts {
   readonly held: HeldDataDirectory;
   readonly supervisor: Supervisor;
   readonly eventLog: EventLog;
-  readonly log: LogStream;
+  readonly log: WarningRecorder;
   readonly storeUrl: string;
   readonly apiUrl: string | null;
 }
@@ -38,6 +39,7 @@ interface TrainingServerParts {
 /** Holds a data directory, starts all roles on it in order of dependency, runs a recipe, and stops the roles in reverse order. */
 export class TrainingServer {
   private readonly ending = new AbortController();
+  private warnings: WarningLog | null = null;
 
   private constructor(private readonly parts: TrainingServerParts) {}
 
@@ -46,7 +48,8 @@ export class TrainingServer {
   }
 
   /** @throws CliError, ProcessError or LogError when the server can't start; nothing is left running then */
-  static async start({ dataDirectory, log, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
+  static async start({ dataDirectory, log: shown, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
+    const log = new WarningRecorder(shown);
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
     });
@@ -113,6 +116,7 @@ export class TrainingServer {
         ? prepareBackend({ log, lockFileDescriptor: lock.fileDescriptor, signal: ending.signal })
         : undefined,
     ]);
+    await this.recordWarnings(runId);
     const collectors: string[] = [];
     const ended = this.followRun(runId, state);
     if (!ending.signal.aborted) {
@@ -139,6 +143,7 @@ export class TrainingServer {
     const { held, eventLog, supervisor } = this.parts;
     this.ending.abort();
     await supervisor.stop();
+    await this.warnings?.flush();
     held.directory.withdrawServer();
     await eventLog.close();
     held.lock.release();
@@ -162,6 +167,13 @@ export class TrainingServer {
       if (line !== null) this.say('run', line);
       if (run.ended !== null) return;
     }
+  }
+
+  /** Makes what the supervisor warns of from now on events of the run. */
+  private async recordWarnings(runId: string): Promise<void> {
+    const { ControlTail, WarningLog } = await import('@retrace/log');
+    this.warnings = new WarningLog({ control: new ControlTail(this.parts.eventLog), runId });
+    this.parts.log.recordTo(this.warnings);
   }
 
   private say(role: string, message: string): void {

@@ -8,6 +8,7 @@ import {
 } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { installation } from '../installation.js';
+import { requireLearning } from '../run/require-learning.js';
 import { printLinesAsJson } from '../terminal/print-lines-as-json.js';
 import { commandEnvironment } from './environment.js';
 import { readServices, type Services } from './services.js';
@@ -28,7 +29,8 @@ const ROLES = {
   },
   trainer: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runTrainer } = await import('@retrace/trainer');
-    await runTrainer(readTrainerConfig(environment), supervised, environment);
+    const run = await runTrainer(readTrainerConfig(environment), supervised, environment);
+    if (run.ended !== null) requireLearning(run);
   },
 };
 

@@ -6,6 +6,8 @@ export interface LogEntry {
   readonly role: string;
   readonly level: LogLevel;
   readonly message: string;
+  /** Whether it is the text of an event already (default false). */
+  readonly isRecorded?: boolean;
 }
 
 /** The log of the whole process tree. */

@@ -6,6 +6,7 @@ import type { LogLevel, LogStream } from './log-stream.js';
 import { parseLogLine } from './parse-log-line.js';
 
 export type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;
+export type WarningMessage = Extract<RoleMessage, { type: 'warning' }>;
 
 export interface RoleExit {
   readonly code: number | null;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 import type { LogStream } from './log-stream.js';
 import { RestartPolicy, type RestartLimits } from './restart-policy.js';
-import { RoleProcess, type ReadyMessage, type RoleExit } from './role-process.js';
+import { RoleProcess, type ReadyMessage, type RoleExit, type WarningMessage } from './role-process.js';
 
 /** How to start, watch and stop a role. */
 export interface RoleDefinition {
@@ -151,6 +151,7 @@ export class Role {
       onMessage: (message) => {
         this.lastSignOfLife = Date.now();
         if (message.type === 'ready') this.becomeReady(message);
+        if (message.type === 'warning') this.showWarning(message);
       },
       onExit: (exit) => {
         void this.handleExit(exit);
@@ -169,6 +170,11 @@ export class Role {
     this.settleReady.resolve(this.firstReady);
     const healthUrl = this.definition.healthUrl?.(ready);
     if (healthUrl !== undefined && this.process) void this.checkHealth(healthUrl, this.process);
+  }
+
+  private showWarning({ severity, message }: WarningMessage): void {
+    const level = severity === 'alarm' ? 'error' : 'warn';
+    this.options.log.write({ role: this.name, level, message, isRecorded: true });
   }
 
   private checkSignsOfLife(): void {

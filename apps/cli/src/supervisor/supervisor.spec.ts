@@ -69,6 +69,16 @@ describe('Supervisor', () => {
     ]);
   });
 
+  it('shows the warnings and alarms that a role sends', async () => {
+    await supervisor.start(role('trainer', 'warn'));
+    await until(() => entries.length === 2);
+    const from = { role: 'trainer', isRecorded: true };
+    expect(entries).toEqual([
+      { ...from, level: 'warn', message: 'update 3: 2 rewards are missing' },
+      { ...from, level: 'error', message: 'update 3: nothing was trained' },
+    ]);
+  });
+
   it('restarts a killed role', async () => {
     await supervisor.start(role('worker', 'work'));
     process.kill(supervisor.pids().worker!, 'SIGKILL');

@@ -1,3 +1,6 @@
+/** Characters that could hide, reorder or rewrite what a terminal shows; ends of lines are not among them. */
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
 /** Prints an error's message on stderr, as one sentence or one JSON object; with `verbose` also its stack and causes. */
 export function printError(
   error: unknown,
@@ -10,7 +13,11 @@ export function printError(
       JSON.stringify({ error: { code: typeof code === 'string' ? code : 'UNEXPECTED', message } }),
     );
   } else {
-    console.error(`retrace: ${message}`);
+    console.error(`retrace: ${message.replace(UNPRINTABLE, escaped)}`);
   }
   if (verbose) console.error(error);
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

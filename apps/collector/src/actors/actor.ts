@@ -13,10 +13,13 @@ export interface ActRequest {
   readonly greedy: boolean;
 }
 
-export interface FinishedAct {
+export interface ActedTurn {
   readonly slot: number;
   readonly turn: Turn;
 }
+
+/** A turn, or why an agent could not act, in words. */
+export type FinishedAct = ActedTurn | { readonly slot: number; readonly failure: string };
 
 /** Chooses the actions of a batch of concurrent episodes. */
 export interface Actor {

@@ -1,6 +1,6 @@
 import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
-import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import type { ActRequest, Actor, ActedTurn } from './actor.js';
 
 interface PolicyActorOptions {
   readonly generator: Generator;
@@ -46,7 +46,7 @@ export class PolicyActor implements Actor {
     return this.requestedAt.size;
   }
 
-  async step(): Promise<readonly FinishedAct[]> {
+  async step(): Promise<readonly ActedTurn[]> {
     const finished = await this.options.generator.step();
     return finished.map((turn) => this.finish(turn));
   }
@@ -55,7 +55,7 @@ export class PolicyActor implements Actor {
     this.options.generator.release(slot);
   }
 
-  private finish(turn: FinishedTurn): FinishedAct {
+  private finish(turn: FinishedTurn): ActedTurn {
     const requestedAt = this.requestedAt.get(turn.slot) ?? performance.now();
     this.requestedAt.delete(turn.slot);
     return {

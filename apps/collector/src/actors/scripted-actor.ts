@@ -1,5 +1,7 @@
 import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import { encodePlain, type Tokenizer } from '@retrace/policy';
+import type { Turn } from '../episode/episode-recorder.js';
+import { messageOf } from '../episode/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
 /**
@@ -28,22 +30,12 @@ export class ScriptedActor implements Actor {
 
   step(): Promise<readonly FinishedAct[]> {
     const finished = this.pending.map((request): FinishedAct => {
-      const started = performance.now();
-      const action = this.agent.act(request.environment, request.observation, this.randomOf(request));
-      const tokenIds = this.tokensOf(action);
-      return {
-        slot: request.slot,
-        turn: {
-          action,
-          tokenIds,
-          logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
-          rawLogprobs: null,
-          entropies: null,
-          policyVersions: new Int32Array(tokenIds.length).fill(-1),
-          logprobMode: 'none',
-          generationMs: performance.now() - started,
-        },
-      };
+      const { slot } = request;
+      try {
+        return { slot, turn: this.turnOf(request) };
+      } catch (error) {
+        return { slot, failure: `agent ${this.agent.name} threw "${messageOf(error)}"` };
+      }
     });
     this.pending.length = 0;
     return Promise.resolve(finished);
@@ -51,6 +43,22 @@ export class ScriptedActor implements Actor {
 
   release(slot: number): void {
     this.randoms.delete(slot);
+  }
+
+  private turnOf(request: ActRequest): Turn {
+    const started = performance.now();
+    const action = this.agent.act(request.environment, request.observation, this.randomOf(request));
+    const tokenIds = this.tokensOf(action);
+    return {
+      action,
+      tokenIds,
+      logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
+      rawLogprobs: null,
+      entropies: null,
+      policyVersions: new Int32Array(tokenIds.length).fill(-1),
+      logprobMode: 'none',
+      generationMs: performance.now() - started,
+    };
   }
 
   private randomOf(request: ActRequest): () => number {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { longestContext, parseRecipe, type ContextRecipe } from '@retrace/config';
+import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { newRunId, type RunState } from '@retrace/trajectory';
@@ -9,7 +9,8 @@ import type { Actor } from '../actors/actor.js';
 import { CollectorError } from '../collector-error.js';
 import { PolicyActor } from '../actors/policy-actor.js';
 import { PolicySource } from '../actors/policy-source.js';
-import { playRound } from '../round/play-round.js';
+import { FailureStreak } from './failure-streak.js';
+import { playRound, type RoundSetting } from '../round/play-round.js';
 import { planRound } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import { scriptedAgent, ScriptedActor } from '../actors/scripted-actor.js';
@@ -78,10 +79,13 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   });
   const { engine, signal, policy: model } = options;
   const writer = await TrajectoryWriter.open(log, { signal });
-  const parts = { log: new PatientLog(log, { signal }), control, writer, spec, text, context };
+  const parts = { ...limitsOf(spec, recipe), control, writer, spec, text, context };
   const metrics = await playRound(
-    { ...parts, runId, shareIndex: 0, concurrentEpisodes, engine, model, signal },
-    { episodes, actor, idleSeconds: 0 },
+    {
+      ...{ ...parts, runId, shareIndex: 0, concurrentEpisodes, engine, model, signal },
+      log: new PatientLog(log, { signal }),
+    },
+    { episodes, actor, policyVersion: -1, idleSeconds: 0 },
   );
   await writer.close();
   await control.append(runId, {
@@ -94,6 +98,14 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
     success: metrics?.success ?? Number.NaN,
     meanReturn: metrics?.meanReturn ?? Number.NaN,
   };
+}
+
+function limitsOf(
+  { name }: EnvironmentSpec,
+  recipe: Recipe | null,
+): Pick<RoundSetting, 'limits' | 'failures'> {
+  const limits = episodeLimits(recipe ?? { collection: {}, context: {} });
+  return { limits, failures: new FailureStreak({ environment: name, ...limits }) };
 }
 
 /** Appends the start of a run for these episodes, and returns its id. */

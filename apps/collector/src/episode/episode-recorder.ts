@@ -49,6 +49,8 @@ export interface EndedEpisode extends EpisodeTotals {
   readonly endReason: EndReason;
   readonly success: boolean | null;
   readonly numInvalidActions: number;
+  /** Why the environment failed; null when it did not. */
+  readonly failure: string | null;
 }
 
 /** Makes the events of one episode, in order, and sums up its steps for the event that seals it. */
@@ -120,7 +122,7 @@ export class EpisodeRecorder {
     readonly endDetail: string;
     readonly final: Prompt;
     readonly success: boolean | null;
-  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: EndedEpisode } {
+  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: Omit<EndedEpisode, 'failure'> } {
     const totals = episodeTotals(this.steps);
     const event = this.event('EpisodeEnded', {
       endReason: options.endReason,
@@ -131,7 +133,7 @@ export class EpisodeRecorder {
       success: options.success,
       ...totals,
     });
-    const summary: EndedEpisode = {
+    const summary = {
       ...totals,
       plan: this.plan,
       endReason: options.endReason,

@@ -1,4 +1,6 @@
 import type { EnvironmentSpec } from '@retrace/environments';
+import type { FinishedAct } from '../actors/actor.js';
+import { PendingWork } from './pending-work.js';
 import { EpisodeSlot, type SlotContext } from './episode-slot.js';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
@@ -24,19 +26,29 @@ const ACTING_MS = 4;
  */
 export async function playEpisodes(options: PlayOptions): Promise<void> {
   const { slots, context, episodes, signal } = options;
-  const waiting = new Set<Promise<void>>();
+  const pending = new PendingWork();
   let next = 0;
 
-  const track = (work: void | Promise<void>, then: () => void): void => {
-    if (!work) {
-      then();
+  /** Starts episodes until one is under way: an episode may end while it starts. */
+  const refill = (slot: EpisodeSlot): void => {
+    while (!slot.isActive && next < episodes.length) {
+      const starting = slot.start(episodes[next++]);
+      if (!starting) continue;
+      pending.add(starting, () => {
+        refill(slot);
+      });
       return;
     }
-    const promise = work.then(then).finally(() => waiting.delete(promise));
-    waiting.add(promise);
   };
-  const refill = (slot: EpisodeSlot): void => {
-    if (!slot.isActive && next < episodes.length) track(slot.start(episodes[next++]), () => undefined);
+  const act = (finished: FinishedAct): void => {
+    const slot = slots[finished.slot];
+    const acting = slot.act(finished);
+    if (!acting) refill(slot);
+    else {
+      pending.add(acting, () => {
+        refill(slot);
+      });
+    }
   };
 
   /** Takes the items one by one, with pauses; without pauses after an abort, since an unavailable log would make each one long. */
@@ -51,24 +63,22 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
   };
 
   await forEach(slots, refill);
-  while ((context.actor.numPending > 0 || waiting.size > 0) && !signal.aborted) {
+  while ((context.actor.numPending > 0 || pending.size > 0) && !signal.aborted) {
+    pending.throwError();
     await options.beforeTurns();
     if (context.actor.numPending === 0) {
-      await Promise.race(waiting);
+      await pending.next(signal);
       continue;
     }
     const started = performance.now();
     const finished = await context.actor.step();
     options.onGenerationMs(performance.now() - started);
-    await forEach(finished, ({ slot, turn }) => {
-      track(slots[slot].act(turn), () => {
-        refill(slots[slot]);
-      });
-    });
+    await forEach(finished, act);
   }
+  pending.throwError();
 }
 
 /** Creates slots, each with its own environment. */
 export function createSlots(spec: EnvironmentSpec, numSlots: number, context: SlotContext): EpisodeSlot[] {
-  return Array.from({ length: numSlots }, (_, slot) => new EpisodeSlot(slot, spec.create(), context));
+  return Array.from({ length: numSlots }, (_, slot) => new EpisodeSlot(slot, spec, context));
 }

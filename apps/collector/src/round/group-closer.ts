@@ -13,7 +13,11 @@ export class GroupCloser {
   private readonly open = new Map<string, OpenGroup>();
   private numComplete = 0;
 
-  constructor(groups: Iterable<PlannedGroup>) {
+  /** @param policyVersion of a group in which nobody came to act; −1 where no policy of this run was to act */
+  constructor(
+    groups: Iterable<PlannedGroup>,
+    private readonly policyVersion: number,
+  ) {
     for (const group of groups) {
       this.open.set(group.groupId, { group, members: new Array<undefined>(group.groupSize), numSealed: 0 });
     }
@@ -33,13 +37,13 @@ export class GroupCloser {
 
   /** The event that closes all groups, in planned order; call when `isComplete`. */
   closings(): GroupsClosed {
-    return closeTogether(Array.from(this.open.values(), closeGroup));
+    return closeTogether(Array.from(this.open.values(), (open) => closeGroup(open, this.policyVersion)));
   }
 }
 
-function closeGroup({ group, members }: OpenGroup): ClosedGroup {
+function closeGroup({ group, members }: OpenGroup, policyVersion: number): ClosedGroup {
   const sealed = members.filter((member) => member !== undefined);
-  const versions = sealed.filter((member) => member.policyVersionMin >= 0);
+  const acted = sealed.filter((member) => member.policyVersionMin >= 0);
   return {
     groupId: group.groupId,
     round: group.round,
@@ -49,8 +53,9 @@ function closeGroup({ group, members }: OpenGroup): ClosedGroup {
     episodeIds: sealed.map((member) => member.plan.episodeId),
     numSteps: Int32Array.from(sealed, (member) => member.numSteps),
     policyVersionMin:
-      versions.length > 0 ? Math.min(...versions.map((member) => member.policyVersionMin)) : -1,
-    policyVersionMax: Math.max(-1, ...versions.map((member) => member.policyVersionMax)),
+      acted.length > 0 ? Math.min(...acted.map((member) => member.policyVersionMin)) : policyVersion,
+    policyVersionMax:
+      acted.length > 0 ? Math.max(...acted.map((member) => member.policyVersionMax)) : policyVersion,
     trainable: group.trainable,
   };
 }

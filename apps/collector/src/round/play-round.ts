@@ -1,4 +1,4 @@
-import type { ContextRecipe } from '@retrace/config';
+import type { ContextRecipe, EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
 import type { EventLog } from '@retrace/log';
@@ -6,6 +6,7 @@ import type { ControlTail } from '@retrace/log';
 import { markRoundStart } from '../episode/abandon-unfinished.js';
 import type { Actor } from '../actors/actor.js';
 import type { SlotContext } from '../episode/episode-slot.js';
+import type { FailureStreak } from '../episode/failure-streak.js';
 import { EpisodeOrder } from './episode-order.js';
 import { GroupCloser } from './group-closer.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
@@ -24,6 +25,9 @@ export interface RoundSetting {
   readonly spec: EnvironmentSpec;
   readonly text: PolicyText;
   readonly context: ContextRecipe;
+  readonly limits: EpisodeLimits;
+  /** Counts over all rounds. */
+  readonly failures: FailureStreak;
   readonly concurrentEpisodes: number;
   /** Names of engine and model, recorded with each step. */
   readonly engine: string;
@@ -34,6 +38,8 @@ export interface RoundSetting {
 interface Round {
   readonly episodes: readonly PlannedEpisode[];
   readonly actor: Actor;
+  /** Version of the policy that acts first; −1 where none of this run does. */
+  readonly policyVersion: number;
   readonly idleSeconds: number;
   /** Called between turns; may swap the policy. */
   readonly beforeTurns?: () => Promise<void>;
@@ -46,7 +52,7 @@ interface Round {
 export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
   const { runId, shareIndex, log, control, writer, spec, text, signal } = setting;
   await markRoundStart(log, runId, shareIndex);
-  const closer = new GroupCloser(new Set(round.episodes.map((episode) => episode.group)));
+  const closer = new GroupCloser(new Set(round.episodes.map(({ group }) => group)), round.policyVersion);
   const order = new EpisodeOrder();
   const waitedBefore = writer.waitedSeconds;
   writer.takePeakSpoolBytes();
@@ -56,6 +62,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
     prompts: text.prompts,
     window: setting.context.window,
     maxNewTokens: setting.context.maxNewTokens,
+    limits: setting.limits,
     recorder: {
       runId,
       logId: log.logId,
@@ -73,13 +80,15 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       closer.add(summary);
       // Greedy baselines say nothing about how well the policy samples.
       if (!summary.plan.isGreedyBaseline) metrics.add(summary);
+      setting.failures.add(summary.failure);
     },
     onEnvironmentMs: (ms) => {
       metrics.environmentMs += ms;
     },
   };
+  const slots = createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context);
   await playEpisodes({
-    slots: createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context),
+    slots,
     context,
     episodes: round.episodes,
     signal,
@@ -91,6 +100,8 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       await round.beforeTurns?.();
     },
     betweenActs: () => writer.betweenTurns(),
+  }).finally(() => {
+    for (const slot of slots) slot.close();
   });
   const isAcknowledged = await writer.flush();
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;

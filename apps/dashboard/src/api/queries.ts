@@ -12,17 +12,23 @@ import type { paths, RunDetail, SqlRequest } from './schema';
 export const MAX_CHART_POINTS = 1000;
 const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
+const HEALTH_POLL_MS = 2_000;
+/** A server that is stopped or stuck accepts connections and does not answer. */
+const HEALTH_TIMEOUT_MS = 5_000;
 
 /** Failed queries are retried only when the problem may pass by itself. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
+        // The server may be on this machine, which needs no network.
+        networkMode: 'always',
         staleTime: 1_000,
         refetchOnWindowFocus: false,
         retry: (failures, error) => error instanceof ApiProblem && error.retriable && failures < MAX_RETRIES,
         retryDelay: (failures) => Math.min(500 * 2 ** failures, 4_000),
       },
+      mutations: { networkMode: 'always' },
     },
   });
 }
@@ -34,13 +40,17 @@ export const keys = {
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
+  warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
 };
 
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/health', { signal })),
-    refetchInterval: (query) => (query.state.data?.status === 'ok' ? 15_000 : 2_000),
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/health', { signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]) }),
+      ),
+    refetchInterval: HEALTH_POLL_MS,
     retry: false,
   });
 }
@@ -118,6 +128,19 @@ export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequ
     queryFn: ({ signal }) => {
       const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
       return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: refetchMs,
+  });
+}
+
+/** The newest warnings of a run. */
+export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {
+  return useQuery({
+    queryKey: [...keys.warnings(runId), limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { limit } };
+      return dataOf(api.GET('/api/runs/{runId}/warnings', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,

@@ -154,6 +154,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/warnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the warnings and alarms of a run, newest first */
+        get: operations["WarningsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sql": {
         parameters: {
             query?: never;
@@ -505,6 +522,25 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
         };
+        RunWarning: {
+            /**
+             * @description Process that warns; `system` is the supervisor
+             * @enum {string}
+             */
+            source: "trainer" | "collector" | "sink" | "api" | "store" | "system";
+            /**
+             * @description `alarm`: the run does not do what it is for
+             * @enum {string}
+             */
+            severity: "warning" | "alarm";
+            /** @description Update (trainer) or round (collector) that it belongs to */
+            step: number | null;
+            message: string;
+            /** @description How often the process had said this by then; not every repetition is listed */
+            numTimes: number;
+            /** Format: date-time */
+            raisedAt: string;
+        };
         SqlRequest: {
             /**
              * @description One SELECT over the tables of `/api/sql/schema`
@@ -602,6 +638,25 @@ export interface components {
             updateNumber: number;
             policyVersionOut: number;
         };
+        LiveWarning: {
+            /** @description Time of the event, milliseconds since the Unix epoch */
+            time: number;
+            /**
+             * @description Process that warns; `system` is the supervisor
+             * @enum {string}
+             */
+            source: "trainer" | "collector" | "sink" | "api" | "store" | "system";
+            /**
+             * @description `alarm`: the run does not do what it is for
+             * @enum {string}
+             */
+            severity: "warning" | "alarm";
+            /** @description Update (trainer) or round (collector) that it belongs to */
+            step: number | null;
+            message: string;
+            /** @description How often the process had said this by then; not every repetition is listed */
+            numTimes: number;
+        };
         LiveRunStarted: {
             /** @description Time of the event, milliseconds since the Unix epoch */
             time: number;
@@ -640,6 +695,7 @@ export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
 export type Update = components['schemas']['Update'];
 export type Policy = components['schemas']['Policy'];
+export type RunWarning = components['schemas']['RunWarning'];
 export type SqlRequest = components['schemas']['SqlRequest'];
 export type SqlColumn = components['schemas']['SqlColumn'];
 export type SqlResult = components['schemas']['SqlResult'];
@@ -651,6 +707,7 @@ export type LiveMetrics = components['schemas']['LiveMetrics'];
 export type LivePolicy = components['schemas']['LivePolicy'];
 export type LiveUpdatePlanned = components['schemas']['LiveUpdatePlanned'];
 export type LiveUpdateApplied = components['schemas']['LiveUpdateApplied'];
+export type LiveWarning = components['schemas']['LiveWarning'];
 export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
 export type $defs = Record<string, never>;
@@ -676,7 +733,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"];
+                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveWarning"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"];
                 };
             };
             /** @description An error */
@@ -980,6 +1037,46 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Policy"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    WarningsController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RunWarning"][];
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };

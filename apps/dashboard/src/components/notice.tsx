@@ -3,22 +3,37 @@ import { ApiProblem } from '../api/api-problem';
 import controls from './controls.module.css';
 import styles from './notice.module.css';
 
+interface NoticeProps {
+  /** Level of the heading: `h1` where the notice is the whole page. */
+  readonly heading?: 'h1' | 'h2';
+}
+
+interface EmptyStateProps extends NoticeProps {
+  readonly title: string;
+  readonly children?: ReactNode;
+}
+
 /** Says that there is nothing to show, and why or what to do. */
-export function EmptyState({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function EmptyState({ title, heading: Heading = 'h2', children }: EmptyStateProps) {
   return (
     <div className={styles.notice}>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children && <p>{children}</p>}
     </div>
   );
 }
 
+interface ErrorStateProps extends NoticeProps {
+  readonly error: Error;
+  readonly onRetry?: () => void;
+}
+
 /** Says what failed; `onRetry` adds a button to try again. */
-export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+export function ErrorState({ error, heading: Heading = 'h2', onRetry }: ErrorStateProps) {
   const title = error instanceof ApiProblem ? error.title : 'Unexpected error';
   return (
     <div className={styles.notice} data-tone="bad" role="alert">
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <p>{error.message}</p>
       {onRetry && (
         <button type="button" className={controls.button} onClick={onRetry}>

@@ -58,6 +58,12 @@ export function EpisodeTable({ episodes, isStale }: EpisodeTableProps) {
     );
   }
   return (
-    <DataTable columns={COLUMNS} rows={episodes} keyOf={({ episodeId }) => episodeId} isStale={isStale} />
+    <DataTable
+      label="Episodes"
+      columns={COLUMNS}
+      rows={episodes}
+      keyOf={({ episodeId }) => episodeId}
+      isStale={isStale}
+    />
   );
 }

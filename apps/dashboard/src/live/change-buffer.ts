@@ -6,7 +6,7 @@ import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 const FLUSH_MS = 400;
 
 /** Data of a run that changed and has to be fetched again; `reset` means all of it. */
-type StaleData = 'update' | 'run' | 'reset';
+type StaleData = 'update' | 'run' | 'warning' | 'reset';
 
 /** Collects changes of a run and applies them to the query cache every 400 ms, so that a burst renders once. */
 export class ChangeBuffer {
@@ -57,6 +57,7 @@ export class ChangeBuffer {
     if (points.length > 0 || policyVersion !== null) this.patchRun(policyVersion);
     if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
     if (stale.has('update')) this.refetch(keys.updates(this.runId));
+    if (stale.has('warning')) this.refetch(keys.warnings(this.runId));
     if (stale.has('run')) this.refetch(keys.run(this.runId), { exact: true });
     if (stale.has('reset')) this.refetch(keys.run(this.runId));
   }

@@ -65,7 +65,7 @@ export class LiveStream {
       this.restartSilenceTimer();
       this.changes.setPolicyVersion((JSON.parse(event.data as string) as LivePolicy).policyVersion);
     });
-    for (const kind of ['update', 'run', 'reset'] as const) {
+    for (const kind of ['update', 'run', 'warning', 'reset'] as const) {
       source.addEventListener(kind, () => {
         this.restartSilenceTimer();
         this.changes.markStale(kind);

@@ -32,14 +32,15 @@ export function RecipePage() {
         </Stat>
       </StatRow>
       {run.baselines.length > 0 && (
-        <section className={page.stack} aria-label="Baselines">
+        <div className={page.stack}>
           <h2>Baselines</h2>
           <DataTable
+            label="Baselines"
             columns={BASELINE_COLUMNS}
             rows={run.baselines}
             keyOf={({ name, split }) => `${name} ${split}`}
           />
-        </section>
+        </div>
       )}
       <section className={page.card} aria-label="Recipe">
         <JsonTree value={run.recipe} />

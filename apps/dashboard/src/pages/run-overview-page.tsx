@@ -2,8 +2,8 @@ import { useMemo, useState } from 'react';
 import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import { countedInUpdates, type ChartAxis } from '../charts/chart-data';
-import { MetricChart } from '../charts/metric-chart';
-import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART, type ChartDefinition } from '../charts/run-charts';
+import { hasMetrics, MetricChart } from '../charts/metric-chart';
+import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
@@ -12,6 +12,7 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
 import styles from './run-overview-page.module.css';
 
@@ -35,6 +36,7 @@ export function RunOverviewPage() {
   return (
     <div className={styles.page}>
       <KeyFigures run={run} seriesByName={seriesByName} />
+      <RunWarnings runId={run.runId} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
@@ -53,7 +55,7 @@ export function RunOverviewPage() {
             height={SUCCESS_CHART_HEIGHT}
           />
           <div className={styles.grid}>
-            {shownCharts(run, seriesByName).map((definition) => (
+            {DETAIL_CHARTS.filter((definition) => hasMetrics(definition, seriesByName)).map((definition) => (
               <MetricChart key={definition.title} {...chart} definition={definition} />
             ))}
           </div>
@@ -77,15 +79,6 @@ function NoMetrics({ run }: { readonly run: RunDetail }) {
       Charts appear after the collector’s first round. The Episodes tab lists the episodes collected so far.
     </EmptyState>
   );
-}
-
-/** All charts before the first update; after it, only those with at least one metric of the run. */
-function shownCharts(
-  run: RunDetail,
-  seriesByName: ReadonlyMap<string, MetricSeries>,
-): readonly ChartDefinition[] {
-  if (!seriesByName.has('train/loss') && !hasEnded(run)) return DETAIL_CHARTS;
-  return DETAIL_CHARTS.filter(({ metrics }) => metrics.some(({ name }) => seriesByName.has(name)));
 }
 
 interface KeyFiguresProps {

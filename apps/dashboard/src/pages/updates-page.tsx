@@ -14,15 +14,20 @@ import { useRunOfPage } from './run-layout';
 
 const PAGE_SIZE = 50;
 
-function metricColumn(
-  label: string,
-  name: string,
-  format: (value: number | undefined) => string = formatNumber,
-): TableColumn<Update> {
-  return { label, isNumeric: true, cell: ({ metrics }) => format(metrics[name]) };
+interface UpdateColumn extends TableColumn<Update> {
+  /** The metric that the column shows; without any value of it, the column is hidden. */
+  readonly metric?: string;
 }
 
-const COLUMNS: readonly TableColumn<Update>[] = [
+function metricColumn(
+  label: string,
+  metric: string,
+  format: (value: number | undefined) => string = formatNumber,
+): UpdateColumn {
+  return { label, metric, isNumeric: true, cell: ({ metrics }) => format(metrics[metric]) };
+}
+
+const COLUMNS: readonly UpdateColumn[] = [
   { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
   {
     label: 'Stage',
@@ -52,6 +57,7 @@ const COLUMNS: readonly TableColumn<Update>[] = [
   metricColumn('Entropy', 'train/entropy'),
   metricColumn('KL', 'train/approximateKl'),
   metricColumn('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
+  metricColumn('Equal groups', 'train/numEqualGroups', formatCount),
   metricColumn('Grad norm', 'train/gradientNorm'),
   metricColumn('Staleness', 'train/stalenessMax'),
   { label: 'Applied', isMuted: true, cell: ({ appliedAt }) => formatMoment(appliedAt) },
@@ -95,7 +101,8 @@ export function UpdatesPage() {
   return (
     <>
       <DataTable
-        columns={COLUMNS}
+        label="Updates"
+        columns={COLUMNS.filter(({ metric }) => !metric || items.some(({ metrics }) => metric in metrics))}
         rows={items}
         keyOf={({ planId }) => planId}
         isStale={updates.isPlaceholderData}

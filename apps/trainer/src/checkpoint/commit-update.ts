@@ -1,5 +1,5 @@
 import type { BatchPlanned, Json } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/log';
+import type { ControlEntry, ControlTail } from '@retrace/log';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { MetricEntries } from '../update/metrics.js';
 
@@ -17,11 +17,13 @@ interface CommitOptions {
   readonly trainerState: Json;
   /** Metrics that only this process can know, which no replay compares. */
   readonly timings: MetricEntries;
+  /** Events of the update's warnings. */
+  readonly warnings: readonly ControlEntry[];
 }
 
 /**
- * Commits an update: first the files are durable, then one append carries `UpdateApplied` (the commit) and
- * `PolicyPublished`, so no crash can part them.
+ * Commits an update: first the files are durable, then one append carries `UpdateApplied` (the commit),
+ * `PolicyPublished` and the update's warnings, so no crash can part them.
  */
 export async function commitUpdate(options: CommitOptions): Promise<void> {
   const { runId, control, epoch, plan, engine, metrics, episodeRewards, trainerState } = options;
@@ -66,5 +68,6 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         values: Float64Array.from(logged, ([, value]) => value),
       },
     },
+    ...options.warnings,
   );
 }

@@ -18,8 +18,10 @@ export interface EligibleEpisodes {
   readonly numFitted: number;
 }
 
+/** A truncated episode without a final observation is one whose environment failed: what it would have come to is not known. */
 const PLAYED = `
   run_id = {runId:String} AND sealed AND agent = 'policy' AND end_reason != 'abandoned' AND num_steps > 0
+  AND NOT (end_reason = 'truncated' AND empty(final_token_ids))
   AND ({behaviorVersion:Int64} < 0
     OR (policy_version_min = {behaviorVersion:Int64} AND policy_version_max = {behaviorVersion:Int64}))`;
 /** A greedy choice is no sample, and one by top-k or top-p is none of the policy's. An episode is sampled in one way, so its first step tells. */

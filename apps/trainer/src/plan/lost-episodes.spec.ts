@@ -31,19 +31,19 @@ const lost = [{ episodeId: 'b1', missing: 'step 2 of 4 is missing (dead letters 
 describe('a plan with an episode that lost an event', () => {
   it('leaves out the episodes of its group, all of them, and keeps the group named, so that it counts as sampled', () => {
     const lines: string[] = [];
-    const left = leaveOutLost(plan, { lost, isNew: true, groups, onProgress: (line) => lines.push(line) });
+    const left = leaveOutLost(plan, { lost, isNew: true, groups, warn: (line) => lines.push(line) });
     expect(left).toEqual({
       ...plan,
       episodeIds: ['a0', 'a1', 'c0', 'c1'],
       numSteps: Int32Array.of(1, 2, 5, 6),
     });
     expect(lines).toEqual([
-      'update 5: 1 of its 6 episodes will never be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)',
+      '1 of its 6 episodes will never be whole; their groups are left out: episode b1: step 2 of 4 is missing (dead letters …)',
     ]);
   });
 
   it('that is in the log already, or has no other group, can only be refused, by name', () => {
-    const options = { lost, groups, onProgress: () => undefined };
+    const options = { lost, groups, warn: () => undefined };
     expect(() => leaveOutLost(plan, { ...options, isNew: false })).toThrow(
       expect.objectContaining({
         code: 'EPISODES_LOST',

@@ -8,7 +8,7 @@ interface LeaveOutLost {
   readonly isNew: boolean;
   /** The groups that the plan was made of. */
   readonly groups: GroupPool;
-  readonly onProgress: (line: string) => void;
+  readonly warn: (message: string) => void;
 }
 
 /**
@@ -17,12 +17,10 @@ interface LeaveOutLost {
  *
  * @throws TrainerError `EPISODES_LOST` when the plan is in the log already, or no episode is left
  */
-export function leaveOutLost(
-  plan: BatchPlanned,
-  { lost, isNew, groups, onProgress }: LeaveOutLost,
-): BatchPlanned {
+export function leaveOutLost(plan: BatchPlanned, { lost, isNew, groups, warn }: LeaveOutLost): BatchPlanned {
   const described = lost.map(({ episodeId, missing }) => `episode ${episodeId}: ${missing}`).join('; ');
-  const what = `update ${plan.updateNumber}: ${lost.length} of its ${plan.episodeIds.length} episodes will never be whole`;
+  const share = `${lost.length} of its ${plan.episodeIds.length} episodes will never be whole`;
+  const what = `update ${plan.updateNumber}: ${share}`;
   if (!isNew) {
     const rule =
       'its plan is in the log and must be made as it is; `retrace deadletters` lists what became of their events';
@@ -39,7 +37,7 @@ export function leaveOutLost(
   const kept = plan.episodeIds.flatMap((episodeId, i) => (leftOut.has(episodeId) ? [] : [i]));
   if (kept.length === 0)
     throw new TrainerError('EPISODES_LOST', `${what}, and no other group is there: ${described}`);
-  onProgress(`${what}; their groups are left out: ${described}`);
+  warn(`${share}; their groups are left out: ${described}`);
   return {
     ...plan,
     episodeIds: kept.map((i) => plan.episodeIds[i]),

@@ -3,12 +3,18 @@ import type { EpisodeColumns } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import { episodesToTrain, greedyBaselines, greedyReturns } from './greedy-baselines.js';
 
-/** Episodes of one step each. */
-function columnsOf(episodes: readonly { group: string; greedy: boolean }[]): EpisodeColumns {
+/** Episodes of one step each, unless `numSteps` says otherwise. */
+function columnsOf(
+  episodes: readonly { group: string; greedy: boolean; numSteps?: number }[],
+): EpisodeColumns {
+  const stepOffsets = new Int32Array(episodes.length + 1);
+  episodes.forEach(({ numSteps = 1 }, e) => {
+    stepOffsets[e + 1] = stepOffsets[e] + numSteps;
+  });
   return {
     episodeIds: episodes.map((_, e) => `episode ${e}`),
     groupIds: episodes.map(({ group }) => group),
-    stepOffsets: Int32Array.from({ length: episodes.length + 1 }, (_, e) => e),
+    stepOffsets,
     greedy: Uint8Array.from(episodes, ({ greedy }) => Number(greedy)),
   } as unknown as EpisodeColumns;
 }
@@ -32,6 +38,15 @@ describe('greedy baselines', () => {
   it('are unknown, not 0, where the reward of the greedy episode is missing', () => {
     const { isKnown } = greedyReturns(columns, baselines, Float64Array.of(1, NaN, 3, 4));
     expect([...isKnown]).toEqual([0, 0, 1, 1]);
+  });
+
+  it('are unknown where an episode ended before its first step, which alone would tell that it was greedy', () => {
+    const failed = columnsOf([
+      { group: 'a', greedy: false },
+      { group: 'a', greedy: true, numSteps: 0 },
+    ]);
+    const { isKnown } = greedyReturns(failed, Uint8Array.of(0, 0), Float64Array.of(1, NaN));
+    expect([...isKnown]).toEqual([0, 0]);
   });
 
   it('are refused for a group that has none', () => {

@@ -26,7 +26,7 @@ interface GreedyReturns {
  * @throws TrainerError `NO_GREEDY_BASELINE` for a group of episodes that none was played for
  */
 export function greedyReturns(
-  { groupIds }: Pick<EpisodeColumns, 'groupIds'>,
+  { groupIds, stepOffsets }: Pick<EpisodeColumns, 'groupIds' | 'stepOffsets'>,
   baselines: Uint8Array,
   totals: Float64Array,
 ): GreedyReturns {
@@ -34,7 +34,9 @@ export function greedyReturns(
   groupIds.forEach((groupId, e) => {
     if (baselines[e] === 1) returnOf.set(groupId, totals[e]);
   });
-  const missing = groupIds.find((groupId) => !returnOf.has(groupId));
+  // Only steps tell that an episode was greedy; one whose environment failed before the first has no return.
+  const withoutSteps = new Set(groupIds.filter((_, e) => stepOffsets[e + 1] === stepOffsets[e]));
+  const missing = groupIds.find((groupId) => !returnOf.has(groupId) && !withoutSteps.has(groupId));
   if (missing !== undefined) {
     throw new TrainerError(
       'NO_GREEDY_BASELINE',

@@ -1,6 +1,7 @@
 import type { Recipe } from '@retrace/config';
 import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
+import { describeLearning } from './learned-tokens.js';
 import { measured, outcomeMetrics } from './metrics.js';
 import { makeOptimizerSteps } from './optimizer-steps.js';
 import { imitationSteps } from './step-options.js';
@@ -22,10 +23,12 @@ export async function imitationUpdate(
     keptMask: null,
   };
   const outcome = await makeOptimizerSteps(engine, sequences, steps);
+  const { alarm, metrics } = describeLearning(sequences, null);
   return {
     outcome,
     episodeRewards: null,
     warnings: [],
-    metrics: measured(outcomeMetrics(outcome, steps.learningRate)),
+    alarm,
+    metrics: measured([...outcomeMetrics(outcome, steps.learningRate), ...metrics]),
   };
 }

@@ -23,6 +23,7 @@ export function stepMetrics(
 ): MetricEntries {
   return [
     ...outcomeMetrics(outcome, learningRate),
+    ['train/valueLoss', loss.valueCoefficient > 0 ? outcome.valueLoss : Number.NaN],
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],

@@ -15,7 +15,8 @@
 import { computeTokenAdvantages } from './advantages.js';
 import { computeFinalValues } from './final-values.js';
 import { nextKlCoefficient } from './kl-coefficient.js';
-import { makeOptimizerSteps, type UpdateOutcome } from './optimizer-steps.js';
+import { describeLearning } from './learned-tokens.js';
+import { makeOptimizerSteps } from './optimizer-steps.js';
 import { measured } from './metrics.js';
 import { batchMetrics, stepMetrics } from './policy-metrics.js';
 import { computeProximalLogprobs } from './proximal-logprobs.js';
@@ -23,7 +24,7 @@ import { readBatch } from './read-batch.js';
 import { computeReferenceLogprobs } from './reference-logprobs.js';
 import { rolesOf } from './roles.js';
 import { correctRollout } from './rollout-correction.js';
-import { scoreRewards, type ScoredRewards } from './score-rewards.js';
+import { scoreRewards } from './score-rewards.js';
 import { policySteps } from './step-options.js';
 import { actionsOf, countMarked } from './token-columns.js';
 import { computeTokenRewards } from './token-rewards.js';
@@ -58,7 +59,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     policyVersionIn,
   });
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
-  const scored = await scoreRewards(rewards, unscored, read.baselines);
+  const scored = await scoreRewards(rewards, unscored, read);
   const reference = await computeReferenceLogprobs(engine, referenceWeights, batch, tokens);
   const [referenceInReward, referenceInLoss] = needs.klInReward ? [reference, null] : [null, reference];
   const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };
@@ -77,10 +78,12 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   );
   const sequences = { read, trained, credit, proximal, correction, referenceLogprobs: referenceInLoss };
   const steps = policySteps(recipe, { updateNumber, seed, klCoefficient });
-  const outcome = await makeOptimizerSteps(engine, updateColumns(recipe, sequences), steps);
+  const updated = updateColumns(recipe, sequences);
+  const outcome = await makeOptimizerSteps(engine, updated, steps);
 
   const meanKl = charged.meanKl ?? outcome.kl;
   const numTrainedEpisodes = countMarked(scored.episodesToTrain);
+  const learning = describeLearning(updated, scored);
   const figures = { outcome, learningRate: steps.learningRate, klCoefficient };
   return {
     outcome,
@@ -89,23 +92,13 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
       klCoefficient: nextKlCoefficient(klCoefficient, loss.adaptiveKl, { meanKl, numTrainedEpisodes }),
       roleBaselines: { ...before.roleBaselines, ...credit.roleBaselines },
     }),
-    warnings: [...credit.warnings, ...(correction?.warnings ?? []), ...trainedNothing(outcome, scored)],
+    warnings: [...credit.warnings, ...(correction?.warnings ?? [])],
+    alarm: learning.alarm,
     metrics: measured([
       ...stepMetrics(recipe, figures),
       ...batchMetrics({ batch, policyVersionIn, proximal, scored, charged, credit }),
       ...(correction?.metrics ?? []),
+      ...learning.metrics,
     ]),
   };
-}
-
-/** A sentence for the user where an update commits the weights and the optimizer state that it started from. */
-function trainedNothing(
-  { numOptimizerSteps }: UpdateOutcome,
-  { totals, numMissing }: Pick<ScoredRewards, 'totals' | 'numMissing'>,
-): string[] {
-  if (numOptimizerSteps > 0) return [];
-  return [
-    `nothing was trained, the policy stays as it was: of ${totals.length} episodes none has both a reward and action ` +
-      `tokens to train (${numMissing} without a reward)`,
-  ];
 }

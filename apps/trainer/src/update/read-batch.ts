@@ -1,8 +1,10 @@
 import { numberGroups } from '@retrace/algorithms';
-import { buildTokenBatch, type EpisodeColumns, type TokenBatch } from '@retrace/trajectory';
+import { buildTokenBatch, END_REASONS, type EpisodeColumns, type TokenBatch } from '@retrace/trajectory';
 import { assertAccountedLogprobs } from './behavior-check.js';
 import { greedyBaselines } from './greedy-baselines.js';
 import { actionsOf, not } from './token-columns.js';
+
+const TRUNCATED = END_REASONS.indexOf('truncated');
 
 /** The tokens of a batch of stored episodes. */
 export interface ReadBatch {
@@ -11,6 +13,11 @@ export interface ReadBatch {
   readonly groupIds: Int32Array;
   /** [E] 1 for episodes that were cut by us. */
   readonly truncated: Uint8Array;
+  /**
+   * [E] 1 for episodes whose environment failed: they were cut and have no final observation, so nothing says what would have
+   * followed. Their reward counts as missing.
+   */
+  readonly broken: Uint8Array;
   /** [E] 1 for episodes that were played greedily, only to be compared with; null where none was. */
   readonly baselines: Uint8Array | null;
   /** [N] 1 at action tokens that were sampled to be trained. */
@@ -35,11 +42,16 @@ export function readBatch(
   const batch = buildTokenBatch(columns);
   const baselines = hasGreedyBaselines ? greedyBaselines(columns) : null;
   assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
+  const truncated = columns.endReasons.map((reason) => Number(reason === TRUNCATED));
+  const finalOffsets = batch.finalSequences.sequenceOffsets;
   return {
     batch,
     baselines,
     groupIds: numberGroups(columns.groupIds).groupIds,
-    truncated: columns.endReasons.map((reason) => Number(reason === 1)),
+    truncated,
+    broken: truncated.map((isTruncated, e) =>
+      Number(isTruncated === 1 && finalOffsets[e + 1] === finalOffsets[e]),
+    ),
     sampled: baselines ? actionsOf(batch, not(baselines)) : batch.actionMask,
   };
 }

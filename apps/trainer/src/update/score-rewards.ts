@@ -1,5 +1,7 @@
 import type { RewardInputs, RewardScorer, TokenRewards } from '@retrace/scoring';
 import { episodesToTrain, greedyReturns } from './greedy-baselines.js';
+import type { ReadBatch } from './read-batch.js';
+import { countMarked } from './token-columns.js';
 
 /** Rewards of a batch, and which of its episodes can be trained with them. */
 export interface ScoredRewards extends TokenRewards {
@@ -10,24 +12,30 @@ export interface ScoredRewards extends TokenRewards {
 }
 
 /**
- * Scores the rewards of a batch and allocates them to its action tokens.
+ * Scores the rewards of a batch and allocates them to its action tokens. The reward of an episode whose environment failed is missing, whatever its
+ * steps came to.
  *
- * @param baselines [E] 1 for greedy episodes, only to be compared with; null where none was played
+ * @param read its `baselines` and `broken` episodes
  * @throws TrainerError `NO_GREEDY_BASELINE`
  * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
  */
 export async function scoreRewards(
   rewards: Pick<RewardScorer, 'score'>,
   inputs: RewardInputs,
-  baselines: Uint8Array | null,
+  { baselines, broken }: Pick<ReadBatch, 'baselines' | 'broken'>,
 ): Promise<ScoredRewards> {
   const scored = await rewards.score(inputs);
-  const greedy = baselines && greedyReturns(inputs.columns, baselines, scored.totals);
+  const totals = scored.totals.map((total, e) => (broken[e] === 1 ? NaN : total));
+  const trainedEpisodes = scored.trainedEpisodes.map((bit, e) => bit & (1 - broken[e]));
+  const greedy = baselines && greedyReturns(inputs.columns, baselines, totals);
   return {
     ...scored,
+    totals,
+    trainedEpisodes,
+    numMissing: totals.length - countMarked(trainedEpisodes),
     greedyReturns: greedy?.returns ?? null,
     episodesToTrain: episodesToTrain({
-      rewarded: scored.trainedEpisodes,
+      rewarded: trainedEpisodes,
       actionOffsets: inputs.batch.episodeActionOffsets,
       baselines,
       hasBaseline: greedy?.isKnown ?? null,

@@ -8,28 +8,20 @@ import {
   type ImportanceLevel,
 } from '@retrace/algorithms';
 import { Type } from 'class-transformer';
-import {
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsNotEmpty,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsList, IsName, IsNumberFrom, IsOptions } from './field-rules.js';
+
+const TERM = { why: 'a larger one outweighs the loss of the policy' };
+const RATIO = { why: 'one ratio beyond it outweighs a whole batch' };
 
 /** Importance weights ρ = π_proximal/π_behavior on the policy loss, limited by a cap. */
 export class ImportanceRecipe {
   /** Whose ρ weighs a token: its own (`token`), the product over its `sequence`, or the geometric mean of it (`geometric`). */
   @IsIn(IMPORTANCE_LEVELS) readonly level!: ImportanceLevel;
   /** Largest weight; larger ones are lowered to it. */
-  @IsNumber() readonly cap!: number;
+  @IsNumberFrom(0, 1e6, RATIO) readonly cap!: number;
   /** With a floor, weights outside [floor, cap] become 0 instead. @defaultValue null */
-  @IsOptional() @IsNumber() readonly floor?: number | null;
+  @IsOptional() @IsNumberFrom(0, 1e6, RATIO) readonly floor?: number | null;
   /** Whether weights are divided by their mean over the batch. @defaultValue false */
   @IsOptional() @IsBoolean() readonly normalize?: boolean;
 }
@@ -41,9 +33,9 @@ export class RejectionRuleRecipe {
   /** Whether single tokens are dropped, or whole sequences by sum, mean or maximum. */
   @IsIn(REJECTION_SCOPES) readonly scope!: (typeof REJECTION_SCOPES)[number];
   /** Lower bound, for `k1` only. */
-  @IsOptional() @IsNumber() readonly low?: number;
+  @IsOptional() @IsNumberFrom(0, 1e6, RATIO) readonly low?: number;
   /** Upper bound. */
-  @IsNumber() readonly high!: number;
+  @IsNumberFrom(0, 1e6, RATIO) readonly high!: number;
 }
 
 /** Correction for tokens that another policy sampled than the one being trained. */
@@ -57,12 +49,13 @@ export class RolloutCorrectionRecipe {
   @IsOptional() @ValidateNested() @Type(() => ImportanceRecipe) readonly importance?: ImportanceRecipe | null;
   /** Rules that a token must all pass to be trained. @defaultValue [] */
   @IsOptional()
-  @IsArray()
+  @IsList(0, 16)
   @ValidateNested({ each: true })
   @Type(() => RejectionRuleRecipe)
   readonly rejection?: readonly RejectionRuleRecipe[];
   /** A sequence with one token whose ρ is below this is not trained; null is off. @defaultValue null */
-  @IsOptional() @IsNumber() readonly vetoBelow?: number | null;
+  @IsOptional() @IsNumberFrom(0, 1, { why: 'above 1 it drops what is on policy' }) readonly vetoBelow?:
+    number | null;
   /** Tokens in the denominators of the aggregation: `all`, or only those `kept` by the rules, as in verl. @defaultValue "all" */
   @IsOptional() @IsIn(['all', 'kept']) readonly denominator?: 'all' | 'kept';
 }
@@ -70,35 +63,42 @@ export class RolloutCorrectionRecipe {
 /** Controller of the KL coefficient: β ← β(1 + clip(KL/target − 1, ±0.2)·episodes/horizon) after each update. */
 export class AdaptiveKlRecipe {
   /** Mean KL from the reference policy to aim at, in nats per token. */
-  @IsNumber() readonly target!: number;
+  @IsNumberFrom(0, 100, { unit: 'nats', why: 'a policy that far away has nothing of the reference' })
+  readonly target!: number;
   /** Number of episodes over which the coefficient may change by a fifth. */
-  @IsNumber() readonly horizon!: number;
+  @IsNumberFrom(0, 1e9, { unit: 'episodes', why: 'a longer one never changes the coefficient' })
+  readonly horizon!: number;
 }
 
 /** The loss: policy, entropy, value and KL terms. */
 export class LossRecipe {
   /** Name of a policy loss. */
-  @IsString() @IsNotEmpty() readonly policyLoss!: string;
+  @IsName() readonly policyLoss!: string;
   /** Options of the policy loss; those left out take its defaults, or for `ppo` the values of `clipLow`, `clipHigh` and `dualClip`. @defaultValue {} */
-  @IsOptional() @IsObject() readonly policyLossOptions?: Readonly<Record<string, unknown>>;
+  @IsOptional() @IsOptions() readonly policyLossOptions?: Readonly<Record<string, unknown>>;
   /** For `ppo`: the ratio is clipped below at 1 − clipLow. */
-  @IsNumber() @Min(0) @Max(1) readonly clipLow!: number;
+  @IsNumberFrom(0, 1, { why: 'a ratio is never below 0' }) readonly clipLow!: number;
   /** For `ppo`: the ratio is clipped above at 1 + clipHigh. */
-  @IsNumber() @Min(0) @Max(10) readonly clipHigh!: number;
+  @IsNumberFrom(0, 10, { why: 'a larger bound clips nothing' }) readonly clipHigh!: number;
   /** For `ppo`: dual clip bound c > 1 for negative advantages; null is off. @defaultValue null */
-  @IsOptional() @IsNumber() @Min(1) readonly dualClip!: number | null;
+  @IsOptional()
+  @IsNumberFrom(1, 1000, { why: 'below 1 it is clipped already; a larger bound clips nothing' })
+  readonly dualClip!: number | null;
   /** How the losses of tokens become one number. */
   @IsIn(AGGREGATIONS) readonly aggregation!: Aggregation;
   /** Fixed length, in tokens, that `sequenceMeanTokenSumNorm` divides by; it needs one. @defaultValue null */
-  @IsOptional() @IsNumber() @Min(1) readonly horizon?: number | null;
+  @IsOptional()
+  @IsNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'it is the length of a sequence' })
+  readonly horizon?: number | null;
   /** Weight of the entropy bonus. */
-  @IsNumber() @Min(0) readonly entropyCoefficient!: number;
+  @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient!: number;
   /** Weight of the critic's loss; 0 is no critic. */
-  @IsNumber() @Min(0) readonly valueCoefficient!: number;
+  @IsNumberFrom(0, 100, TERM) readonly valueCoefficient!: number;
   /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
-  @IsOptional() @IsNumber() @Min(0) readonly valueClip!: number | null;
+  @IsOptional() @IsNumberFrom(0, 1e6, { why: 'a larger bound clips nothing' }) readonly valueClip!:
+    number | null;
   /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off. */
-  @IsNumber() @Min(0) readonly klCoefficient!: number;
+  @IsNumberFrom(0, 100, TERM) readonly klCoefficient!: number;
   /** Where the KL counts: in the `loss`, for the current policy, or in the `reward`, for the policy before the update. @defaultValue "loss" */
   @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
   /** Estimator of the KL from logprobs of sampled tokens. */

@@ -15,6 +15,12 @@ export function modelProblems({ policy, model, context, loss }: Recipe): string[
       `context.tokenizer: got "${context.tokenizer}", must be ${policy ? '"model" with' : 'word or byte without'} policy.model`,
     );
   }
+  const maxPositions = (policy ?? model)?.maxPositions;
+  if (maxPositions !== undefined && context.maxNewTokens >= maxPositions) {
+    problems.push(
+      `context.maxNewTokens: got ${context.maxNewTokens}, must be less than ${policy ? 'policy' : 'model'}.maxPositions (${maxPositions}), or no prompt fits before it`,
+    );
+  }
   if (model && model.numHeads % model.numKeyValueHeads !== 0) {
     problems.push(
       `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,

@@ -1,25 +1,16 @@
 import 'reflect-metadata';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsDefined,
-  IsIn,
-  IsInt,
-  IsNotEmpty,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsLine, IsList, IsName, IsNumberFrom, IsOptions, IsText, IsWholeNumberFrom } from './field-rules.js';
 import { LossRecipe } from './loss-recipe.js';
+import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
+
+const FRACTION = { why: 'it is a fraction' };
+/** As many updates as a run can have. */
+const MAX_UPDATES = 10_000_000;
+const TIMEOUT = { unit: 'milliseconds', why: 'the most is a day' };
+const UPDATES = { unit: 'updates', why: 'a run has at most as many' };
 
 /** How the text of an episode becomes tokens, and when a turn of the policy ends. */
 export class ContextRecipe {
@@ -28,121 +19,81 @@ export class ContextRecipe {
   /** Tokenizer: one token a `word` of the environment's vocabulary, one a `byte` of UTF-8, or the tokenizer of the `model` directory that `policy.model` names. */
   @IsIn(['word', 'byte', 'model']) readonly tokenizer!: 'word' | 'byte' | 'model';
   /** Most tokens that the policy may sample in one turn. */
-  @IsInt() @Min(1) @Max(4096) readonly maxNewTokens!: number;
+  @IsWholeNumberFrom(1, 4096, { unit: 'tokens', why: 'a turn is kept in memory as a whole' })
+  readonly maxNewTokens!: number;
   /** A turn of several tokens ends as soon as its text contains one of these; the action is the text before it. @defaultValue [] */
   @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(16)
-  @IsString({ each: true })
-  @IsNotEmpty({ each: true })
+  @IsList(0, 16)
+  @IsText({ maxLength: 200, each: true })
   readonly stopStrings?: readonly string[];
-}
-
-const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
-
-/** Low-rank adapters, which are trained while the model's own weights stay fixed. */
-export class LoraRecipe {
-  /** Rank of the two factors of each adapter. */
-  @IsInt() @Min(1) @Max(1024) readonly rank!: number;
-  /** The output of an adapter is multiplied by alpha/rank. */
-  @IsNumber() @Min(0) readonly alpha!: number;
-  /** Weight matrices that get an adapter, by their names in Hugging Face's format. */
-  @IsArray()
-  @ArrayNotEmpty()
-  @ArrayUnique()
-  @IsIn(LORA_TARGETS, { each: true })
-  readonly targets!: readonly (typeof LORA_TARGETS)[number][];
-}
-
-/** An existing model to start from. */
-export class PolicyRecipe {
-  /** Directory in Hugging Face's format; relative to the recipe file, or with `--set` to the working directory. */
-  @IsString() @IsNotEmpty() readonly model!: string;
-  /** Longest context, in tokens. */
-  @IsInt() @Min(8) @Max(1_000_000) readonly maxPositions!: number;
-  /** Adapters to train; without them all weights are trained. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => LoraRecipe) readonly lora?: LoraRecipe | null;
-  /** Whether prompts are written with the directory's chat template, if it has one. @defaultValue true */
-  @IsOptional() @IsBoolean() readonly chatTemplate?: boolean;
-  /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */
-  @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
-}
-
-/** A decoder-only transformer to make from random weights: pre-norm RMSNorm, rotary positions, grouped-query attention, SwiGLU. */
-export class ModelRecipe {
-  /** Number of transformer layers. */
-  @IsInt() @Min(1) @Max(128) readonly numLayers!: number;
-  /** Width of the residual stream. */
-  @IsInt() @Min(8) @Max(16384) readonly hiddenSize!: number;
-  /** Number of attention heads; a multiple of `numKeyValueHeads`. */
-  @IsInt() @Min(1) @Max(128) readonly numHeads!: number;
-  /** Number of key and value heads, each shared by `numHeads / numKeyValueHeads` heads. */
-  @IsInt() @Min(1) @Max(128) readonly numKeyValueHeads!: number;
-  /** Width of one attention head; even. */
-  @IsInt() @Min(2) @Max(512) readonly headDim!: number;
-  /** Width of the feed-forward layers. */
-  @IsInt() @Min(8) @Max(65536) readonly intermediateSize!: number;
-  /** Longest context, in tokens. */
-  @IsInt() @Min(8) @Max(1_000_000) readonly maxPositions!: number;
-  /** Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform. */
-  @IsNumber() @Min(0) @Max(1) readonly lmHeadInitializerStd!: number;
-  /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */
-  @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
-}
-
-/** How the processes of a run compute. */
-export class ComputeRecipe {
   /**
-   * Precision of matrix products. With `bfloat16`, TensorFlow rounds the factors on processors with AMX or AVX512-BF16; sums and
-   * weights stay float32, and the collector's and the trainer's logprobs of a token differ by that rounding. @defaultValue "float32"
+   * Response to an observation that no longer fits into the context of its episode: the episode ends as truncated
+   * (`truncate`), or with window `history` the oldest turns leave the context until it is at most half full (`dropOldest`). A first
+   * observation that does not fit always ends its episode, before any action. @defaultValue "truncate"
    */
-  @IsOptional() @IsIn(['float32', 'bfloat16']) readonly matMulPrecision?: 'float32' | 'bfloat16';
+  @IsOptional() @IsIn(['truncate', 'dropOldest']) readonly whenFull?: 'truncate' | 'dropOldest';
 }
 
 /** How episodes are collected. */
 export class CollectionRecipe {
   /** Groups in a round; one policy update trains on one round. */
-  @IsInt() @Min(1) @Max(65536) readonly groupsPerRound!: number;
+  @IsWholeNumberFrom(1, 65_536, { unit: 'groups', why: 'an update holds its round in memory' })
+  readonly groupsPerRound!: number;
   /** Episodes in a group; they share task and environment seed, and are sampled independently. */
-  @IsInt() @Min(1) @Max(1024) readonly groupSize!: number;
+  @IsWholeNumberFrom(1, 1024, { unit: 'episodes', why: 'an update holds its round in memory' })
+  readonly groupSize!: number;
   /** Most episodes that a collector plays at the same time; changes speed and memory, never the result. */
-  @IsInt() @Min(1) @Max(8192) readonly concurrentEpisodes!: number;
+  @IsWholeNumberFrom(1, 8192, { unit: 'episodes', why: 'each keeps its keys and values in memory' })
+  readonly concurrentEpisodes!: number;
   /** Policy versions by which the behavior policy may lag behind the policy being trained; 0 is synchronous training. */
-  @IsInt() @Min(0) @Max(64) readonly maxStaleness!: number;
+  @IsWholeNumberFrom(0, 64, { unit: 'policy versions', why: 'older samples say nothing about the policy' })
+  readonly maxStaleness!: number;
   /** Temperature of sampling in training episodes. */
-  @IsNumber() @Min(0.01) @Max(10) readonly temperature!: number;
+  @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
+  readonly temperature!: number;
+  /** Longest time that an environment may take for a reset; a later answer is discarded. @defaultValue 60000 */
+  @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly resetTimeoutMs?: number;
+  /** Longest time that an environment may take for a step; a later answer is discarded. @defaultValue 60000 */
+  @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly stepTimeoutMs?: number;
+  /** Number of episodes in a row, in one collector, whose environment fails before the collector gives up. @defaultValue 64 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'episodes', why: 'a run in which all fail has to end' })
+  readonly maxFailuresInARow?: number;
+  /** Success of a truncated episode whose environment does not tell it: a `failure`, or `unknown`. @defaultValue "failure" */
+  @IsOptional() @IsIn(['failure', 'unknown']) readonly truncatedSuccess?: 'failure' | 'unknown';
 }
 
 /** One part of the reward. It names either a built-in component (`reward`) or a file (`module`). */
 export class RewardComponentRecipe {
   /** Name of a built-in component. */
-  @IsOptional() @IsString() @IsNotEmpty() readonly reward?: string;
+  @IsOptional() @IsName() readonly reward?: string;
   /** Path of your own file whose default export is a component; relative to the recipe file. */
-  @IsOptional() @IsString() @IsNotEmpty() readonly module?: string;
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly module?: string;
   /** Name in the breakdown of the reward; without one, the component's own name. */
-  @IsOptional() @IsString() @IsNotEmpty() readonly name?: string;
+  @IsOptional() @IsName() readonly name?: string;
   /** Factor of this component in the total. @defaultValue 1 */
-  @IsOptional() @IsNumber() readonly weight?: number;
+  @IsOptional()
+  @IsNumberFrom(-1e6, 1e6, { why: 'beside a larger part of the total, float32 loses the others' })
+  readonly weight?: number;
   /** Options of the component; those left out take its defaults. @defaultValue {} */
-  @IsOptional() @IsObject() readonly options?: Readonly<Record<string, unknown>>;
+  @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
   /** Data sources whose episodes this component scores; without it, those of every source. */
-  @IsOptional() @IsArray() @ArrayNotEmpty() @IsString({ each: true }) readonly sources?: readonly string[];
+  @IsOptional() @IsList(1, 1000) @IsLine({ maxLength: 200, each: true }) readonly sources?: readonly string[];
 }
 
 /** The reward of an episode, and how it reaches its tokens. */
 export class RewardRecipe {
   /** Parts of the reward; the total is their weighted sum. */
-  @IsArray()
-  @ArrayNotEmpty()
+  @IsList(1, 100)
   @ValidateNested({ each: true })
   @Type(() => RewardComponentRecipe)
   readonly components!: readonly RewardComponentRecipe[];
   /** How rewards reach tokens: `perStep` leaves each on the last token of its step, the others spread the reward of the whole episode. */
   @IsIn(ALLOCATION_RULES) readonly allocation!: AllocationRule;
   /** Discount per action token of the rules `discounted` and `discountedLegacy`. */
-  @IsNumber() @Min(0) @Max(1) readonly allocationGamma!: number;
+  @IsNumberFrom(0, 1, { why: 'a larger discount grows with the length' }) readonly allocationGamma!: number;
   /** Dotted path of the task's field that names its data source; where a task lacks it, the environment is the source. @defaultValue "data_source" */
-  @IsOptional() @IsString() @IsNotEmpty() readonly sourceField?: string;
+  @IsOptional() @IsLine({ maxLength: 200 }) readonly sourceField?: string;
   /** An episode whose source no component names is a `fault`, or is scored by the components without `sources` (`common`). @defaultValue "fault" */
   @IsOptional() @IsIn(['fault', 'common']) readonly unlistedSource?: 'fault' | 'common';
 }
@@ -150,11 +101,13 @@ export class RewardRecipe {
 /** How rewards become advantages. */
 export class AdvantageRecipe {
   /** Name of an advantage estimator. */
-  @IsString() @IsNotEmpty() readonly estimator!: string;
+  @IsName() readonly estimator!: string;
   /** The estimator's options; those left out take its defaults. */
-  @IsObject() readonly options!: Readonly<Record<string, unknown>>;
+  @IsOptions() readonly options!: Readonly<Record<string, unknown>>;
   /** Least similarity, 2·LCS/(sum of both lengths), at which two anchors of a group count as one state for GiGPO. @defaultValue 1 */
-  @IsOptional() @IsNumber() @Min(0.01) @Max(1) readonly anchorSimilarity?: number;
+  @IsOptional()
+  @IsNumberFrom(0.01, 1, { why: 'it is a fraction, and at 0 all states are one' })
+  readonly anchorSimilarity?: number;
   /** Permutes the advantages within the batch: a control experiment, which must stop all learning. */
   @IsBoolean() readonly shuffle!: boolean;
 }
@@ -162,79 +115,95 @@ export class AdvantageRecipe {
 /** AdamW, its schedule, and how a batch is cut into optimizer steps. */
 export class OptimizerRecipe {
   /** Learning rate at its peak. */
-  @IsNumber() @Min(0) @Max(1) readonly learningRate!: number;
+  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
+  readonly learningRate!: number;
   /** Decay of the mean of the gradients. */
-  @IsNumber() @Min(0) @Max(1) readonly beta1!: number;
+  @IsNumberFrom(0, 0.9999, { why: 'at 1 the mean never moves' }) readonly beta1!: number;
   /** Decay of the mean of the squared gradients. */
-  @IsNumber() @Min(0) @Max(1) readonly beta2!: number;
+  @IsNumberFrom(0, 0.999999, { why: 'at 1 the mean never moves' }) readonly beta2!: number;
   /** Added to the root of the squared gradients' mean. */
-  @IsNumber() @Min(0) readonly epsilon!: number;
+  @IsNumberFrom(1e-12, 1, { why: 'at 0 a weight without a gradient becomes 0/0' }) readonly epsilon!: number;
   /** Decoupled weight decay, times the learning rate. */
-  @IsNumber() @Min(0) readonly weightDecay!: number;
+  @IsNumberFrom(0, 1, { why: 'a step at a learning rate of 1 then removes the whole weight' })
+  readonly weightDecay!: number;
   /** Largest norm of all gradients together; larger ones are scaled down to it. */
-  @IsNumber() @Min(0) readonly maxGradientNorm!: number;
+  @IsNumberFrom(1e-9, 1e9, { why: 'at 0 nothing is learned; above, nothing is scaled down' })
+  readonly maxGradientNorm!: number;
   /** Fraction of the updates over which the learning rate rises linearly from 0. */
-  @IsNumber() @Min(0) @Max(1) readonly warmupFraction!: number;
+  @IsNumberFrom(0, 1, FRACTION) readonly warmupFraction!: number;
   /** Fraction of the updates after which the learning rate falls linearly; at least `warmupFraction`. */
-  @IsNumber() @Min(0) @Max(1) readonly decayStartFraction!: number;
+  @IsNumberFrom(0, 1, FRACTION) readonly decayStartFraction!: number;
   /** Learning rate at the last update, as a fraction of the peak. */
-  @IsNumber() @Min(0) @Max(1) readonly finalFraction!: number;
+  @IsNumberFrom(0, 1, FRACTION) readonly finalFraction!: number;
   /** Number of times that an update goes over its batch. */
-  @IsInt() @Min(1) @Max(64) readonly epochs!: number;
+  @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only repeat what the bounds of the ratio stop' })
+  readonly epochs!: number;
   /** Action tokens in a mini-batch, which is one optimizer step. */
-  @IsInt() @Min(1) readonly miniBatchActionTokens!: number;
+  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
+  readonly miniBatchActionTokens!: number;
   /** Most tokens in one forward pass; changes memory, never the result. */
-  @IsInt() @Min(1) readonly maxTokensPerMicroBatch!: number;
+  @IsWholeNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'a pass is held in memory' })
+  readonly maxTokensPerMicroBatch!: number;
   /** Whether layers are computed again for the gradient instead of keeping their activations: less memory, more time, the same result. @defaultValue false */
   @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Processes on one machine that share each optimizer step, each on a GPU of its own where there are several. The gradients are summed in another order for each number, so results differ by rounding. @defaultValue 1 */
-  @IsOptional() @IsInt() @Min(1) @Max(64) readonly dataParallel?: number;
+  @IsOptional()
+  @IsWholeNumberFrom(1, 64, { unit: 'processes', why: 'they run on one machine' })
+  readonly dataParallel?: number;
 }
 
 /** Behavior cloning of stored episodes of a scripted agent, before the policy gradient. */
 export class ImitationRecipe {
   /** Name of the environment's scripted agent to imitate. */
-  @IsString() @IsNotEmpty() readonly agent!: string;
+  @IsName() readonly agent!: string;
   /** Number of the agent's episodes to collect. */
-  @IsInt() @Min(1) readonly numEpisodes!: number;
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'episodes', why: 'all are collected before the first update' })
+  readonly numEpisodes!: number;
   /** Number of updates of this stage. */
-  @IsInt() @Min(1) readonly numUpdates!: number;
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'updates', why: 'the policy gradient begins after them' })
+  readonly numUpdates!: number;
   /** Episodes drawn for each update. */
-  @IsInt() @Min(1) readonly episodesPerUpdate!: number;
+  @IsWholeNumberFrom(1, 65_536, { unit: 'episodes', why: 'an update holds them in memory' })
+  readonly episodesPerUpdate!: number;
   /** Constant learning rate of this stage. */
-  @IsNumber() @Min(0) @Max(1) readonly learningRate!: number;
+  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
+  readonly learningRate!: number;
 }
 
 /** Greedy episodes that measure the policy and are never trained on. */
 export class EvaluationRecipe {
   /** Validation runs after every so many updates and after the last; 0 is never. */
-  @IsInt() @Min(0) readonly everyUpdates!: number;
+  @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES) readonly everyUpdates!: number;
   /** Episodes of a validation, on the validation split. */
-  @IsInt() @Min(0) readonly numValidationEpisodes!: number;
+  @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
+  readonly numValidationEpisodes!: number;
   /** Episodes on the test split after the last update. */
-  @IsInt() @Min(0) readonly numTestEpisodes!: number;
+  @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
+  readonly numTestEpisodes!: number;
 }
 
 /** Which optimizer states are kept, and so which updates can be replayed. The weights of every version are kept. */
 export class CheckpointRecipe {
   /** Number of the newest optimizer states to keep. */
-  @IsInt() @Min(2) readonly keepLast!: number;
+  @IsWholeNumberFrom(2, 10_000, { unit: 'states', why: 'each is twice as large as the weights' })
+  readonly keepLast!: number;
   /** The optimizer state after every so many updates is kept for good. */
-  @IsInt() @Min(1) readonly keepEvery!: number;
+  @IsWholeNumberFrom(1, MAX_UPDATES, UPDATES) readonly keepEvery!: number;
 }
 
 /** Everything that defines a training run, saved with it. Equal recipe and code give equal results in synchronous training. */
 export class Recipe {
-  /** Name of the recipe, shown with its runs. */
-  @IsString() @IsNotEmpty() readonly name!: string;
+  /** Name of the recipe, shown with its runs: letters, digits, dots, underscores and dashes, the first a letter or digit. */
+  @IsName() readonly name!: string;
   /** One sentence for people. */
-  @IsString() readonly description!: string;
+  @IsLine({ minLength: 0, maxLength: 1000 }) readonly description!: string;
   /** Name of the environment. */
-  @IsString() @IsNotEmpty() readonly environment!: string;
+  @IsName() readonly environment!: string;
   /** Seed of all that is drawn: initial weights, tasks, sampling, order of mini-batches. */
-  @IsInt() @Min(0) @Max(2 ** 31 - 1) readonly seed!: number;
+  @IsWholeNumberFrom(0, 2 ** 31 - 1, { why: 'a seed has 31 bits' }) readonly seed!: number;
   /** Number of policy updates, after imitation. */
-  @IsInt() @Min(1) @Max(10_000_000) readonly numUpdates!: number;
+  @IsWholeNumberFrom(1, MAX_UPDATES, { unit: 'updates', why: 'at one a second, more take over four months' })
+  readonly numUpdates!: number;
   /** How an episode becomes tokens. */
   @IsDefined() @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
   /** Model to make from random weights. A recipe has either `model` or `policy`. @defaultValue null */

@@ -53,6 +53,32 @@ describe('resolveRecipe', () => {
     });
   });
 
+  it('assigns optional fields that the recipe leaves out, in objects that it leaves out or has as null', () => {
+    const assignments = [
+      'optimizer.recomputeLayers=true',
+      'loss.adaptiveKl.target=0.1',
+      'loss.adaptiveKl.horizon=100',
+      'loss.klCoefficient=0.1',
+      'loss.policyLossOptions.clipLow=0.1',
+      'context.stopStrings=["."]',
+    ];
+    expect(resolveRecipe('frozen-lake-ppo', { assignments })).toMatchObject({
+      optimizer: { recomputeLayers: true },
+      loss: { adaptiveKl: { target: 0.1, horizon: 100 }, policyLossOptions: { clipLow: 0.1 } },
+      context: { stopStrings: ['.'] },
+    });
+    const incomplete = ['policy.maxPositions=64'];
+    expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: incomplete })).message).toBe(
+      'Invalid recipe: "policy.model" is required',
+    );
+  });
+
+  it('leaves all other objects as they are when an assignment is refused', () => {
+    const assignments = ['advantage.options.__proto__.polluted=1'];
+    refusal(() => resolveRecipe('frozen-lake-ppo', { assignments }));
+    expect('polluted' in {}).toBe(false);
+  });
+
   it('names the known recipes for an unknown one', () => {
     const { code, message } = refusal(() => resolveRecipe('frozen-lake'));
     expect(code).toBe('RECIPE_UNKNOWN');
@@ -69,7 +95,10 @@ describe('resolveRecipe', () => {
   });
 
   it.each([
-    ['optimizer.learningRate=-1', 'optimizer.learningRate: got -1, must not be less than 0'],
+    [
+      'optimizer.learningRate=-1',
+      'optimizer.learningRate: got -1, must be a number from 0 to 1: a step of 1 changes',
+    ],
     ['model.headDim=15', 'model.headDim: got 15, must be even'],
     ['model.numHeads=3', 'model.numHeads: got 3, must be a multiple of model.numKeyValueHeads (2)'],
     ['advantage.estimator=gea', 'did you mean gae'],
@@ -160,7 +189,10 @@ describe('resolveRecipe', () => {
   it.each([
     ['optimizer.learnngRate=1', 'unknown field "optimizer.learnngRate"; the fields here are learningRate'],
     ['optimizer', 'must be key=value'],
-    ['nothing.at.all=1', 'unknown field "nothing.at.all"'],
+    ['loss.adaptiveKl.goal=1', 'unknown field "loss.adaptiveKl.goal"; the fields here are target, horizon'],
+    ['constructor.prototype.seed=1', 'unknown field "constructor"'],
+    ['advantage.options.__proto__.seed=1', 'unknown field "advantage.options.__proto__"'],
+    ['nothing.at.all=1', 'unknown field "nothing"; the fields here are name, description'],
   ])('refuses the assignment %s', (assignment, expected) => {
     expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: [assignment] })).message).toContain(
       expected,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
@@ -7,10 +7,18 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
 import { algorithmProblems } from './algorithm-problems.js';
+import { assignField } from './assign-field.js';
+import { environmentProblems } from './environment-problems.js';
 import { modelProblems } from './model-problems.js';
+import { isRecord, type PlainObject } from './plain-object.js';
+import { shapeFault } from './recipe-shape.js';
 import { Recipe } from './recipe.js';
+import { showText, showValue } from './show-value.js';
 
-type PlainObject = Record<string, unknown>;
+/** Far more than any recipe needs. */
+const MAX_FILE_BYTES = 2 ** 20;
+const MAX_PROBLEMS = 20;
+const MAX_ROUND_EPISODES = 1_000_000;
 
 export interface RecipeOverrides {
   readonly seed?: number;
@@ -32,7 +40,10 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
   const plain = structuredClone(loadPlain(nameOrFile));
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
   if (overrides.numUpdates !== undefined) plain.numUpdates = overrides.numUpdates;
-  for (const assignment of overrides.assignments ?? []) assign(plain, assignment);
+  for (const assignment of overrides.assignments ?? []) {
+    const fault = assignField(plain, assignment);
+    if (fault !== null) throw invalid(fault);
+  }
   anchorModel(plain, process.cwd());
   return parseRecipe(plain);
 }
@@ -48,8 +59,10 @@ export function parseRecipe(plain: unknown): Recipe {
     describe(error, ''),
   );
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
-  if (problems.length > 0) throw invalid(`Invalid recipe: ${problems.join('; ')}`);
-  return recipe;
+  if (problems.length === 0) return recipe;
+  const others = problems.length - MAX_PROBLEMS;
+  const shown = [...problems.slice(0, MAX_PROBLEMS), ...(others > 0 ? [`and ${others} more faults`] : [])];
+  throw invalid(`Invalid recipe: ${shown.join('; ')}`);
 }
 
 /** SHA-256 over the recipe's canonical JSON (keys sorted), hex. */
@@ -65,17 +78,17 @@ function loadPlain(nameOrFile: string): PlainObject {
   if (!nameOrFile.endsWith('.json')) {
     throw new ConfigError(
       'RECIPE_UNKNOWN',
-      `Unknown recipe "${nameOrFile}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json file`,
+      `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json file`,
     );
-  }
-  if (!existsSync(nameOrFile)) {
-    throw new ConfigError('RECIPE_UNKNOWN', `Recipe file "${nameOrFile}" not found`);
   }
   let parsed: unknown;
   try {
-    parsed = JSON.parse(readFileSync(nameOrFile, 'utf8'));
+    parsed = JSON.parse(readRecipeFile(nameOrFile));
   } catch (cause) {
-    throw invalid(`Recipe file "${nameOrFile}" is not valid JSON: ${(cause as Error).message}`, { cause });
+    if (cause instanceof ConfigError) throw cause;
+    throw invalid(`Recipe file "${showText(nameOrFile)}" is not valid JSON: ${(cause as Error).message}`, {
+      cause,
+    });
   }
   const plain = requireRecord(parsed);
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
@@ -83,6 +96,20 @@ function loadPlain(nameOrFile: string): PlainObject {
   anchorModules(plain, directory);
   anchorModel(plain, directory);
   return plain;
+}
+
+/** @throws ConfigError before anything is read of what is not a file, or is far too large */
+function readRecipeFile(path: string): string {
+  const shown = `Recipe file "${showText(path)}"`;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new ConfigError('RECIPE_UNKNOWN', `${shown} not found`);
+  if (!found.isFile()) throw new ConfigError('RECIPE_UNKNOWN', `${shown} is not a regular file`);
+  if (found.size > MAX_FILE_BYTES) {
+    throw invalid(
+      `${shown} has ${found.size.toLocaleString('en')} bytes; a recipe has at most ${MAX_FILE_BYTES.toLocaleString('en')}`,
+    );
+  }
+  return readFileSync(path, 'utf8');
 }
 
 /** Paths of reward modules become absolute, since a run is trained, replayed and scored from other directories. */
@@ -103,40 +130,15 @@ function anchorModel({ policy }: PlainObject, directory: string): void {
   }
 }
 
-function assign(target: PlainObject, assignment: string): void {
-  const equals = assignment.indexOf('=');
-  if (equals < 1) {
-    throw invalid(`--set: got "${assignment}", must be key=value, as in optimizer.learningRate=0.001`);
-  }
-  const path = assignment.slice(0, equals).split('.');
-  const text = assignment.slice(equals + 1);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = text;
-  }
-  const last = path.pop() as string;
-  let node: unknown = target;
-  for (const key of path) node = isRecord(node) ? node[key] : undefined;
-  if (!isRecord(node) || !(last in node)) {
-    const known = isRecord(node) ? `; the fields here are ${Object.keys(node).join(', ')}` : '';
-    throw invalid(`--set ${assignment}: unknown field "${[...path, last].join('.')}"${known}`);
-  }
-  node[last] = value;
-}
-
 function requireRecord(value: unknown): PlainObject {
-  if (isRecord(value)) return value;
-  throw invalid(`Invalid recipe: got ${JSON.stringify(value)}, must be an object`);
+  if (!isRecord(value)) throw invalid(`Invalid recipe: got ${showValue(value)}, must be an object`);
+  const fault = shapeFault(value);
+  if (fault !== null) throw invalid(`Invalid recipe: ${fault}`);
+  return value;
 }
 
 function invalid(message: string, options?: ErrorOptions): ConfigError {
   return new ConfigError('RECIPE_INVALID', message, options);
-}
-
-function isRecord(value: unknown): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Problems of one field and of the fields in it. */
@@ -144,22 +146,32 @@ function describe(
   { property, value, constraints = {}, children = [] }: ValidationError,
   prefix: string,
 ): string[] {
-  const path = prefix + property;
-  const rules = Object.entries(constraints);
+  const path = prefix + showText(property);
   if ('whitelistValidation' in constraints) return [`unknown field "${path}"`];
-  if (value === undefined && rules.length > 0) return [`"${path}" is required`];
-  // The rules of class-validator begin with the name of the field, which the path says already.
-  const own = rules.map(
-    ([, rule]) => `${path}: got ${JSON.stringify(value)}, ${rule.replace(`${property} `, '')}`,
+  // Rules that share a message are one rule to the reader. Messages of class-validator begin with the field, which the path names.
+  const rules = [...new Set(Object.values(constraints))].map((rule) =>
+    rule.startsWith(`${property} `) ? rule.slice(property.length + 1) : rule,
   );
+  if (value === undefined && rules.length > 0) return [`"${path}" is required`];
+  const own = rules.map((rule) => `${path}: got ${showValue(value)}, ${rule}`);
   return [...own, ...children.flatMap((child) => describe(child, `${path}.`))];
 }
 
 /** Rules that need more than one field. */
 function crossFieldProblems(recipe: Recipe): string[] {
-  const problems = modelProblems(recipe);
-  const { optimizer, evaluation } = recipe;
-  problems.push(...rewardProblems(recipe), ...algorithmProblems(recipe));
+  const problems = [
+    ...environmentProblems(recipe),
+    ...modelProblems(recipe),
+    ...rewardProblems(recipe),
+    ...algorithmProblems(recipe),
+  ];
+  const { collection, optimizer, evaluation } = recipe;
+  const numEpisodes = collection.groupsPerRound * collection.groupSize;
+  if (numEpisodes > MAX_ROUND_EPISODES) {
+    problems.push(
+      `collection.groupsPerRound: got ${collection.groupsPerRound}, with groupSize ${collection.groupSize} a round has ${numEpisodes.toLocaleString('en')} episodes, must have at most ${MAX_ROUND_EPISODES.toLocaleString('en')}: an update holds its round in memory`,
+    );
+  }
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,

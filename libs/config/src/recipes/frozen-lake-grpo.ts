@@ -1,4 +1,5 @@
-import type { ModelRecipe, Recipe } from '../recipe/recipe.js';
+import type { ModelRecipe } from '../recipe/model-recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
 
 /** Random 4×4 lakes, GRPO: groups of four, no critic. */

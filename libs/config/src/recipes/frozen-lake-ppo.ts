@@ -1,4 +1,5 @@
-import type { ModelRecipe, Recipe } from '../recipe/recipe.js';
+import type { ModelRecipe } from '../recipe/model-recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 
 /** Random 4×4 lakes, PPO with a critic: the default run. Success baselines are drawn beside it. */
 export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {

@@ -4,6 +4,8 @@ import { keepHeartbeatFile } from './heartbeat-file.js';
 export type RoleMessage =
   | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
   | { readonly type: 'heartbeat' }
+  /** A warning that is in the log, or on its way there; the supervisor shows it. */
+  | { readonly type: 'warning'; readonly severity: 'warning' | 'alarm'; readonly message: string }
   | { readonly type: 'progress'; readonly detail: string; readonly fraction?: number };
 
 const HEARTBEAT_MS = 1000;
@@ -12,7 +14,11 @@ const DEFAULT_GRACE_MS = 5000;
 export interface Supervised {
   /** Aborted by SIGTERM, SIGINT, or when the supervisor is gone. */
   readonly signal: AbortSignal;
+  /** Whether a supervisor shows and records what this process prints. */
+  readonly isSupervised: boolean;
   send(message: RoleMessage): void;
+  /** Shows a warning to the user: through the supervisor, or on stderr in a process without one. */
+  readonly warn: (message: string, severity: 'warning' | 'alarm') => void;
 }
 
 export interface SuperviseOptions {
@@ -55,5 +61,9 @@ export function superviseThisProcess({
     if (!process.connected) orphaned();
     process.channel?.unref();
   }
-  return { signal: controller.signal, send };
+  const warn: Supervised['warn'] = (message, severity) => {
+    if (connected) send({ type: 'warning', severity, message });
+    else process.stderr.write(`${severity === 'alarm' ? 'error' : 'warn'} ${message}\n`);
+  };
+  return { signal: controller.signal, isSupervised: connected, send, warn };
 }

@@ -6,7 +6,7 @@ export interface UserStatement {
   readonly sql: string;
   readonly context: StatementContext;
   readonly options: RunOptions;
-  /** What the statement must see; null for anything. */
+  /** Parts that the statement must see; null for any. */
   readonly parts: StoreSnapshot['parts'] | null;
 }
 

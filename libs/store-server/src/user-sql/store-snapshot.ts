@@ -2,7 +2,7 @@ import { sqlTokens } from '@retrace/store/user-sql';
 import type { Engine } from '../engine/engine.js';
 import { quoteString } from '../statement/sql-literals.js';
 
-/** What another engine needs to read the tables of the store as they are now. */
+/** The tables of the store as they are now, for another engine to read. */
 export interface StoreSnapshot {
   /** Makes the tables over the files of the store, and the views. */
   readonly definitions: readonly string[];

@@ -11,6 +11,7 @@ import type {
   RunStarted,
   TrainerClaimed,
   UpdateApplied,
+  WarningRaised,
 } from '@retrace/trajectory';
 import {
   type ControlFields,
@@ -93,6 +94,8 @@ export const controlEventFields: ControlFields = {
     names: texts('metric_names'),
     values: float64s('metric_values'),
   }),
+
+  WarningRaised: inColumnsAndJson<WarningRaised>({ source: text('source') }),
 
   RetentionApplied: inColumnsAndJson<RetentionApplied>({}),
 

@@ -19,6 +19,7 @@ const VIEWS = [
   'scores',
   'steps',
   'updates',
+  'warnings',
 ];
 
 describe('migrate', () => {

@@ -154,6 +154,35 @@ describe('views', () => {
     ).toEqual([{ metrics: { 'train/loss': 0.125, 'train/explainedVariance': null } }]);
   });
 
+  it('show a warning once, that of a process without a run under no run', async () => {
+    const ids = idsOf(newRunId());
+    const warning = {
+      source: 'trainer',
+      severity: 'alarm',
+      step: 3,
+      message: 'nothing',
+      numTimes: 4,
+    } as const;
+    const raised = controlEvent(ids, 'WarningRaised', warning);
+    const ofNoRun = controlEvent({ ...ids, runId: '' }, 'WarningRaised', {
+      ...warning,
+      source: 'sink',
+      step: null,
+      message: ids.runId,
+    });
+    await bring([raised, raised, ofNoRun]);
+    expect(
+      await store.client.queryRows(
+        `SELECT source, severity, step, message, num_times FROM warnings
+         WHERE run_id = {runId:String} OR message = {runId:String} ORDER BY source`,
+        { params: { runId: ids.runId } },
+      ),
+    ).toEqual([
+      { source: 'sink', severity: 'alarm', step: null, message: ids.runId, num_times: 4 },
+      { source: 'trainer', severity: 'alarm', step: 3, message: 'nothing', num_times: 4 },
+    ]);
+  });
+
   it('show an episode from its first event on, with null for what is not known yet', async () => {
     const runId = newRunId();
     const events = episodeEvents({ ...idsOf(runId), ordinal: 0, step: () => ({ reward: null }) });
@@ -309,6 +338,7 @@ describe('views', () => {
           episodeIds: [0, 1].map((ordinal) => episodeIdFor({ runId: ids.runId, ordinal })),
         }),
         controlEvent(ids, 'UpdateApplied', { epoch: 1 }),
+        controlEvent(ids, 'WarningRaised'),
         controlEvent(ids, 'MetricsLogged'),
       ]);
       // Two reward versions that disagree about two episodes, as `retrace score` writes them.
@@ -346,6 +376,7 @@ describe('views', () => {
       'updates',
       'policies',
       'metrics',
+      'warnings',
       'dead_letters',
     ])('have the columns that %s has', async (view) => {
       const rows = await store.client.queryRows<{ name: string }>(

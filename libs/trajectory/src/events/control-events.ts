@@ -12,6 +12,7 @@ export interface ControlPayloads {
   TrainerClaimed: TrainerClaimed;
   CollectorClaimed: CollectorClaimed;
   MetricsLogged: MetricsLogged;
+  WarningRaised: WarningRaised;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
 }
@@ -66,7 +67,7 @@ export interface GroupsClosed {
   readonly episodeIds: readonly string[];
   /** [M] Steps of each member. */
   readonly numSteps: Int32Array;
-  /** [G] Over the members' action tokens; −1 where no policy of this run acted. */
+  /** [G] Over the members' action tokens. Where no member came to act, the version that was to act; −1 where that is no policy of this run. */
   readonly policyVersionMin: Int32Array;
   readonly policyVersionMax: Int32Array;
 }
@@ -161,6 +162,19 @@ export interface MetricsLogged {
   readonly names: readonly string[];
   /** NaN = not available; never written as 0. */
   readonly values: Float64Array;
+}
+
+/** Something that a person should know of and that did not end the process. It changes no state of a run. */
+export interface WarningRaised {
+  /** Who warns; `system` is the supervisor. */
+  readonly source: 'trainer' | 'collector' | 'sink' | 'api' | 'store' | 'system';
+  /** `alarm`: the run does not do what it is for, as when an update trained on nothing. */
+  readonly severity: 'warning' | 'alarm';
+  /** Update (trainer) or round (collector) that it belongs to; null where it belongs to none. */
+  readonly step: number | null;
+  readonly message: string;
+  /** How often its process has said this so far, this time included. Not every repetition is an event. */
+  readonly numTimes: number;
 }
 
 export interface RetentionApplied {

@@ -93,9 +93,9 @@ export type EndReason = 'terminated' | 'truncated' | 'abandoned';
 /** Seals the episode's steps. */
 export interface EpisodeEnded {
   readonly endReason: EndReason;
-  /** Reason in words for abandoned episodes; '' otherwise. */
+  /** Reason in words for truncated and abandoned episodes; '' otherwise. */
   readonly endDetail: string;
-  /** Observation after the last action: V(s_T) needs it when truncated. */
+  /** Observation after the last action: V(s_T) needs it when truncated. Empty, with no tokens, where the environment failed to give one. */
   readonly finalObservation: string;
   readonly finalTokenIds: Int32Array;
   /** As `StepRecorded.keptPrefixTokens`, for the final observation's prompt. */

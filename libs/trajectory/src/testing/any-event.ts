@@ -283,6 +283,13 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     step: natural,
     metrics: named,
   }).map(({ metrics, ...others }) => ({ ...others, ...metrics })),
+  WarningRaised: record({
+    source: fc.constantFrom('trainer', 'collector', 'sink', 'api', 'store', 'system'),
+    severity: fc.constantFrom('warning', 'alarm'),
+    step: fc.option(natural),
+    message: nonEmptyText,
+    numTimes: natural.map((n) => n + 1),
+  }),
   RetentionApplied: record({ scope: json, detail: text }),
   RunDeleted: record({
     controlEnd: natural,

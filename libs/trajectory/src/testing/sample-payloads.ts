@@ -170,6 +170,13 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     names: ['rollout/success', 'rollout/return'],
     values: Float64Array.of(0.5, NaN),
   },
+  WarningRaised: {
+    source: 'trainer',
+    severity: 'alarm',
+    step: 12,
+    message: 'nothing was trained: 0 of 64 episodes have a reward',
+    numTimes: 4,
+  },
   RetentionApplied: {
     scope: { runId: SAMPLE_IDS.runId, beforeUs: SAMPLE_IDS.occurredAtUs },
     detail: 'older than 30 days',

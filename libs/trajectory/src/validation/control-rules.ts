@@ -118,6 +118,13 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     names: listOf(nonEmptyText),
     values: typedArray(Float64Array),
   },
+  WarningRaised: {
+    source: oneOf('trainer', 'collector', 'sink', 'api', 'store', 'system'),
+    severity: oneOf('warning', 'alarm'),
+    step: nullable(integerAtLeast(0)),
+    message: nonEmptyText,
+    numTimes: integerAtLeast(1),
+  },
   RetentionApplied: { scope: json, detail: text },
   RunDeleted: {
     controlEnd: integerAtLeast(0),

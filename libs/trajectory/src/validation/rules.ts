@@ -25,6 +25,10 @@ export const text = rule(isText, 'must be text without lone surrogates');
 export const nonEmptyText = rule((value) => isText(value) && value !== '', 'must be non-empty text');
 export const flag = rule((value) => typeof value === 'boolean', 'must be true or false');
 export const finiteNumber = rule(Number.isFinite, 'must be a finite number');
+export const numberOrNaN = rule(
+  (value) => typeof value === 'number' && value !== Infinity && value !== -Infinity,
+  'must be a finite number, or NaN for missing',
+);
 export const uuid = rule((value) => typeof value === 'string' && isUuid(value), 'must be a lower-case UUID');
 export const sha256 = rule(
   (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),

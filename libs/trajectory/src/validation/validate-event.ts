@@ -23,7 +23,11 @@ export function payloadFields(kind: EventKind): string[] {
 }
 
 /** Kinds that may belong to no run. */
-const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>(['LogOpened', 'RetentionApplied']);
+const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
+  'LogOpened',
+  'RetentionApplied',
+  'WarningRaised',
+]);
 
 /** Finds the first rule that an event of the current schema version breaks; null when it is valid. */
 export function findEventProblem(event: AnyEvent): Problem | null {

@@ -22,6 +22,7 @@ interface DoctorOptions extends CommonOptions {
  */
 export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions): Promise<void> {
   const { RETRACE_IMAGE: isInImage } = readVariables(commandEnvironment, { reads: ['RETRACE_IMAGE'] });
+  const memoryCheck = recipe === undefined ? null : await recipeCheck(recipe, set);
   const server = await findServer(dataDir);
   const results = [
     await checkNode(),
@@ -32,7 +33,7 @@ export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions
     await checkBackend(),
     ...(await checkData(dataDir)),
     ...(server?.apiUrl ? [await (await import('./server-checks.js')).checkServer(server.apiUrl)] : []),
-    ...(recipe === undefined ? [] : [await checkRecipe(recipe, set)]),
+    ...(memoryCheck === null ? [] : [await memoryCheck()]),
   ];
   if (json === true) {
     console.log(JSON.stringify(results, null, 2));
@@ -59,10 +60,15 @@ async function checkData(dataDir: string): Promise<CheckResult[]> {
   return Promise.all([checkLog(services), checkStore(services)]);
 }
 
-async function checkRecipe(nameOrFile: string, assignments?: readonly string[]): Promise<CheckResult> {
+/** Reads the recipe at once, so that a bad one is refused before anything is checked, and returns its check. */
+async function recipeCheck(
+  nameOrFile: string,
+  assignments?: readonly string[],
+): Promise<() => Promise<CheckResult>> {
   const [{ resolveRecipe }, { checkRecipeMemory }] = await Promise.all([
     import('@retrace/config'),
     import('./recipe-memory.js'),
   ]);
-  return checkRecipeMemory(resolveRecipe(nameOrFile, { assignments }));
+  const recipe = resolveRecipe(nameOrFile, { assignments });
+  return () => checkRecipeMemory(recipe);
 }

@@ -2,6 +2,7 @@ import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
 import type { Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
+import { requireLearning } from '../../run/require-learning.js';
 import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
@@ -11,7 +12,7 @@ import { printSummary } from './print-summary.js';
  * Trains to the end of the recipe and prints the final figures: all roles on a data directory, or only the trainer where the
  * environment names Kafka.
  *
- * @throws CliError `RUN_FAILED`
+ * @throws CliError `RUN_FAILED`; `NOTHING_LEARNED` when no update learned anything
  */
 export async function train(options: TrainingOptions): Promise<void> {
   const recipe = await readTrainingRecipe(options);
@@ -34,6 +35,7 @@ export async function train(options: TrainingOptions): Promise<void> {
       if (summary.reason !== 'finished') {
         throw new CliError('RUN_FAILED', `run ${summary.runId} ${summary.reason}: ${summary.detail}`);
       }
+      requireLearning({ runId: summary.runId, updates: summary });
     },
   });
 }

@@ -1,6 +1,7 @@
 import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
+import { describeNothingLearned } from '../../run/run-progress.js';
 import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { assertPortFree } from '../../server/free-port.js';
 import { LOOPBACK } from '../../server/role-definitions.js';
@@ -42,6 +43,8 @@ export async function up(options: UpOptions): Promise<void> {
       });
       if (stopped.aborted) return;
       const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
+      const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
+      if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
       say(`the run ${ending}; still serving, press Ctrl-C to stop`);
       await untilAborted(stopped);
     },

@@ -8,6 +8,9 @@ export interface TrainerClaim extends TrainerClaimed {
 /** The parts of a commit that are kept for every update. */
 export type CommittedState = Pick<UpdateApplied, 'updateNumber' | 'optimizer'>;
 
+/** Metric of a commit: tokens that the update learned from. Earlier commits may lack it, and count as updates that did. */
+export const LEARNED_TOKENS_METRIC = 'train/numLearnedTokens';
+
 /** Why an event changed nothing. */
 export type LedgerRefusal = 'staleEpoch' | 'duplicate' | 'unknownPlan' | 'conflict';
 
@@ -24,6 +27,7 @@ export class UpdateLedger {
   private lastPlan: Pick<BatchPlanned, 'planId' | 'updateNumber'> = { planId: '', updateNumber: -1 };
   private lastCommit: UpdateApplied | null = null;
   private readonly committedStates: CommittedState[] = [];
+  private numLearning = 0;
 
   get claim(): TrainerClaim | null {
     return this.currentClaim;
@@ -46,6 +50,11 @@ export class UpdateLedger {
 
   get numUpdates(): number {
     return this.committedStates.length;
+  }
+
+  /** Committed updates that learned from at least one token. */
+  get numLearningUpdates(): number {
+    return this.numLearning;
   }
 
   acceptClaim(claim: TrainerClaim): LedgerRefusal | null {
@@ -79,6 +88,7 @@ export class UpdateLedger {
     if (updateNumber !== plan.updateNumber) return 'conflict';
     this.pending.delete(planId);
     this.committedStates.push({ updateNumber, optimizer });
+    if (commit.metricValues[commit.metricNames.indexOf(LEARNED_TOKENS_METRIC)] !== 0) this.numLearning += 1;
     this.lastCommit = commit;
     return null;
   }

@@ -1,0 +1,24 @@
+import { ApiInteger, ApiNullableInteger, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+
+export const WARNING_SOURCES = ['trainer', 'collector', 'sink', 'api', 'store', 'system'] as const;
+export const WARNING_SEVERITIES = ['warning', 'alarm'] as const;
+
+export class RunWarning {
+  @ApiWord(WARNING_SOURCES, 'Process that warns; `system` is the supervisor')
+  readonly source!: (typeof WARNING_SOURCES)[number];
+
+  @ApiWord(WARNING_SEVERITIES, '`alarm`: the run does not do what it is for')
+  readonly severity!: (typeof WARNING_SEVERITIES)[number];
+
+  @ApiNullableInteger('Update (trainer) or round (collector) that it belongs to')
+  readonly step!: number | null;
+
+  @ApiText()
+  readonly message!: string;
+
+  @ApiInteger('How often the process had said this by then; not every repetition is listed')
+  readonly numTimes!: number;
+
+  @ApiTime()
+  readonly raisedAt!: string;
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment, Observation, StepResult } from '@retrace/environments';
+import { describe, expect, it } from 'vitest';
+import { GuardedEnvironment } from './guarded-environment.js';
+
+const observation: Observation = { text: 'here', anchor: null, legalActions: ['go'] };
+const result: StepResult = {
+  observation,
+  reward: 1,
+  rewardNames: ['go'],
+  rewardValues: [1],
+  terminated: true,
+  truncated: false,
+  parsedAction: 'go',
+  actionValid: true,
+  success: true,
+  info: { depth: [1] },
+};
+const limits = { resetTimeoutMs: 20, stepTimeoutMs: 20 };
+const task = { task: null, seed: 1 };
+
+/** A guarded environment that is played by these functions, and the number of instances that were made and closed. */
+function guard(plays: Partial<Environment>) {
+  const count = { created: 0, closed: 0 };
+  const create = (): Environment => {
+    count.created += 1;
+    const close = () => void (count.closed += 1);
+    return { reset: () => observation, step: () => result, close, ...plays };
+  };
+  return { count, environment: new GuardedEnvironment({ create }, limits) };
+}
+
+describe('GuardedEnvironment', () => {
+  it('answers directly where the environment does, or later, with the fields that an answer has', async () => {
+    const direct = guard({ reset: () => ({ ...observation, hidden: 7 }) as Observation });
+    expect(direct.environment.reset(task)).toEqual({ ok: true, value: observation });
+    expect(direct.environment.step('go')).toEqual({ ok: true, value: result });
+    const later = guard({ step: () => Promise.resolve(result) });
+    expect(await later.environment.step('go')).toEqual({ ok: true, value: result });
+  });
+
+  it('gives the reason of a failure, and makes the environment again for the next reset', async () => {
+    const { environment, count } = guard({
+      step: () => {
+        throw new Error('lost\nthe \ud800 server');
+      },
+    });
+    await environment.reset(task);
+    expect(await environment.step('go')).toEqual({
+      ok: false,
+      failure: 'step threw "lost the \ufffd server"',
+    });
+    expect(environment.reset(task)).toMatchObject({ ok: true });
+    await sleep(0);
+    expect(count).toEqual({ created: 2, closed: 1 });
+  });
+
+  it('gives a slow environment up after its time, and discards what it answers later', async () => {
+    const answers: ((late: Observation) => void)[] = [];
+    const { environment, count } = guard({ reset: () => new Promise((resolve) => answers.push(resolve)) });
+    const first = environment.reset(task);
+    expect(await first).toEqual({ ok: false, failure: 'reset did not answer within 20 ms' });
+    const second = environment.reset(task);
+    answers[0]({ ...observation, text: 'late' });
+    answers[1](observation);
+    expect(await second).toEqual({ ok: true, value: observation });
+    expect(count.created).toBe(2);
+  });
+
+  it('survives an environment that can be neither made nor closed', async () => {
+    const create = (): Environment => {
+      throw new Error('no licence');
+    };
+    const never = new GuardedEnvironment({ create }, limits);
+    expect(never.reset(task)).toEqual({ ok: false, failure: 'reset threw "no licence"' });
+    const { environment } = guard({ close: () => Promise.reject(new Error('stuck')) });
+    await environment.reset(task);
+    environment.close();
+    await sleep(0);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['no number', { reward: '1' }, /result\.reward is "1"; must be null or a finite number/],
+    ['an infinite reward', { reward: Infinity }, /result\.reward is Infinity/],
+    [
+      'a value without a name',
+      { rewardNames: [] },
+      /rewardValues has 1 values; must have one for each of the 0/,
+    ],
+    ['no flag', { terminated: 1 }, /result\.terminated is 1; must be true or false/],
+    ['no text', { observation: { ...observation, text: null } }, /observation\.text is null; must be text/],
+    [
+      'half a character',
+      { observation: { ...observation, text: '\udc00' } },
+      /must be text without lone surrogates/,
+    ],
+    ['a function', { info: () => 1 }, /result\.info is a function; must be a JSON value/],
+    [
+      'a huge object',
+      { info: 'x'.repeat(2_000_000) },
+      /its texts have 2000006 characters; must have at most 1000000/,
+    ],
+    [
+      'a list for an outcome',
+      { success: [] },
+      /result\.success is a list of 0; must be null or true or false/,
+    ],
+  ])('refuses an answer with %s', async (_, change, failure) => {
+    const { environment } = guard({ step: () => ({ ...result, ...change }) as StepResult });
+    await environment.reset(task);
+    const answer = await environment.step('go');
+    expect(answer).toMatchObject({ ok: false });
+    expect((answer as { failure: string }).failure).toMatch(failure);
+  });
+});

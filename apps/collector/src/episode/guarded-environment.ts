@@ -1,0 +1,125 @@
+import type {
+  Environment,
+  EnvironmentSpec,
+  Observation,
+  ResetOptions,
+  StepResult,
+} from '@retrace/environments';
+import { readObservation, readStepResult } from './environment-answer.js';
+
+/** A checked answer of an environment, or why there is none, in words. */
+export type Answer<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: string };
+
+interface Question<T> {
+  readonly name: 'reset' | 'step';
+  readonly timeoutMs: number;
+  /** @throws Error for an answer that breaks a rule */
+  readonly read: (answer: unknown) => T;
+}
+
+export interface TimeLimits {
+  readonly resetTimeoutMs: number;
+  readonly stepTimeoutMs: number;
+}
+
+const MAX_MESSAGE_CHARACTERS = 300;
+const LATE = Symbol('late');
+
+/**
+ * Asks an environment that may throw, answer late, or answer nonsense: each of that is a value here, never a rejection. The instance is made on
+ * first use, and again after a failure, since a failed one may be in any state; what it still answers is discarded. An environment that computes
+ * without ever giving the thread back can't be interrupted.
+ */
+export class GuardedEnvironment {
+  private environment: Environment | null = null;
+
+  constructor(
+    private readonly spec: Pick<EnvironmentSpec, 'create'>,
+    private readonly limits: TimeLimits,
+  ) {}
+
+  /** The instance that plays, for agents that read its hidden state. */
+  get instance(): Environment {
+    return (this.environment ??= this.spec.create());
+  }
+
+  /** Answers directly where the environment does. */
+  reset(options: ResetOptions): Answer<Observation> | Promise<Answer<Observation>> {
+    const question = { name: 'reset', timeoutMs: this.limits.resetTimeoutMs, read: readObservation } as const;
+    return this.ask(question, () => this.instance.reset(options));
+  }
+
+  /** Answers directly where the environment does. */
+  step(action: string): Answer<StepResult> | Promise<Answer<StepResult>> {
+    const question = { name: 'step', timeoutMs: this.limits.stepTimeoutMs, read: readStepResult } as const;
+    return this.ask(question, () => this.instance.step(action));
+  }
+
+  /** Gives the instance up without waiting for it. */
+  close(): void {
+    const { environment } = this;
+    this.environment = null;
+    if (environment === null) return;
+    // In a promise, so that it does not matter how the environment fails to close.
+    void Promise.resolve()
+      .then(() => environment.close())
+      .catch(() => undefined);
+  }
+
+  private ask<T>(question: Question<T>, call: () => unknown): Answer<T> | Promise<Answer<T>> {
+    try {
+      const answer = call();
+      return isThenable(answer) ? this.inTime(question, answer) : this.check(question, answer);
+    } catch (error) {
+      return this.fail(`${question.name} threw "${messageOf(error)}"`);
+    }
+  }
+
+  private async inTime<T>(question: Question<T>, pending: PromiseLike<unknown>): Promise<Answer<T>> {
+    const { name, timeoutMs } = question;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<typeof LATE>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, LATE);
+    });
+    try {
+      const answer = await Promise.race([pending, late]);
+      if (answer === LATE) return this.fail(`${name} did not answer within ${timeoutMs} ms`);
+      return this.check(question, answer);
+    } catch (error) {
+      return this.fail(`${name} threw "${messageOf(error)}"`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private check<T>({ name, read }: Question<T>, answer: unknown): Answer<T> {
+    try {
+      return { ok: true, value: read(answer) };
+    } catch (error) {
+      return this.fail(`${name} gave an invalid answer: ${messageOf(error)}`);
+    }
+  }
+
+  private fail(failure: string): { readonly ok: false; readonly failure: string } {
+    this.close();
+    return { ok: false, failure };
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** The message of anything that was thrown, as one line of text that an event can hold. */
+export function messageOf(thrown: unknown): string {
+  let message: string;
+  try {
+    message = thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    message = 'a value that is no text';
+  }
+  // UTF-8 replaces lone surrogates, which no event may hold.
+  const line = Buffer.from(message.slice(0, MAX_MESSAGE_CHARACTERS)).toString().replace(/\s+/g, ' ');
+  return message.length > MAX_MESSAGE_CHARACTERS ? `${line}…` : line;
+}

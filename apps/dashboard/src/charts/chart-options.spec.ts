@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { formatAxisValue, type ValueFormat } from './chart-options';
+
+describe('formatAxisValue', () => {
+  it.each<[ValueFormat, number[], string[]]>([
+    ['number', [2.975, 2.98, 2.985], ['2.975', '2.98', '2.985']],
+    ['number', [-0.5, 0, 0.5], ['−0.5', '0', '0.5']],
+    ['number', [0.0005, 0.001], ['5e−4', '0.001']],
+    ['number', [2.75e-4, 3e-4, 3.25e-4], ['2.75e−4', '3e−4', '3.25e−4']],
+    ['fraction', [0.9985, 0.999, 0.9995], ['99.85%', '99.9%', '99.95%']],
+    ['compact', [12_300, 12_350, 12_400], ['12.3k', '12.35k', '12.4k']],
+    ['compact', [0, 1, 2], ['0', '1', '2']],
+  ])('%s: gives the ticks %j different labels', (format, ticks, labels) => {
+    const increment = ticks[1] - ticks[0];
+    expect(ticks.map((tick) => formatAxisValue(tick, format, increment))).toEqual(labels);
+  });
+});

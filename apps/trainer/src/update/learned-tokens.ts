@@ -1,0 +1,56 @@
+import type { LossColumns } from '@retrace/policy';
+import { LEARNED_TOKENS_METRIC } from '@retrace/trajectory';
+import type { MetricEntries } from './metrics.js';
+import type { UpdateColumns } from './mini-batches.js';
+import type { ScoredRewards } from './score-rewards.js';
+
+type LearnedColumns = Pick<UpdateColumns, 'trainedMask' | 'keptMask'> &
+  Partial<Pick<LossColumns, 'advantages' | 'rolloutWeights'>>;
+
+/**
+ * How many tokens an update learned from: those that it trains, that rollout correction neither rejected nor weighted 0, and whose
+ * advantage is not 0. Imitation has no advantages, so there every trained token counts.
+ */
+export function learnedTokens(columns: LearnedColumns): {
+  readonly numTrained: number;
+  readonly numKept: number;
+  readonly numLearned: number;
+} {
+  const { trainedMask, keptMask, rolloutWeights, advantages } = columns;
+  let [numTrained, numKept, numLearned] = [0, 0, 0];
+  trainedMask.forEach((isTrained, n) => {
+    if (isTrained === 0) return;
+    numTrained += 1;
+    if (keptMask?.[n] === 0 || rolloutWeights?.[n] === 0) return;
+    numKept += 1;
+    if (advantages?.[n] !== 0) numLearned += 1;
+  });
+  return { numTrained, numKept, numLearned };
+}
+
+export interface Learning {
+  readonly metrics: MetricEntries;
+  /** A sentence for the user where no token was learned from; else null. */
+  readonly alarm: string | null;
+}
+
+/** @param scored null in imitation, where rewards play no part */
+export function describeLearning(
+  columns: LearnedColumns,
+  scored: Pick<ScoredRewards, 'totals' | 'numMissing'> | null,
+): Learning {
+  const { numTrained, numKept, numLearned } = learnedTokens(columns);
+  const metrics = [[LEARNED_TOKENS_METRIC, numLearned] as const];
+  if (numLearned > 0) return { metrics, alarm: null };
+  if (numTrained > 0) {
+    const reason =
+      numKept === 0
+        ? `rollout correction rejected all ${numTrained} action tokens`
+        : `the advantages of all ${numKept} action tokens are 0, as when the episodes of each group have equal rewards`;
+    return { metrics, alarm: `the policy learned nothing from its rewards: ${reason}` };
+  }
+  const reason = scored
+    ? `of ${scored.totals.length} episodes none has both a reward and action tokens to train (${scored.numMissing} without a reward)`
+    : 'the demonstrations have no action tokens';
+  return { metrics, alarm: `nothing was trained, the policy stays as it was: ${reason}` };
+}

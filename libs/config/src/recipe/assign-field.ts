@@ -1,0 +1,62 @@
+import { plainToInstance } from 'class-transformer';
+import { getMetadataStorage } from 'class-validator';
+import { isRecord, type PlainObject } from './plain-object.js';
+import { isReserved } from './recipe-shape.js';
+import { Recipe } from './recipe.js';
+import { showText } from './show-value.js';
+
+/**
+ * Applies `path.to.field=value` to a recipe that is not validated yet; the value is JSON, or else a string. Objects on the way that
+ * are absent or null are made. Returns what is wrong with the path; null for nothing.
+ */
+export function assignField(target: PlainObject, assignment: string): string | null {
+  const equals = assignment.indexOf('=');
+  if (equals < 1) {
+    return `--set: got "${showText(assignment)}", must be key=value, as in optimizer.learningRate=0.001`;
+  }
+  const path = assignment.slice(0, equals).split('.');
+  const fault = pathFault(path);
+  if (fault !== null) return `--set ${showText(assignment)}: ${fault}`;
+  const last = path.pop() as string;
+  let node = target;
+  for (const key of path) {
+    const inner = node[key];
+    node = isRecord(inner) ? inner : (node[key] = {} as PlainObject);
+  }
+  node[last] = parseValue(assignment.slice(equals + 1));
+  return null;
+}
+
+/** Follows the path over the classes of a recipe. Below a field without a class, as options are, every name may be a field. */
+function pathFault(path: readonly string[]): string | null {
+  let node: unknown = plainToInstance(Recipe, nested(path));
+  for (const [depth, name] of path.entries()) {
+    const known = fieldsOf(node);
+    if (isReserved(name) || known?.includes(name) === false) {
+      const here = known === null ? '' : `; the fields here are ${known.join(', ')}`;
+      return `unknown field "${showText(path.slice(0, depth + 1).join('.'))}"${here}`;
+    }
+    node = isRecord(node) ? node[name] : undefined;
+  }
+  return null;
+}
+
+/** Objects in one another, with the names of the path: class-transformer makes each of the class that its field has. */
+function nested(path: readonly string[]): PlainObject {
+  return path.reduceRight<PlainObject>((inner, name) => ({ [name]: inner }), {});
+}
+
+/** Names of the fields of an instance's class; null for a plain object. */
+function fieldsOf(node: unknown): readonly string[] | null {
+  if (!isRecord(node) || node.constructor === Object) return null;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(node.constructor, '', false, false);
+  return [...new Set(rules.map(({ propertyName }) => propertyName))];
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,102 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsNumber,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+} from 'class-validator';
+import { optionsFault } from './options-fault.js';
+
+interface Bounds {
+  /** Name of the unit in the plural; none for a number without one. */
+  readonly unit?: string;
+  /** Why values outside the bounds are refused. */
+  readonly why: string;
+}
+
+/** A whole number from `min` to `max`. */
+export function IsWholeNumberFrom(min: number, max: number, bounds: Bounds): PropertyDecorator {
+  const rule = numberRule('a whole number', min, max, bounds);
+  return all(IsInt(rule), Min(min, rule), Max(max, rule));
+}
+
+/** A finite number from `min` to `max`. */
+export function IsNumberFrom(min: number, max: number, bounds: Bounds): PropertyDecorator {
+  const rule = numberRule('a number', min, max, bounds);
+  return all(IsNumber({}, rule), Min(min, rule), Max(max, rule));
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const MAX_NAME_LENGTH = 100;
+
+/** A name, which is shown with runs and can be part of a path. */
+export function IsName(): PropertyDecorator {
+  const rule = {
+    message: `must have 1 to ${MAX_NAME_LENGTH} of the characters a-z, A-Z, 0-9, ".", "_" and "-", the first a letter or digit`,
+  };
+  return all(IsString(rule), Length(1, MAX_NAME_LENGTH, rule), Matches(NAME, rule));
+}
+
+/** No control characters, marks of direction or other invisible characters, lone surrogates, or ends of lines. */
+const VISIBLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+
+interface TextOptions {
+  /** Default 1. */
+  readonly minLength?: number;
+  readonly maxLength: number;
+  /** Whether the rule is for each entry of a list. */
+  readonly each?: boolean;
+}
+
+/** A text in one line that a terminal shows as it is. */
+export function IsLine({ minLength = 1, maxLength, each = false }: TextOptions): PropertyDecorator {
+  const rule = {
+    each,
+    message: `must have ${minLength} to ${maxLength} characters, none of them a control character or invisible`,
+  };
+  return all(IsString(rule), Length(minLength, maxLength, rule), Matches(VISIBLE, rule));
+}
+
+/** A text of any characters. */
+export function IsText({ minLength = 1, maxLength, each = false }: TextOptions): PropertyDecorator {
+  const rule = { each, message: `must have ${minLength} to ${maxLength} characters` };
+  return all(IsString(rule), Length(minLength, maxLength, rule));
+}
+
+/** A list with `min` to `max` entries, whose own rules are separate decorators. */
+export function IsList(min: number, max: number): PropertyDecorator {
+  const rule = { message: `must be a list of ${min} to ${max} entries` };
+  return all(IsArray(rule), ArrayMinSize(min, rule), ArrayMaxSize(max, rule));
+}
+
+/** Options of an estimator, a loss or a reward, which checks their names and values itself. */
+export function IsOptions(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isOptions',
+    validator: {
+      validate: (value) => optionsFault(value) === null,
+      defaultMessage: (violation) => optionsFault(violation?.value) ?? '',
+    },
+  });
+}
+
+function numberRule(kind: string, min: number, max: number, { unit = '', why }: Bounds) {
+  const range = `${format(min)} to ${format(max)}${unit === '' ? '' : ` ${unit}`}`;
+  return { message: `must be ${kind} from ${range}: ${why}`, context: { unit, why } };
+}
+
+function format(value: number): string {
+  return Math.abs(value) >= 1000 ? value.toLocaleString('en') : `${value}`;
+}
+
+function all(...decorators: readonly PropertyDecorator[]): PropertyDecorator {
+  return (target, name) => {
+    for (const decorate of decorators) decorate(target, name);
+  };
+}
