@@ -12,6 +12,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { checkUserSql } from '@retrace/store/user-sql';
 import { openStoreFixture } from '@retrace/store-server/testing';
 import { randomStatement } from '../support/random-sql.mjs';
 
@@ -93,11 +94,24 @@ async function allowedFunctions() {
     'SELECT name, is_aggregate AS isAggregate, higher_order AS isHigherOrder FROM system.functions ORDER BY name',
   );
   const allowed = [];
-  for (const row of rows) {
-    const { text } = await ask(`SELECT \`${row.name}\`()`);
-    if (!text.includes('is not allowed')) allowed.push(row);
-  }
+  for (const row of rows) if (await isAllowed(row.name)) allowed.push(row);
   return allowed;
+}
+
+/** Asks the check itself, since a statement for each of the engine's functions takes minutes. */
+async function isAllowed(name) {
+  const nodes = [
+    'SelectWithUnionQuery',
+    'ExpressionList',
+    'SelectQuery',
+    'ExpressionList',
+    `Function ${name}`,
+  ];
+  const tree = nodes.map((node, depth) => `${' '.repeat(depth)}${node} (children 1)`).join('\n');
+  return checkUserSql('SELECT 1', { tables: [], explainAst: () => Promise.resolve(tree) }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The data, which must not change. */

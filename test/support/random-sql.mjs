@@ -40,8 +40,9 @@ const SUFFIXES = [
   'ArrayIf',
 ];
 const PARAMETERS = ['', '', '', '(0.5)', '(2)', '(0, 10, 1)', '(1000000)', "('a')", '(3, 0.5)'];
-const MAX_DEPTH = 4;
-const MAX_ARGUMENTS = 4;
+/** Most calls fail for the types of their arguments, so a deep one rarely runs. */
+const MAX_DEPTH = 2;
+const NUM_ARGUMENTS = [0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4];
 
 /**
  * @param {readonly SqlFunction[]} functions
@@ -55,12 +56,11 @@ export function randomStatement(functions, seed) {
 
   const argument = (depth) => {
     const die = random();
-    if (depth >= MAX_DEPTH || die < 0.35) return choose(CONSTANTS);
-    if (die < 0.55) return choose(COLUMNS);
+    if (depth >= MAX_DEPTH || die < 0.45) return choose(CONSTANTS);
+    if (die < 0.75) return choose(COLUMNS);
     return call(depth + 1);
   };
-  const several = (depth) =>
-    Array.from({ length: Math.floor(random() * (MAX_ARGUMENTS + 1)) }, () => argument(depth)).join(', ');
+  const several = (depth) => Array.from({ length: choose(NUM_ARGUMENTS) }, () => argument(depth)).join(', ');
   const lambda = (depth) =>
     choose([`x -> ${argument(depth)}`, 'x -> x', '(x, y) -> x', `(x, y) -> ${call(depth)}`]);
   const call = (depth) => {
@@ -68,7 +68,7 @@ export function randomStatement(functions, seed) {
     return isHigherOrder ? `${name}(${lambda(depth + 1)}, ${several(depth)})` : `${name}(${several(depth)})`;
   };
   const aggregate = () => {
-    const inner = `${choose(aggregates).name}${choose(SUFFIXES)}${choose(PARAMETERS)}(${several(MAX_DEPTH - 2)})`;
+    const inner = `${choose(aggregates).name}${choose(SUFFIXES)}${choose(PARAMETERS)}(${several(MAX_DEPTH - 1)})`;
     return random() < 0.25
       ? `${inner} OVER (ORDER BY step ROWS BETWEEN ${Math.floor(random() * 1000)} PRECEDING AND CURRENT ROW)`
       : inner;
