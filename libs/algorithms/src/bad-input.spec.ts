@@ -43,7 +43,7 @@ const WITHOUT_NUMBERS = [
 ];
 
 describe('bad input', () => {
-  it.each(Object.entries(table))('of %s is told by argument, index and value', (name, entry) => {
+  it.each(Object.entries(table))('of %s is refused with argument, index and value', (name, entry) => {
     expect(() => entry.run(entry.input as never), `${name} on valid input`).not.toThrow();
     for (const [what, broken, expected] of breaksOf(entry)) {
       let fault;
@@ -57,12 +57,12 @@ describe('bad input', () => {
     }
   });
 
-  it('of GAE that carries nothing from token to token', () => {
+  it('of GAE is refused also with lambda 0', () => {
     const input = { ...critic, lambda: 0, rewards: changed(rewards, 2, NaN) };
     expect(faultOf(() => algorithms.gae(input)).message).toBe('rewards[2] is NaN, must be finite');
   });
 
-  it('of single numbers: a staleness bound, a row value', () => {
+  it('in single numbers is refused: a staleness bound, a row value', () => {
     expect(faultOf(() => algorithms.stalenessHistogram(Int32Array.of(0), -1)).message).toMatch(
       /^maxStaleness is -1/,
     );
@@ -71,21 +71,24 @@ describe('bad input', () => {
     );
   });
 
-  it.each(algorithms.listPolicyLosses())('of the policy loss %s: what is not finite is named', (name) => {
-    for (const column of ['logprobs', 'proximalLogprobs', 'advantages', 'weights'] as const) {
-      const input = { ...loss, [column]: changed(loss[column], 3, NaN) };
-      expect(
-        faultOf(() => algorithms.computePolicyLoss(name, input)),
-        column,
-      ).toEqual({
-        code: 'INVALID_ARGUMENT',
-        message: `${column}[3] is NaN, must be finite`,
-      });
-    }
-  });
+  it.each(algorithms.listPolicyLosses())(
+    'of the policy loss %s is refused: a value that is not finite',
+    (name) => {
+      for (const column of ['logprobs', 'proximalLogprobs', 'advantages', 'weights'] as const) {
+        const input = { ...loss, [column]: changed(loss[column], 3, NaN) };
+        expect(
+          faultOf(() => algorithms.computePolicyLoss(name, input)),
+          column,
+        ).toEqual({
+          code: 'INVALID_ARGUMENT',
+          message: `${column}[3] is NaN, must be finite`,
+        });
+      }
+    },
+  );
 
   it.each(algorithms.listAdvantageEstimators())(
-    'of the estimator %s: a reward that is not finite is named',
+    'of the estimator %s is refused: a reward that is not finite',
     (name) => {
       const batch = {
         ...ofCritic,
@@ -109,7 +112,7 @@ describe('bad input', () => {
     },
   );
 
-  it('is looked for in every function that is exported', () => {
+  it('is tested for every exported function', () => {
     const functions = Object.entries(algorithms).flatMap(([name, value]) =>
       typeof value === 'function' ? [name] : [],
     );

@@ -26,6 +26,7 @@ export {
   ImitationRecipe,
   OptimizerRecipe,
   Recipe,
+  ResamplingRecipe,
   RewardComponentRecipe,
   RewardRecipe,
 } from './recipe/recipe.js';

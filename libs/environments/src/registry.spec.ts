@@ -9,7 +9,7 @@ describe('the registry of environments', () => {
     for (const name of names) expect(getEnvironment(name).name).toBe(name);
   });
 
-  it('names the nearest environments when it does not know one', () => {
+  it('names similar environments when it refuses an unknown one', () => {
     expect(() => getEnvironment('frozn-lake')).toThrowError(
       expect.objectContaining({
         code: 'UNKNOWN_ENVIRONMENT',

@@ -10,7 +10,7 @@ interface FoundPolicy {
 }
 
 /**
- * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run id>/<version>`.
+ * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run>/<version>`.
  *
  * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`
  */

@@ -4,20 +4,20 @@ import { numberAnchors, numberSimilarAnchors, textSimilarity } from '../index.js
 import { faultOf } from '../testing/invalid.js';
 
 describe('numberAnchors', () => {
-  it('gives equal states equal numbers and −1 to none', () => {
+  it('gives equal states the same number, and −1 to a step without a state', () => {
     expect([...numberAnchors(['b', null, 'a', 'b'])]).toEqual([0, -1, 1, 0]);
   });
 });
 
 describe('textSimilarity', () => {
-  it('is twice the longest common subsequence over both lengths', () => {
+  it('is twice the length of the longest common subsequence divided by the sum of the lengths', () => {
     // longest common subsequence of 'kitten' and 'sitting' is 'ittn'
     expect(textSimilarity('kitten', 'sitting')).toBeCloseTo(8 / 13, 12);
     expect(textSimilarity('', '')).toBe(1);
     expect(textSimilarity('abc', '')).toBe(0);
   });
 
-  it('is that of the usual table, also for texts of several words of bits', () => {
+  it('agrees with the usual dynamic-programming table, also for texts longer than 32 characters', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é'), maxLength: 90, size: 'max' });
     fc.assert(
       fc.property(letters, letters, (a, b) => {
@@ -64,16 +64,16 @@ describe('numberSimilarAnchors', () => {
     expect(numbersOf([chain[0], chain[2]], 0.9)).toEqual([0, 1]);
   });
 
-  it('joins nothing across groups, and leaves out steps without a state', () => {
+  it('never joins states of different groups, and leaves out steps without a state', () => {
     expect(numbersOf(['aaaa', 'aaaa', null, 'aaab'], 0.7, [0, 1, 0, 0])).toEqual([0, 1, -1, 0]);
   });
 
-  it('with threshold 1 joins equal states alone, with 0 all of a group', () => {
+  it('joins only equal states at threshold 1, and all states of a group at 0', () => {
     expect(numbersOf(['a', 'b', 'a'], 1)).toEqual([0, 1, 0]);
     expect(numbersOf(['a', 'b', 'c'], 0)).toEqual([0, 0, 0]);
   });
 
-  it('makes the same parts in any order', () => {
+  it('joins the same states whatever their order', () => {
     const state = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.array(state, { maxLength: 8 }), (states) => {
@@ -88,7 +88,7 @@ describe('numberSimilarAnchors', () => {
     );
   });
 
-  it('leaves groups with too much text at equal states, and says how many, in bounded time', () => {
+  it('compares groups with too much text only for equality, reports how many, and takes bounded time', () => {
     const state = (k: number) => `${'ab'.repeat(200)}${String(k).padStart(4, '0')}`;
     const large = Array.from({ length: 400 }, (_, k) => state(k));
     const anchors = [...large, large[0], 'abcdefghij', 'abcdefghiX'];

@@ -4,7 +4,7 @@ import { biLevelGae, gae } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
 
 describe('biLevelGae', () => {
-  it('is GAE over turns, then GAE inside each turn, worked out by hand', () => {
+  it('is GAE over turns and then GAE within each turn, as worked out by hand', () => {
     const { advantages, returns } = biLevelGae({
       episodeSteps: Int32Array.of(0, 3),
       // the second turn has no action token
@@ -21,7 +21,7 @@ describe('biLevelGae', () => {
     expect([...returns]).toEqual([0.875 + 0.25, 1.75, 2]);
   });
 
-  it('gives a turn the sum of its rewards, wherever in the turn they stand', () => {
+  it('gives a turn the sum of its rewards, wherever in the turn they are', () => {
     const at = (...rewards: number[]) => [
       ...biLevelGae({
         episodeSteps: Int32Array.of(0, 2),
@@ -53,7 +53,7 @@ describe('biLevelGae', () => {
     expect(one.advantages).not.toEqual(other.advantages);
   });
 
-  it('is GAE when every turn is one token, with the same bootstrap', () => {
+  it('equals GAE, bootstrap included, when every turn is one token', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -4, max: 4 })), {

@@ -73,7 +73,7 @@ function tokenOrder(before: readonly Row[], order: readonly number[]): number[] 
 }
 
 describe.each(listAdvantageEstimators())('%s', (name) => {
-  it('permuting episodes permutes the advantages', () => {
+  it('permutes the advantages with the episodes', () => {
     fc.assert(
       fc.property(rows, fc.infiniteStream(fc.nat()), (drawn, keys) => {
         const order = drawn.map((_, e) => ({ e, key: keys.next().value ?? 0 })).sort((a, b) => a.key - b.key);
@@ -90,7 +90,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
     );
   });
 
-  it('an episode without tokens in a group of its own changes nothing but what is normalised over the batch', () => {
+  it('is unchanged by an episode without tokens in its own group, except for normalisation over the batch', () => {
     fc.assert(
       fc.property(rows, (drawn) => {
         const with_ = computeAdvantages(
@@ -105,7 +105,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
     );
   });
 
-  it('leaves out excluded episodes as if they were not there, whatever their columns hold', () => {
+  it('gives the same advantages with excluded episodes as without them, whatever their columns contain', () => {
     fc.assert(
       fc.property(rows, fc.infiniteStream(fc.boolean()), (drawn, coins) => {
         const excluded = Uint8Array.from(drawn, () => Number(coins.next().value));
@@ -138,7 +138,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
     );
   });
 
-  it('says what it needs when that is missing', () => {
+  it('names a required input that is missing', () => {
     const { offsets, rewards, groupIds } = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
     const [needed] = getAdvantageEstimator(name).requires;
     if (needed === undefined) return;
@@ -151,7 +151,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
 
 describe('episodes are independent of one another', () => {
   it.each(['gae', 'biLevelGae', 'mcReturns', 'nStep', 'tdLambda', 'vtrace', 'remax', 'rae'])(
-    '%s: a batch is its episodes one by one',
+    '%s: gives each episode of a batch the same advantages as alone',
     (name) => {
       const options = 'whiten' in getAdvantageEstimator(name).options ? { whiten: false, gamma: 0.9 } : {};
       fc.assert(
@@ -168,7 +168,7 @@ describe('episodes are independent of one another', () => {
   );
 
   it.each(['grpo', 'drGrpo', 'rloo', 'opo', 'grpoPassK', 'maxRl', 'optimalTokenBaseline', 'gigpo'])(
-    '%s: a batch is its groups one by one',
+    '%s: gives each group of a batch the same advantages as alone',
     (name) => {
       fc.assert(
         fc.property(rows, (drawn) => {
@@ -205,7 +205,7 @@ describe('estimators of A = G − V', () => {
     return [[...result.advantages], [...(result.returns ?? [])]];
   };
 
-  it('are worked out by hand', () => {
+  it('agree with values worked out by hand', () => {
     // G = 4 + 32, 2 + 18, 1 + 10
     expect(of('mcReturns', {})).toEqual([
       [3, 4, 4],
@@ -226,7 +226,7 @@ describe('estimators of A = G − V', () => {
     expect(of('nStep', { numSteps: 2 }, { truncated: null })[1]).toEqual([10, 4, 4]);
   });
 
-  it('whiten when asked to', () => {
+  it('whiten the advantages when the option is set', () => {
     const { advantages } = computeAdvantages('mcReturns', batch, { gamma: 0.5 });
     expect(advantages.reduce((sum, advantage) => sum + advantage, 0)).toBeCloseTo(0, 5);
   });
@@ -241,7 +241,7 @@ describe('estimators of A = G − V', () => {
 describe('the registry of advantage estimators', () => {
   const batch = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
 
-  it('names the near ones for an unknown name', () => {
+  it('names similar estimators when it refuses an unknown name', () => {
     expect(faultOf(() => getAdvantageEstimator('vtrase'))).toEqual({
       code: 'UNKNOWN_NAME',
       message: "no advantage estimator is named 'vtrase'; did you mean vtrace?",

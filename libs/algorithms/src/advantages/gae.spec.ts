@@ -13,7 +13,7 @@ const EPISODES: GaeInput = {
 };
 
 describe('gae', () => {
-  it('is the recursion of the paper, worked out by hand', () => {
+  it('gives the recursion of the paper, as worked out by hand', () => {
     const { advantages, returns } = gae(EPISODES);
     // Backwards, γ = λ = ½: δ₂ = 1 − .75 = .25; δ₁ = ½·.75 − .25 = .125; δ₀ = ½·.25 − .5 = −.375
     // A₂ = .25; A₁ = .125 + ¼·.25 = .1875; A₀ = −.375 + ¼·.1875 = −.328125. Last episode: 2 − 1 = 1.
@@ -78,7 +78,7 @@ describe('gae', () => {
     }
   });
 
-  it('takes a batch without episodes and episodes without tokens', () => {
+  it('accepts a batch without episodes, and episodes without tokens', () => {
     const empty = {
       offsets: Int32Array.of(0),
       rewards: new Float32Array(0),
@@ -213,7 +213,7 @@ describe('returns', () => {
 });
 
 describe('whiten', () => {
-  it('has mean 0 and sample variance 1 over the mask, and 0 elsewhere', () => {
+  it('gives mean 0 and sample variance 1 over the mask, and 0 elsewhere', () => {
     const whitened = whiten(Float32Array.of(1, 5, 3, 100), Uint8Array.of(1, 1, 1, 0));
     // mean 3, deviations −2, 2, 0, variance 8/2 = 4
     expectClose(whitened, [-1, 1, 0, 0], 1e-6);

@@ -18,7 +18,7 @@ const GROUP: GigpoInput = {
 };
 
 describe('gigpo', () => {
-  it('adds the episode level and the step level, worked out by hand', () => {
+  it('adds the episode level and the step level, as worked out by hand', () => {
     const { advantages, sharedAnchorFraction } = gigpo(GROUP, {
       normalization: 'mean',
       stepGamma: 0.5,
@@ -38,7 +38,7 @@ describe('gigpo', () => {
     expectClose(advantages, [1 + 0.5 / std, 1 + half, 1, 0.25 / std, -half, -1 - 0.75 / std], 1e-5);
   });
 
-  it('counts step rows like verl-agent when asked, so that long episodes weigh more', () => {
+  it('weights episodes by their steps, like verl-agent, when the option is stepRows', () => {
     const { advantages } = gigpo(GROUP, {
       normalization: 'mean',
       stepGamma: 0.5,
@@ -81,21 +81,21 @@ describe('gigpo', () => {
     },
   );
 
-  it('keeps the states of different groups apart', () => {
+  it('never compares states of different groups', () => {
     const apart = { ...GROUP, groupIds: Int32Array.of(0, 1, 2) };
     const { advantages, sharedAnchorFraction } = gigpo(apart);
     expect(advantages.every((advantage) => advantage === 0)).toBe(true);
     expect(sharedAnchorFraction).toBe(0);
   });
 
-  it('compares a state with itself when an episode comes back to it, and ignores steps without an anchor', () => {
+  it('compares the visits of a state within one episode too, and ignores steps without an anchor', () => {
     const again = { ...GROUP, anchors: Int32Array.of(0, 0, -1, -1, -1, -1) };
     const { advantages, sharedAnchorFraction } = gigpo(again, { normalization: 'mean', stepGamma: 0.5 });
     expectClose(advantages, [1 - 0.125, 1 + 0.125, 1, 0, 0, -1], 1e-6);
     expect(sharedAnchorFraction).toBeCloseTo(2 / 6, 12);
   });
 
-  it('spreads a step over its action tokens', () => {
+  it('gives every action token of a step the advantage of the step', () => {
     const stepOffsets = Int32Array.of(0, 2, 2, 3, 4, 5, 7);
     const rewards = Float32Array.of(0, 0, 1, 0, 0, -0.5, -0.5);
     const { advantages } = gigpo(
@@ -112,7 +112,7 @@ describe('gigpo', () => {
     );
   });
 
-  it('refuses a batch without any anchor, and warns where they hardly ever match', () => {
+  it('refuses a batch without any anchor, and warns when hardly any anchors match', () => {
     expect(faultOf(() => gigpo({ ...GROUP, anchors: new Int32Array(6).fill(-1) }))).toMatchObject({
       code: 'UNSUPPORTED',
     });

@@ -12,22 +12,22 @@ const GROUPS: GroupInput = {
 };
 
 describe('grpo', () => {
-  it('is (R − μ)/σ inside each group, 0 for a group of one and for equal returns, both counted', () => {
+  it('is (R − μ)/σ within each group, 0 for a group of one and for equal returns, and counts both', () => {
     const result = grpo(GROUPS);
     expectClose(result.advantages, [-1, 0, 0, 0, 1, 0], 1e-5);
     expect(result).toMatchObject({ numGroups: 3, numSingletonGroups: 1, numEqualGroups: 1 });
   });
 
-  it('gives a group of one its raw return when asked, as verl does', () => {
+  it('gives a group of one its raw return when singleton is raw, as verl does', () => {
     expect(grpo(GROUPS, { singleton: 'raw' }).advantages[3]).toBe(5);
   });
 
-  it('takes two members: ±1/√2, whatever the distance', () => {
+  it('gives the two members of a group ±1/√2, whatever their returns', () => {
     const { advantages } = grpo({ returns: Float32Array.of(0, 1e-2), groupIds: Int32Array.of(0, 0) });
     expectClose(advantages, [-Math.SQRT1_2, Math.SQRT1_2], 2e-4);
   });
 
-  it('does not blow up returns that differ by rounding alone', () => {
+  it('gives 0 to returns that differ only by rounding', () => {
     const returns = Float64Array.of(0.1 + 0.2, 0.3, 0.3);
     const result = grpo({ returns, groupIds: Int32Array.of(0, 0, 0) });
     expect([...result.advantages]).toEqual([0, 0, 0]);
@@ -39,7 +39,7 @@ describe('grpo', () => {
     expectClose(grpo({ returns, groupIds: Int32Array.of(0, 0, 0) }).advantages, [-1, 0, 1], 1e-5);
   });
 
-  it('compares large returns that float32 tells apart, and takes its rounding for equality', () => {
+  it('compares large returns that differ in float32, and treats a difference by its rounding as equality', () => {
     const groupIds = Int32Array.of(0, 0, 0);
     // Mean 1e6 + 0.5, sample deviation 0.5.
     expectClose(
@@ -50,7 +50,7 @@ describe('grpo', () => {
     expect(grpo({ returns: Float64Array.of(1e6, 1e6 + 0.06, 1e6), groupIds }).numEqualGroups).toBe(1);
   });
 
-  it('with equalGroupCoefficient compares groups without a signal with the batch', () => {
+  it('compares groups without a signal with the batch when equalGroupCoefficient is set', () => {
     const { advantages } = grpo(GROUPS, { equalGroupCoefficient: 0.5 });
     // batch: 0 4 1 5 2 4, mean 16/6, sample variance (Σx² − (Σx)²/6)/5 = (62 − 256/6)/5
     const mean = 16 / 6;
@@ -59,7 +59,7 @@ describe('grpo', () => {
     expectClose(advantages, [-1, fallback(4), 0, fallback(5), 1, fallback(4)], 1e-5);
   });
 
-  it('gives 0 when the whole batch is equal, and takes an empty batch', () => {
+  it('gives 0 when the whole batch is equal, and accepts an empty batch', () => {
     const equal = { returns: new Float32Array(4), groupIds: Int32Array.of(0, 0, 1, 1) };
     expect(grpo(equal, { equalGroupCoefficient: 0.5 }).advantages.every((advantage) => advantage === 0)).toBe(
       true,
@@ -102,7 +102,7 @@ describe('other group baselines', () => {
     expectClose(opo({ ...GROUPS, lengths }).advantages, [-1.25, 4, -0.25, 0, 0.75, 4], 1e-6);
   });
 
-  it('grpoPassK: only the single best one, by its lead', () => {
+  it('grpoPassK: gives an advantage only to the single best member, by its lead', () => {
     expectClose(grpoPassK(GROUPS).advantages, [0, 0, 0, 0, 1, 0], 1e-5);
     const shared = { returns: Float32Array.of(1, 3, 3), groupIds: Int32Array.of(0, 0, 0) };
     expect([...grpoPassK(shared).advantages]).toEqual([0, 0, 0]);
@@ -118,7 +118,7 @@ describe('other group baselines', () => {
     expect([...gpg(nothing, { alpha: 'zeroReturns' }).advantages]).toEqual([0, 0]);
   });
 
-  it('maxRl: (R − μ)/μ, 0 where μ is 0, refused for negative returns', () => {
+  it('maxRl: is (R − μ)/μ, is 0 where μ is 0, and refuses negative returns', () => {
     const solved = { returns: Float32Array.of(1, 0, 0, 0, 0, 0), groupIds: Int32Array.of(0, 0, 0, 0, 1, 1) };
     expectClose(maxRl(solved).advantages, [3, -1, -1, -1, 0, 0], 1e-6);
     expect(

@@ -69,7 +69,7 @@ describe('vtrace', () => {
     );
   });
 
-  it('is the Monte Carlo return on policy with λ = 1', () => {
+  it('equals the Monte Carlo return on policy with λ = 1', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 7 }), (row) => {
         const onPolicy = row.map((t) => ({ ...t, behavior: t.proximal }));
@@ -79,7 +79,7 @@ describe('vtrace', () => {
     );
   });
 
-  it('leaves the value alone where the policy would never act so: ρ → 0', () => {
+  it('returns the value unchanged where the policy would never take the action (ρ → 0)', () => {
     const { advantages, returns } = vtrace(inputOf([{ reward: 1, value: 0.5, proximal: -30, behavior: -1 }]));
     expect(returns[0]).toBeCloseTo(0.5, 6);
     expect(advantages[0]).toBeCloseTo(0, 6);

@@ -37,7 +37,7 @@ describe('aggregationWeights', () => {
     expectClose(weightsOf(BATCH, { aggregation }), expected, 1e-7);
   });
 
-  it('counts after the rejection when asked, as verl does', () => {
+  it('counts only kept tokens when the denominator is kept, as verl does', () => {
     const counts = countForAggregation(BATCH);
     expect(counts).toEqual({
       numTokens: 4,
@@ -51,7 +51,7 @@ describe('aggregationWeights', () => {
   });
 
   it.each(AGGREGATIONS)(
-    '%s gives 0, not NaN, where everything is rejected or nothing is there',
+    '%s gives 0, not NaN, when all tokens are rejected or there are none',
     (aggregation) => {
       const rejected = { ...BATCH, keep: new Uint8Array(5) };
       const counts = countForAggregation(rejected);
@@ -62,7 +62,7 @@ describe('aggregationWeights', () => {
     },
   );
 
-  it.each(AGGREGATIONS)('%s does not depend on how the batch is cut into micro-batches', (aggregation) => {
+  it.each(AGGREGATIONS)('%s does not depend on how the batch is split into micro-batches', (aggregation) => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(5), fc.nat(2)), { minLength: 1, maxLength: 8 }),
@@ -93,14 +93,14 @@ describe('aggregationWeights', () => {
     );
   });
 
-  it('refuses an aggregation that there is none of, with the nearest names', () => {
+  it('names similar aggregations when it refuses an unknown one', () => {
     expect(faultOf(() => weightsOf(BATCH, { aggregation: 'tokenMaen' as never }))).toMatchObject({
       code: 'UNKNOWN_NAME',
       message: expect.stringMatching(/^aggregation is 'tokenMaen'.* did you mean tokenMean/) as string,
     });
   });
 
-  it('says what an aggregation needs', () => {
+  it('names a required input that is missing', () => {
     const noGroups = { ...BATCH, groupIds: null };
     expect(faultOf(() => weightsOf(noGroups, { aggregation: 'groupMeanTokenMean' })).code).toBe(
       'MISSING_INPUT',

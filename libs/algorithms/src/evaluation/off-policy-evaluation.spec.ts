@@ -54,7 +54,7 @@ function estimatesOf(evaluation: OffPolicyEvaluation): readonly OffPolicyEstimat
 }
 
 describe('evaluateOffPolicy', () => {
-  it('is the formulas, worked out by hand', () => {
+  it('gives the values of the formulas, as worked out by hand', () => {
     const half = Math.log(0.5);
     const episodes: LoggedEpisodes = {
       offsets: Int32Array.of(0, 2, 3),
@@ -89,7 +89,7 @@ describe('evaluateOffPolicy', () => {
     expect(evaluation.diagnostics.meanWeightError).toBeCloseTo(0.25, 6);
   });
 
-  it('is the mean return for every estimator when the candidate is the behavior policy', () => {
+  it('gives the mean return with every estimator when the candidate is the behavior policy', () => {
     const { episodes } = sampleTabular(50, { behavior: BEHAVIOR, candidate: BEHAVIOR }, seededRandom(1));
     const estimators = ['importanceSampling', 'perDecision', 'weightedImportanceSampling'] as const;
     const evaluation = evaluateOffPolicy(episodes, { ...OPTIONS, estimators });
@@ -141,7 +141,7 @@ describe('evaluateOffPolicy', () => {
     },
   );
 
-  it('refuses, and says what would do, where a few episodes carry all the weight', () => {
+  it('refuses when a few episodes have all the weight, and says how many would be enough', () => {
     const candidate: TabularPolicy = [0.999, 0.999];
     const logged = sampleTabular(60, { behavior: [0.2, 0.2], candidate }, seededRandom(5));
     const evaluation = evaluateOffPolicy(logged.episodes, { ...OPTIONS, estimators: ['perDecision'] });
@@ -154,7 +154,7 @@ describe('evaluateOffPolicy', () => {
     );
   });
 
-  it('refuses where the behavior never does what the candidate would: all weights are equally tiny', () => {
+  it('refuses when the behavior policy never acts like the candidate, so that all weights are equally small', () => {
     const episodesOf = (candidate: number, behavior: number): LoggedEpisodes => ({
       offsets: Int32Array.from({ length: 101 }, (_, e) => e),
       rewards: Float32Array.from({ length: 100 }, (_, e) => e % 2),
@@ -179,7 +179,7 @@ describe('evaluateOffPolicy', () => {
     expect(evaluateOffPolicy(episodesOf(-1.05, -1), options).kind).toBe('estimated');
   });
 
-  it('takes episodes of one group as evidence only together: copies of an episode in its group narrow nothing', () => {
+  it('does not narrow the interval when episodes of a group are repeated', () => {
     const { episodes } = sampleTabular(100, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(4));
     const twice = copiesOf(episodes, 2);
     const estimators = ['importanceSampling', 'perDecision', 'weightedImportanceSampling'] as const;
@@ -199,7 +199,7 @@ describe('evaluateOffPolicy', () => {
     expect(widthOf(estimatesOf(apart)[0]) / widthOf(estimatesOf(grouped)[0])).toBeLessThan(0.85);
   });
 
-  it('refuses episodes of a few groups alone, and says how many would do', () => {
+  it('refuses episodes of only a few groups, and says how many would be enough', () => {
     const policies = { behavior: BEHAVIOR, candidate: BEHAVIOR, groupSize: 50 };
     const { episodes } = sampleTabular(200, policies, seededRandom(1));
     expect(evaluateOffPolicy(episodes, { ...OPTIONS, estimators: ['perDecision'] })).toMatchObject({
@@ -210,7 +210,7 @@ describe('evaluateOffPolicy', () => {
     });
   });
 
-  it('does not refuse a mean weight that is off by chance alone', () => {
+  it('accepts a mean weight that differs from 1 only by chance', () => {
     const policies = { behavior: BEHAVIOR, candidate: CANDIDATE };
     const refused = Array.from({ length: 100 }, (_, seed) =>
       evaluateOffPolicy(sampleTabular(150, policies, seededRandom(seed)).episodes, {
@@ -244,7 +244,7 @@ describe('evaluateOffPolicy', () => {
     });
   });
 
-  it('refuses an estimator that there is none of', () => {
+  it('refuses an unknown estimator', () => {
     const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: BEHAVIOR }, seededRandom(1));
     const options = { ...OPTIONS, estimators: ['perDecison' as never] };
     expect(faultOf(() => evaluateOffPolicy(episodes, options))).toMatchObject({
@@ -253,7 +253,7 @@ describe('evaluateOffPolicy', () => {
     });
   });
 
-  it('does not accept a doubly robust estimate without a Q model', () => {
+  it('refuses a doubly robust estimate without a Q model', () => {
     const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(1));
     expect(faultOf(() => evaluateOffPolicy(episodes, OPTIONS))).toMatchObject({
       code: 'MISSING_INPUT',
@@ -263,7 +263,7 @@ describe('evaluateOffPolicy', () => {
 });
 
 describe('fitted-Q evaluation', () => {
-  it('finds Q exactly where there is enough data for a table', () => {
+  it('finds the exact Q when there is enough data for a table', () => {
     const { transitions } = sampleTabular(
       20_000,
       { behavior: BEHAVIOR, candidate: CANDIDATE },
@@ -275,7 +275,7 @@ describe('fitted-Q evaluation', () => {
     expect(Math.abs(value - trueValue(CANDIDATE, GAMMA))).toBeLessThan(0.03);
   });
 
-  it('never fits on a group that it evaluates: the rewards of a group change nothing for its own episodes', () => {
+  it('never fits on the group that it evaluates: its rewards do not change its own estimates', () => {
     const policies = { behavior: BEHAVIOR, candidate: CANDIDATE, groupSize: 3 };
     const { transitions } = sampleTabular(60, policies, seededRandom(6));
     const before = crossFitLinearQ(transitions, { gamma: GAMMA });
@@ -289,7 +289,7 @@ describe('fitted-Q evaluation', () => {
     expect(after.qValues).not.toEqual(before.qValues);
   });
 
-  it('is the mean over first states of what the other folds say, worked out by hand', () => {
+  it('is the mean over first states of the values that the other folds give, as worked out by hand', () => {
     // One decision, one feature: a fit is the mean reward of its episodes. Rewards 0 … 9, fold e mod 5: without its fold's two
     // rewards e and e + 5, of sum 2e + 5, the other eight have the mean (45 − 2e − 5)/8 = (40 − 2e)/8.
     const one = new Float32Array(10).fill(1);
@@ -307,7 +307,7 @@ describe('fitted-Q evaluation', () => {
     expect(fittedQEvaluation(transitions, { ...options, bootstrap: BOOTSTRAP }).value).toBeCloseTo(4.5, 12);
   });
 
-  it('says so when the regression is singular, when there is no first state, and for too few groups', () => {
+  it('gives the reason when the regression is singular, there is no first state, or there are too few groups', () => {
     const { transitions } = sampleTabular(4, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(3));
     const one = new RegressionSystem(transitions.numFeatures);
     one.addEpisode(transitions, 0, 1);
@@ -333,7 +333,7 @@ describe('fitted-Q evaluation', () => {
 });
 
 describe('bootstrapInterval', () => {
-  it('is that of the mean: ±1.96 standard errors, and the same for the same seed', () => {
+  it('is ±1.96 standard errors for a mean, and the same for the same seed', () => {
     const random = seededRandom(8);
     const values = Float64Array.from({ length: 400 }, () => random());
     const mean = (sampled: Int32Array): number =>

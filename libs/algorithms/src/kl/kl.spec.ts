@@ -13,7 +13,7 @@ describe('KL estimators', () => {
     expect(klOf(estimator, -0.5)).toBeCloseTo(expected, 12);
   });
 
-  it('are all 0 at d = 0, and k3 is never negative and never above 10', () => {
+  it('are 0 at d = 0, and k3 is between 0 and 10', () => {
     for (const estimator of KL_ESTIMATORS) expect(klOf(estimator, 0)).toBeCloseTo(0, 15);
     for (const d of [-1000, -20, -1e-9, 1e-9, 5, 1000]) {
       expect(klOf('k3', d)).toBeGreaterThanOrEqual(0);
@@ -43,7 +43,7 @@ describe('KL estimators', () => {
 });
 
 describe('KL in the reward', () => {
-  it('takes β·KL off each token', () => {
+  it('subtracts β·KL from the reward of each token', () => {
     const rewards = applyKlPenalty({
       rewards: Float32Array.of(0, 1),
       proximalLogprobs: Float32Array.of(-1, -1),
@@ -58,7 +58,7 @@ describe('KL in the reward', () => {
 describe('adaptKlCoefficient', () => {
   const options = { target: 0.1, horizon: 100 };
 
-  it('grows when the KL is over its target, shrinks when under, by at most a fifth per horizon', () => {
+  it('increases when the KL is above its target and decreases when it is below, by at most a fifth per horizon', () => {
     const meanKl = 0.11;
     expect(adaptKlCoefficient(1, { meanKl, numSamples: 50 }, options)).toBeCloseTo(1 + (0.1 * 50) / 100, 12);
     expect(adaptKlCoefficient(1, { meanKl: 5, numSamples: 100 }, options)).toBeCloseTo(1.2, 12);

@@ -3,10 +3,10 @@ import { computeAdvantages, computePolicyLoss, gae, gigpo } from '../index.js';
 import { faultOf } from '../testing/invalid.js';
 import { critic, groupIds, loss, offsets, rewards, steps } from '../testing/valid-arguments.js';
 
-describe('arrays that are handed in', () => {
+describe('output arrays given by the caller', () => {
   const used = () => new Float32Array(9).fill(NaN);
 
-  it('hold the same results as new ones, whatever was in them', () => {
+  it('get the same results as new ones, whatever they contained', () => {
     const output = { advantages: used(), returns: used() };
     for (const mask of [null, Uint8Array.of(1, 0, 1, 1, 0)]) {
       const given = gae({ ...critic, mask, output });
@@ -38,7 +38,7 @@ describe('arrays that are handed in', () => {
     }
   });
 
-  it('must be long enough', () => {
+  it('are refused when they are too short', () => {
     const advantages = new Float32Array(4);
     expect(faultOf(() => gae({ ...critic, output: { advantages } }))).toEqual({
       code: 'INVALID_ARGUMENT',

@@ -7,7 +7,7 @@ import { faultOf } from '../testing/invalid.js';
 const lengths = fc.array(fc.nat(9), { maxLength: 8 });
 
 describe('ragged rows', () => {
-  it('rowSums: the sum of each row, whatever its length', () => {
+  it('rowSums: gives the sum of each row, whatever its length', () => {
     fc.assert(
       fc.property(lengths, (drawn) => {
         const offsets = offsetsOf(drawn);
@@ -21,7 +21,7 @@ describe('ragged rows', () => {
     );
   });
 
-  it('rowSums: passes over nothing but zeros, wherever the array begins', () => {
+  it('rowSums: skips only zeros, wherever the array begins in memory', () => {
     // Long enough and sparse: single values, pairs that cancel as one float64 (1, then −1 two places on), −0, the smallest float32.
     for (const begin of [0, 1, 2]) {
       const offsets = offsetsOf([7, 0, 500, 16, 33, 1200, 1, 344]);
@@ -41,14 +41,14 @@ describe('ragged rows', () => {
     }
   });
 
-  it('rowSums: refuses values that are not finite, naming the first', () => {
+  it('rowSums: refuses values that are not finite, and names the first', () => {
     const values = Float32Array.of(1, 2, Infinity, Number.NaN);
     expect(faultOf(() => rowSums(values, Int32Array.of(0, 2, 4))).message).toBe(
       'values[2] is Infinity, must be finite',
     );
   });
 
-  it('broadcastRows repeats, rowLengths and offsetsOf are inverses', () => {
+  it('broadcastRows repeats row values; rowLengths and offsetsOf are inverses', () => {
     expect([...broadcastRows(Float32Array.of(5, 6, 7), Int32Array.of(0, 2, 2, 3))]).toEqual([5, 5, 7]);
     fc.assert(
       fc.property(lengths, (drawn) => {
@@ -62,7 +62,7 @@ describe('ragged rows', () => {
 });
 
 describe('momentsOfGroups', () => {
-  it('has the mean, the sample deviation and whether all are equal', () => {
+  it('gives the mean, the sample deviation, and whether all values are equal', () => {
     const { counts, means, stds, allEqual } = momentsOfGroups(
       Float32Array.of(1, 3, 7, 7, 9),
       Int32Array.of(0, 0, 2, 2, 4),

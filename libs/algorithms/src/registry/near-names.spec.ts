@@ -9,11 +9,11 @@ describe('nearNames', () => {
     expect(nearNames('bandti', KNOWN)).toEqual(['bandit']);
   });
 
-  it('finds names that contain the wanted one, in any case', () => {
+  it('finds names that contain the given one, ignoring case', () => {
     expect(nearNames('LAKE', KNOWN)).toEqual(['fixed-lake', 'frozen-lake']);
   });
 
-  it('finds nothing for a name unlike all of them, and for an empty one', () => {
+  it('finds nothing for an empty name or one unlike all others', () => {
     expect(nearNames('sokoban', KNOWN)).toEqual([]);
     expect(nearNames('', KNOWN)).toEqual([]);
   });

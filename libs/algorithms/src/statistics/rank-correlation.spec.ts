@@ -49,7 +49,7 @@ describe('rankCorrelation', () => {
     expect(kendall).toBeCloseTo(0.6666666666666666, 12);
   });
 
-  it('is 1 for any growing function, −1 for any falling one, NaN where a side is constant', () => {
+  it('is 1 for an increasing function, −1 for a decreasing one, and NaN where one side is constant', () => {
     const x = Float64Array.of(3, 1, 2, 10);
     expect(rankCorrelation(x, x.map(Math.exp))).toEqual({ spearman: 1, kendall: 1 });
     expect(
@@ -62,7 +62,7 @@ describe('rankCorrelation', () => {
     expect(rankCorrelation(new Float64Array(0), new Float64Array(0)).kendall).toBeNaN();
   });
 
-  it('refuses unequal lengths and what is not finite', () => {
+  it('refuses unequal lengths and values that are not finite', () => {
     expect(() => rankCorrelation(Float64Array.of(1), Float64Array.of(1, 2))).toThrow('y has 2 values');
     expect(() => rankCorrelation(Float64Array.of(1, Number.NaN), Float64Array.of(1, 2))).toThrow(
       'x[1] is NaN',

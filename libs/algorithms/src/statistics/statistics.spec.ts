@@ -5,7 +5,7 @@ import { faultOf } from '../testing/invalid.js';
 describe('explainedVariance', () => {
   const returns = Float32Array.of(0, 1, 2, 3);
 
-  it('is 1 for perfect values, 0 for a constant, negative for worse', () => {
+  it('is 1 for perfect values, 0 for a constant, and negative for worse ones', () => {
     expect(explainedVariance(returns, returns)).toBe(1);
     expect(explainedVariance(Float32Array.of(9, 9, 9, 9), returns)).toBeCloseTo(0, 12);
     // errors 3, 1, −1, −3 have four times the variance of the returns
@@ -18,21 +18,21 @@ describe('explainedVariance', () => {
     ).toBe(1);
   });
 
-  it('is NaN, not available, for constant returns or fewer than two tokens', () => {
+  it('is NaN (not available) for constant returns or fewer than two tokens', () => {
     expect(explainedVariance(returns, new Float32Array(4))).toBeNaN();
     expect(explainedVariance(Float32Array.of(1), Float32Array.of(1))).toBeNaN();
   });
 });
 
 describe('effectiveSampleFraction', () => {
-  it('is 1 for equal weights and 1/n when one weight has it all', () => {
+  it('is 1 for equal weights, and 1/n when all but one are 0', () => {
     expect(effectiveSampleFraction(Float64Array.of(3, 3, 3))).toBeCloseTo(1, 12);
     expect(effectiveSampleFraction(Float64Array.of(0, 5, 0, 0))).toBeCloseTo(0.25, 12);
     // (1 + 3)²/(2·(1 + 9))
     expect(effectiveSampleFraction(Float64Array.of(1, 3))).toBeCloseTo(0.8, 12);
   });
 
-  it('is NaN without weight, and refuses weights that are not finite', () => {
+  it('is NaN when all weights are 0, and refuses weights that are not finite', () => {
     expect(effectiveSampleFraction(new Float64Array(0))).toBeNaN();
     expect(effectiveSampleFraction(new Float64Array(3))).toBeNaN();
     expect(faultOf(() => effectiveSampleFraction(Float64Array.of(Infinity))).message).toBe(
@@ -42,7 +42,7 @@ describe('effectiveSampleFraction', () => {
 });
 
 describe('ratioStatistics', () => {
-  it('has a KL that does not saturate where the ratios are clamped', () => {
+  it('gives a KL that does not saturate where ratios are clamped', () => {
     const { kl, klK3, minRatio } = ratioStatistics(Float32Array.of(-51), Float32Array.of(-1));
     expect(kl).toBe(50);
     // e^−20 − 1 + 50
@@ -50,7 +50,7 @@ describe('ratioStatistics', () => {
     expect(minRatio).toBe(Math.exp(-20));
   });
 
-  it('is that of a ratio of 1 on policy', () => {
+  it('gives KL 0 and deviation 0 on policy', () => {
     const logprobs = Float32Array.of(-1, -2, -0.5);
     expect(ratioStatistics(logprobs, logprobs)).toEqual({
       numTokens: 3,
@@ -65,7 +65,7 @@ describe('ratioStatistics', () => {
     });
   });
 
-  it('of ratios 1 and 3, masked tokens left out', () => {
+  it('agrees with values worked out by hand for ratios 1 and 3, without masked tokens', () => {
     const statistics = ratioStatistics(
       Float32Array.of(-1, -1, 50),
       Float32Array.of(-1, -1 - Math.log(3), 0),
@@ -79,7 +79,7 @@ describe('ratioStatistics', () => {
     expect(statistics.klK3).toBeCloseTo(2 - 1 - Math.log(3) / 2, 6);
   });
 
-  it('holds log ratios at ±20 and is NaN without a token', () => {
+  it('clamps log ratios to ±20, and is NaN without a token', () => {
     expect(ratioStatistics(Float32Array.of(100), Float32Array.of(0)).maxRatio).toBeCloseTo(Math.exp(20), 0);
     const nothing = ratioStatistics(new Float32Array(0), new Float32Array(0));
     expect(nothing.numTokens).toBe(0);

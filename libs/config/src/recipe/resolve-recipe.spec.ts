@@ -31,7 +31,7 @@ describe('resolveRecipe', () => {
     },
   );
 
-  it('names the precision of products, and no other than there is', () => {
+  it('gives the precision of matrix products, and refuses an unknown one', () => {
     const under = (precision: string) =>
       resolveRecipe('bandit-ppo', { assignments: [`compute.matMulPrecision=${precision}`] });
     expect(matrixProducts(under('bfloat16')).matMulPrecision).toBe('bfloat16');
@@ -87,7 +87,7 @@ describe('resolveRecipe', () => {
     );
   });
 
-  it('says that a recipe file is not there', () => {
+  it('says that a recipe file does not exist', () => {
     expect(refusal(() => resolveRecipe('/nope/x.json'))).toMatchObject({
       code: 'RECIPE_UNKNOWN',
       message: 'Recipe file "/nope/x.json" not found',
@@ -130,8 +130,8 @@ describe('resolveRecipe', () => {
       'rules[0].low is 2, must not be more than high, 1',
     ],
     [
-      'loss.rolloutCorrection={"rejection":[{"statistic":"k1","scope":"sequenceMax","low":1,"high":1}]}',
-      "rules[0].scope is 'sequenceMax', which k1 does not have",
+      'loss.rolloutCorrection={"rejection":[{"statistic":"k3","scope":"sequenceMax","low":1,"high":1}]}',
+      'rules[0].low is 1, must be absent: k3 has one upper bound',
     ],
     ['loss.rolloutCorrection={"importence":null}', 'unknown field "loss.rolloutCorrection.importence"'],
     ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
@@ -177,12 +177,39 @@ describe('resolveRecipe', () => {
     );
   });
 
-  it('refuses a straight-through KL in the reward, which has no gradient', () => {
-    const assignments = ['loss.klStraightThrough=true', 'loss.klCoefficient=0.1'];
-    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klStraightThrough).toBe(true);
-    const inReward = [...assignments, 'loss.klIn=reward'];
-    expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
-      'loss.klStraightThrough: got true, must be false or absent where loss.klIn is "reward"',
+  it.each(['klStraightThrough', 'klBiasCorrection'])(
+    'refuses %s for a KL in the reward, which has no gradient',
+    (field) => {
+      const assignments = [`loss.${field}=true`, 'loss.klCoefficient=0.1'];
+      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss).toHaveProperty(field, true);
+      const inReward = [...assignments, 'loss.klIn=reward'];
+      expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
+        `loss.${field}: got true, must be false or absent where loss.klIn is "reward"`,
+      );
+    },
+  );
+
+  it.each([
+    [
+      'loss.rolloutCorrection={"proximal":"interpolated","vetoBelow":0.1}',
+      'loss.rolloutCorrection.proximal: got "interpolated", must be "recomputed" or "behavior"',
+    ],
+    [
+      'loss.rolloutCorrection={"proximal":"interpolated","importance":{"level":"token","cap":2}}',
+      'importance weights with an interpolated proximal policy',
+    ],
+    ['loss.topEntropyFraction=0', 'loss.topEntropyFraction'],
+    ['advantage.resampling={"rule":"powr"}', 'advantage.resampling.rule'],
+  ])('refuses %s', (assignment, message) => {
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments: [assignment] })).message).toContain(
+      message,
+    );
+  });
+
+  it('refuses a share of high-entropy tokens with gmpo, whose sequences have one loss', () => {
+    const assignments = ['loss.topEntropyFraction=0.2', 'loss.policyLoss=gmpo'];
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments })).message).toContain(
+      'loss.topEntropyFraction: got 0.2, must be null with loss.policyLoss gmpo',
     );
   });
 
@@ -209,7 +236,7 @@ describe('a recipe file', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('takes paths of reward modules from the directory of the recipe’s file', () => {
+  it('names reward modules by paths relative to its directory', () => {
     const file = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo');
     const components = [{ module: './rewards/mine.mjs' }, { module: '/opt/theirs.mjs' }];
@@ -220,7 +247,7 @@ describe('a recipe file', () => {
     ]);
   });
 
-  it('names a model to start from, in a directory beside the recipe’s file', () => {
+  it('names a model to start from by a path relative to its directory', () => {
     const file = join(directory, 'mine.json');
     const { model: _, ...recipe } = resolveRecipe('memory-bandit-grpo');
     const lora = { rank: 4, alpha: 8, targets: ['q_proj', 'v_proj'] };
@@ -242,14 +269,14 @@ describe('a recipe file', () => {
     expect(refusal(() => resolveRecipe(file)).message).toContain('model: must be null or absent');
   });
 
-  it('gives the recipe that was written', () => {
+  it('is read back as the recipe that was written', () => {
     const path = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo', { seed: 3 });
     writeFileSync(path, JSON.stringify(recipe));
     expect(recipeHash(resolveRecipe(path))).toBe(recipeHash(recipe));
   });
 
-  it('may name its JSON Schema for editors, which is no part of the recipe', () => {
+  it('may name its JSON Schema, which is not part of the recipe', () => {
     const path = join(directory, 'mine.json');
     const recipe = resolveRecipe('bandit-ppo');
     writeFileSync(path, JSON.stringify({ $schema: './recipe.schema.json', ...recipe }));
@@ -268,11 +295,11 @@ describe('a recipe file', () => {
 });
 
 describe('parseRecipe', () => {
-  it.each([null, [], 'frozen-lake-ppo'])('refuses %j, which is no object', (value) => {
+  it.each([null, [], 'frozen-lake-ppo'])('refuses %j, which is not an object', (value) => {
     expect(refusal(() => parseRecipe(value)).code).toBe('RECIPE_INVALID');
   });
 
-  it('refuses a field that recipes do not have, so that a typing mistake is never ignored', () => {
+  it('refuses an unknown field, so that a typing mistake is never ignored', () => {
     const plain = { ...resolveRecipe('bandit-ppo'), learningRate: 1 };
     expect(refusal(() => parseRecipe(plain)).message).toBe('Invalid recipe: unknown field "learningRate"');
   });

@@ -38,7 +38,7 @@ describe('Bandit', () => {
     expect(Math.abs(numPaid / numPulls - 0.25)).toBeLessThan(4 * Math.sqrt((0.25 * 0.75) / numPulls));
   });
 
-  it('draws the payout of each member of a group anew', () => {
+  it('draws the payouts of each member of a group independently', () => {
     const environment = new Bandit();
     const payouts = Array.from({ length: 64 }, (_, member) => {
       environment.reset({ task: TASK, seed: 1, member });
@@ -47,7 +47,7 @@ describe('Bandit', () => {
     expect(new Set(payouts)).toEqual(new Set([0, 1]));
   });
 
-  it('counts an arm that is not on offer as invalid', () => {
+  it('treats an arm that the task does not have as invalid', () => {
     const environment = new Bandit();
     environment.reset({ task: TASK, seed: 1 });
     expect(environment.step('tiger')).toMatchObject({

@@ -19,7 +19,7 @@ function lakeAfter(...actions: readonly string[]): { lake: FrozenLake; results: 
 }
 
 describe('FrozenLake', () => {
-  it('tells the map and the player in words, and anchors on map and position', () => {
+  it('describes the map and the player in words, and anchors on map and position', () => {
     const lake = new FrozenLake();
     expect(lake.reset({ task: { map: MAP }, seed: 0 })).toEqual({
       text: 'goal_c4 hole_c1 hole_b3 you_a1',
@@ -32,7 +32,7 @@ describe('FrozenLake', () => {
     });
   });
 
-  it('gives equal anchors to lakes that differ in the start alone', () => {
+  it('gives equal anchors to lakes that differ only in the start', () => {
     const other = new FrozenLake().reset({ task: { map: ['__O_', 'S___', '_O__', '__G_'] }, seed: 0 });
     expect(lakeAfter('down').results[0].observation.anchor).toBe(other.anchor);
   });
@@ -66,13 +66,13 @@ describe('FrozenLake', () => {
     expect(results[9]).toMatchObject({ reward: 1, terminated: true, truncated: false, success: true });
   });
 
-  it('holds the player at the edges: a move that leads nowhere is valid and costs the turn', () => {
+  it('keeps the player on the map: a move over the edge is valid and uses the turn', () => {
     const { lake, results } = lakeAfter('left');
     expect(results[0]).toMatchObject({ reward: 0, actionValid: true, parsedAction: 'left' });
     expect(lake.position).toBe(0);
   });
 
-  it('charges an invalid action −0.1 and the turn', () => {
+  it('charges −0.1 for an invalid action, which uses the turn', () => {
     const { lake, results } = lakeAfter('jump');
     expect(results[0]).toMatchObject({
       reward: -0.1,
@@ -112,25 +112,25 @@ describe('drawLakeMap', () => {
     }
   });
 
-  it('makes about a fifth of the other cells holes, a little less as only solvable maps remain', () => {
+  it('makes slightly less than a fifth of the other cells holes, because only solvable maps remain', () => {
     const numHoles = maps.reduce((sum, map) => sum + map.holes.reduce((a, b) => a + b, 0), 0);
     const fraction = numHoles / (maps.length * (NUM_CELLS - 2));
     expect(fraction).toBeGreaterThan(0.18);
     expect(fraction).toBeLessThan(0.2);
   });
 
-  it('puts start and goal everywhere', () => {
+  it('puts start and goal on every cell of some map', () => {
     expect(new Set(maps.map((map) => map.start)).size).toBe(NUM_CELLS);
     expect(new Set(maps.map((map) => map.goal)).size).toBe(NUM_CELLS);
   });
 
-  it('reads back what it writes', () => {
+  it('writes text that parseLakeTask reads back as the same map', () => {
     for (const map of maps.slice(0, 100)) expect(parseLakeTask({ map: formatLakeMap(map) })).toEqual(map);
   });
 });
 
 describe('distancesToGoal', () => {
-  it('goes around holes and marks what is cut off', () => {
+  it('goes around holes and marks cells that cannot be reached', () => {
     const map = parseLakeTask({ map: ['S_O_', 'OOOO', '____', '__G_'] });
     // Worked out by hand from the goal at the third cell of the last row.
     expect([...distancesToGoal(map)]).toEqual([
@@ -156,7 +156,7 @@ describe('baselines of frozen-lake on 4,000 held-out maps', () => {
     expect(await successOf('expert')).toBe(1);
   });
 
-  it('random-vocabulary succeeds at less than a quarter of what the four moves do', async () => {
+  it('random-vocabulary succeeds less than a quarter as often as random moves', async () => {
     // 4 of its 52 words move, so it has fewer than one useful move in ten; 3 in 100 was measured with 43 words.
     const success = await successOf('random-vocabulary');
     expect(success).toBeGreaterThan(0.01);

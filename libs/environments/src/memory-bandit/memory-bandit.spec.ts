@@ -8,7 +8,7 @@ import { MemoryBandit } from './memory-bandit.js';
 describeEnvironmentContract(memoryBandit);
 
 describe('MemoryBandit', () => {
-  it('tells what the last pull did, and nothing else', () => {
+  it('observes only the result of the last pull', () => {
     const environment = new MemoryBandit();
     const first = environment.reset({ task: { betterArm: 'alpha' }, seed: 1 });
     expect(first).toEqual({ text: 'start', anchor: null, legalActions: ['alpha', 'beta'] });
@@ -17,7 +17,7 @@ describe('MemoryBandit', () => {
     expect(environment.step('gamma')).toMatchObject({ actionValid: false, reward: -0.1, terminated: true });
   });
 
-  it('returns the share of pulls that paid', () => {
+  it('gives the fraction of pulls that paid as the return', () => {
     const environment = new MemoryBandit();
     environment.reset({ task: { betterArm: 'alpha' }, seed: 1 });
     const results = Array.from({ length: 8 }, () => environment.step('alpha'));
@@ -25,7 +25,7 @@ describe('MemoryBandit', () => {
     expect(results.reduce((sum, result) => sum + (result.reward ?? Number.NaN), 0)).toBe(numPaid / 8);
   });
 
-  it('gives members of a group their own luck', () => {
+  it('draws the payouts of each member of a group independently', () => {
     const environment = new MemoryBandit();
     const episodes = Array.from({ length: 16 }, (_, member) => {
       environment.reset({ task: { betterArm: 'alpha' }, seed: 1, member });
@@ -66,7 +66,7 @@ describe('baselines of memory-bandit', () => {
     return Math.max(valueOf(alphaIsBetter), valueOf(1 - alphaIsBetter));
   }
 
-  it('has the payout probabilities that give the measured .781 and .821, within their sampling error', () => {
+  it('has payout probabilities that agree with the measured .781 and .821 within their sampling error', () => {
     expect(winStayLoseShift).toBeCloseTo(0.78, 12);
     expect(optimum(8, 0.5) / 8).toBeCloseTo(0.8224, 4);
   });
@@ -76,7 +76,7 @@ describe('baselines of memory-bandit', () => {
     ['random', 0.5],
     ['win-stay-lose-shift', winStayLoseShift],
     ['expert', optimum(8, 0.5) / 8],
-  ])('%s reaches its expectation %f, as return and as success rate', async (name, expected) => {
+  ])('%s reaches its expected %f, both as return and as success rate', async (name, expected) => {
     const environment = memoryBandit.create();
     const random = new Pcg32(3);
     let numSuccesses = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseReAct } from './react.js';
 
 describe('parseReAct', () => {
-  it('splits thought and action', () => {
+  it('separates thought and action', () => {
     expect(parseReAct('Thought: it is near.\n\nAction: go to ball 1')).toEqual({
       thought: 'it is near.',
       action: 'go to ball 1',
@@ -10,7 +10,7 @@ describe('parseReAct', () => {
     });
   });
 
-  it('takes the text before the action as the thought when it has no label', () => {
+  it('uses the text before the action as the thought when it has no label', () => {
     expect(parseReAct('it is near. Action: wait').thought).toBe('it is near.');
   });
 
@@ -18,7 +18,7 @@ describe('parseReAct', () => {
     expect(parseReAct('Action: craft 1 stick\nObservation: made up').action).toBe('craft 1 stick');
   });
 
-  it('calls several actions invalid', () => {
+  it('treats several actions as invalid', () => {
     expect(parseReAct('Action: wait\nAction: go')).toMatchObject({ action: '', actionValid: false });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveSeed, hashText } from './derive-seed.js';
 
 describe('deriveSeed', () => {
-  it('keeps its parts apart', () => {
+  it('gives different seeds when its parts are joined differently', () => {
     expect(deriveSeed('a', 'bc')).not.toBe(deriveSeed('ab', 'c'));
     expect(deriveSeed(1, 23)).not.toBe(deriveSeed(12, 3));
   });
@@ -18,7 +18,7 @@ describe('deriveSeed', () => {
     }
   });
 
-  it('stays what it was: stored tasks depend on it', () => {
+  it('gives the recorded seeds, on which stored tasks depend', () => {
     expect([hashText(''), hashText('frozen-lake'), deriveSeed('bandit', 7)]).toMatchInlineSnapshot(`
       [
         2872998923,

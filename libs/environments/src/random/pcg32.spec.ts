@@ -19,7 +19,7 @@ describe('Pcg32', () => {
     );
   });
 
-  it('starts over when seeded in place', () => {
+  it('restarts its sequence when it is seeded again', () => {
     const random = new Pcg32(7);
     const first = random.nextUint32();
     random.nextUint32();

@@ -43,6 +43,7 @@ export class RunState {
   private readonly metricsByName = new Map<string, LatestMetric>();
   private runEnded: RunEnded | null = null;
   private endBefore: RunEnded | null = null;
+  private baselinesMeasured = false;
 
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
@@ -58,6 +59,11 @@ export class RunState {
   /** The end from which a claim resumed the run, until something new is planned; null when there was none. */
   get endBeforeClaim(): RunEnded | null {
     return this.endBefore;
+  }
+
+  /** Whether its baselines are known. */
+  get hasBaselines(): boolean {
+    return this.baselinesMeasured || this.started.baselines.length > 0;
   }
 
   /** The last value of every (source, name). */
@@ -102,6 +108,9 @@ export class RunState {
         return outcome(this.policies.add(event.payload) ? null : 'duplicate');
       case 'MetricsLogged':
         this.logMetrics(event.payload);
+        return APPLIED;
+      case 'BaselinesMeasured':
+        this.baselinesMeasured = true;
         return APPLIED;
       default:
         return APPLIED;
