@@ -9,6 +9,7 @@ export type CliErrorCode =
   | 'IMPORT_DIFFERS'
   | 'NOTHING_LEARNED'
   | 'POLICY_INCOMPATIBLE'
+  | 'POLICY_REMOVED'
   | 'POLICY_UNKNOWN'
   | 'PORT_TAKEN'
   | 'QUERY_FAILED'

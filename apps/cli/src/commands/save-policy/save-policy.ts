@@ -43,16 +43,16 @@ export async function savePolicy(
 }
 
 async function saveFrom(
-  { log, directory: { checkpoints } }: StoreSession,
+  { log, directory: home }: StoreSession,
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
   const run = await findRun(log, request.run);
   const { runId } = run;
-  const { policy } = await findPolicy(log, run, request.policy);
+  const { policy } = await findPolicy({ log, directory: home }, run, request.policy);
   const recipe = parseRecipe(run.started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
-  const model = await openPolicyCheckpoint(new CheckpointFiles(checkpoints), policy.weights);
+  const model = await openPolicyCheckpoint(new CheckpointFiles(home.checkpoints), policy.weights);
   if (request.adapter === true) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
   } else {
