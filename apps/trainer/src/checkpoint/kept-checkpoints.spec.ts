@@ -3,7 +3,7 @@ import { controlEvent } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
 import { keptCheckpoints } from './kept-checkpoints.js';
 
-const runId = '01936d00-0000-7000-8000-00000000000a';
+const RUN_ID = '01936d00-0000-7000-8000-00000000000a';
 
 /** A run whose files are named by version: weights `w3`, optimizer state `o3`. */
 class RecordedRun {
@@ -47,7 +47,7 @@ class RecordedRun {
   }
 
   private get state() {
-    const run = this.log.run(runId);
+    const run = this.log.run(RUN_ID);
     if (!run) throw new Error('the run has not started');
     return run;
   }
@@ -65,7 +65,7 @@ class RecordedRun {
   }
 
   private append<K extends ControlEventKind>(kind: K, payload: Partial<PayloadOf<K>>): void {
-    const event = controlEvent({ logId: '', runId }, kind, payload);
+    const event = controlEvent({ logId: '', runId: RUN_ID }, kind, payload);
     expect(this.log.apply(event as AnyEvent, this.log.nextOffset)).toEqual({ applied: true });
   }
 }

@@ -174,7 +174,7 @@ export class TensorflowEngine implements UpdateEngine {
     this.model.dispose();
   }
 
-  /** What a reader needs beside the weights to rebuild the model. */
+  /** Names what a reader needs beside the weights to rebuild the model. */
   private get identity(): Parameters<typeof policyCheckpointContent>[1] {
     return { tokenizerHash: this.options.tokenizerHash, base: this.base };
   }

@@ -14,7 +14,7 @@ interface RecordedUpdate {
   readonly commit: UpdateApplied;
 }
 
-/** What the log says of a run's committed updates. */
+/** The committed updates of a run, as the log has them. */
 export interface RecordedUpdates {
   readonly run: RunStarted;
   /** By number, 1, 2, 3 … without a gap. */

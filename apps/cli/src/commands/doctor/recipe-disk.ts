@@ -17,7 +17,7 @@ interface RecipeDisk {
 /** Values are stored as float32; the optimizer has two moments of each that is trained. */
 const BYTES_PER_VALUE = 4;
 const NUM_MOMENTS = 2;
-/** What everything else needs: stores refuse inserts below that. */
+/** Room for log and store, beside the checkpoints. */
 const LEFT_BYTES = 2 ** 30;
 
 /** How many bytes the checkpoint files of a run take at most when it has ended, apart from their headers of a few KiB. */
