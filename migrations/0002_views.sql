@@ -17,7 +17,8 @@ SELECT
     ended.end_reason AS end_reason,
     ended.end_detail AS end_detail,
     JSONExtractRaw(started.payload, 'recipe') AS recipe,
-    JSONExtractRaw(started.payload, 'baselines') AS baselines
+    -- A run's own event has them in runs that were started when they had been measured.
+    if(measured.baselines = '', JSONExtractRaw(started.payload, 'baselines'), measured.baselines) AS baselines
 FROM
 (
     SELECT run_id, environment, occurred_at, payload
@@ -40,7 +41,14 @@ LEFT JOIN
     WHERE e.episode_id = '' AND e.kind IN ('RunEnded', 'TrainerClaimed')
     GROUP BY e.run_id
     HAVING countIf(e.kind = 'RunEnded') > 0
-) AS ended ON started.run_id = ended.run_id;
+) AS ended ON started.run_id = ended.run_id
+LEFT JOIN
+(
+    SELECT run_id, JSONExtractRaw(argMin(payload, log_offset), 'baselines') AS baselines
+    FROM events
+    WHERE episode_id = '' AND kind = 'BaselinesMeasured'
+    GROUP BY run_id
+) AS measured ON started.run_id = measured.run_id;
 
 CREATE OR REPLACE VIEW episodes AS
 SELECT

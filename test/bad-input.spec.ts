@@ -91,6 +91,67 @@ describe('a command that cannot work ends with one sentence of advice, given', (
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
+  it.each([
+    [['train', '--recipe', 'bandit-ppo', '--backend', 'webgpu'], {}],
+    [['up', '--port', '0', '--recipe', 'bandit-ppo', '--backend', 'tensorflow-cuda'], {}],
+    [['train', '--recipe', 'bandit-ppo'], { RETRACE_BACKEND: 'webgpu' }],
+    [
+      ['collect', '--environment', 'bandit', '--policy', 'random', '--episodes', '1', '--backend', 'webgpu'],
+      {},
+    ],
+  ])('a backend that cannot be used here, before anything starts: %j with %j', async (args, named) => {
+    const nothing = { XDG_CACHE_HOME: directory.path, CUDA_VISIBLE_DEVICES: '-1', ...named };
+    const { code, stdout, stderr } = await runRetrace([...args, ...dataDir()], { environment: nothing });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^retrace: backend (webgpu|tensorflow-cuda) can't be used here: [^;]+; see "retrace backend list"$/,
+    );
+    expect(readdirSync(directory.path)).toEqual([]);
+  });
+
+  it.each([
+    [
+      ['--environment', 'bandti', '--policy', 'random'],
+      /^retrace: no environment is named 'bandti'; did you mean bandit/,
+    ],
+    [
+      ['--environment', 'bandit', '--policy', 'rondam'],
+      /^retrace: Unknown agent "rondam" in bandit; use one of /,
+    ],
+  ])('an environment or agent that does not exist: collect %j', async (args, sentence) => {
+    const { code, stderr } = await runRetrace(['collect', ...args, '--episodes', '1', ...dataDir()]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(sentence);
+    expect(readdirSync(directory.path)).toEqual([]);
+  });
+
+  it.each([
+    [['train', '--recipe', 'frozen-cake'], 'RECIPE_UNKNOWN', /^Unknown recipe "frozen-cake"; /],
+    [['train', '--recipe', 'bandit-ppo', '--nope'], 'USAGE', /^unknown option '--nope'/],
+    [['train', '--recipe'], 'USAGE', /^option '--recipe <name-or-file>' argument missing$/],
+    [['trian'], 'USAGE', /^unknown command 'trian'/],
+    [
+      ['train', '--recipe', 'bandit-ppo', '--updates', 'many'],
+      'USAGE',
+      /must be a whole number of at least 1/,
+    ],
+    [['sql', 'SELECT 1', '--data-dir', '/nowhere/at/all'], 'DATA_DIRECTORY_UNUSABLE', /holds no events yet/],
+  ])('with --json, one JSON object on stderr: %j', async (args, code, message) => {
+    const { stdout, stderr } = await runRetrace([...args, '--json']);
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr)).toEqual({
+      error: { code, message: expect.stringMatching(message) as string },
+    });
+  });
+
+  it('a check without an answer, with exit code 3, as 1 means that a fault was found', async () => {
+    for (const args of [['verify'], ['replay', '--update', 'latest'], ['evaluate', '--policy', 'latest']]) {
+      const { code, stderr } = await runRetrace([...args, ...dataDir()]);
+      expect([code, stderr]).toEqual([3, expect.stringMatching(/holds no events yet/)]);
+    }
+    expect((await runRetrace(['runs', ...dataDir()])).code).toBe(1);
+  });
+
   it('a Node that is too old', async () => {
     const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.4'}})`;
     expect(await runRetrace(['recipes'], { nodeArguments: ['--import', pretend] })).toEqual({

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
+import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs, type SequenceBatch } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { makeDataDirectory, startRetrace } from './support/cli.mjs';
 import { DashboardBrowser } from './support/dashboard-browser.mjs';
-import { contextsOf, type Step } from './support/step-contexts.js';
 
 /**
  * A run of several tokens a turn under `retrace up`, whose collector plays the next round while the trainer is at work. Few episodes
@@ -26,6 +25,15 @@ const run = [
 
 const found = findBrowser();
 const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailable})` : '';
+
+interface Step {
+  readonly episode_id: string;
+  readonly kept_prefix_tokens: number;
+  readonly token_ids: number[];
+  readonly action_mask: number[];
+  readonly token_logprobs: number[];
+  readonly token_policy_versions: number[];
+}
 
 describe('a run whose collector and trainer work at the same time', () => {
   const data = makeDataDirectory();
@@ -177,103 +185,30 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
     });
 
-    it('shows the charts and columns of the run’s algorithm: groups for GRPO, and nothing of a critic', async () => {
-      const { page } = browser;
-      await page.goto(`${url}/live`);
-      await page
-        .getByRole('figure', { name: 'Groups' })
-        .getByText(/^Equal returns \d+$/)
-        .waitFor();
-      const loss = page.getByRole('figure', { name: 'Loss' });
-      expect((await loss.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\s/)[0])).toEqual([
-        'Total',
-        'Policy',
-      ]);
-      expect(await page.getByRole('figure', { name: 'Explained variance' }).count()).toBe(0);
-      await page.getByRole('link', { name: 'Updates' }).click();
-      await page.getByRole('columnheader', { name: 'Equal groups' }).waitFor();
-      expect(await page.getByRole('columnheader', { name: 'Value loss' }).count()).toBe(0);
-    });
-
-    it.each([
-      ['a desktop', 1280],
-      ['a phone', 390],
-    ])('draws every tick and baseline label inside its chart at the width of %s', async (_, width) => {
-      const { page } = browser;
-      // As if the last update was number 10,000, so that the last tick is at the right edge of every plot.
-      await page.route('**/metrics?*', async (route) => {
-        const response = await route.fetch();
-        const { series } = (await response.json()) as { series: { steps: number[] }[] };
-        const json = {
-          series: series.map((one) => ({ ...one, steps: one.steps.map((step) => step * 2000) })),
-        };
-        await route.fulfill({ response, json });
-      });
-      await page.setViewportSize({ width, height: 900 });
-      await page.goto(`${url}/live`);
-      await page.getByRole('figure', { name: 'Learning rate' }).waitFor();
-      await page.getByRole('button', { name: 'Time' }).click();
-      const { texts, cutTexts } = await browser.drawn();
-      expect(texts).toContain('10k');
-      expect(cutTexts).toEqual([]);
-      await page.unroute('**/metrics?*');
-    });
-
-    it.each([
-      ['light', 1280],
-      ['dark', 390],
-    ] as const)(
-      'has no accessibility fault on any page with the %s theme, %i pixels wide',
-      async (colorScheme, width) => {
-        const { page } = browser;
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        await page.goto(`${url}/live`);
-        await page.getByRole('figure', { name: 'Learning rate' }).waitFor();
-        const run = page.url();
-        const faults: Record<string, string[]> = { overview: await browser.accessibilityFaults() };
-        for (const [address, ready] of [
-          [url, page.getByRole('table')],
-          [`${run}/episodes`, page.getByRole('table')],
-          [`${run}/episodes?success=true&update=1000`, page.getByRole('heading', { name: 'No episodes' })],
-          [`${run}/updates`, page.getByRole('table')],
-          [`${run}/recipe`, page.getByRole('table')],
-          [`${url}/nothing`, page.getByRole('heading', { name: 'Page not found' })],
-        ] as const) {
-          await page.goto(address);
-          await ready.waitFor();
-          faults[address] = await browser.accessibilityFaults();
-        }
-        await page.goto(`${run}/episodes`);
-        await page.getByRole('row').nth(1).getByRole('link').first().click();
-        await page.getByRole('heading', { name: 'Step 7' }).waitFor();
-        faults.episode = await browser.accessibilityFaults();
-        await page.goto(
-          `${url}/sql?query=${encodeURIComponent("SELECT 1 AS n, NULL AS nothing, 'text' AS t")}`,
-        );
-        await page.getByRole('button', { name: 'Run', exact: true }).click();
-        await page.getByRole('region', { name: 'Query result' }).waitFor();
-        await page.getByText('dead_letters').waitFor();
-        faults.sql = await browser.accessibilityFaults();
-        expect(Object.entries(faults).filter(([, found]) => found.length > 0)).toEqual([]);
-      },
-      120_000,
-    );
-
     it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
     });
-
-    it('says within 3 seconds that the server died, and by itself that it is back', async () => {
-      const { page } = browser;
-      await page.setViewportSize({ width: 1280, height: 900 });
-      await page.goto(url);
-      const state = page.getByRole('banner').getByRole('status');
-      await state.getByText('Ready').waitFor();
-      await server.killTree();
-      await state.getByText('Server unavailable').waitFor({ timeout: 3_000 });
-      server = startRetrace(['up', ...run, '--port', new URL(url).port, '--data-dir', data.path]);
-      await state.getByText('Ready').waitFor({ timeout: 60_000 });
-    }, 90_000);
   });
 });
+
+/** Each episode is one context that only grows: its steps' tokens one after the other. */
+function contextsOf(steps: readonly Step[]) {
+  const offsets = [0];
+  let numTokens = 0;
+  steps.forEach(({ episode_id, kept_prefix_tokens, token_ids }, s) => {
+    if (s > 0 && episode_id !== steps[s - 1].episode_id) offsets.push(numTokens);
+    expect(kept_prefix_tokens).toBe(numTokens - offsets[offsets.length - 1]);
+    numTokens += token_ids.length;
+  });
+  if (numTokens > 0) offsets.push(numTokens);
+  const batch: SequenceBatch = {
+    tokenIds: Int32Array.from(steps.flatMap(({ token_ids }) => token_ids)),
+    sequenceOffsets: Int32Array.from(offsets),
+  };
+  return {
+    batch,
+    actionMask: Uint8Array.from(steps.flatMap(({ action_mask }) => action_mask)),
+    logprobs: steps.flatMap(({ token_logprobs }) => token_logprobs),
+    versions: steps.flatMap(({ token_policy_versions }) => token_policy_versions),
+  };
+}

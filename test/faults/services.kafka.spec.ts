@@ -68,17 +68,17 @@ describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHou
     for (const args of [['sink'], ['api'], ['collect', '--run', 'latest']]) {
       const { code, stderr } = await runRetrace(args, { environment: none });
       expect([code, stderr]).toEqual([
-        1,
+        2,
         expect.stringMatching(/set RETRACE_KAFKA_BROKERS and RETRACE_STORE_URL/),
       ]);
     }
     const half = { RETRACE_KAFKA_BROKERS: '127.0.0.1:9', RETRACE_STORE_URL: '' };
     expect(await runRetrace(['runs'], { environment: half })).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('RETRACE_STORE_URL: required, but not set') as string,
     });
     expect(await runRetrace(['up'], { environment: half })).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('RETRACE_KAFKA_BROKERS names a log on Kafka') as string,
     });
   }, 60_000);

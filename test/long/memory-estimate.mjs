@@ -104,15 +104,35 @@ for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] o
 
 // Limits passes to a size that the episodes fill, because a prediction is for the largest pass that the recipe allows.
 const fullPasses = ['optimizer.maxTokensPerMicroBatch=2048'];
-for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
+/** A model whose reference policy is a tenth of the trainer, in passes that the episodes fill. */
+const large = [
+  ...[
+    'hiddenSize=768',
+    'numLayers=8',
+    'numHeads=12',
+    'numKeyValueHeads=4',
+    'headDim=64',
+    'intermediateSize=3072',
+  ].map((field) => `model.${field}`),
+  ...['optimizer.maxTokensPerMicroBatch=256', 'optimizer.recomputeLayers=true', 'loss.klCoefficient=0.01'],
+  ...['collection.groupsPerRound=2', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=2'],
+];
+const all = ['trainer', 'collector', 'store and API'];
+/** Runs: name, recipe, updates, assignments, roles whose passes are as large as the recipe allows. */
+const runs = [
+  ['frozen-lake-ppo', 'frozen-lake-ppo', 40, fullPasses, all],
+  ['memory-bandit-grpo', 'memory-bandit-grpo', 40, fullPasses, all],
+  ['8 layers × 768, recomputed, with a reference policy', 'memory-bandit-grpo', 2, large, ['trainer']],
+];
+for (const [name, recipe, numUpdates, assignments, compared] of runs) {
   const directory = makeDataDirectory();
   const session = startRetrace([
     'train',
     '--recipe',
     recipe,
     '--updates',
-    '40',
-    ...fullPasses.flatMap((assignment) => ['--set', assignment]),
+    `${numUpdates}`,
+    ...assignments.flatMap((assignment) => ['--set', assignment]),
     '--data-dir',
     directory.path,
   ]);
@@ -126,10 +146,10 @@ for (const recipe of ['frozen-lake-ppo', 'memory-bandit-grpo']) {
     await sleep(250);
   }
   directory.remove();
-  const { roles } = await estimateRecipeMemory(resolveRecipe(recipe, { assignments: fullPasses }));
-  for (const { role, estimate } of roles) {
+  const { roles } = await estimateRecipeMemory(resolveRecipe(recipe, { assignments }));
+  for (const { role, estimate } of roles.filter((one) => compared.includes(one.role))) {
     const measured = role === 'store and API' ? peaks.store + peaks.sink : peaks[role];
-    compare(`${recipe}: ${role}`, measured, estimate.totalBytes);
+    compare(`${name}: ${role}`, measured, estimate.totalBytes);
   }
 }
 

@@ -164,5 +164,13 @@ export const chaos = defineEnvironment({
   offersAnchors: false,
   create: () => new Chaos(),
   sampleTask: ({ split, index, seed }) => ({ task: {}, seed: deriveSeed('chaos-task', seed, split, index) }),
-  agents: [randomAgent(MOVES)],
+  agents: [
+    randomAgent(MOVES),
+    {
+      name: 'endless',
+      act: () => {
+        for (;;);
+      },
+    },
+  ],
 });

@@ -1,32 +1,19 @@
-import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
-/** Records the text and the dashed lines that are drawn on canvases: ticks and baselines of a chart are not in the DOM. */
+/** Records the text and the dashed lines that are drawn on canvases: the baselines of a chart are not in the DOM. */
 const RECORD_DRAWN_TEXT = `
   window.drawnTexts = [];
-  window.cutTexts = [];
   window.numDashedLines = 0;
   const { fillText, stroke } = CanvasRenderingContext2D.prototype;
-  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
     window.drawnTexts.push(String(text));
-    const box = this.measureText(text);
-    const corners = [
-      [x - box.actualBoundingBoxLeft, y - box.actualBoundingBoxAscent],
-      [x + box.actualBoundingBoxRight, y + box.actualBoundingBoxDescent],
-    ].map(([cornerX, cornerY]) => this.getTransform().transformPoint({ x: cornerX, y: cornerY }));
-    const { width, height } = this.canvas;
-    if (corners.some((corner) => corner.x < 0 || corner.y < 0 || corner.x > width || corner.y > height))
-      window.cutTexts.push(String(text));
-    return fillText.call(this, text, x, y, ...more);
+    return fillText.call(this, text, ...place);
   };
   CanvasRenderingContext2D.prototype.stroke = function (...path) {
     if (this.getLineDash().length > 0) window.numDashedLines += 1;
     return stroke.apply(this, path);
   };
 `;
-
-/** WCAG 2.2 at levels A and AA, and good practice. */
-const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** A page of the dashboard in a real browser, with the errors, warnings and failed responses that the browser reported. */
 export class DashboardBrowser {
@@ -64,28 +51,12 @@ export class DashboardBrowser {
   }
 
   /**
-   * Returns what the charts of this page have drawn so far; `cutTexts` are the texts that go over the edge of their canvas.
+   * Returns what the charts of this page have drawn so far.
    *
-   * @returns {Promise<{ texts: string[], cutTexts: string[], numDashedLines: number }>}
+   * @returns {Promise<{ texts: string[], numDashedLines: number }>}
    */
   drawn() {
-    return this.page.evaluate(
-      '({ texts: window.drawnTexts, cutTexts: window.cutTexts, numDashedLines: window.numDashedLines })',
-    );
-  }
-
-  /**
-   * Checks the page with axe-core.
-   *
-   * @returns {Promise<string[]>} each fault with its rule, element and reason
-   */
-  async accessibilityFaults() {
-    await this.page.evaluate(axe.source);
-    /** @type {axe.AxeResults} */
-    const { violations } = await this.page.evaluate(`axe.run(${JSON.stringify({ runOnly: AXE_RULES })})`);
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
-    );
+    return this.page.evaluate('({ texts: window.drawnTexts, numDashedLines: window.numDashedLines })');
   }
 
   async close() {

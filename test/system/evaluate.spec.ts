@@ -137,13 +137,13 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
       ['--policy', '1', '--min-effective', '5000'],
       /at least 5000 \(minEffectiveEpisodes\) are needed .* about \d+ more episodes .* would do/,
     ],
-    [1, ['--policy', '9'], /policy 9 of run \S+ does not exist; the run has versions 0 … 3/],
+    [2, ['--policy', '9'], /policy 9 of run \S+ does not exist; the run has versions 0 … 3/],
     [
       2,
       ['--policy', '1', '--estimators', 'doublyRobst'],
       /unknown estimator "doublyRobst"; did you mean doublyRobust/,
     ],
-    [1, ['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
+    [2, ['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
     [2, ['--policy', '1', '--gamma', '2'], /must be a number from 0 to 1/],
   ])('exits %i for `evaluate` with %j, and says what to do', async (exitCode, args, message) => {
     const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
@@ -170,7 +170,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     const lake = ['--environment', 'frozen-lake', '--policy', 'random', '--episodes', '2'];
     expect((await runRetrace(['collect', ...lake, ...data])).code).toBe(0);
     const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
-    expect(refused.code).toBe(1);
+    expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(
       /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
     );

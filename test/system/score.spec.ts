@@ -114,7 +114,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
 
   it('score: refuses unknown versions, runs and reward modules in one sentence', async () => {
     const unknown = await runRetrace(['score', 'diff', 'killed', 'brief', ...data]);
-    expect(unknown.code).toBe(1);
+    expect(unknown.code).toBe(2);
     expect(unknown.stderr).toMatch(
       /^retrace: reward version 'brief' .* has no scores; use one of .*brief too/,
     );
@@ -124,7 +124,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
     expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);
     const train = await runRetrace(['train', '--recipe', recipeFile, '--seed', '9', ...data]);
-    expect(train.code).toBe(1);
+    expect(train.code).toBe(2);
     expect(train.stderr).toContain('brief-reward.mjs: has no default export');
   });
 });

@@ -12,6 +12,12 @@ function nodeVersionProblem(version) {
 export function exitIfNodeTooOld() {
   const problem = nodeVersionProblem(process.versions.node);
   if (problem === null) return;
-  console.error(`retrace: ${problem}`);
+  exitWith('NODE_TOO_OLD', problem);
+}
+
+/** Prints an error as the command line does, which can't be loaded here, and exits with 1. */
+export function exitWith(code, message) {
+  const asJson = process.argv.includes('--json');
+  console.error(asJson ? JSON.stringify({ error: { code, message } }) : `retrace: ${message}`);
   process.exit(1);
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import { exitIfNodeTooOld } from './check-node.mjs';
+import { exitIfNodeTooOld, exitWith } from './check-node.mjs';
 
 exitIfNodeTooOld();
 const main = new URL('../dist/main.js', import.meta.url);
 if (!existsSync(main)) {
-  console.error(
-    'retrace: not built yet; run "npm run build" in the repository, or "npm start", which builds.',
+  exitWith(
+    'NOT_BUILT',
+    'not built yet; run "npm run build" in the repository, or "npm start", which builds.',
   );
-  process.exit(1);
 }
 const { runCli } = await import(main.href);
 process.exitCode = await runCli(process.argv.slice(2));

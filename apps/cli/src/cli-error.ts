@@ -1,4 +1,5 @@
 export type CliErrorCode =
+  | 'BACKEND_UNAVAILABLE'
   | 'BACKEND_UNKNOWN'
   | 'CHECK_FAILED'
   | 'DATA_DIRECTORY_IN_USE'
@@ -16,6 +17,7 @@ export type CliErrorCode =
   | 'REPLAY_DIFFERS'
   | 'ROLE_FAILED'
   | 'RUN_ACTIVE'
+  | 'RUN_AMBIGUOUS'
   | 'RUN_FAILED'
   | 'RUN_UNKNOWN'
   | 'SERVICES_IN_USE'

@@ -1,32 +1,48 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
 import { CliError } from './cli-error.js';
-import { exitCodeOf } from './exit-code.js';
+import { errorCodeOf, exitCodeOf } from './exit-code.js';
+
+const withCode = (code: string) => Object.assign(new Error(), { code });
 
 describe('exitCodeOf', () => {
   it('gives 0 when help or the version was asked for', () => {
-    expect(exitCodeOf(new CommanderError(0, 'commander.helpDisplayed', ''))).toEqual({
-      exitCode: 0,
-      isPrinted: true,
-    });
+    expect(exitCodeOf(new CommanderError(0, 'commander.helpDisplayed', ''), '')).toBe(0);
   });
 
-  it('gives 2 when the command line is wrong', () => {
-    expect(exitCodeOf(new CommanderError(1, 'commander.unknownOption', ''))).toEqual({
-      exitCode: 2,
-      isPrinted: true,
-    });
-    expect(exitCodeOf(new CliError('ESTIMATOR_UNKNOWN', ''))).toEqual({ exitCode: 2, isPrinted: false });
+  it('gives 2 when the command line, the environment or the recipe is wrong', () => {
+    expect(exitCodeOf(new CommanderError(1, 'commander.unknownOption', ''), '')).toBe(2);
+    for (const command of ['train', 'verify']) {
+      expect(exitCodeOf(new CliError('ESTIMATOR_UNKNOWN', ''), command)).toBe(2);
+      expect(exitCodeOf(new CliError('RUN_UNKNOWN', ''), command)).toBe(2);
+      expect(exitCodeOf(withCode('ENVIRONMENT_VARIABLE_INVALID'), command)).toBe(2);
+    }
   });
 
   it('gives 3 when the data is insufficient for an answer', () => {
-    expect(exitCodeOf(new CliError('EVALUATION_REFUSED', '')).exitCode).toBe(3);
-    expect(exitCodeOf(Object.assign(new Error(), { code: 'NOT_REPLAYABLE' })).exitCode).toBe(3);
+    expect(exitCodeOf(new CliError('EVALUATION_REFUSED', ''), 'evaluate')).toBe(3);
+    expect(exitCodeOf(withCode('NOT_REPLAYABLE'), 'replay')).toBe(3);
   });
 
-  it('gives 1 for a fault that was found and for any other error', () => {
-    expect(exitCodeOf(new CliError('STORE_FAULTY', '')).exitCode).toBe(1);
-    expect(exitCodeOf(new TypeError('x'))).toEqual({ exitCode: 1, isPrinted: false });
-    expect(exitCodeOf('thrown text').exitCode).toBe(1);
+  it('gives 3 when a check fails without an answer, and 1 when another command fails', () => {
+    for (const error of [withCode('STORE_UNAVAILABLE'), new TypeError('x'), 'thrown text']) {
+      expect(exitCodeOf(error, 'verify')).toBe(3);
+      expect(exitCodeOf(error, 'train')).toBe(1);
+    }
+  });
+
+  it('gives 1 when a check finds a fault', () => {
+    expect(exitCodeOf(new CliError('STORE_FAULTY', ''), 'verify')).toBe(1);
+    expect(exitCodeOf(withCode('LOG_CORRUPT'), 'verify')).toBe(1);
+    expect(exitCodeOf(new CliError('REPLAY_DIFFERS', ''), 'replay')).toBe(1);
+    expect(exitCodeOf(new CliError('CHECK_FAILED', ''), 'doctor')).toBe(1);
+  });
+});
+
+describe('errorCodeOf', () => {
+  it('gives the code of an error, and one for errors that have none', () => {
+    expect(errorCodeOf(withCode('PORT_TAKEN'))).toBe('PORT_TAKEN');
+    expect(errorCodeOf(new CommanderError(1, 'commander.unknownOption', ''))).toBe('USAGE');
+    expect(errorCodeOf(new TypeError('x'))).toBe('UNEXPECTED');
   });
 });

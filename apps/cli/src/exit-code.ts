@@ -1,33 +1,70 @@
 import { CommanderError } from '@commander-js/extra-typings';
 
-/** The command failed, or a check found a fault. */
+/** A check found a fault, or the command failed. */
 const FAILED = 1;
-/** The command line, or the recipe that it names, is wrong. */
+/** The command line, an environment variable or the recipe is wrong. */
 const USAGE = 2;
-/** The data is insufficient for an answer. */
-const INSUFFICIENT_DATA = 3;
+/** The command could not tell: the data is insufficient, or a check failed before it had an answer. */
+const COULD_NOT_TELL = 3;
 
-const EXIT_CODES: Readonly<Record<string, number>> = {
-  BACKEND_UNKNOWN: USAGE,
-  ESTIMATOR_UNKNOWN: USAGE,
-  RECIPE_INVALID: USAGE,
-  RECIPE_UNKNOWN: USAGE,
-  EVALUATION_REFUSED: INSUFFICIENT_DATA,
-  NOT_REPLAYABLE: INSUFFICIENT_DATA,
-  POLICY_REMOVED: INSUFFICIENT_DATA,
-};
+/** Commands whose exit code is an answer, so that a failure without one must not look like a fault that was found. */
+const CHECKS: readonly string[] = ['doctor', 'evaluate', 'replay', 'verify'];
 
-interface Exit {
-  readonly exitCode: number;
-  /** Whether the error is on the terminal already: commander prints its own. */
-  readonly isPrinted: boolean;
+const USAGE_CODES: readonly string[] = [
+  'BACKEND_UNAVAILABLE',
+  'BACKEND_UNKNOWN',
+  'ENVIRONMENT_VARIABLE_INVALID',
+  'ESTIMATOR_UNKNOWN',
+  'MODULE_INVALID',
+  'NO_POLICY',
+  'POLICY_INCOMPATIBLE',
+  'POLICY_UNKNOWN',
+  'RECIPE_INVALID',
+  'RECIPE_UNKNOWN',
+  'RUN_AMBIGUOUS',
+  'RUN_NOT_FOUND',
+  'RUN_UNKNOWN',
+  'SERVICES_IN_USE',
+  'SERVICES_MISSING',
+  'UNKNOWN_AGENT',
+  'UNKNOWN_ENVIRONMENT',
+  'UPDATE_UNKNOWN',
+  'VERSION_UNKNOWN',
+];
+
+const INSUFFICIENT_DATA_CODES: readonly string[] = ['EVALUATION_REFUSED', 'NOT_REPLAYABLE', 'POLICY_REMOVED'];
+
+/** Faults that a check finds, or that keep it from starting. */
+const FAULT_CODES: readonly string[] = [
+  'CHECKPOINT_CORRUPT',
+  'CHECK_FAILED',
+  'LOG_BEHIND_STORE',
+  'LOG_CORRUPT',
+  'LOG_RECORDS_MISSING',
+  'LOG_REPLACED',
+  'LOG_TRUNCATED',
+  'REPLAY_DIFFERS',
+  'REWARDS_CHANGED',
+  'REWARD_CHANGED',
+  'STORE_FAULTY',
+];
+
+/**
+ * The exit code for what a command threw. Asking for help or the version is no error.
+ *
+ * @param command name of the command that ran; '' before one did
+ */
+export function exitCodeOf(error: unknown, command: string): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+  const code = errorCodeOf(error);
+  if (USAGE_CODES.includes(code)) return USAGE;
+  if (INSUFFICIENT_DATA_CODES.includes(code)) return COULD_NOT_TELL;
+  return CHECKS.includes(command) && !FAULT_CODES.includes(code) ? COULD_NOT_TELL : FAILED;
 }
 
-/** The exit code for what a command threw. Asking for help or the version is no error. */
-export function exitCodeOf(error: unknown): Exit {
-  if (error instanceof CommanderError) {
-    return { exitCode: error.exitCode === 0 ? 0 : USAGE, isPrinted: true };
-  }
+/** The code of an error for programs; `USAGE` for a wrong command line, `UNEXPECTED` for an error without a code. */
+export function errorCodeOf(error: unknown): string {
+  if (error instanceof CommanderError) return 'USAGE';
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return { exitCode: (typeof code === 'string' ? EXIT_CODES[code] : undefined) ?? FAILED, isPrinted: false };
+  return typeof code === 'string' ? code : 'UNEXPECTED';
 }

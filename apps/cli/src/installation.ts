@@ -16,6 +16,7 @@ export const installation = {
     store: join(ROOT, 'apps', 'store', 'dist', 'main.js'),
     sink: join(ROOT, 'apps', 'sink', 'dist', 'main.js'),
     backend: join(ROOT, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
+    baselines: join(ROOT, 'apps', 'cli', 'dist', 'run', 'baselines-thread.js'),
     api: join(ROOT, 'apps', 'api', 'dist', 'main.js'),
     collector: join(ROOT, 'apps', 'collector', 'dist', 'main.js'),
     trainer: join(ROOT, 'apps', 'trainer', 'dist', 'main.js'),

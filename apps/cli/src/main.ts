@@ -1,23 +1,43 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { exitCodeOf } from './exit-code.js';
 import { createProgram } from './program.js';
 import { printError } from './terminal/print-error.js';
 
-/** Runs a command line and resolves with its exit code. Errors have been printed by then, each in one sentence. */
+/**
+ * Runs a command line and resolves with its exit code. Errors have been printed by then, each in one sentence, or with `--json` as one
+ * JSON object.
+ */
 export async function runCli(args: readonly string[]): Promise<number> {
+  const json = args.includes('--json');
   const program = await createProgram(args);
-  throwInsteadOfExit(program);
+  throwInsteadOfExit(program, json);
+  let running = '';
+  program.hook('preAction', async (_, command) => {
+    running = nameOf(command);
+    const { checkBackendOption } = await import('./backend-option.js');
+    await checkBackendOption(command);
+  });
   try {
     await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const { exitCode, isPrinted } = exitCodeOf(error);
-    if (!isPrinted) printError(error, { json: args.includes('--json'), verbose: args.includes('--verbose') });
+    const exitCode = exitCodeOf(error, running);
+    // Commander prints its own errors, and help and the version.
+    const isPrinted = error instanceof CommanderError && (!json || exitCode === 0);
+    if (!isPrinted) printError(error, { json, verbose: args.includes('--verbose') });
     return exitCode;
   }
 }
 
-function throwInsteadOfExit(command: CommandUnknownOpts): void {
+/** Name of a command as the program lists it: of `score diff` that is `score`. */
+function nameOf(command: CommandUnknownOpts): string {
+  return command.parent?.parent ? nameOf(command.parent) : command.name();
+}
+
+function throwInsteadOfExit(command: CommandUnknownOpts, json: boolean): void {
   command.exitOverride();
-  command.commands.forEach(throwInsteadOfExit);
+  if (json) command.configureOutput({ writeErr: () => undefined });
+  command.commands.forEach((inner) => {
+    throwInsteadOfExit(inner, json);
+  });
 }

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { BackendChoice } from '@retrace/process';
 
 /** Options of the program, which every command takes. */
@@ -12,6 +12,14 @@ export const recipeOption = () =>
   new Option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file').default(
     'frozen-lake-ppo',
   );
+
+const RUN_FORMS = 'its id, the first or last characters of it, or "latest"';
+
+/** A run that a command is about; `help` says how: "score this run". */
+export const runOption = (help: string) => new Option('--run <run>', `${help}: ${RUN_FORMS}`);
+
+/** The same for a command that takes it as an argument. */
+export const runArgument = (help: string) => new Argument('<run>', `${help}: ${RUN_FORMS}`);
 
 export const backendOption = () =>
   new Option(
@@ -42,6 +50,12 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
     }
     return value;
   };
+}
+
+/** Returns a parser for commander of whole numbers of at least `min`, and of `latest`. */
+export function wholeNumberOrLatest(min: number): (text: string) => number | 'latest' {
+  const parse = wholeNumber(min);
+  return (text) => (text === 'latest' ? text : parse(text));
 }
 
 /** Parses a point in time for commander, to milliseconds since the Unix epoch. */

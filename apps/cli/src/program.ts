@@ -33,8 +33,8 @@ const EXIT_CODES = `
 Exit codes:
   0    success
   1    a check found a fault, or the command failed
-  2    the command line or the recipe is wrong
-  3    the data is insufficient for an answer
+  2    the command line, an environment variable or the recipe is wrong; nothing was started
+  3    doctor, evaluate, replay or verify could not tell: the data is insufficient, or they failed
   130  ended at once by a second Ctrl-C`;
 
 /** The part of the command line that `args` need: the command that they name, or all commands where they name none. */

@@ -17,5 +17,5 @@ export {
   type RoundPlanOptions,
 } from './round/round-plan.js';
 export { runCollector } from './run-collector.js';
-export { ScriptedActor } from './actors/scripted-actor.js';
+export { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
 export { TrajectoryWriter } from './writer/trajectory-writer.js';

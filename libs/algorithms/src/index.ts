@@ -79,11 +79,13 @@ export { ppo } from './losses/ppo.js';
 export { clipCov, klCov } from './losses/covariance-losses.js';
 export { decoupledPpo } from './losses/decoupled-ppo.js';
 export { m2po } from './losses/m2po.js';
-export { sapo } from './losses/sapo.js';
+export { sapo, sapoSequence } from './losses/sapo.js';
 export { gmpo, gspo, opsm, topr } from './losses/sequence-losses.js';
+export { vespo } from './losses/vespo.js';
 export { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss } from './losses/weighted-logprob.js';
 export { valueLoss, type ValueLossInput, type ValueLossTerms } from './losses/value-loss.js';
 export { categoricalEntropy, type EntropyTerms } from './losses/entropy.js';
+export { highEntropyTokens } from './losses/high-entropy.js';
 
 export {
   AGGREGATIONS,
@@ -105,7 +107,13 @@ export {
 export { adaptKlCoefficient, type AdaptiveKlOptions } from './kl/coefficient.js';
 export { applyKlPenalty, type KlInRewardInput } from './kl/in-reward.js';
 
-export { combinationFaults, type Combination } from './corrections/compatibility.js';
+export {
+  PROXIMAL_POLICIES,
+  combinationFaults,
+  type Combination,
+  type ProximalPolicy,
+} from './corrections/compatibility.js';
+export { proximalShares } from './corrections/proximal-shares.js';
 export {
   correctionMetrics,
   stalenessHistogram,
@@ -126,6 +134,12 @@ export {
   type RejectionOptions,
   type RejectionRule,
 } from './corrections/rejection.js';
+export {
+  RESAMPLING_RULES,
+  resamplingWeights,
+  type ResamplingOptions,
+  type ResamplingRule,
+} from './corrections/resampling.js';
 export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
 
 export { bootstrapInterval, type BootstrapOptions, type Interval } from './evaluation/bootstrap.js';

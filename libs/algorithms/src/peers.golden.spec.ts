@@ -7,14 +7,18 @@ import {
   evaluateOffPolicy,
   getPolicyLoss,
   gigpo,
+  maxRl,
   offsetsOf,
   OFF_POLICY_ESTIMATORS,
+  proximalShares,
   rae,
+  rejectTokens,
   resolvePolicyLossOptions,
   retrace,
   selectLossTokens,
   vtrace,
   type PolicyLossInput,
+  type RejectionRule,
 } from './index.js';
 import { expectClose } from './testing/expect-close.js';
 import { goldenBatch, readGolden, type GoldenBatch } from './testing/golden.js';
@@ -29,8 +33,27 @@ interface Peers {
     readonly peer: string;
     readonly batch: string;
     readonly options: Record<string, unknown>;
+    readonly advantages: 'token' | 'sequence';
     readonly value: number;
     readonly gradients: number[];
+  }[];
+  readonly rejections: readonly {
+    readonly peer: string;
+    readonly batch: string;
+    readonly rules: RejectionRule[];
+    readonly vetoBelow: number | null;
+    readonly keep: number[];
+  }[];
+  readonly proximal: readonly {
+    readonly batch: string;
+    readonly policyVersionIn: number;
+    readonly versions: number[];
+    readonly logprobs: number[];
+  }[];
+  readonly maxRl: readonly {
+    readonly batch: string;
+    readonly returns: number[];
+    readonly advantages: number[];
   }[];
   readonly m2po: readonly { readonly batch: string; readonly threshold: number; readonly kept: number[] }[];
   readonly gigpo: readonly {
@@ -117,7 +140,10 @@ describe('policy losses agree with the peer', () => {
       (golden) => [golden.peer, golden.loss, golden.batch, golden.options, golden] as const,
     ),
   )('%s: %s on %s with %j', (_peer, loss, name, options, golden) => {
-    const terms = computePolicyLoss(loss, lossInput(goldenBatch(name)), options);
+    const batch = goldenBatch(name);
+    const advantages =
+      golden.advantages === 'token' ? batch.column('advantages') : batch.sequenceColumn('advantages');
+    const terms = computePolicyLoss(loss, { ...lossInput(batch), advantages }, options);
     close([terms.loss], [golden.value]);
     close(terms.gradients, golden.gradients);
   });
@@ -132,7 +158,54 @@ describe('policy losses agree with the peer', () => {
   );
 });
 
+describe('rollout correction agrees with the peer', () => {
+  it.each(
+    peers.rejections.map(
+      (golden) => [golden.peer, golden.batch, golden.rules, golden.vetoBelow, golden] as const,
+    ),
+  )('%s: rejection on %s with %j and a veto below %s', (_peer, name, rules, vetoBelow, golden) => {
+    const batch = goldenBatch(name);
+    const input = {
+      offsets: batch.offsets,
+      proximalLogprobs: batch.column('proximal'),
+      behaviorLogprobs: batch.column('behavior'),
+    };
+    expect([...rejectTokens(input, { rules, vetoBelow }).keep]).toEqual(golden.keep);
+  });
+
+  it.each(peers.proximal.map((golden) => [golden.batch, golden.policyVersionIn, golden] as const))(
+    'AReaL: the interpolated proximal policy on %s from version %d',
+    (name, policyVersionIn, golden) => {
+      const batch = goldenBatch(name);
+      const shares = proximalShares(Int32Array.from(golden.versions), policyVersionIn);
+      const [behavior, current] = [batch.column('behavior'), batch.column('logprobs')];
+      close(
+        behavior.map((logprob, t) => logprob + shares[t] * (current[t] - logprob)),
+        golden.logprobs,
+      );
+    },
+  );
+});
+
 describe('advantages agree with the peer', () => {
+  it.each(peers.maxRl.map((golden) => [golden.batch, golden] as const))(
+    'maxrl: groups of two and more on %s',
+    (name, golden) => {
+      const batch = goldenBatch(name);
+      const { groupIds, offsets } = batch;
+      const { advantages } = maxRl({ returns: Float32Array.from(golden.returns), groupIds });
+      const sizeOf = (e: number) => groupIds.filter((group) => group === groupIds[e]).length;
+      let numCompared = 0;
+      advantages.forEach((advantage, e) => {
+        // A group of one has no signal here; there its return is divided by 1e-6.
+        if (sizeOf(e) === 1 || offsets[e] === offsets[e + 1]) return;
+        close([advantage], [golden.advantages[offsets[e]]]);
+        numCompared += 1;
+      });
+      expect(numCompared).toBeGreaterThan(5);
+    },
+  );
+
   it.each(peers.gigpo.map((golden) => [golden.batch, golden.options, golden] as const))(
     'verl-agent: gigpo on %s with %j',
     (name, options, { turns, anchors, stepAdvantages }) => {

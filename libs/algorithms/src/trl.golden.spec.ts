@@ -4,7 +4,9 @@ import {
   computePolicyLoss,
   countForAggregation,
   drGrpo,
+  estimateKl,
   grpo,
+  highEntropyTokens,
   importanceWeights,
   rloo,
   rowSums,
@@ -27,6 +29,13 @@ interface Golden {
   readonly relativeTolerance: number;
   readonly horizon: number;
   readonly losses: readonly GoldenLoss[];
+  readonly biasCorrectedKl: readonly (GoldenLoss & { readonly klCoefficient: number })[];
+  readonly highEntropy: readonly {
+    readonly batch: string;
+    readonly fraction: number;
+    readonly entropies: number[];
+    readonly chosen: number[];
+  }[];
   readonly grpo: readonly { batch: string; scale: 'group' | 'batch' | 'none'; advantages: number[] }[];
   readonly rloo: readonly { batch: string; advantages: number[] }[];
   readonly weights: readonly { batch: string; options: ImportanceOptions; weights: number[] }[];
@@ -38,15 +47,36 @@ function groupInput(batch: GoldenBatch) {
   return { returns: rowSums(batch.column('outcome_rewards'), batch.offsets), groupIds: batch.groupIds };
 }
 
-/** The first advantage of each row on all its action tokens. */
-function advantagesOf(batch: GoldenBatch, kind: 'token' | 'sequence'): Float32Array {
-  if (kind === 'token') return batch.column('advantages');
-  const all = batch.tokenColumn('advantages');
-  const spread = all.map((_, t) => all[batch.tokenOffsets.findLast((start) => start <= t) ?? 0]);
-  return spread.filter((_, t) => batch.mask[t] === 1);
-}
-
 describe('agrees with TRL 1.16', () => {
+  it.each(golden.biasCorrectedKl.map((c) => [c.batch, c] as const))(
+    'in PPO with a bias-corrected KL on %s',
+    (name, { options, aggregation, klCoefficient, value, gradients }) => {
+      const batch = goldenBatch(name);
+      const { offsets } = batch;
+      const [logprobs, proximalLogprobs] = [batch.column('logprobs'), batch.column('proximal')];
+      const counts = countForAggregation({ offsets });
+      const weights = aggregationWeights({ offsets }, { aggregation, counts });
+      const advantages = batch.column('advantages');
+      const policy = computePolicyLoss(
+        'ppo',
+        { offsets, logprobs, proximalLogprobs, advantages, weights },
+        options,
+      );
+      const kl = estimateKl(logprobs, batch.column('reference'), { estimator: 'k3', proximalLogprobs });
+      const sum = kl.values.reduce((total, estimate, t) => total + weights[t] * estimate, 0);
+      expectClose([policy.loss + klCoefficient * sum], [value], tolerance);
+      const total = policy.gradients.map((g, t) => g + klCoefficient * weights[t] * kl.gradients[t]);
+      expectClose(total, gradients, tolerance);
+    },
+  );
+
+  it.each(golden.highEntropy.map((c) => [c.batch, c.fraction, c] as const))(
+    'in the tokens of the highest entropy on %s, a share of %d',
+    (_name, fraction, { entropies, chosen }) => {
+      expect([...highEntropyTokens(Float32Array.from(entropies), fraction)]).toEqual(chosen);
+    },
+  );
+
   it.each(golden.losses.map((c) => [c.loss, c.batch, c.aggregation, c.options, c] as const))(
     'in %s on %s, %s, with %j',
     (loss, name, aggregation, options, expected) => {
@@ -60,7 +90,8 @@ describe('agrees with TRL 1.16', () => {
           logprobs: batch.column('logprobs'),
           proximalLogprobs: batch.column('proximal'),
           behaviorLogprobs: batch.column('proximal'),
-          advantages: advantagesOf(batch, expected.advantages),
+          advantages:
+            expected.advantages === 'token' ? batch.column('advantages') : batch.sequenceColumn('advantages'),
           weights: aggregationWeights({ offsets }, { aggregation, counts, horizon }),
         },
         options,

@@ -27,6 +27,7 @@ export {
   KeptWeightsRecipe,
   OptimizerRecipe,
   Recipe,
+  ResamplingRecipe,
   RewardComponentRecipe,
   RewardRecipe,
 } from './recipe/recipe.js';

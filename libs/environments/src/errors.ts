@@ -1,6 +1,8 @@
 export type EnvironmentErrorCode =
   /** No environment is registered under that name. */
   | 'UNKNOWN_ENVIRONMENT'
+  /** The environment has no scripted agent of that name. */
+  | 'UNKNOWN_AGENT'
   /** The name is taken. */
   | 'DUPLICATE_ENVIRONMENT'
   /** A spec that breaks a rule of the registry. */

@@ -10,6 +10,7 @@ export type {
 export { EnvironmentError, type EnvironmentErrorCode } from './errors.js';
 export { defineEnvironment, getEnvironment, listEnvironments } from './registry.js';
 export { Pcg32 } from './random/pcg32.js';
+export { shuffle } from './random/shuffle.js';
 export { deriveSeed } from './random/derive-seed.js';
 export { splitOf } from './task-split.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';

@@ -7,7 +7,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,13 +18,6 @@ export interface Credentials {
   readonly readonlyUser: string;
   readonly readonlyPassword: string;
 }
-
-const CREDENTIALS = [
-  'user',
-  'password',
-  'readonlyUser',
-  'readonlyPassword',
-] as const satisfies readonly (keyof Credentials)[];
 
 /** Content of `server.json`, which a running server writes. */
 export interface ServerAddress {
@@ -85,21 +77,11 @@ export class DataDirectory {
     }
   }
 
-  /**
-   * Returns the store's users. The first call creates their passwords, and stores them in a file with mode 600.
-   *
-   * @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when the file is damaged
-   */
+  /** Returns the store's users. The first call creates their passwords, and stores them in a file with mode 600. */
   credentials(): Credentials {
     if (this.places.credentials !== undefined) return this.places.credentials;
     if (existsSync(this.credentialsFile)) {
-      const stored = readJson(this.credentialsFile);
-      if (isCredentials(stored)) return stored;
-      throw new ProcessError(
-        'DATA_DIRECTORY_UNUSABLE',
-        `${this.credentialsFile} is damaged; it must be a JSON file with ${CREDENTIALS.join(', ')}. ` +
-          'Restore it from a backup, or remove it while nothing runs: the next start makes new passwords',
-      );
+      return JSON.parse(readFileSync(this.credentialsFile, 'utf8')) as Credentials;
     }
     const made: Credentials = {
       user: 'retrace',
@@ -111,13 +93,11 @@ export class DataDirectory {
     return made;
   }
 
-  /**
-   * Returns the server that holds this directory, or null if its process is not running; a killed server leaves its file behind. The file
-   * only says where a server is, so a damaged one counts as none.
-   */
+  /** Returns the server that holds this directory, or null if its process is not running; a killed server leaves its file behind. */
   runningServer(): ServerAddress | null {
-    const address = readJson(this.serverFile) as Partial<ServerAddress> | null;
-    return typeof address?.pid === 'number' && isAlive(address.pid) ? (address as ServerAddress) : null;
+    if (!existsSync(this.serverFile)) return null;
+    const address = JSON.parse(readFileSync(this.serverFile, 'utf8')) as ServerAddress;
+    return isAlive(address.pid) ? address : null;
   }
 
   /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another running process holds it. */
@@ -141,22 +121,6 @@ export class DataDirectory {
     writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
     renameSync(temporary, path);
   }
-}
-
-/** Returns the content of a regular file; null where there is none, or it is no JSON. */
-function readJson(path: string): unknown {
-  try {
-    return statSync(path).isFile() ? JSON.parse(readFileSync(path, 'utf8')) : null;
-  } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function isCredentials(value: unknown): value is Credentials {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = value as Readonly<Record<string, unknown>>;
-  return CREDENTIALS.every((name) => typeof fields[name] === 'string' && fields[name] !== '');
 }
 
 function isAlive(pid: number): boolean {

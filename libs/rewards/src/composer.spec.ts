@@ -59,7 +59,7 @@ function score(configs: readonly ComponentConfig[], episode = EPISODE): ReturnTy
 }
 
 describe('RewardComposer', () => {
-  it('adds weighted components and reports each of them', async () => {
+  it('adds weighted components and keeps the breakdown', async () => {
     const reward = await score([
       { reward: 'environment' },
       { reward: 'goal', weight: 2, options: { success: 1, failure: 0 } },
@@ -79,7 +79,7 @@ describe('RewardComposer', () => {
     expect(reward.components[2].value).toBe(-0.4);
   });
 
-  it('makes the total null, not 0, when a component fails, and reports the fault and the other components', async () => {
+  it('makes the total null, never 0, when a component fails, and keeps the fault and the others', async () => {
     const reward = await score([{ reward: 'environment' }, { reward: 'testThrows' }]);
     expect(reward.total).toBeNull();
     expect(reward.components[1]).toEqual({
@@ -106,12 +106,12 @@ describe('RewardComposer', () => {
     expect(reward.components[0]).toMatchObject({ value: null, stepValues: null, fault: null });
   });
 
-  it('reports a value that is not finite as a fault of its component', async () => {
+  it('takes a value that is not finite as a fault of its component', async () => {
     const reward = await score([{ reward: 'testWrong' }]);
     expect(reward.components[0].fault).toBe('value of step 1 is NaN, must be finite or null');
   });
 
-  it('reports components of weight 0 and leaves them out of the total', async () => {
+  it('reports components of weight 0 without letting them into the total', async () => {
     const reward = await score([{ reward: 'environment' }, { reward: 'testThrows', weight: 0 }]);
     expect(reward.total).toBeCloseTo(1.15, 12);
     expect(reward.components[1].fault).toBe('the judge is down');
@@ -136,21 +136,21 @@ describe('RewardComposer', () => {
       return components.map(({ name }) => name);
     };
 
-    it('scores an episode with the components of its source and those without sources', async () => {
+    it('scores an episode with the components of its source and those of all', async () => {
       expect(await namesOf(from('math'))).toEqual(['goal', 'invalidAction']);
       expect(await namesOf(from('gsm8k'))).toEqual(['goal', 'invalidAction']);
     });
 
-    it('uses the environment as the source of a task that names none', async () => {
+    it('takes the environment for the source of a task that names none', async () => {
       expect(await namesOf(from(null))).toEqual(['environment', 'invalidAction']);
     });
 
-    it('reads the source from the field that the composition names', async () => {
+    it('reads the source where the composition says', async () => {
       const options: CompositionOptions = { sourceField: 'meta.origin', unlistedSource: 'common' };
       expect(await namesOf(from('math'), options)).toEqual(['invalidAction']);
     });
 
-    it('gives an episode of an unlisted source a typed fault and no total', async () => {
+    it('gives an episode of another source a typed fault and no total, never the reward of others', async () => {
       const reward = await new RewardComposer(dispatch).score(from('aime'));
       expect(reward).toMatchObject({ total: null, components: [] });
       expect(reward.fault).toMatchObject({
@@ -159,14 +159,14 @@ describe('RewardComposer', () => {
       });
     });
 
-    it('scores an episode of an unlisted source with the components without sources when unlistedSource is common', async () => {
+    it('leaves such an episode to the components of all sources where the composition says so', async () => {
       expect(await namesOf(from('aime'), { unlistedSource: 'common' })).toEqual(['invalidAction']);
       const none = new RewardComposer(dispatch.slice(0, 2), { unlistedSource: 'common' });
       expect((await none.score(from('aime'))).fault).toMatchObject({ code: 'UNKNOWN_SOURCE' });
     });
   });
 
-  it('refuses two components with the same name, and accepts them with different names', async () => {
+  it('refuses two components of one name, and takes them under two', async () => {
     const twice = [{ reward: 'goal' }, { reward: 'goal' }];
     expect(() => new RewardComposer(twice)).toThrowError(
       expect.objectContaining({ code: 'DUPLICATE_NAME' }) as Error,

@@ -13,7 +13,7 @@ const versionOf = (configs: ComponentConfig[], allocation: AllocationOptions = {
 const GOAL: ComponentConfig = { reward: 'goal', weight: 2, options: { success: 1, failure: 0 } };
 
 describe('rewardVersion', () => {
-  it('is the same for configurations that differ only in how they are written', () => {
+  it('is the same for the same way to score, however it is written', () => {
     const version = versionOf([GOAL]);
     expect(versionOf([{ ...GOAL, options: { failure: 0, success: 1 } }])).toBe(version);
     expect(versionOf([{ ...GOAL, name: 'goal' }])).toBe(version);
@@ -21,7 +21,7 @@ describe('rewardVersion', () => {
     expect(versionOf([{ reward: 'goal', weight: 2, options: { failure: 0 } }])).toBe(version);
   });
 
-  it('changes with every part of the configuration', () => {
+  it('changes with every part', () => {
     const versions = [
       versionOf([GOAL]),
       versionOf([{ ...GOAL, weight: 1 }]),
@@ -35,7 +35,7 @@ describe('rewardVersion', () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  it('changes with the code of its components, the composer and the allocation, and with no other code', () => {
+  it('changes with the code of a component, of the composer and of the allocation, and with no other', () => {
     const version = versionOf([GOAL]);
     const changed = (part: string) => {
       codeOf = (module) => (module.includes(part) ? 'changed' : module);

@@ -50,7 +50,7 @@ describe('rewards from files', () => {
   const GOOD = `${HEAD}
 export default { ...common, score: (episode, { most }) => ({ scope: 'episode', value: Math.min(most, episode.finalObservation.length) }) };`;
 
-  it('score like built-in rewards, with validated options and defaults', async () => {
+  it('score like those of the library, with options checked and defaults filled in', async () => {
     expect((await scoreOf(await loadText(GOOD))).total).toBe(7);
     expect((await scoreOf(await load({ most: 3 }))).components).toMatchObject([{ name: 'mine', value: 3 }]);
     await expect(load({ most: -1 })).rejects.toMatchObject({
@@ -60,7 +60,7 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
     await expect(load({ moost: 1 })).rejects.toThrow("no option is named 'moost'; did you mean most?");
   });
 
-  it('get another version when their file is edited, and are loaded again', async () => {
+  it('bring their content into the version: an edited file is run anew under another one', async () => {
     const before = await loadText(GOOD);
     const after = await loadText(GOOD.replace('finalObservation.length', 'finalObservation.length - 1'));
     expect((await scoreOf(after)).total).toBe(6);
@@ -90,12 +90,12 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
     expect((error as Error).message).toContain(what);
   });
 
-  it('are refused at a relative path', async () => {
+  it('are refused at a relative path, which depends on where the process was started', async () => {
     file = './mine.mjs';
     await expect(load()).rejects.toThrow('must be an absolute path');
   });
 
-  it('are refused under a name that another component has, and accepted under a new one', async () => {
+  it('are refused under a name that is taken in the composition, and taken under another', async () => {
     writeFileSync(file, GOOD.replace("name: 'mine'", "name: 'goal'"));
     const load = (name?: string) =>
       RewardScorer.load({
@@ -136,7 +136,7 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
       "() => ({ scope: 'step', values: [1] })",
       '1 step values, must be one for each of the 0',
     ],
-  ])('give a fault and no total on an episode where one %s', async (_, score, fault) => {
+  ])('give a fault and no total on an episode on which one %s', async (_, score, fault) => {
     const reward = await scoreOf(await loadText(`${HEAD} export default { ...common, score: ${score} };`));
     expect(reward.total).toBeNull();
     expect(reward.components[0].fault).toContain(fault);

@@ -23,7 +23,7 @@ describe('codeHash', () => {
   const ENTRY =
     "import { one } from './parts/one.mjs';\nimport fs from 'node:fs';\nexport default [one, fs];\n";
 
-  it('does not depend on the directory of the files', () => {
+  it('does not depend on where the files lie', () => {
     const entry = write('a/entry.mjs', ENTRY);
     write('a/parts/one.mjs', "export { one } from './two.mjs';");
     write('a/parts/two.mjs', 'export const one = 1;');
@@ -32,7 +32,7 @@ describe('codeHash', () => {
     expect(codeHash(`file://${entry}`)).toBe(codeHash(entry));
   });
 
-  it('changes with files that are imported indirectly, and with no others', () => {
+  it('changes with a file that is imported by one that is imported, and with no other', () => {
     const entry = write('entry.mjs', ENTRY);
     write('parts/one.mjs', "export { one } from './two.mjs';");
     write('parts/two.mjs', 'export const one = 1;');
@@ -44,13 +44,13 @@ describe('codeHash', () => {
     expect(codeHash(entry)).not.toBe(before);
   });
 
-  it('accepts files that import each other', () => {
+  it('ends with files that import each other', () => {
     const entry = write('entry.mjs', "import './other.mjs';");
     write('other.mjs', "import './entry.mjs';");
     expect(codeHash(entry)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('includes the version of an imported package', () => {
+  it('counts a package by its version', () => {
     const entry = write('entry.mjs', "import 'pick';");
     write('node_modules/pick/package.json', '{"version":"1.0.0"}');
     const before = codeHash(entry);
@@ -58,7 +58,7 @@ describe('codeHash', () => {
     expect(codeHash(entry)).not.toBe(before);
   });
 
-  it('ignores imports of types', () => {
+  it('does not count imports of types alone', () => {
     const entry = write('entry.ts', "import type { A } from './a.js';\nimport { type B } from './b.js';\n");
     write('a.ts', 'export type A = 1;');
     write('b.ts', 'export type B = 1;');
@@ -72,7 +72,7 @@ describe('codeHash', () => {
     expect(codeHash(entry)).not.toBe(withValue);
   });
 
-  it('reads the source of a compiled file, whichever compiler made it', () => {
+  it('takes the source of a compiled file, whatever compiled it', () => {
     write('src/entry.ts', "import { one } from './one.js';\nexport const two: number = one + 1;\n");
     write('src/one.ts', 'export const one = 1;');
     const compiled = write('dist/entry.js', "import { one } from './one.js';\nexport const two = one + 1;\n");
@@ -82,7 +82,7 @@ describe('codeHash', () => {
   it.each([
     ['a file that is not there', null, 'cannot be read'],
     ['what is no module', 'export default {', 'is not a JavaScript module'],
-  ])('refuses %s and names the import', (_, text, rule) => {
+  ])('refuses %s, naming it', (_, text, rule) => {
     const file = text === null ? join(scratch, 'entry.mjs') : write('entry.mjs', text);
     expect(() => codeHash(file)).toThrowError(
       expect.objectContaining({

@@ -25,7 +25,7 @@ const TEXTS: RewardDefinition = {
   ],
 };
 
-describe('scoreRun', () => {
+describe('scoring stored episodes', () => {
   let store: StoreFixture;
   let sink: Sink;
   let running: Promise<void>;
@@ -84,39 +84,34 @@ describe('scoreRun', () => {
     );
 
   it.each([
-    ['only outcomes', OUTCOMES],
-    ['texts', TEXTS],
-  ])(
-    'gives the same totals as training for the same episodes (components that read %s)',
-    async (_, definition) => {
-      const runId = newRunId();
-      const ids = await play(runId, [0, 1, 2, 3, 4, 5]);
-      const report = await score(runId, definition);
-      expect(report).toMatchObject({ numScored: 6, numKept: 0, numWithoutTotal: 0, numIncomplete: 0 });
+    ['outcomes alone', OUTCOMES],
+    ['texts too', TEXTS],
+  ])('gives what training gives for the same episodes (components that read %s)', async (_, definition) => {
+    const runId = newRunId();
+    const ids = await play(runId, [0, 1, 2, 3, 4, 5]);
+    const report = await score(runId, definition);
+    expect(report).toMatchObject({ numScored: 6, numKept: 0, numWithoutTotal: 0, numIncomplete: 0 });
 
-      const scorer = new RewardScorer(definition);
-      const reader = new TrajectoryReader(store.client);
-      const columns = await reader.readEpisodes(runId, ids);
-      const texts = await reader.readEpisodeTexts(runId, ids);
-      const asTrained = await scorer.scoreEpisodes(
-        ids.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
-      );
-      const rows = await rowsOf(runId);
-      expect(report.rewardVersion).toBe(scorer.version);
-      expect(rows.map((row) => row.episode_id)).toEqual(ids);
-      expect(rows.map((row) => row.total)).toEqual(asTrained.map(({ total }) => total));
-      expect(rows.map((row) => row.step_rewards)).toEqual(
-        asTrained.map(({ stepRewards }) => [...stepRewards]),
-      );
-      expect(rows.map((row) => row.components)).toEqual(
-        asTrained.map(({ components }) =>
-          Object.fromEntries(components.map(({ name, value }) => [name, value])),
-        ),
-      );
-    },
-  );
+    const scorer = new RewardScorer(definition);
+    const reader = new TrajectoryReader(store.client);
+    const columns = await reader.readEpisodes(runId, ids);
+    const texts = await reader.readEpisodeTexts(runId, ids);
+    const asTrained = await scorer.scoreEpisodes(
+      ids.map((episodeId, e) => ({ episodeId, episode: rewardEpisode({ columns, texts }, e) })),
+    );
+    const rows = await rowsOf(runId);
+    expect(report.rewardVersion).toBe(scorer.version);
+    expect(rows.map((row) => row.episode_id)).toEqual(ids);
+    expect(rows.map((row) => row.total)).toEqual(asTrained.map(({ total }) => total));
+    expect(rows.map((row) => row.step_rewards)).toEqual(asTrained.map(({ stepRewards }) => [...stepRewards]));
+    expect(rows.map((row) => row.components)).toEqual(
+      asTrained.map(({ components }) =>
+        Object.fromEntries(components.map(({ name, value }) => [name, value])),
+      ),
+    );
+  });
 
-  it('computes a total that is also worked out by hand', async () => {
+  it('computes a total that can be worked out by hand', async () => {
     const runId = newRunId();
     await play(runId, [2]);
     await score(runId, OUTCOMES);
@@ -124,7 +119,7 @@ describe('scoreRun', () => {
     expect(await rowsOf(runId)).toMatchObject([{ total: 5, episode_reward: 2, step_rewards: [0, 1, 2] }]);
   });
 
-  it('scores only sealed episodes without a score', async () => {
+  it('scores only what has no score yet, and nothing that is not sealed', async () => {
     const runId = newRunId();
     await play(runId, [0, 1]);
     const open = episodeEvents({ logId: store.log.logId, runId, ordinal: 2 }).slice(0, -1);
@@ -138,7 +133,7 @@ describe('scoreRun', () => {
     expect(await score(runId, TEXTS)).toMatchObject({ numScored: 4, numKept: 0 });
   });
 
-  it('continues where it was stopped, with the same rows and none twice', async () => {
+  it('goes on where it was stopped, to the same rows, and shows none twice', async () => {
     const ordinals = Array.from({ length: 30 }, (_, n) => n);
     const [whole, stopped] = [newRunId(), newRunId()];
     await play(whole, ordinals);
@@ -174,7 +169,7 @@ describe('scoreRun', () => {
     expect(comparable(await rowsOf(stopped))).toEqual(comparable(await rowsOf(whole)));
   });
 
-  it('leaves a missing total missing, with the reason, and scores it again with retryMissing', async () => {
+  it('leaves missing what is missing, says why, and scores it again when asked to', async () => {
     const runId = newRunId();
     await play(runId, [0, 1], (ordinal) => (ordinal === 1 ? { reward: null } : {}));
     const components = [{ reward: 'environment' }, { reward: 'explorationBonus', weight: 0 }];
@@ -198,7 +193,7 @@ describe('scoreRun', () => {
     expect(await rowsOf(runId)).toHaveLength(2);
   });
 
-  it('logs the verdicts of a judge, and scores from the log when the judge is unavailable', async () => {
+  it('logs what a judge says, and scores from the log when the judge is gone', async () => {
     const runId = newRunId();
     const ids = await play(runId, [0, 1, 2, 3], (ordinal) => ({ action: `act ${ordinal}` }));
     const server = await startJudgeServer((_, question) => {
@@ -268,7 +263,7 @@ describe('scoreRun', () => {
     });
   });
 
-  it('asks no question twice, even about episodes of another run, and logs each answer with its episode', async () => {
+  it('asks no question twice, also about episodes of another run, and logs each answer with its episode', async () => {
     const [first, second] = [newRunId(), newRunId()];
     await play(first, [0, 1], (ordinal) => ({ action: `try ${ordinal}` }));
     const ids = await play(second, [0, 1, 2], (ordinal) => ({ action: `try ${ordinal}` }));

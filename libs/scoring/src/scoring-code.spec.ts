@@ -55,7 +55,7 @@ describe('the code behind a reward version', () => {
     return changed.map(([name]) => name);
   }
 
-  it('gives the version that RewardScorer reports', () => {
+  it('is that of these sources, where the scorer says so', () => {
     const definition = { components: JUDGED, allocation: 'perStep', allocationGamma: 1 } as const;
     expect(new RewardScorer(definition).version).toBe(versionOf(JUDGED));
   });
@@ -72,7 +72,7 @@ describe('the code behind a reward version', () => {
     ['rewards/src/components/judge-reward.ts', ['judged']],
     ['scoring/src/state-visits.ts', ['exploring']],
     ['rewards/src/components/state-rewards.ts', ['exploring']],
-  ])('includes %s where a component needs it', (file, compositions) => {
+  ])('decides the score in %s', (file, compositions) => {
     expect(changedBy(file)).toEqual(compositions);
   });
 
@@ -85,11 +85,11 @@ describe('the code behind a reward version', () => {
     'scoring/src/judge/verdict-archive.ts',
     'rewards/src/components/answer-rewards.ts',
     'rewards/src/judge.ts',
-  ])('does not include %s, on which no score depends', (file) => {
+  ])('is not in %s, which decides none of them', (file) => {
     expect(changedBy(file)).toEqual([]);
   });
 
-  it('does not depend on line endings', () => {
+  it('does not depend on how lines end', () => {
     const path = join(copy, 'scoring/src/token-rewards.ts');
     const text = readFileSync(path, 'utf8');
     const before = versionOf(PLAIN);

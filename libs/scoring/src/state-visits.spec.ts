@@ -51,7 +51,7 @@ describe('visits of states', () => {
       .flatMap(({ states }) => states)
       .filter((visited) => visited === state).length;
 
-  it('count training episodes that ended before an episode began', async () => {
+  it('are those by training episodes that had ended when an episode began', async () => {
     const visits = await new StateVisits({ client: store.client, runId }).read(ids);
     const found = ids.map((id) => ['a', 'b', 'c', 'd'].map((state) => visits.get(id)?.(state)));
     // Of the last one by hand: a in episodes 0 (twice), 1 and 2, b in episode 0; c is not one of its states.
@@ -63,7 +63,7 @@ describe('visits of states', () => {
     }
   });
 
-  it('do not depend on which episodes are queried together', async () => {
+  it('do not depend on which episodes are asked about together', async () => {
     const visits = new StateVisits({ client: store.client, runId });
     const together = await visits.read(ids);
     for (const id of ids) {

@@ -1,5 +1,7 @@
 """Goldens of policy losses (verl's core_algos, gradients by torch autograd), aggregation, KL, value loss, entropy."""
 
+from types import SimpleNamespace
+
 import torch
 from verl.trainer.ppo import core_algos
 from verl.workers.config import ActorConfig
@@ -31,11 +33,17 @@ def actor_config(low=0.2, high=0.28, c=3.0, **policy):
     return config
 
 
-def loss_case(batch, ours, theirs, options, config, aggregation="tokenMean", advantages=None):
+def loss_case(batch, ours, theirs, options, config, aggregation="tokenMean", advantages=None, importance=None):
     logprobs = batch.logprobs.clone().requires_grad_(True)
     advantages = batch.advantages if advantages is None else advantages
     loss, _ = core_algos.POLICY_LOSS_REGISTRY[theirs](
-        batch.proximal, logprobs, advantages, batch.mask, loss_agg_mode=AGGREGATIONS[aggregation], config=config
+        batch.proximal,
+        logprobs,
+        advantages,
+        batch.mask,
+        loss_agg_mode=AGGREGATIONS[aggregation],
+        config=config,
+        rollout_is_weights=importance,
     )
     loss.backward()
     return {
@@ -44,6 +52,7 @@ def loss_case(batch, ours, theirs, options, config, aggregation="tokenMean", adv
         "options": options,
         "aggregation": aggregation,
         "advantages": "sequence" if advantages is not batch.advantages else "token",
+        "importance": None if importance is None else batch.actions(importance),
         "value": loss.item(),
         "gradients": batch.actions(logprobs.grad),
     }
@@ -71,14 +80,29 @@ def loss_cases(batch):
     yield loss_case(
         batch, "clipCov", "clip_cov", everything, actor_config(clip_cov_ratio=1.0, clip_cov_lb=0.05, clip_cov_ub=5.0)
     )
-    # One advantage per sequence, as GMPO assumes; verl averages over all rows, also the empty one.
+    # Importance weights outside [0.8, 1.25] are 0; such tokens stay in the statistics.
+    ratio = torch.exp(batch.proximal - batch.behavior)
+    importance = torch.where((ratio >= 0.8) & (ratio <= 1.25), ratio, 0.0).float().double()
+    for weights in [None, importance]:
+        yield gmpo_case(batch, clip, weights)
+    yield loss_case(batch, "ppo", "vanilla", {**clip, "dualClip": 3}, actor_config(), importance=importance)
+    yield loss_case(batch, "gspo", "gspo", clip, actor_config(), "sequenceMeanTokenMean", importance=importance)
+    yield loss_case(
+        batch, "klCov", "kl_cov", {"fraction": 0.2, "beta": 0.7}, actor_config(kl_cov_ratio=0.2, ppo_kl_coef=0.7), importance=importance
+    )
+    candidates = actor_config(clip_cov_ratio=1.0, clip_cov_lb=0.05, clip_cov_ub=5.0)
+    yield loss_case(batch, "clipCov", "clip_cov", everything, candidates, importance=importance)
+
+
+def gmpo_case(batch, clip, importance):
+    """One advantage per sequence, as GMPO assumes; verl averages over all rows, also the empty one."""
     per_sequence = batch.advantages[:, :1].expand_as(batch.mask).contiguous()
-    case = loss_case(batch, "gmpo", "geo_mean", clip, actor_config(), advantages=per_sequence)
+    case = loss_case(batch, "gmpo", "geo_mean", clip, actor_config(), advantages=per_sequence, importance=importance)
     scale = len(batch.lengths) / sum(1 for row in batch.mask if row.sum() > 0)
     case["aggregation"] = "sequenceMeanTokenMean"
     case["value"] *= scale
     case["gradients"] = [g * scale for g in case["gradients"]]
-    yield case
+    return case
 
 
 def aggregation_cases(batch):
@@ -128,6 +152,25 @@ def value_cases(batch):
         }
 
 
+def resampling_case(batch, ours, theirs, power):
+    """verl draws at once; what it draws with is taken from the call."""
+    weights = []
+    draw = torch.multinomial
+
+    def multinomial(given, count, replacement):
+        weights.extend(given.tolist())
+        raise StopIteration
+
+    torch.multinomial = multinomial
+    try:
+        core_algos.compute_pf_ppo_reweight_data(SimpleNamespace(batch={"token_level_scores": batch.outcome_rewards}), theirs, power)
+    except StopIteration:
+        pass
+    finally:
+        torch.multinomial = draw
+    return {"rule": ours, "power": power, "returns": batch.outcome_rewards.sum(-1).tolist(), "weights": weights}
+
+
 def entropy_case():
     generator = torch.Generator().manual_seed(7)
     logits = (torch.randn(5, 6, generator=generator) * 3).float().double()
@@ -155,5 +198,9 @@ if __name__ == "__main__":
             "kl": each(kl_cases),
             "valueLosses": each(value_cases),
             "entropy": entropy_case(),
+            "resampling": [
+                resampling_case(BATCHES["multiTurn"], *rule)
+                for rule in [("power", "pow", 2.0), ("power", "pow", 0.5), ("extremes", "max_min", 2.0), ("best", "max_random", 2.0)]
+            ],
         },
     )

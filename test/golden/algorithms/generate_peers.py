@@ -6,6 +6,7 @@ Needs `pip install --no-deps areal==1.0.4 torchrl==0.14.1 scope-rl==0.2.1 rlax==
 `peer_sources.py` names."""
 
 import os
+import sys
 
 os.environ["TORCHDYNAMO_DISABLE"] = "1"
 os.environ["JAX_ENABLE_X64"] = "1"
@@ -21,7 +22,7 @@ from torchrl.objectives.value.functional import vtrace_advantage_estimate
 from verl.utils import torch_functional
 
 from batches import BATCHES, SEED, write
-from peer_sources import COMMITS, checked_out, installed
+from peer_sources import COMMITS, checked_out, checkout_packages, installed
 
 areal_actor = installed("areal.trainer.ppo.actor")
 areal_losses = installed("areal.utils.functional.functional")
@@ -30,6 +31,11 @@ slime = checked_out("slime", "slime/utils/ppo_utils.py")
 gigpo = checked_out("verl-agent", "gigpo/core_gigpo.py")
 ragen = checked_out("RAGEN", "ragen/trainer/core_algos.py", torch=torch, verl_F=torch_functional)
 spiral = checked_out("spiral", "spiral/utils.py")
+checkout_packages("SkyRL", "skyrl", "skyrl.backends", "skyrl.backends.skyrl_train", "skyrl.backends.skyrl_train.utils")
+skyrl = checked_out("SkyRL", "skyrl/backends/skyrl_train/utils/off_policy_correction_utils.py")
+roll = checked_out("ROLL", "roll/pipeline/agentic/agentic_actor_pg_worker.py")
+sys.modules["verl.trainer.ppo.maclaurin"] = checked_out("maxrl", "verl/trainer/ppo/maclaurin.py")
+maxrl = checked_out("maxrl", "verl/trainer/ppo/core_algos.py")
 
 CLIP = {"clipLow": 0.2, "clipHigh": 0.28, "dualClip": 3.0}
 
@@ -57,7 +63,30 @@ def opsm(batch, logprobs, delta):
     return (losses * mask.view_as(losses) * batch.mask).sum() / batch.mask.sum()
 
 
+def sapo_sequence(batch, logprobs, positive, negative):
+    loss, _ = areal_losses.sapo_loss_fn(logprobs, batch.proximal, batch.advantages, positive, negative, batch.mask.bool(), "sequence")
+    return loss
+
+
+def topr(batch, logprobs):
+    """ROLL takes the ratio that its worker was told to; TOPR's is that of the whole sequence. Its scores have the sign of A."""
+    advantages = sequence_advantages(batch)
+    ratio = torch.exp(((logprobs - batch.behavior) * batch.mask).sum(-1, keepdim=True).clamp(-20, 20)).expand_as(logprobs)
+    worker = SimpleNamespace(_get_or_cache_config=lambda _, value: value, _topr_sample_logged=True, _cached_metrics={})
+    roll.get_episode_scores, roll.current_platform = lambda _: advantages[:, 0], SimpleNamespace(device_type="cpu")
+    losses = roll.ActorWorker._compute_topr_loss(worker, ratio, logprobs, batch.behavior, advantages, None)
+    return (losses * batch.mask).sum() / batch.mask.sum()
+
+
+def sequence_advantages(batch):
+    """The first advantage of each row, at all its tokens."""
+    return batch.advantages[:, :1].expand_as(batch.mask)
+
+
 def loss_cases(batch):
+    yield from (("sapoSequence", {"temperaturePositive": p, "temperatureNegative": n}, sapo_sequence, {"positive": p, "negative": n}, "AReaL")
+                for p, n in [(1.0, 1.05), (3.0, 0.5)])
+    yield "topr", {}, topr, {}, "ROLL"
     yield from (("decoupledPpo", {**CLIP, "cap": cap, "capRule": rule}, decoupled_ppo, {"cap": cap, "rule": rule}, "AReaL")
                 for cap, rule in [(1.2, "truncate"), (1.2, "filter"), (1.05, "truncate")])
     yield from (("opsm", {**CLIP, "delta": delta}, opsm, {"delta": delta}, "slime") for delta in [0.05, 0.2, 10.0])
@@ -67,7 +96,50 @@ def loss_case(batch, loss, options, function, arguments, peer):
     logprobs = batch.logprobs.clone().requires_grad_(True)
     value = function(batch, logprobs, **arguments)
     value.backward()
-    return {"loss": loss, "peer": peer, "batch": batch.name, "options": options, "value": value.item(), "gradients": batch.actions(logprobs.grad)}
+    return {
+        "loss": loss,
+        "peer": peer,
+        "batch": batch.name,
+        "options": options,
+        "advantages": "sequence" if loss == "topr" else "token",
+        "value": value.item(),
+        "gradients": batch.actions(logprobs.grad),
+    }
+
+
+def rejection_cases(batch):
+    """Sequences with a token whose ratio is out of bounds."""
+    mask = batch.mask.bool()
+    case = lambda peer, rules, veto, keep: {
+        "peer": peer, "batch": batch.name, "rules": rules, "vetoBelow": veto, "keep": batch.actions(keep.double())
+    }
+    for low, high in [(None, 1.2), (None, 1.5), (1.1, 1.6)]:
+        rule = {"statistic": "k1", "scope": "sequenceMax", "high": high, **({} if low is None else {"low": low})}
+        config = RejectionSamplingConfig(level="sequence", action="mask", metric="ratio", agg="max", upper=high, lower=low)
+        kept = areal_losses.apply_rejection_sampling(batch.proximal, batch.behavior, mask, None, config).loss_mask
+        yield case("AReaL", [rule], None, kept)
+    for low, high in [(None, 1.4), (0.7, 1.4), (0.6, 2.0)]:
+        bounds = SimpleNamespace(outlier_token_is_threshold_low=low, outlier_token_is_threshold_high=high)
+        kept, _ = skyrl.compute_outlier_token_mask(batch.proximal, batch.behavior, batch.mask, bounds)
+        yield case("SkyRL", [{"statistic": "k1", "scope": "sequenceMax", "high": high}], low, kept * batch.mask)
+
+
+def proximal_case(batch, current_version):
+    """AReaL estimates the proximal policy between the one that sampled and the one that is trained."""
+    versions = torch.tensor([[(row + t) % 5 for t in range(batch.width)] for row in range(len(batch.lengths))])
+    estimates = areal_actor.compute_prox_logp_approximations(batch.behavior, batch.logprobs, versions, current_version, "loglinear")
+    return {
+        "batch": batch.name,
+        "policyVersionIn": current_version - 1,
+        "versions": batch.actions(versions),
+        "logprobs": batch.actions(estimates["loglinear"].double()),
+    }
+
+
+def max_rl_case(batch):
+    rewards = batch.outcome_rewards.abs()
+    advantages, _ = maxrl.compute_maxrl_outcome_advantage(rewards, batch.mask, batch.groups)
+    return {"batch": batch.name, "returns": rewards.sum(-1).tolist(), "advantages": batch.actions(advantages.double())}
 
 
 def m2po_case(batch, threshold):
@@ -242,6 +314,9 @@ if __name__ == "__main__":
         "sources": {name: f"{repository}@{commit}" for name, (repository, commit) in COMMITS.items()},
         "policyLosses": [loss_case(batch, *case) for batch in batches for case in loss_cases(batch)],
         "m2po": [m2po_case(batch, threshold) for batch in batches for threshold in [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1]],
+        "rejections": [case for batch in batches for case in rejection_cases(batch)],
+        "proximal": [proximal_case(batch, version) for batch in batches for version in [5, 7]],
+        "maxRl": [max_rl_case(batch) for batch in batches],
         "gigpo": [gigpo_case(batch, *mode) for batch in batches for mode in modes],
         "biLevelGae": [bi_level_gae_case(batch, *o) for batch in batches for o in [(1.0, 0.95, 1.0), (0.97, 0.9, 0.8)]],
         "vtrace": [case for batch in batches for case in vtrace_cases(batch)],

@@ -15,9 +15,18 @@ HORIZON = 16
 def trainer(batch, logprobs, **settings):
     """What GRPOTrainer._compute_loss reads of its trainer, with the model's answer given."""
     accelerator = SimpleNamespace(gather=lambda x: x, reduce=lambda x, reduction: x, num_processes=1)
-    args = SimpleNamespace(
-        use_bias_correction_kl=False, delta=None, sapo_temperature_pos=1.0, sapo_temperature_neg=1.05, steps_per_generation=1
-    )
+    defaults = {
+        "use_bias_correction_kl": False,
+        "delta": None,
+        "sapo_temperature_pos": 1.0,
+        "sapo_temperature_neg": 1.05,
+        "steps_per_generation": 1,
+        "vespo_k_pos": 2.0,
+        "vespo_lambda_pos": 3.0,
+        "vespo_k_neg": 3.0,
+        "vespo_lambda_neg": 2.0,
+    }
+    args = SimpleNamespace(**{**defaults, **settings.pop("args", {})})
     fields = {
         "args": args,
         "accelerator": accelerator,
@@ -38,6 +47,7 @@ def trainer(batch, logprobs, **settings):
         "_metrics": {"train": defaultdict(list)},
         "_get_per_token_logps_and_entropies": lambda *_, **__: (logprobs, torch.zeros_like(logprobs), None),
         "get_off_policy_mask": GRPOTrainer.get_off_policy_mask,
+        "get_gamma_weights": GRPOTrainer.get_gamma_weights,
         **settings,
     }
     return SimpleNamespace(**fields)
@@ -59,6 +69,7 @@ def loss_case(batch, loss, options, aggregation, advantages="token", **settings)
         "completion_mask": batch.mask[rows],
         "advantages": given[rows],
         "old_per_token_logps": batch.proximal[rows],
+        "ref_per_token_logps": batch.reference[rows],
         "num_items_in_batch": batch.mask.sum(),
     }
     value = GRPOTrainer._compute_loss(trainer(batch, logprobs[rows], **settings), None, inputs)
@@ -101,6 +112,50 @@ def loss_cases(batch):
         advantages="sequence",
         importance_sampling_level="sequence",
     )
+    # TRL's delta is a bound on the ratio where A < 0, our dual clip.
+    for level, loss, aggregation, loss_type in [
+        ("token", "ppo", "sequenceMeanTokenMean", "grpo"),
+        ("sequence", "gspo", "sequenceMeanTokenMean", "grpo"),
+    ]:
+        yield loss_case(
+            batch,
+            loss,
+            {**clip, "dualClip": 1.35},
+            aggregation,
+            advantages="sequence",
+            loss_type=loss_type,
+            importance_sampling_level=level,
+            args={"delta": 1.35},
+        )
+    # LUSPO multiplies a sequence's loss by its length: gspo, summed over tokens.
+    yield loss_case(
+        batch,
+        "gspo",
+        {"clipLow": 0.2, "clipHigh": 0.28},
+        "sequenceMeanTokenSum",
+        advantages="sequence",
+        loss_type="luspo",
+        importance_sampling_level="sequence",
+    )
+    yield loss_case(batch, "vespo", {}, "tokenMean", advantages="sequence", loss_type="vespo")
+    vespo = {"powerPositive": 1, "decayPositive": 1.5, "powerNegative": 2, "decayNegative": 0.5}
+    names = ["vespo_k_pos", "vespo_lambda_pos", "vespo_k_neg", "vespo_lambda_neg"]
+    yield loss_case(batch, "vespo", vespo, "tokenMean", advantages="sequence", loss_type="vespo", args=dict(zip(names, map(float, vespo.values()))))
+
+
+def kl_case(batch):
+    """Half of a KL to the reference policy beside PPO, with its bias corrected."""
+    clip = {"clipLow": 0.2, "clipHigh": 0.28, "dualClip": None}
+    case = loss_case(batch, "ppo", clip, "tokenMean", loss_type="bnpo", beta=0.5, args={"use_bias_correction_kl": True})
+    return {**case, "klCoefficient": 0.5}
+
+
+def entropy_mask_case(batch, quantile):
+    """The squares of the values stand for entropies."""
+    accelerator = SimpleNamespace(gather=lambda x: x, pad_across_processes=lambda x, dim, pad_index: x)
+    entropies = (batch.values**2).float().double()
+    mask = GRPOTrainer.get_high_entropy_mask(SimpleNamespace(accelerator=accelerator), entropies, batch.mask, 1 - quantile)
+    return {"batch": batch.name, "fraction": quantile, "entropies": batch.actions(entropies), "chosen": batch.actions(mask.double())}
 
 
 def advantages(batch, scale, epsilon=1e-4):
@@ -147,6 +202,8 @@ if __name__ == "__main__":
     content = {
         "horizon": HORIZON,
         "losses": [c for batch in batches for c in loss_cases(batch)],
+        "biasCorrectedKl": [kl_case(batch) for batch in batches],
+        "highEntropy": [entropy_mask_case(batch, quantile) for batch in batches for quantile in [0.2, 0.5, 1.0]],
         "grpo": [advantages(batch, scale) for batch in batches for scale in ["group", "batch", "none"]],
         "rloo": [rloo(batch) for batch in batches],
         "weights": [c for batch in batches for c in ratio_cases(batch)],

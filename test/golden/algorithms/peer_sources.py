@@ -17,10 +17,12 @@ COMMITS = {
     "RAGEN": ("RAGEN-AI/RAGEN", "5eb79b82cecc31db5662ba3c96b752405692410b"),
     "slime": ("THUDM/slime", "624b824a898ab0ec1fcb4d373004c7f3852bf515"),
     "maxrl": ("tajwarfahim/maxrl", "c0698ebb439a81ae1c6b01a842df3f2541816b4d"),
+    "SkyRL": ("NovaSky-AI/SkyRL", "a9564572eb8e91076be43c1bd5e4615e3de17265"),
+    "ROLL": ("alibaba/ROLL", "8eb27cc2dc34c4d1310b169d9b86d339004d811a"),
     "spiral": ("spiral-rl/spiral", "a02d0ed8d11c57e0ee4a4096e9881866d69a052b"),
 }
 # Loaded by the trainers around a function, never by the function.
-UNUSED = {"d3rlpy", "gymnasium", "gym", "swanlab", "trackio", "einops", "textarena", "tree"}
+UNUSED = {"d3rlpy", "gymnasium", "gym", "swanlab", "trackio", "einops", "textarena", "tree", "roll"}
 # Their __init__ would load a whole trainer.
 WITHOUT_INIT = ["scope_rl", "scope_rl.ope", "scope_rl.ope.discrete", "areal.trainer", "areal.trainer.ppo"]
 
@@ -50,6 +52,13 @@ def installed(name):
             sys.modules[package] = module = types.ModuleType(package)
             module.__path__ = [str(site_packages / package.replace(".", "/"))]
     return importlib.import_module(name)
+
+
+def checkout_packages(project, *packages):
+    """Makes packages of a checkout importable, without their __init__."""
+    for package in packages:
+        sys.modules[package] = module = types.ModuleType(package)
+        module.__path__ = [str(Path(os.environ["RETRACE_PEER_SOURCES"]) / project / package.replace(".", "/"))]
 
 
 def checked_out(project, path, **names):

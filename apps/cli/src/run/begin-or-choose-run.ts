@@ -5,21 +5,35 @@ import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from './begin-run.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
 import { chooseRun } from './choose-run.js';
-import { measureBaselines } from './measure-baselines.js';
+import { recordBaselines } from './record-baselines.js';
 import type { Services } from '../services/services.js';
-
-const NUM_BASELINE_EPISODES = 1000;
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
   return withControl(services, async (control, log) => {
-    const { environment, seed } = recipe;
-    return beginRun(log, control.state, {
-      recipe,
-      codeVersion: await readCodeVersion(),
-      measureBaselines: () => measureBaselines({ environment, seed, numEpisodes: NUM_BASELINE_EPISODES }),
-    });
+    return beginRun(log, control.state, { recipe, codeVersion: await readCodeVersion() });
   });
+}
+
+/** Measures the baselines of a run in the log of the services, beside whatever else this process does. Never rejects. */
+export async function recordBaselinesOn(
+  services: Services,
+  {
+    runId,
+    recipe,
+    signal,
+  }: { readonly runId: string; readonly recipe: Recipe; readonly signal: AbortSignal },
+): Promise<void> {
+  const onNotice = (line: string) => {
+    process.stderr.write(`${line}\n`);
+  };
+  try {
+    await withControl(services, (control, log) =>
+      recordBaselines({ log, run: control.run(runId), recipe, signal, onNotice }),
+    );
+  } catch (error) {
+    onNotice(`baselines: none recorded: ${(error as Error).message}`);
+  }
 }
 
 /** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */

@@ -22,16 +22,14 @@ describe('beginRun', () => {
   });
 
   const recipe = resolveRecipe('bandit-ppo');
-  const baselines = [{ name: 'random', success: 0.5, numEpisodes: 1000, split: 'validation' as const }];
   const readState = () => readControlState(log);
   const begin = async (ofRecipe = recipe) =>
     beginRun(log, await readState(), {
       recipe: ofRecipe,
       codeVersion: '1.2.3',
-      measureBaselines: () => Promise.resolve(baselines),
     });
 
-  it('appends RunStarted with recipe, code version and baselines', async () => {
+  it('appends RunStarted with recipe and code version', async () => {
     const { runId, isResumed } = await begin();
     expect(isResumed).toBe(false);
     const started = (await readState()).run(runId)?.started;
@@ -40,7 +38,6 @@ describe('beginRun', () => {
       seed: 1,
       environment: 'bandit',
       codeVersion: '1.2.3',
-      baselines,
     });
     expect(started?.recipe).toEqual(JSON.parse(JSON.stringify(recipe)));
   });

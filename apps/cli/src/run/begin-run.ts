@@ -1,5 +1,5 @@
 import { recipeHash, type Recipe } from '@retrace/config';
-import { newControlEvent, newRunId, type Baseline, type ControlFold, type Json } from '@retrace/trajectory';
+import { newControlEvent, newRunId, type ControlFold, type Json } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
@@ -12,8 +12,6 @@ export interface BegunRun {
 interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
-  /** Called only when a new run starts. */
-  readonly measureBaselines: () => Promise<readonly Baseline[]>;
 }
 
 /**
@@ -47,7 +45,7 @@ export async function beginRun(
       seed: recipe.seed,
       environment: recipe.environment,
       codeVersion: options.codeVersion,
-      baselines: await options.measureBaselines(),
+      baselines: [],
     },
   });
   await log.append('control', 0, [encodeEvent(event)]);

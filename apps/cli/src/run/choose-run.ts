@@ -1,13 +1,13 @@
 import { parseRecipe } from '@retrace/config';
 import type { RunState } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
-import { CliError } from '../cli-error.js';
+import { selectRun } from './find-run.js';
 
 /**
- * Chooses the run that a role works for: the one with this id, or for `latest` the newest unfinished training run, for which it
- * waits. Null when the signal aborts first.
+ * Chooses the run that a role works for, as `selectRun` does; for `latest` it waits until there is an unfinished training run. Null
+ * when the signal aborts first.
  *
- * @throws CliError `RUN_UNKNOWN` when the log has no run of that id
+ * @throws CliError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
  */
 export async function chooseRun(
   control: ControlTail,
@@ -15,12 +15,7 @@ export async function chooseRun(
   signal: AbortSignal,
 ): Promise<string | null> {
   await control.catchUp();
-  if (run !== 'latest') {
-    if (control.state.run(run) === undefined) {
-      throw new CliError('RUN_UNKNOWN', `run "${run}" not found in this log; see "retrace runs"`);
-    }
-    return run;
-  }
+  if (run !== 'latest') return selectRun(control.state.runs, run).runId;
   while (!signal.aborted) {
     const latest = control.state.runs.findLast((state) => state.ended === null && isTraining(state));
     if (latest !== undefined) return latest.runId;

@@ -11,7 +11,7 @@ interface FoundPolicy {
 }
 
 /**
- * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run id>/<version>`.
+ * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run>/<version>`.
  *
  * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`; `POLICY_REMOVED` when its weights are not kept any more
  */

@@ -1,3 +1,4 @@
+import { GuardedEnvironment, type TimeLimits } from '@retrace/collector/guarded-environment';
 import {
   deriveSeed,
   getEnvironment,
@@ -7,50 +8,72 @@ import {
 } from '@retrace/environments';
 import type { Baseline, Split } from '@retrace/trajectory';
 
-interface BaselineOptions {
+export interface BaselineOptions {
   readonly environment: string;
   /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;
   readonly numEpisodes: number;
+  readonly limits: TimeLimits;
 }
 
 const SPLIT: Split = 'validation';
+/** Episodes that are played at the same time, for environments that answer by promise. */
+const NUM_CONCURRENT = 32;
 
-/** Measures the success rates of the environment's scripted agents on the same held-out tasks, best first. */
-export async function measureBaselines(options: BaselineOptions): Promise<Baseline[]> {
+/** Measures the success rates of the environment's scripted agents on the same held-out tasks, one agent after the other. */
+export async function measureBaselines(
+  options: BaselineOptions,
+  onMeasured: (baseline: Baseline) => void,
+): Promise<void> {
   const spec = getEnvironment(options.environment);
-  const baselines: Baseline[] = [];
   for (const agent of spec.agents) {
-    baselines.push({
-      name: agent.name,
-      success: await successRate(spec, agent, options),
-      numEpisodes: options.numEpisodes,
-      split: SPLIT,
-    });
+    const success = await successRate(spec, agent, options);
+    onMeasured({ name: agent.name, success, numEpisodes: options.numEpisodes, split: SPLIT });
   }
-  return baselines.sort((a, b) => b.success - a.success);
 }
 
 async function successRate(
   spec: EnvironmentSpec,
   agent: ScriptedAgent,
-  { seed, numEpisodes }: BaselineOptions,
+  { seed, numEpisodes, limits }: BaselineOptions,
 ): Promise<number> {
-  const environment = spec.create();
   let numSuccesses = 0;
-  for (let index = 0; index < numEpisodes; index++) {
-    const sampled = spec.sampleTask({ split: SPLIT, index, seed });
-    const generator = new Pcg32(deriveSeed('baseline', agent.name, sampled.seed));
-    const random = () => generator.nextFloat();
-    let observation = await environment.reset(sampled);
-    for (let step = 0; step < spec.maxSteps; step++) {
-      const result = await environment.step(agent.act(environment, observation, random));
-      observation = result.observation;
-      if (!result.terminated && !result.truncated) continue;
-      if (result.success === true) numSuccesses += 1;
-      break;
+  let next = 0;
+  const playSome = async (): Promise<void> => {
+    const environment = new GuardedEnvironment(spec, limits);
+    while (next < numEpisodes) {
+      if (await succeeds(spec, agent, { environment, index: next++, seed })) numSuccesses += 1;
     }
-  }
-  await environment.close();
+    environment.close();
+  };
+  await Promise.all(Array.from({ length: NUM_CONCURRENT }, playSome));
   return numSuccesses / numEpisodes;
+}
+
+/** Plays one episode. One in which the environment or the agent fails is no success. */
+async function succeeds(
+  spec: EnvironmentSpec,
+  agent: ScriptedAgent,
+  { environment, index, seed }: { environment: GuardedEnvironment; index: number; seed: number },
+): Promise<boolean> {
+  const sampled = spec.sampleTask({ split: SPLIT, index, seed });
+  const generator = new Pcg32(deriveSeed('baseline', agent.name, sampled.seed));
+  const random = () => generator.nextFloat();
+  const start = await environment.reset(sampled);
+  if (!start.ok) return false;
+  let observation = start.value;
+  for (let step = 0; step < spec.maxSteps; step++) {
+    let action: string;
+    try {
+      action = agent.act(environment.instance, observation, random);
+    } catch {
+      environment.close();
+      return false;
+    }
+    const answer = await environment.step(action);
+    if (!answer.ok) return false;
+    observation = answer.value.observation;
+    if (answer.value.terminated || answer.value.truncated) return answer.value.success === true;
+  }
+  return false;
 }

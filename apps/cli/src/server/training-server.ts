@@ -7,6 +7,7 @@ import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun } from '../run/begin-run.js';
+import { recordBaselines } from '../run/record-baselines.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
 import { readControlState } from '../services/control-state.js';
@@ -16,8 +17,6 @@ import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
 import { apiRole, collectorRole, sinkRole, storeRole, trainerRole } from './role-definitions.js';
-
-const NUM_BASELINE_EPISODES = 1000;
 
 export interface TrainingServerOptions {
   readonly dataDirectory: string;
@@ -39,6 +38,7 @@ interface TrainingServerParts {
 /** Holds a data directory, starts all roles on it in order of dependency, runs a recipe, and stops the roles in reverse order. */
 export class TrainingServer {
   private readonly ending = new AbortController();
+  private measuring: Promise<void> | null = null;
   private warnings: WarningLog | null = null;
 
   private constructor(private readonly parts: TrainingServerParts) {}
@@ -106,11 +106,6 @@ export class TrainingServer {
       beginRun(eventLog, state, {
         recipe,
         codeVersion: await readCodeVersion(),
-        measureBaselines: async () => {
-          const { measureBaselines } = await import('../run/measure-baselines.js');
-          const { environment, seed } = recipe;
-          return measureBaselines({ environment, seed, numEpisodes: NUM_BASELINE_EPISODES });
-        },
       }),
       backend === undefined
         ? prepareBackend({ log, lockFileDescriptor: lock.fileDescriptor, signal: ending.signal })
@@ -119,6 +114,7 @@ export class TrainingServer {
     await this.recordWarnings(runId);
     const collectors: string[] = [];
     const ended = this.followRun(runId, state);
+    this.measuring = this.recordBaselines(recipe, runId);
     if (!ending.signal.aborted) {
       this.say('run', `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`);
       const hasRunEnded = () => state.run(runId)?.ended !== null;
@@ -143,6 +139,7 @@ export class TrainingServer {
     const { held, eventLog, supervisor } = this.parts;
     this.ending.abort();
     await supervisor.stop();
+    await this.measuring;
     await this.warnings?.flush();
     held.directory.withdrawServer();
     await eventLog.close();
@@ -174,6 +171,19 @@ export class TrainingServer {
     const { ControlTail, WarningLog } = await import('@retrace/log');
     this.warnings = new WarningLog({ control: new ControlTail(this.parts.eventLog), runId });
     this.parts.log.recordTo(this.warnings);
+  }
+
+  private async recordBaselines(recipe: Recipe, runId: string): Promise<void> {
+    const { eventLog, log } = this.parts;
+    await recordBaselines({
+      log: eventLog,
+      run: runOf(await readControlState(eventLog), runId),
+      recipe,
+      signal: this.ending.signal,
+      onNotice: (message) => {
+        log.write({ role: 'retrace', level: 'warn', message });
+      },
+    });
   }
 
   private say(role: string, message: string): void {

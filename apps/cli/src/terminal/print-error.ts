@@ -1,20 +1,25 @@
+import { inspect } from 'node:util';
+import { errorCodeOf } from '../exit-code.js';
+
 /** Characters that could hide, reorder or rewrite what a terminal shows; ends of lines are not among them. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Prints an error's message on stderr, as one sentence or one JSON object; with `verbose` also its stack and causes. */
+/**
+ * Prints an error's message on stderr, as one sentence or as `{"error":{"code","message"}}`; with `verbose` also its stack, in the object
+ * as `stack`.
+ */
 export function printError(
   error: unknown,
   { json, verbose }: { readonly json: boolean; readonly verbose: boolean },
 ): void {
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
-    const code = (error as { code?: unknown } | null)?.code;
-    console.error(
-      JSON.stringify({ error: { code: typeof code === 'string' ? code : 'UNEXPECTED', message } }),
-    );
-  } else {
-    console.error(`retrace: ${message.replace(UNPRINTABLE, escaped)}`);
+    const stack = verbose ? { stack: inspect(error) } : {};
+    const code = errorCodeOf(error);
+    console.error(JSON.stringify({ error: { code, message: message.replace(/^error: /, ''), ...stack } }));
+    return;
   }
+  console.error(`retrace: ${message.replace(UNPRINTABLE, escaped)}`);
   if (verbose) console.error(error);
 }
 

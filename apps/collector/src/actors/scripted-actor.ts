@@ -84,8 +84,5 @@ export function scriptedAgent(spec: EnvironmentSpec, name: string): ScriptedAgen
   const agent = spec.agents.find((candidate) => candidate.name === name);
   if (agent) return agent;
   const known = spec.agents.map((candidate) => candidate.name).join(', ');
-  throw new EnvironmentError(
-    'INVALID_ARGUMENT',
-    `Unknown agent "${name}" in ${spec.name}; use one of ${known}`,
-  );
+  throw new EnvironmentError('UNKNOWN_AGENT', `Unknown agent "${name}" in ${spec.name}; use one of ${known}`);
 }

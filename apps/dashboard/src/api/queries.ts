@@ -12,23 +12,17 @@ import type { paths, RunDetail, SqlRequest } from './schema';
 export const MAX_CHART_POINTS = 1000;
 const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
-const HEALTH_POLL_MS = 2_000;
-/** A server that is stopped or stuck accepts connections and does not answer. */
-const HEALTH_TIMEOUT_MS = 5_000;
 
 /** Failed queries are retried only when the problem may pass by itself. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        // The server may be on this machine, which needs no network.
-        networkMode: 'always',
         staleTime: 1_000,
         refetchOnWindowFocus: false,
         retry: (failures, error) => error instanceof ApiProblem && error.retriable && failures < MAX_RETRIES,
         retryDelay: (failures) => Math.min(500 * 2 ** failures, 4_000),
       },
-      mutations: { networkMode: 'always' },
     },
   });
 }
@@ -46,11 +40,8 @@ export const keys = {
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET('/api/health', { signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]) }),
-      ),
-    refetchInterval: HEALTH_POLL_MS,
+    queryFn: ({ signal }) => dataOf(api.GET('/api/health', { signal })),
+    refetchInterval: (query) => (query.state.data?.status === 'ok' ? 15_000 : 2_000),
     retry: false,
   });
 }

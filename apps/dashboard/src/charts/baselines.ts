@@ -10,7 +10,7 @@ const FONT_FAMILY = 'ui-sans-serif, system-ui, sans-serif';
 export const AXIS_FONT = `11px ${FONT_FAMILY}`;
 
 interface BaselineStyle {
-  readonly colors: Pick<ChartColors, 'baseline' | 'surface'>;
+  readonly color: ChartColors['baseline'];
   /** Labels are drawn beside the plot, not on it. */
   readonly labelsBeside: boolean;
 }
@@ -32,7 +32,7 @@ export function baselineLabelWidth(baselines: readonly RunBaseline[]): number {
 export function drawBaselines(
   plot: uPlot,
   baselines: readonly RunBaseline[],
-  { colors, labelsBeside }: BaselineStyle,
+  { color, labelsBeside }: BaselineStyle,
 ): void {
   const { ctx, bbox } = plot;
   const scale = window.devicePixelRatio;
@@ -43,46 +43,25 @@ export function drawBaselines(
   ctx.textAlign = labelsBeside ? 'left' : 'right';
   ctx.textBaseline = 'middle';
   ctx.lineWidth = scale;
-  ctx.lineJoin = 'round';
-  ctx.fillStyle = colors.baseline;
-  ctx.strokeStyle = colors.baseline;
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
   ctx.setLineDash([5 * scale, 5 * scale]);
-  ctx.globalAlpha = 0.65;
-  const ascending = [...baselines].sort((a, b) => a.success - b.success);
-  const lines = ascending.map(({ success }) => plot.valToPos(success, 'y', true));
-  for (const y of lines) {
+  let lowestFreeY = Number.POSITIVE_INFINITY;
+  for (const baseline of [...baselines].sort((a, b) => a.success - b.success)) {
+    const y = plot.valToPos(baseline.success, 'y', true);
+    ctx.globalAlpha = 0.65;
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(right, y);
     ctx.stroke();
-  }
-  ctx.globalAlpha = 1;
-  ctx.setLineDash([]);
-  ctx.lineWidth = 4 * scale;
-  ctx.strokeStyle = colors.surface;
-  const wanted = lines.map((y) => (labelsBeside ? y : y - 8 * scale));
-  placeLabels(wanted, LABEL_HEIGHT * scale).forEach((y, i) => {
-    // The outline keeps a label readable where it is over a line.
-    ctx.strokeText(labelOf(ascending[i]), labelX, y);
-    ctx.fillText(labelOf(ascending[i]), labelX, y);
-  });
-  ctx.restore();
-}
 
-/**
- * Moves labels so that none covers another or goes over the top of the canvas.
- *
- * @param wanted centers of the labels in canvas pixels, from the lowest label to the highest
- */
-export function placeLabels(wanted: readonly number[], height: number): number[] {
-  const placed = [...wanted];
-  for (let i = 1; i < placed.length; i++) placed[i] = Math.min(placed[i], placed[i - 1] - height);
-  let top = height / 2;
-  for (let i = placed.length - 1; i >= 0; i--) {
-    placed[i] = Math.max(placed[i], top);
-    top = placed[i] + height;
+    // A label moves up when it would cover the one below it.
+    const labelY = Math.min(labelsBeside ? y : y - 8 * scale, lowestFreeY);
+    lowestFreeY = labelY - LABEL_HEIGHT * scale;
+    ctx.globalAlpha = 1;
+    ctx.fillText(labelOf(baseline), labelX, labelY);
   }
-  return placed;
+  ctx.restore();
 }
 
 function labelOf({ name, success }: RunBaseline): string {

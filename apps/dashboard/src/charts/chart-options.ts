@@ -27,13 +27,11 @@ export interface ChartOptionsInput {
 
 /** All charts with this key share one cursor. */
 const CURSOR_GROUP = 'run';
-/** Distances between ticks on an axis of updates, and of counts. */
-const ROUND_NUMBERS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
+/** Distances between ticks on an axis of updates. */
+const WHOLE_UPDATES = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
 /** Distances between ticks on an axis of time, in seconds: up to a week. */
 const ROUND_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800];
 const MAX_VALUES_WITH_POINTS = 24;
-/** Pixels right of the plot: half of the widest label of the x-axis (`12h 30m`), which is centered on its tick. */
-const LABEL_OVERHANG = 22;
 
 /** Formats a value of a legend. */
 export function formatValue(value: number | null | undefined, format: ValueFormat): string {
@@ -48,21 +46,19 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
   return {
     width,
     height: input.height,
-    padding: [10, Math.max(LABEL_OVERHANG, labelsBeside ? baselineLabelWidth(baselines) : 0), 0, 0],
+    padding: [10, labelsBeside ? baselineLabelWidth(baselines) : 8, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: CURSOR_GROUP }, points: { size: 6 }, y: false, focus: { prox: -1 } },
     scales: { x: { time: false }, y: { range: range ? [range[0], range[1]] : padRange } },
     axes: [
       axisStyle(colors, {
         size: 26,
-        incrs: axis === 'time' ? ROUND_SECONDS : ROUND_NUMBERS,
+        incrs: axis === 'time' ? ROUND_SECONDS : WHOLE_UPDATES,
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
         size: 52,
-        incrs: input.format === 'compact' ? ROUND_NUMBERS : undefined,
-        values: (_, ticks, _axis, _space, increment) =>
-          ticks.map((tick) => formatAxisValue(tick, input.format, increment)),
+        values: (_, ticks) => ticks.map((tick) => formatAxisValue(tick, input.format)),
       }),
     ],
     series: [
@@ -73,7 +69,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     ],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
-      draw: [(plot) => drawBaselines(plot, baselines, { colors, labelsBeside })],
+      draw: [(plot) => drawBaselines(plot, baselines, { color: colors.baseline, labelsBeside })],
     },
   };
 }
@@ -110,11 +106,9 @@ function axisStyle(colors: ChartColors, axis: uPlot.Axis): uPlot.Axis {
   };
 }
 
-/** Formats a tick of the y-axis with as many digits as tell it from the next one, `increment` away. */
-export function formatAxisValue(value: number, format: ValueFormat, increment: number): string {
-  const digits = Math.max(3, Math.ceil(Math.log10(Math.abs(value) / increment)) + 2);
-  if (format === 'fraction') return `${formatNumber(value * 100, digits)}%`;
-  return Math.abs(value) >= 1e3 ? formatCompact(value, digits) : formatNumber(value, digits);
+function formatAxisValue(value: number, format: ValueFormat): string {
+  if (format === 'fraction') return `${Number((value * 100).toPrecision(3))}%`;
+  return Math.abs(value) >= 1e3 ? formatCompact(value) : formatNumber(value);
 }
 
 function formatTick(seconds: number): string {

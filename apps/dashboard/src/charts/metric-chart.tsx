@@ -6,7 +6,7 @@ import type { ChartDefinition } from './run-charts';
 
 interface MetricChartProps {
   readonly definition: ChartDefinition;
-  readonly seriesByName: SeriesByName;
+  readonly seriesByName: ReadonlyMap<string, MetricSeries>;
   readonly axis: ChartAxis;
   readonly startMs: number;
   readonly baselines?: readonly RunBaseline[];
@@ -15,10 +15,9 @@ interface MetricChartProps {
 
 /** A chart of the metrics that a run has among those of the definition. */
 export function MetricChart({ definition, seriesByName, axis, startMs, ...size }: MetricChartProps) {
-  const { title, note, format = 'number', range, isStacked } = definition;
-  const metrics = useMemo(() => shownMetrics(definition, seriesByName), [definition, seriesByName]);
+  const { title, note, metrics, format, range, isStacked } = definition;
   const columns = useMemo(() => {
-    const series = metrics.map(({ name }) => seriesByName.get(name));
+    const series = shownMetrics(metrics, seriesByName).map(({ name }) => seriesByName.get(name));
     const aligned = alignSeries(series, axis, startMs);
     return isStacked ? stackShares(aligned) : aligned;
   }, [metrics, seriesByName, axis, startMs, isStacked]);
@@ -27,7 +26,7 @@ export function MetricChart({ definition, seriesByName, axis, startMs, ...size }
     <Chart
       title={title}
       note={note}
-      labels={metrics.map(({ label }) => label)}
+      labels={shownMetrics(metrics, seriesByName).map(({ label }) => label)}
       columns={columns}
       axis={axis}
       format={format}
@@ -38,17 +37,11 @@ export function MetricChart({ definition, seriesByName, axis, startMs, ...size }
   );
 }
 
-type SeriesByName = ReadonlyMap<string, MetricSeries>;
-
-/** True when the run has at least one of the metrics that the chart shows. */
-export function hasMetrics({ metrics }: ChartDefinition, seriesByName: SeriesByName): boolean {
-  return metrics.some(({ name }) => seriesByName.has(name));
-}
-
 /** Leaves out metrics that the run does not have (no test split yet, no critic), unless that is all of them. */
-function shownMetrics(definition: ChartDefinition, seriesByName: SeriesByName): ChartDefinition['metrics'] {
-  const { metrics } = definition;
-  return hasMetrics(definition, seriesByName)
-    ? metrics.filter(({ name }) => seriesByName.has(name))
-    : metrics;
+function shownMetrics(
+  metrics: ChartDefinition['metrics'],
+  seriesByName: ReadonlyMap<string, MetricSeries>,
+): ChartDefinition['metrics'] {
+  const present = metrics.filter(({ name }) => seriesByName.has(name));
+  return present.length > 0 ? present : metrics;
 }

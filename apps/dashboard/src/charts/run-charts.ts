@@ -5,8 +5,7 @@ export interface ChartDefinition {
   /** One sentence on what the chart shows. */
   readonly note: string;
   readonly metrics: readonly { readonly name: string; readonly label: string }[];
-  /** @defaultValue `'number'` */
-  readonly format?: ValueFormat;
+  readonly format: ValueFormat;
   readonly range?: readonly [number, number];
   /** Stacks the metrics as shares of their sum. */
   readonly isStacked?: boolean;
@@ -14,7 +13,7 @@ export interface ChartDefinition {
 
 export const SUCCESS_CHART: ChartDefinition = {
   title: 'Success rate',
-  note: 'Fraction of episodes that succeeded; dashed lines are baselines measured before the run',
+  note: 'Fraction of episodes that succeeded; dashed lines are baselines measured beside the run',
   metrics: [
     { name: 'rollout/success', label: 'Rollout' },
     { name: 'validation/success', label: 'Validation (greedy)' },
@@ -32,6 +31,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
       { name: 'rollout/return', label: 'Rollout' },
       { name: 'validation/return', label: 'Validation' },
     ],
+    format: 'number',
   },
   {
     title: 'Loss',
@@ -41,11 +41,13 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
       { name: 'train/policyLoss', label: 'Policy' },
       { name: 'train/valueLoss', label: 'Value' },
     ],
+    format: 'number',
   },
   {
     title: 'Entropy (nats)',
     note: 'Mean entropy of the policy over action tokens',
     metrics: [{ name: 'train/entropy', label: 'Policy' }],
+    format: 'number',
   },
   {
     title: 'KL divergence (nats per token)',
@@ -54,6 +56,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
       { name: 'train/approximateKl', label: 'Update' },
       { name: 'train/kl', label: 'Reference' },
     ],
+    format: 'number',
   },
   {
     title: 'Clip fraction',
@@ -62,25 +65,10 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
     format: 'fraction',
   },
   {
-    title: 'Groups',
-    note: 'Groups of episodes in an update; without an option of the recipe, those with equal returns and those of one episode have advantage 0',
-    metrics: [
-      { name: 'train/numGroups', label: 'All' },
-      { name: 'train/numEqualGroups', label: 'Equal returns' },
-      { name: 'train/numSingletonGroups', label: 'One episode' },
-    ],
-    format: 'compact',
-  },
-  {
-    title: 'Shared anchors',
-    note: 'Fraction of steps whose anchor another episode of the group has too: GiGPO compares those step by step',
-    metrics: [{ name: 'train/sharedAnchorFraction', label: 'Steps' }],
-    format: 'fraction',
-  },
-  {
     title: 'Gradient norm',
     note: 'Global norm of the gradient before clipping',
     metrics: [{ name: 'train/gradientNorm', label: 'Norm' }],
+    format: 'number',
   },
   {
     title: 'Rollout throughput (per second)',
@@ -101,7 +89,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
     title: 'Staleness (versions)',
     note: 'Largest number of versions between the policy that acted and the policy that was trained',
     metrics: [{ name: 'train/stalenessMax', label: 'Maximum' }],
-    format: 'compact',
+    format: 'number',
   },
   {
     title: 'Collector time',
@@ -130,41 +118,10 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
     isStacked: true,
   },
   {
-    title: 'Off-policy KL (nats per token)',
-    note: 'Distance of the policy that trains from the policies that sampled',
-    metrics: [
-      { name: 'correction/kl', label: 'k1' },
-      { name: 'correction/klK3', label: 'k3' },
-    ],
-  },
-  {
-    title: 'Effective sample size',
-    note: 'As a fraction of the tokens: of the raw probability ratios, and of the importance weights of the recipe',
-    metrics: [
-      { name: 'correction/effectiveSampleFraction', label: 'Ratios' },
-      { name: 'correction/weightEffectiveSampleFraction', label: 'Weights' },
-    ],
-    format: 'fraction',
-    range: [0, 1],
-  },
-  {
-    title: 'Rejected by the correction',
-    note: 'Fraction of tokens that the rollout correction rejected, and of sequences that have such a token',
-    metrics: [
-      { name: 'correction/rejectedFraction', label: 'Tokens' },
-      { name: 'correction/touchedSequenceFraction', label: 'Sequences' },
-    ],
-    format: 'fraction',
-  },
-  {
-    title: 'KL coefficient',
-    note: 'Weight of the KL divergence from the reference policy, adapted after each update',
-    metrics: [{ name: 'train/klCoefficient', label: 'β' }],
-  },
-  {
     title: 'Explained variance',
     note: 'Of the returns, by the critic: 1 is perfect, 0 is no better than predicting the mean',
     metrics: [{ name: 'train/explainedVariance', label: 'Critic' }],
+    format: 'number',
   },
   {
     title: 'Invalid actions',
@@ -176,16 +133,19 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
     title: 'Episode length (steps)',
     note: 'Mean number of steps of an episode',
     metrics: [{ name: 'rollout/numSteps', label: 'Rollout' }],
+    format: 'number',
   },
   {
     title: 'On-policy check',
     note: 'Largest |ratio − 1| on fresh tokens; near 0 while trainer and collector agree on logprobs',
     metrics: [{ name: 'train/ratioMaxDeviation', label: 'Maximum' }],
+    format: 'number',
   },
   {
     title: 'Learning rate',
     note: 'Learning rate by the schedule of the recipe',
     metrics: [{ name: 'train/learningRate', label: 'Rate' }],
+    format: 'number',
   },
 ];
 

@@ -58,12 +58,6 @@ export function EpisodeTable({ episodes, isStale }: EpisodeTableProps) {
     );
   }
   return (
-    <DataTable
-      label="Episodes"
-      columns={COLUMNS}
-      rows={episodes}
-      keyOf={({ episodeId }) => episodeId}
-      isStale={isStale}
-    />
+    <DataTable columns={COLUMNS} rows={episodes} keyOf={({ episodeId }) => episodeId} isStale={isStale} />
   );
 }

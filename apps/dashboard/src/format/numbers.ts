@@ -7,14 +7,17 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
   const magnitude = Math.abs(value);
   if (magnitude >= 10_000) return formatCompact(value);
   if (magnitude < 1e-3)
-    return withMinus(Number(value.toPrecision(Math.max(1, digits - 1))).toExponential()).replace('e-', 'e−');
+    return value
+      .toExponential(Math.max(0, digits - 2))
+      .replace('e-', 'e−')
+      .replace(/^-/, '−');
   return withMinus(
     Number(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(magnitude + 1))))).toString(),
   );
 }
 
-/** Formats 12,345 as 12.3k and 1,234,567 as 1.23M, with `digits` significant digits. */
-export function formatCompact(value: number | null | undefined, digits = 3): string {
+/** Formats 12,345 as 12.3k and 1,234,567 as 1.23M. */
+export function formatCompact(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;
   const units: readonly [number, string][] = [
     [1e9, 'G'],
@@ -22,8 +25,8 @@ export function formatCompact(value: number | null | undefined, digits = 3): str
     [1e3, 'k'],
   ];
   const unit = units.find(([size]) => Math.abs(value) >= size);
-  if (!unit) return withMinus(Number(value.toPrecision(digits)).toString());
-  return withMinus(`${Number((value / unit[0]).toPrecision(digits))}${unit[1]}`);
+  if (!unit) return withMinus(Number(value.toPrecision(3)).toString());
+  return withMinus(`${Number((value / unit[0]).toPrecision(3))}${unit[1]}`);
 }
 
 /** Formats 0.913 as 91.3%. */

@@ -8,9 +8,5 @@ export function LatestRunPage() {
   useTitle('Starting');
   const newest = useRuns().data?.pages[0].items[0];
   if (newest) return <Navigate to={`/runs/${newest.runId}`} replace />;
-  return (
-    <EmptyState heading="h1" title="Waiting for the first run">
-      It opens here when it starts.
-    </EmptyState>
-  );
+  return <EmptyState title="Waiting for the first run">It opens here when it starts.</EmptyState>;
 }

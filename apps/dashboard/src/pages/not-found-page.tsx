@@ -7,7 +7,7 @@ import { useTitle } from '../components/use-title';
 export function NotFoundPage() {
   useTitle('Not found');
   return (
-    <EmptyState heading="h1" title="Page not found">
+    <EmptyState title="Page not found">
       <Link className={table.link} to="/">
         Go to the list of runs
       </Link>
@@ -20,7 +20,6 @@ export function PageCrash() {
   const error = useRouteError();
   return (
     <ErrorState
-      heading="h1"
       error={error instanceof Error ? error : new Error(String(error))}
       onRetry={() => {
         window.location.reload();

@@ -14,7 +14,7 @@ const BASELINE_COLUMNS: readonly TableColumn<RunBaseline>[] = [
   { label: 'Split', cell: ({ split }) => split },
 ];
 
-/** The recipe that was saved with the run, and the baselines that were measured before it. */
+/** The recipe that was saved with the run, and the baselines that were measured beside it. */
 export function RecipePage() {
   const run = useRunOfPage();
   return (
@@ -32,15 +32,14 @@ export function RecipePage() {
         </Stat>
       </StatRow>
       {run.baselines.length > 0 && (
-        <div className={page.stack}>
+        <section className={page.stack} aria-label="Baselines">
           <h2>Baselines</h2>
           <DataTable
-            label="Baselines"
             columns={BASELINE_COLUMNS}
             rows={run.baselines}
             keyOf={({ name, split }) => `${name} ${split}`}
           />
-        </div>
+        </section>
       )}
       <section className={page.card} aria-label="Recipe">
         <JsonTree value={run.recipe} />

@@ -31,7 +31,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
   useTitle(run.data?.name ?? 'Run');
 
   if (run.isPending) return <Loading label="Loading the run" rows={9} />;
-  if (!run.data) return <ErrorState heading="h1" error={run.error} onRetry={() => void run.refetch()} />;
+  if (!run.data) return <ErrorState error={run.error} onRetry={() => void run.refetch()} />;
   return (
     <>
       <header className={styles.head}>

@@ -2,8 +2,8 @@ import { useMemo, useState } from 'react';
 import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import { countedInUpdates, type ChartAxis } from '../charts/chart-data';
-import { hasMetrics, MetricChart } from '../charts/metric-chart';
-import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART } from '../charts/run-charts';
+import { MetricChart } from '../charts/metric-chart';
+import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART, type ChartDefinition } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
@@ -55,7 +55,7 @@ export function RunOverviewPage() {
             height={SUCCESS_CHART_HEIGHT}
           />
           <div className={styles.grid}>
-            {DETAIL_CHARTS.filter((definition) => hasMetrics(definition, seriesByName)).map((definition) => (
+            {shownCharts(run, seriesByName).map((definition) => (
               <MetricChart key={definition.title} {...chart} definition={definition} />
             ))}
           </div>
@@ -79,6 +79,15 @@ function NoMetrics({ run }: { readonly run: RunDetail }) {
       Charts appear after the collector’s first round. The Episodes tab lists the episodes collected so far.
     </EmptyState>
   );
+}
+
+/** All charts before the first update; after it, only those with at least one metric of the run. */
+function shownCharts(
+  run: RunDetail,
+  seriesByName: ReadonlyMap<string, MetricSeries>,
+): readonly ChartDefinition[] {
+  if (!seriesByName.has('train/loss') && !hasEnded(run)) return DETAIL_CHARTS;
+  return DETAIL_CHARTS.filter(({ metrics }) => metrics.some(({ name }) => seriesByName.has(name)));
 }
 
 interface KeyFiguresProps {

@@ -53,7 +53,7 @@ function RunTable({ runs }: { readonly runs: readonly RunListItem[] }) {
       </EmptyState>
     );
   }
-  return <DataTable label="Runs" columns={columnsAt(nowMs)} rows={runs} keyOf={({ runId }) => runId} />;
+  return <DataTable columns={columnsAt(nowMs)} rows={runs} keyOf={({ runId }) => runId} />;
 }
 
 function columnsAt(nowMs: number): readonly TableColumn<RunListItem>[] {

@@ -14,20 +14,15 @@ import { useRunOfPage } from './run-layout';
 
 const PAGE_SIZE = 50;
 
-interface UpdateColumn extends TableColumn<Update> {
-  /** The metric that the column shows; without any value of it, the column is hidden. */
-  readonly metric?: string;
-}
-
 function metricColumn(
   label: string,
-  metric: string,
+  name: string,
   format: (value: number | undefined) => string = formatNumber,
-): UpdateColumn {
-  return { label, metric, isNumeric: true, cell: ({ metrics }) => format(metrics[metric]) };
+): TableColumn<Update> {
+  return { label, isNumeric: true, cell: ({ metrics }) => format(metrics[name]) };
 }
 
-const COLUMNS: readonly UpdateColumn[] = [
+const COLUMNS: readonly TableColumn<Update>[] = [
   { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
   {
     label: 'Stage',
@@ -57,7 +52,6 @@ const COLUMNS: readonly UpdateColumn[] = [
   metricColumn('Entropy', 'train/entropy'),
   metricColumn('KL', 'train/approximateKl'),
   metricColumn('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
-  metricColumn('Equal groups', 'train/numEqualGroups', formatCount),
   metricColumn('Grad norm', 'train/gradientNorm'),
   metricColumn('Staleness', 'train/stalenessMax'),
   { label: 'Applied', isMuted: true, cell: ({ appliedAt }) => formatMoment(appliedAt) },
@@ -101,8 +95,7 @@ export function UpdatesPage() {
   return (
     <>
       <DataTable
-        label="Updates"
-        columns={COLUMNS.filter(({ metric }) => !metric || items.some(({ metrics }) => metric in metrics))}
+        columns={COLUMNS}
         rows={items}
         keyOf={({ planId }) => planId}
         isStale={updates.isPlaceholderData}

@@ -1,6 +1,6 @@
+import { useMemo } from 'react';
 import { Link } from 'react-router';
 import type { SqlResult } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';
@@ -13,18 +13,37 @@ const NUMERIC_TYPE = /^(Nullable\()?(LowCardinality\()?(Nullable\()?(U?Int|Float
 
 /** Rows of a query; long results and long values are cut. */
 export function ResultTable({ result }: { readonly result: SqlResult }) {
+  const isNumeric = useMemo(
+    () => result.columns.map(({ type }) => NUMERIC_TYPE.test(type)),
+    [result.columns],
+  );
   if (result.rows.length === 0)
     return <EmptyState title="No rows">The query succeeded and returned nothing.</EmptyState>;
   const shown = result.rows.slice(0, MAX_SHOWN_ROWS);
-  const columns = result.columns.map(({ name, type }, c): TableColumn<readonly unknown[]> => ({
-    label: name,
-    title: type,
-    isNumeric: NUMERIC_TYPE.test(type),
-    cell: (row) => <Value value={row[c]} to={addressOf(result, row, c)} />,
-  }));
   return (
     <>
-      <DataTable label="Query result" columns={columns} rows={shown} className={styles.frame} />
+      <div className={`${table.frame} ${styles.frame}`} tabIndex={0} role="region" aria-label="Query result">
+        <table className={table.table}>
+          <thead>
+            <tr>
+              {result.columns.map(({ name, type }, c) => (
+                <th key={c} scope="col" className={isNumeric[c] ? table.number : undefined} title={type}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, r) => (
+              <tr key={r}>
+                {row.map((value, c) => (
+                  <Cell key={c} value={value} isNumeric={isNumeric[c]} to={addressOf(result, row, c)} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {result.rows.length > MAX_SHOWN_ROWS && (
         <p className={styles.note}>
           Showing the first {formatCount(MAX_SHOWN_ROWS)} of {formatCount(result.rows.length)} rows; the CSV
@@ -45,20 +64,37 @@ function addressOf({ columns }: SqlResult, row: readonly unknown[], column: numb
   return name === 'episode_id' && typeof runId === 'string' ? `/runs/${runId}/episodes/${value}` : null;
 }
 
-function Value({ value, to }: { readonly value: unknown; readonly to: string | null }) {
-  if (value === null) return <span className={styles.null}>null</span>;
+interface CellProps {
+  readonly value: unknown;
+  readonly isNumeric: boolean;
+  readonly to: string | null;
+}
+
+function Cell({ value, isNumeric, to }: CellProps) {
+  if (value === null) {
+    return (
+      <td className={`${isNumeric ? table.number : ''} ${styles.null}`}>
+        <span>null</span>
+      </td>
+    );
+  }
   const text = fieldText(value);
   if (to !== null) {
     return (
-      <Link className={table.link} to={to}>
-        {text}
-      </Link>
+      <td>
+        <Link className={table.link} to={to}>
+          {text}
+        </Link>
+      </td>
     );
   }
-  if (text.length <= MAX_SHOWN_CHARACTERS) return <div className={styles.text}>{text}</div>;
+  const isLong = text.length > MAX_SHOWN_CHARACTERS;
   return (
-    <div className={styles.text} title={`${formatCount(text.length)} characters`}>
-      {text.slice(0, MAX_SHOWN_CHARACTERS)}…
-    </div>
+    <td
+      className={isNumeric ? table.number : styles.cell}
+      title={isLong ? `${formatCount(text.length)} characters` : undefined}
+    >
+      {isLong ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}
+    </td>
   );
 }

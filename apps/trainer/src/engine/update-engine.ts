@@ -21,6 +21,8 @@ export interface EvaluationOptions {
 export interface EvaluatedTokens {
   /** log π of each token given its prefix, in nats. */
   readonly logprobs: Float32Array;
+  /** Entropy of the distribution that each token was chosen from, in nats. */
+  readonly entropies: Float32Array;
   /** V of the state in which each token was chosen; null for a policy without a critic. */
   readonly values: Float32Array | null;
   /** Σ_v π_v² of the distribution that each token was chosen from; null when not asked for. */

@@ -1,5 +1,5 @@
 import { recipeHash, type Recipe } from '@retrace/config';
-import { deriveSeed, Pcg32 } from '@retrace/environments';
+import { deriveSeed, Pcg32, shuffle } from '@retrace/environments';
 import { newControlEventId, type BatchPlanned, type GroupState, type RunState } from '@retrace/trajectory';
 import { demonstrations, sampleGroups } from './sampler.js';
 
@@ -77,11 +77,6 @@ function imitationBatch(run: RunState, recipe: Recipe, seed: number) {
       waitingFor: `demonstrations: ${available.length} of ${numEpisodes} are there`,
     };
   }
-  const random = new Pcg32(seed);
-  const numPicked = Math.min(episodesPerUpdate, available.length);
-  for (let i = 0; i < numPicked; i++) {
-    const j = i + random.nextBelow(available.length - i);
-    [available[i], available[j]] = [available[j], available[i]];
-  }
-  return { ok: true as const, groups: available.slice(0, numPicked) };
+  shuffle(available, new Pcg32(seed));
+  return { ok: true as const, groups: available.slice(0, episodesPerUpdate) };
 }

@@ -20,6 +20,7 @@ export async function imitationUpdate(
     sequenceOffsets,
     sequenceGroups: new Int32Array(sequenceOffsets.length - 1),
     trainedMask: actionMask,
+    sequenceCopies: null,
     keptMask: null,
   };
   const outcome = await makeOptimizerSteps(engine, sequences, steps);

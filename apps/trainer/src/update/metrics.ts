@@ -8,6 +8,7 @@ export function outcomeMetrics(outcome: UpdateOutcome, learningRate: number): Me
   return [
     ['train/loss', outcome.loss],
     ['train/policyLoss', outcome.policyLoss],
+    ['train/valueLoss', outcome.valueLoss],
     ['train/entropy', outcome.entropy],
     ['train/gradientNorm', outcome.gradientNorm],
     ['train/learningRate', learningRate],

@@ -24,6 +24,7 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
     tokenIds: Int32Array.from(numbers),
     sequenceOffsets,
     sequenceGroups: new Int32Array(sequences.length),
+    sequenceCopies: null,
     trainedMask,
     keptMask: null,
     rolloutWeights: null,
@@ -55,6 +56,16 @@ describe('mini-batches', () => {
         expect(seen).toEqual(sequences.flatMap(({ trained }, s) => (trained > 0 ? [s] : [])));
       }),
     );
+  });
+
+  it('hold a sequence as often as it has copies', () => {
+    const sequences = Array.from({ length: 4 }, () => ({ length: 2, trained: 1 }));
+    const columns = { ...columnsOf(sequences), sequenceCopies: Int32Array.of(2, 0, 1, 1) };
+    const order = shuffledSequences(columns, new Pcg32(1));
+    expect(order.toSorted()).toEqual(Int32Array.of(0, 0, 2, 3));
+    const rule = { aggregation: 'sequenceMeanTokenMean', horizon: null, denominator: 'all' } as const;
+    const { lossWeights } = gatherSequences(columns, order, rule);
+    expect(lossWeights.filter((weight) => weight === 0.25)).toHaveLength(4);
   });
 
   it('have no small remainder: 1,100 one-token sequences at 256 a batch make four of 275', () => {

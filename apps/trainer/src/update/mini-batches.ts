@@ -1,4 +1,4 @@
-import type { Pcg32 } from '@retrace/environments';
+import { shuffle, type Pcg32 } from '@retrace/environments';
 import { mapLossColumns, type LossColumns, type SequenceBatch, type TrainingBatch } from '@retrace/policy';
 import { lossWeights, type AggregationRule } from './loss-weights.js';
 
@@ -6,27 +6,27 @@ import { lossWeights, type AggregationRule } from './loss-weights.js';
 export interface UpdateColumns extends SequenceBatch, LossColumns {
   /** [S] Group number of each sequence. */
   readonly sequenceGroups: Int32Array;
+  /** [S] How often each sequence is trained in an epoch; null: once. */
+  readonly sequenceCopies: Int32Array | null;
   /** [N] 1 = an action token that this update trains. */
   readonly trainedMask: Uint8Array;
   /** [N] 0 at trained tokens that rollout correction rejected; null: none was. */
   readonly keptMask: Uint8Array | null;
 }
 
-/** A random order of the sequences that train anything (Fisher–Yates). */
+/** A random order of the sequences that train anything, each as often as it is to be trained. */
 export function shuffledSequences(
-  columns: Pick<UpdateColumns, 'sequenceOffsets' | 'trainedMask'>,
+  columns: Pick<UpdateColumns, 'sequenceOffsets' | 'trainedMask' | 'sequenceCopies'>,
   random: Pcg32,
 ): Int32Array {
-  const { sequenceOffsets, trainedMask } = columns;
+  const { sequenceOffsets, trainedMask, sequenceCopies } = columns;
   const kept: number[] = [];
   for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
-    if (trainedMask.subarray(sequenceOffsets[s], sequenceOffsets[s + 1]).includes(1)) kept.push(s);
+    if (!trainedMask.subarray(sequenceOffsets[s], sequenceOffsets[s + 1]).includes(1)) continue;
+    for (let copy = 0; copy < (sequenceCopies?.[s] ?? 1); copy++) kept.push(s);
   }
   const order = Int32Array.from(kept);
-  for (let i = order.length - 1; i > 0; i--) {
-    const j = random.nextBelow(i + 1);
-    [order[i], order[j]] = [order[j], order[i]];
-  }
+  shuffle(order, random);
   return order;
 }
 

@@ -23,7 +23,6 @@ export function stepMetrics(
 ): MetricEntries {
   return [
     ...outcomeMetrics(outcome, learningRate),
-    ['train/valueLoss', loss.valueCoefficient > 0 ? outcome.valueLoss : Number.NaN],
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],
@@ -39,6 +38,8 @@ interface BatchFigures {
   readonly scored: Pick<ScoredRewards, 'totals' | 'numMissing'>;
   readonly charged: Pick<ChargedRewards, 'meanKl'>;
   readonly credit: Pick<TokenAdvantages, 'explainedVariance' | 'statistics'>;
+  /** [E] How often each episode is trained; null: once. */
+  readonly copies: Int32Array | null;
 }
 
 /** Metrics of the batch of a policy update; NaN where one was not measured. */
@@ -49,12 +50,14 @@ export function batchMetrics({
   scored,
   charged,
   credit,
+  copies,
 }: BatchFigures): MetricEntries {
   return [
     ['train/ratioMaxDeviation', proximal.ratioMaxDeviation],
     ['train/stalenessMax', stalestToken(batch, policyVersionIn)],
     ['train/explainedVariance', credit.explainedVariance],
     ['train/numEpisodes', scored.totals.length],
+    ['train/numDistinctEpisodes', copies ? copies.filter((count) => count > 0).length : Number.NaN],
     ['train/numActionTokens', batch.actionTokens.length],
     ['train/numMissingRewards', scored.numMissing],
     ['train/kl', charged.meanKl ?? Number.NaN],

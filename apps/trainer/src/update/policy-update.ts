@@ -22,6 +22,7 @@ import { batchMetrics, stepMetrics } from './policy-metrics.js';
 import { computeProximalLogprobs } from './proximal-logprobs.js';
 import { readBatch } from './read-batch.js';
 import { computeReferenceLogprobs } from './reference-logprobs.js';
+import { resampleEpisodes } from './resample-episodes.js';
 import { rolesOf } from './roles.js';
 import { correctRollout } from './rollout-correction.js';
 import { scoreRewards } from './score-rewards.js';
@@ -61,7 +62,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
   const scored = await scoreRewards(rewards, unscored, read);
   const reference = await computeReferenceLogprobs(engine, referenceWeights, batch, tokens);
-  const [referenceInReward, referenceInLoss] = needs.klInReward ? [reference, null] : [null, reference];
+  const [referenceInReward, referenceLogprobs] = needs.klInReward ? [reference, null] : [null, reference];
   const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };
   const charged = computeTokenRewards(scored.rewards, read, { ...charge, reference: referenceInReward });
   const trained = actionsOf(batch, scored.episodesToTrain);
@@ -76,15 +77,15 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     { columns, read, scored, charged, proximal, isProximalWhole, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
-  const sequences = { read, trained, credit, proximal, correction, referenceLogprobs: referenceInLoss };
+  const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
+  const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
   const steps = policySteps(recipe, { updateNumber, seed, klCoefficient });
-  const updated = updateColumns(recipe, sequences);
+  const updated = updateColumns(recipe, { ...sequences, policyVersionIn, copies });
   const outcome = await makeOptimizerSteps(engine, updated, steps);
 
   const meanKl = charged.meanKl ?? outcome.kl;
   const numTrainedEpisodes = countMarked(scored.episodesToTrain);
   const learning = describeLearning(updated, scored);
-  const figures = { outcome, learningRate: steps.learningRate, klCoefficient };
   return {
     outcome,
     episodeRewards: scored.totals,
@@ -95,8 +96,8 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     warnings: [...credit.warnings, ...(correction?.warnings ?? [])],
     alarm: learning.alarm,
     metrics: measured([
-      ...stepMetrics(recipe, figures),
-      ...batchMetrics({ batch, policyVersionIn, proximal, scored, charged, credit }),
+      ...stepMetrics(recipe, { outcome, learningRate: steps.learningRate, klCoefficient }),
+      ...batchMetrics({ batch, policyVersionIn, proximal, scored, charged, credit, copies }),
       ...(correction?.metrics ?? []),
       ...learning.metrics,
     ]),

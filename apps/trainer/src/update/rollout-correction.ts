@@ -10,7 +10,7 @@ import {
 import { rejectionRules, type RolloutCorrectionRecipe } from '@retrace/config';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { MetricEntries } from './metrics.js';
-import { countMarked, gather, scatter, sequenceActionOffsets } from './token-columns.js';
+import { countMarked, gather, positionsOf, scatter, sequenceActionOffsets } from './token-columns.js';
 
 interface CorrectedTokens {
   readonly batch: TokenBatch;
@@ -45,7 +45,7 @@ export interface RolloutCorrection {
 export function correctRollout(tokens: CorrectedTokens, options: CorrectionOptions): RolloutCorrection {
   const { batch, trained, proximalLogprobs } = tokens;
   const { rules, maxStaleness } = options;
-  const positions = Int32Array.from(batch.tokenIds.keys()).filter((n) => trained[n] === 1);
+  const positions = positionsOf(trained);
   const input: CorrectionInput = {
     offsets: sequenceActionOffsets(batch, trained),
     proximalLogprobs: gather(proximalLogprobs, positions),

@@ -65,11 +65,15 @@ export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {
 function regularizers({
   loss,
   collection,
-}: Recipe): Pick<StepLoss, 'valueClip' | 'klEstimator' | 'klStraightThrough' | 'temperature'> {
+}: Recipe): Pick<
+  StepLoss,
+  'valueClip' | 'klEstimator' | 'klStraightThrough' | 'klBiasCorrection' | 'temperature'
+> {
   return {
     valueClip: loss.valueClip,
     klEstimator: loss.klEstimator,
     klStraightThrough: loss.klStraightThrough ?? false,
+    klBiasCorrection: loss.klBiasCorrection ?? false,
     temperature: collection.temperature,
   };
 }

@@ -1,5 +1,10 @@
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32, shuffle } from '@retrace/environments';
 import type { TokenBatch } from '@retrace/trajectory';
+
+/** Positions of the tokens that the mask marks, ascending. */
+export function positionsOf(mask: Uint8Array): Int32Array {
+  return Int32Array.from(mask.keys()).filter((n) => mask[n] === 1);
+}
 
 /** Values at these positions. */
 export function gather(values: Float32Array, positions: Int32Array): Float32Array {
@@ -15,14 +20,10 @@ export function scatter(values: Float32Array, positions: Int32Array, length: num
   return result;
 }
 
-/** In an order that the seed decides (Fisher–Yates). */
+/** In an order that the seed decides. */
 export function shuffled(values: Float32Array, seed: number): Float32Array {
-  const random = new Pcg32(seed, 1);
   const result = Float32Array.from(values);
-  for (let i = result.length - 1; i > 0; i--) {
-    const j = random.nextBelow(i + 1);
-    [result[i], result[j]] = [result[j], result[i]];
-  }
+  shuffle(result, new Pcg32(seed, 1));
   return result;
 }
 

@@ -1,11 +1,11 @@
-import { getPolicyLoss } from '@retrace/algorithms';
+import { getPolicyLoss, highEntropyTokens, proximalShares } from '@retrace/algorithms';
 import { proximalPolicy, type Recipe } from '@retrace/config';
 import type { EvaluatedTokens } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { UpdateColumns } from './mini-batches.js';
 import type { ReadBatch } from './read-batch.js';
 import type { RolloutCorrection } from './rollout-correction.js';
-import { episodeOfSequence, scatter } from './token-columns.js';
+import { episodeOfSequence, gather, positionsOf, scatter } from './token-columns.js';
 
 interface SequencesToTrain {
   readonly read: Pick<ReadBatch, 'batch' | 'groupIds'>;
@@ -14,6 +14,10 @@ interface SequencesToTrain {
   readonly credit: Pick<TokenAdvantages, 'advantages' | 'returns'>;
   /** At the start of the update. */
   readonly proximal: EvaluatedTokens;
+  /** [E] How often each episode is trained; null: once. */
+  readonly copies: Int32Array | null;
+  /** The version that the update starts from. */
+  readonly policyVersionIn: number;
   /** [N]; null where the loss has no KL term. */
   readonly referenceLogprobs: Float32Array | null;
   readonly correction: Pick<RolloutCorrection, 'keep' | 'weights'> | null;
@@ -22,23 +26,66 @@ interface SequencesToTrain {
 /** The columns that mini-batches are made of, all over the tokens of the batch. */
 export function updateColumns(
   recipe: Pick<Recipe, 'advantage' | 'loss'>,
-  { read, trained, credit, proximal, referenceLogprobs, correction }: SequencesToTrain,
+  {
+    read,
+    trained,
+    credit,
+    proximal,
+    copies,
+    policyVersionIn,
+    referenceLogprobs,
+    correction,
+  }: SequencesToTrain,
 ): UpdateColumns {
   const { batch, groupIds } = read;
   const { behaviorLogprobs } = batch;
   const atTokens = (column: Float32Array) => scatter(column, batch.actionTokens, batch.tokenIds.length);
+  const { topEntropyFraction } = recipe.loss;
+  const weights = correction?.weights ?? null;
+  const proximalName = proximalPolicy(recipe);
+  const positions = positionsOf(trained);
+  const episodes = episodeOfSequence(batch);
   return {
     tokenIds: batch.tokenIds,
     sequenceOffsets: batch.sequenceOffsets,
-    sequenceGroups: episodeOfSequence(batch).map((e) => groupIds[e]),
+    sequenceGroups: episodes.map((e) => groupIds[e]),
+    sequenceCopies: copies && episodes.map((e) => copies[e]),
     trainedMask: trained,
     keptMask: correction?.keep ?? null,
-    rolloutWeights: correction?.weights ?? null,
+    rolloutWeights: topEntropyFraction
+      ? weightsAtHighEntropy(weights, { entropies: proximal.entropies, positions, topEntropyFraction })
+      : weights,
     advantages: atTokens(credit.advantages),
-    proximalLogprobs: proximalPolicy(recipe) === 'recomputed' ? proximal.logprobs : behaviorLogprobs,
+    proximalLogprobs: proximalName === 'recomputed' ? proximal.logprobs : behaviorLogprobs,
+    proximalShares:
+      proximalName === 'interpolated' ? sharesAt(positions, batch.policyVersions, policyVersionIn) : null,
     behaviorLogprobs: getPolicyLoss(recipe.loss.policyLoss).needsBehaviorLogprobs ? behaviorLogprobs : null,
     referenceLogprobs,
     returns: credit.returns && atTokens(credit.returns),
     proximalValues: proximal.values,
   };
+}
+
+interface EntropyChoice {
+  /** [N] At the start of the update. */
+  readonly entropies: Float32Array;
+  /** Of the action tokens that this update trains. */
+  readonly positions: Int32Array;
+  readonly topEntropyFraction: number;
+}
+
+/** [N] The weights, or 1, at the trained tokens of the highest entropy in the batch; 0 elsewhere. */
+function weightsAtHighEntropy(
+  weights: Float32Array | null,
+  { entropies, positions, topEntropyFraction }: EntropyChoice,
+): Float32Array {
+  const chosen = highEntropyTokens(gather(entropies, positions), topEntropyFraction);
+  const kept = Float32Array.from(positions, (n, i) => (chosen[i] === 1 ? (weights?.[n] ?? 1) : 0));
+  return scatter(kept, positions, entropies.length);
+}
+
+/** [N] Shares of the way from the sampling policy to the current one at the trained tokens; 0 elsewhere. */
+function sharesAt(positions: Int32Array, policyVersions: Int32Array, policyVersionIn: number): Float32Array {
+  const ofTrained = positions.map((n) => policyVersions[n]);
+  return scatter(proximalShares(ofTrained, policyVersionIn), positions, policyVersions.length);
 }

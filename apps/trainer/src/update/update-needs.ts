@@ -23,11 +23,12 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
   const { loss, collection } = recipe;
   const critic = loss.valueCoefficient > 0;
   const klInReward = loss.klIn === 'reward' && hasReference;
-  const corrects = Boolean(loss.rolloutCorrection);
+  const corrects = Boolean(loss.rolloutCorrection) && proximalPolicy(recipe) !== 'interpolated';
   const proximalLogprobs =
     critic ||
     klInReward ||
     corrects ||
+    Boolean(loss.topEntropyFraction) ||
     proximalPolicy(recipe) === 'recomputed' ||
     requires(recipe, 'proximalLogprobs');
   return {

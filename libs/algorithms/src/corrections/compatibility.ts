@@ -1,14 +1,18 @@
 import { getAdvantageEstimator } from '../advantages/estimator.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
+export const PROXIMAL_POLICIES = ['recomputed', 'interpolated', 'behavior'] as const;
+/** The policy that an update's ratio is taken against: that of its start, computed or estimated, or the one that sampled. */
+export type ProximalPolicy = (typeof PROXIMAL_POLICIES)[number];
+
 /** The parts of a training recipe that must fit one another. */
 export interface Combination {
   readonly advantage: string;
   readonly policyLoss: string;
   /** Whether losses are multiplied by importance weights of the behavior policy. */
   readonly importanceWeights: boolean;
-  /** Denominator of the update's ratio: logprobs recomputed by the trainer, or those recorded at sampling. */
-  readonly proximal: 'recomputed' | 'behavior';
+  /** Denominator of the update's ratio. */
+  readonly proximal: ProximalPolicy;
   readonly valueCoefficient: number;
   /** Episodes per group. */
   readonly groupSize: number;
@@ -52,6 +56,16 @@ export function combinationFaults(combination: Combination): string[] {
   if (importanceWeights && proximal === 'behavior') {
     faults.push(
       'importance weights with the behavior policy as proximal: the ratio of the update corrects for it already',
+    );
+  }
+  if (proximal === 'interpolated' && importanceWeights) {
+    faults.push(
+      'importance weights with an interpolated proximal policy: they need its logprobs before the update',
+    );
+  }
+  if (proximal === 'interpolated' && estimator.correctsForBehavior) {
+    faults.push(
+      `${advantage} with an interpolated proximal policy: it needs that policy's logprobs before the update`,
     );
   }
   if (!estimator.usesCritic && valueCoefficient !== 0) {

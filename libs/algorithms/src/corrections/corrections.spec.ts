@@ -165,6 +165,22 @@ describe('rejectTokens', () => {
     expect([rejectedFraction, touchedSequenceFraction]).toEqual([0.5, 0.5]);
   });
 
+  it('drops each sequence with one token over a bound on the largest ratio, whatever its mean', () => {
+    const input = withRatios([1, 2.1, 0.1], [1.9, 1.9], [0.01, 0.01]);
+    const largest = { statistic: 'k1', scope: 'sequenceMax' } as const;
+    expect([...rejectTokens(input, { rules: [{ ...largest, high: 2 }] }).keep]).toEqual([
+      0, 0, 0, 1, 1, 1, 1,
+    ]);
+    expect([...rejectTokens(input, { rules: [{ ...largest, low: 0.5, high: 2 }] }).keep]).toEqual([
+      0, 0, 0, 1, 1, 0, 0,
+    ]);
+  });
+
+  it('bounds a ratio only from above without a lower bound', () => {
+    const rules: RejectionRule[] = [{ statistic: 'k1', scope: 'token', high: 2 }];
+    expect([...rejectTokens(withRatios([1e-6, 1, 2.5]), { rules }).keep]).toEqual([1, 1, 0]);
+  });
+
   it('does not bring back tokens that were out before, nor count them', () => {
     const input = { ...withRatios([1, 9, 1]), keep: Uint8Array.of(1, 0, 1) };
     const { keep, rejectedFraction } = rejectTokens(input, {

@@ -4,25 +4,28 @@ import { checkCorrectionInput, tokenLogRatio, type CorrectionInput } from './seq
 
 export const REJECTION_STATISTICS = ['k1', 'k2', 'k3'] as const;
 export const REJECTION_SCOPES = ['token', 'sequenceSum', 'sequenceMean', 'sequenceMax'] as const;
+type RejectionScope = (typeof REJECTION_SCOPES)[number];
 
 /**
  * One rule of rejection sampling on ρ_b, with log ρ clamped to ±20:
  *
- * - statistic `k1` bounds the ratio itself: kept while low ≤ e^x ≤ high, x = log ρ reduced over the scope.
+ * - statistic `k1` bounds the ratio itself: kept while low ≤ e^x ≤ high, x = log ρ reduced over the scope; without `low`, only
+ *   while e^x ≤ high.
  * - `k2` = ½ log²ρ and `k3` = ρ − 1 − log ρ are ≥ 0 and have one upper bound, `high`, on their reduced value.
  *
- * Scope `token` drops single tokens; the others reduce over a sequence and drop it whole. A maximum of k1 has no meaning.
+ * Scope `token` drops single tokens; the others reduce over a sequence and drop it whole. `k1` with `sequenceMax` drops each sequence
+ * with a token whose ρ is over `high` (AReaL's maximum of ratios, SkyRL's upper outlier mask).
  */
 export type RejectionRule =
   | {
       readonly statistic: 'k1';
-      readonly scope: 'token' | 'sequenceSum' | 'sequenceMean';
-      readonly low: number;
+      readonly scope: RejectionScope;
+      readonly low?: number | null;
       readonly high: number;
     }
   | {
       readonly statistic: 'k2' | 'k3';
-      readonly scope: 'token' | 'sequenceSum' | 'sequenceMean' | 'sequenceMax';
+      readonly scope: RejectionScope;
       readonly high: number;
     };
 
@@ -93,7 +96,8 @@ function reduce(rule: RejectionRule, logRatios: readonly number[]): number {
 
 function passes(rule: RejectionRule, value: number): boolean {
   if (rule.statistic !== 'k1') return value <= rule.high;
-  return value >= Math.log(rule.low) && value <= Math.log(rule.high);
+  const { low = null, high } = rule;
+  return (low === null || value >= Math.log(low)) && value <= Math.log(high);
 }
 
 function countRejections(
@@ -132,17 +136,9 @@ function checkRule(rule: RejectionRule, index: number): void {
     refuse(`scope is '${rule.scope}', must be one of ${REJECTION_SCOPES.join(', ')}`);
   }
   checkPositive({ [`${name}.high`]: rule.high });
-  if (rule.statistic !== 'k1') {
-    const { low = null } = rule as { readonly low?: number | null };
-    if (low !== null) refuse(`low is ${low}, must be absent: ${rule.statistic} has one upper bound`);
-    return;
-  }
-  if ((rule.scope as string) === 'sequenceMax') refuse("scope is 'sequenceMax', which k1 does not have");
-  checkPositive({ [`rules[${index}].low`]: rule.low });
-  if (rule.low > rule.high) {
-    throw new AlgorithmError(
-      'INVALID_ARGUMENT',
-      `rules[${index}].low is ${rule.low}, must not be more than high, ${rule.high}`,
-    );
-  }
+  const { low = null } = rule as { readonly low?: number | null };
+  if (low === null) return;
+  if (rule.statistic !== 'k1') refuse(`low is ${low}, must be absent: ${rule.statistic} has one upper bound`);
+  checkPositive({ [`${name}.low`]: low });
+  if (low > rule.high) refuse(`low is ${low}, must not be more than high, ${rule.high}`);
 }

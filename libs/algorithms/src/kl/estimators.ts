@@ -19,6 +19,11 @@ export interface KlOptions {
   readonly estimator: KlEstimator;
   /** Keeps the value of the estimator but gives it the gradient of k2. Default false. */
   readonly straightThrough?: boolean;
+  /**
+   * logπ_prox of the policy that tokens count as sampled by `[N]`: each value is multiplied by ρ = π/π_prox, with its gradient, which
+   * makes estimates unbiased for a policy that has moved (DeepSeek-V3.2; TRL's `use_bias_correction_kl`). Null: they are not.
+   */
+  readonly proximalLogprobs?: Float32Array | null;
 }
 
 export interface KlTerms {
@@ -38,15 +43,25 @@ export function estimateKl(
   referenceLogprobs: Float32Array,
   options: KlOptions,
 ): KlTerms {
-  const { estimator, straightThrough = false } = options;
+  const { estimator, straightThrough = false, proximalLogprobs = null } = options;
   checkName('estimator', estimator, KL_ESTIMATORS);
-  checkValues({ logprobs, referenceLogprobs }, logprobs.length);
+  checkValues(
+    { logprobs, referenceLogprobs, ...(proximalLogprobs && { proximalLogprobs }) },
+    logprobs.length,
+  );
   const values = new Float32Array(logprobs.length);
   const gradients = new Float32Array(logprobs.length);
+  const differentiated = straightThrough ? 'k2' : estimator;
   for (let t = 0; t < values.length; t++) {
     const d = logprobs[t] - referenceLogprobs[t];
     values[t] = klOf(estimator, d);
-    gradients[t] = straightThrough ? d : klGradient(estimator, d);
+    gradients[t] = klGradient(differentiated, d);
+    if (proximalLogprobs === null) continue;
+    const logRatio = logprobs[t] - proximalLogprobs[t];
+    const held = clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+    const ratio = Math.exp(held);
+    gradients[t] = ratio * (gradients[t] + (held === logRatio ? klOf(differentiated, d) : 0));
+    values[t] *= ratio;
   }
   return { values, gradients };
 }

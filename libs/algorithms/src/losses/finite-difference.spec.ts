@@ -54,7 +54,7 @@ function inputOf(rows: readonly (readonly Token[])[]): PolicyLossInput {
  * Stop-gradient losses hold a coefficient fixed, by evaluating their coefficient at the point: the surrogate
  * Σ gradient·logprob has the loss's gradient by construction, so for those the value is compared in closed form elsewhere.
  */
-const STOP_GRADIENT = new Set(['cispo', 'dppoTv', 'dppoKl', 'topr', 'gspo']);
+const STOP_GRADIENT = new Set(['cispo', 'dppoTv', 'dppoKl', 'topr', 'gspo', 'sapoSequence', 'vespo']);
 
 describe('gradients of policy losses are the derivatives of their values', () => {
   const differentiable = listPolicyLosses().filter((name) => !STOP_GRADIENT.has(name));
@@ -114,6 +114,23 @@ describe('gradients of KL estimators', () => {
       const at = (shift: number) => estimateKl(Float32Array.of(d + shift), Float32Array.of(0), { estimator });
       const slope = (at(STEP).values[0] - at(-STEP).values[0]) / (2 * STEP);
       expect(at(0).gradients[0]).toBeCloseTo(slope, 2);
+    }
+  });
+
+  it.each(KL_ESTIMATORS)('%s, bias corrected', (estimator) => {
+    for (const d of [-3, -1, -0.25, 0.25, 1, 3]) {
+      for (const logRatio of [-30, -2, 0, 0.5, 1]) {
+        const at = (shift: number) =>
+          estimateKl(Float32Array.of(d + shift), Float32Array.of(0), {
+            estimator,
+            proximalLogprobs: Float32Array.of(d - logRatio),
+          });
+        const slope = (at(STEP).values[0] - at(-STEP).values[0]) / (2 * STEP);
+        expect(at(0).gradients[0] / Math.max(1, Math.abs(slope))).toBeCloseTo(
+          slope / Math.max(1, Math.abs(slope)),
+          2,
+        );
+      }
     }
   });
 

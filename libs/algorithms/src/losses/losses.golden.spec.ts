@@ -5,9 +5,11 @@ import {
   computePolicyLoss,
   countForAggregation,
   estimateKl,
+  resamplingWeights,
   valueLoss,
   type Aggregation,
   type KlEstimator,
+  type ResamplingRule,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
 import { goldenBatch, readGolden, type GoldenBatch } from '../testing/golden.js';
@@ -20,6 +22,8 @@ interface Golden {
     readonly options: Record<string, number>;
     readonly aggregation: Aggregation;
     readonly advantages: 'token' | 'sequence';
+    /** Of rollout correction, where there is one. */
+    readonly importance: number[] | null;
     readonly value: number;
     readonly gradients: number[];
   }[];
@@ -44,6 +48,12 @@ interface Golden {
     readonly clipFraction: number;
     readonly gradients: number[];
   }[];
+  readonly resampling: readonly {
+    readonly rule: ResamplingRule;
+    readonly power: number;
+    readonly returns: number[];
+    readonly weights: number[];
+  }[];
   readonly entropy: { numCategories: number; logits: number[]; entropies: number[]; gradients: number[] };
 }
 
@@ -53,17 +63,6 @@ const tolerance = golden.relativeTolerance;
 function weightsOf(batch: GoldenBatch, aggregation: Aggregation, horizon?: number): Float32Array {
   const counts = countForAggregation({ offsets: batch.offsets });
   return aggregationWeights({ offsets: batch.offsets }, { aggregation, counts, horizon });
-}
-
-/** The first advantage of each row of all tokens, on all its action tokens: as the generator made them. */
-function sequenceAdvantages(batch: GoldenBatch): Float32Array {
-  const perToken = batch.tokenColumn('advantages');
-  const spread = perToken.map((_, t) => {
-    let row = 0;
-    while (batch.tokenOffsets[row + 1] <= t) row += 1;
-    return perToken[batch.tokenOffsets[row]];
-  });
-  return spread.filter((_, t) => batch.mask[t] === 1);
 }
 
 describe('losses agree with verl 0.9.1, gradients with torch autograd', () => {
@@ -82,8 +81,9 @@ describe('losses agree with verl 0.9.1, gradients with torch autograd', () => {
           logprobs: batch.column('logprobs'),
           proximalLogprobs: batch.column('proximal'),
           advantages:
-            expected.advantages === 'token' ? batch.column('advantages') : sequenceAdvantages(batch),
+            expected.advantages === 'token' ? batch.column('advantages') : batch.sequenceColumn('advantages'),
           weights: weightsOf(batch, aggregation),
+          importanceWeights: expected.importance && Float32Array.from(expected.importance),
         },
         options,
       );
@@ -129,6 +129,13 @@ describe('losses agree with verl 0.9.1, gradients with torch autograd', () => {
       });
       expectClose([terms.loss, terms.clipFraction], [expected.value, expected.clipFraction], tolerance);
       expectClose(terms.gradients, expected.gradients, tolerance);
+    },
+  );
+
+  it.each(golden.resampling.map((c) => [c.rule, c.power, c] as const))(
+    'weights that PF-PPO draws episodes with: %s, %d',
+    (rule, power, { returns, weights }) => {
+      expectClose(resamplingWeights(Float64Array.from(returns), { rule, power }), weights, tolerance);
     },
   );
 

@@ -1,4 +1,4 @@
-import { positive, positiveFraction, real } from '../registry/index.js';
+import { moreThan, nullable, positive, positiveFraction, real } from '../registry/index.js';
 import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
 import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
 import { overSequences, sequenceLogRatios } from './sequence-means.js';
@@ -24,10 +24,15 @@ export const gspo = definePolicyLoss({
   scope: 'sequence',
   needsBehaviorLogprobs: false,
   correctsForBehavior: false,
-  options: { clipLow: positiveFraction(0.0003), clipHigh: positive(0.0004) },
-  compute(input, { clipLow, clipHigh }) {
+  options: {
+    clipLow: positiveFraction(0.0003),
+    clipHigh: positive(0.0004),
+    dualClip: nullable(moreThan(1, 3)),
+  },
+  compute(input, { clipLow, clipHigh, dualClip }) {
     const logRatios = sequenceLogRatios(input, input.logprobs, input.proximalLogprobs, 'mean');
-    return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip: MAX_SEQUENCE_RATIO }, logRatios });
+    const clip = { clipLow, clipHigh, dualClip: Math.min(dualClip ?? Infinity, MAX_SEQUENCE_RATIO) };
+    return clippedSurrogate(input, { clip, logRatios });
   },
 });
 

@@ -16,6 +16,8 @@ export interface GoldenBatch {
   column(name: string): Float32Array;
   /** A column of the batch at all tokens. */
   tokenColumn(name: string): Float32Array;
+  /** The first value of a column in each row, at all its action tokens. */
+  sequenceColumn(name: string): Float32Array;
 }
 
 interface StoredBatch {
@@ -38,14 +40,21 @@ export function goldenBatch(name: string): GoldenBatch {
   const batch = stored[name];
   const mask = Uint8Array.from(batch.mask.flat());
   const tokenColumn = (column: string): Float32Array => Float32Array.from(batch[column].flat());
+  const tokenOffsets = offsetsOf(batch.mask.map((row) => row.length));
+  const sequenceColumn = (column: string): Float32Array => {
+    const all = tokenColumn(column);
+    const spread = all.map((_, t) => all[tokenOffsets.findLast((start) => start <= t) ?? 0]);
+    return spread.filter((_, t) => mask[t] === 1);
+  };
   return {
     offsets: offsetsOf(batch.mask.map((row) => row.reduce((sum, bit) => sum + bit, 0))),
-    tokenOffsets: offsetsOf(batch.mask.map((row) => row.length)),
+    tokenOffsets,
     mask,
     groupIds: Int32Array.from(batch.groups),
     truncated: Uint8Array.from(batch.truncated),
     finalValues: Float32Array.from(batch.final_values),
     tokenColumn,
+    sequenceColumn,
     column: (column) => tokenColumn(column).filter((_, t) => mask[t] === 1),
   };
 }

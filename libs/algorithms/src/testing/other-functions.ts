@@ -73,6 +73,24 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       clip: 'positive',
     },
   },
+  highEntropyTokens: {
+    run: (({ entropies, fraction }: { entropies: Float32Array; fraction: number }) =>
+      algorithms.highEntropyTokens(entropies, fraction)) as Entry['run'],
+    input: { entropies: tokens(1), fraction: 0.2 },
+    kinds: { entropies: 'leading', fraction: 'unit' },
+  },
+  proximalShares: {
+    run: (({ policyVersionIn }: { policyVersionIn: number }) =>
+      algorithms.proximalShares(Int32Array.of(0, 1), policyVersionIn)) as Entry['run'],
+    input: { policyVersionIn: 1 },
+    kinds: {},
+  },
+  resamplingWeights: {
+    run: (({ returns: values, power }: { returns: Float64Array; power: number }) =>
+      algorithms.resamplingWeights(values, { rule: 'power', power })) as Entry['run'],
+    input: { returns: Float64Array.of(1, 0), power: 2 },
+    kinds: { returns: 'leading', power: 'positive' },
+  },
   categoricalEntropy: {
     run: (({ logits, numCategories }: { logits: Float32Array; numCategories: number }) =>
       algorithms.categoricalEntropy(logits, numCategories)) as Entry['run'],

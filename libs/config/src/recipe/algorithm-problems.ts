@@ -8,6 +8,7 @@ import {
   rejectTokens,
   resolveAdvantageOptions,
   resolvePolicyLossOptions,
+  type ProximalPolicy,
   type RejectionRule,
 } from '@retrace/algorithms';
 import { listEnvironments } from '@retrace/environments';
@@ -22,6 +23,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...correctionProblems(recipe),
     ...klProblems(recipe),
     ...aggregationProblems(recipe),
+    ...entropyProblems(recipe),
     ...anchorProblems(recipe),
   ];
   return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
@@ -37,10 +39,7 @@ export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unk
  * Which policy the ratio of an update is taken against: by default the one that sampled, as recorded; where loss or estimator
  * correct for that one themselves, the policy at the start of the update.
  */
-export function proximalPolicy({
-  advantage,
-  loss,
-}: Pick<Recipe, 'advantage' | 'loss'>): 'recomputed' | 'behavior' {
+export function proximalPolicy({ advantage, loss }: Pick<Recipe, 'advantage' | 'loss'>): ProximalPolicy {
   if (loss.rolloutCorrection) return loss.rolloutCorrection.proximal ?? 'recomputed';
   const corrects =
     getPolicyLoss(loss.policyLoss).correctsForBehavior ||
@@ -85,7 +84,12 @@ function advantageProblems({ advantage }: Recipe): string[] {
 /** Runs the library's own checks, on a batch without tokens. */
 function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
   if (!rolloutCorrection) return [];
-  const { importance, rejection, vetoBelow } = rolloutCorrection;
+  const { importance, proximal, rejection = [], vetoBelow = null } = rolloutCorrection;
+  if (proximal === 'interpolated' && (rejection.length > 0 || vetoBelow !== null)) {
+    return [
+      'loss.rolloutCorrection.proximal: got "interpolated", must be "recomputed" or "behavior" with rejection or vetoBelow: they compare the policies before the update',
+    ];
+  }
   const none = new Float32Array(0);
   const input = { offsets: Int32Array.of(0), proximalLogprobs: none, behaviorLogprobs: none };
   return [
@@ -98,10 +102,12 @@ function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
   ];
 }
 
-function klProblems({ loss: { adaptiveKl, klCoefficient, klIn, klStraightThrough } }: Recipe): string[] {
-  if (klStraightThrough && klIn === 'reward') {
+function klProblems({ loss }: Recipe): string[] {
+  const { adaptiveKl, klCoefficient, klIn } = loss;
+  for (const field of ['klStraightThrough', 'klBiasCorrection'] as const) {
+    if (!loss[field] || klIn !== 'reward') continue;
     return [
-      'loss.klStraightThrough: got true, must be false or absent where loss.klIn is "reward": it changes a gradient, and rewards have none',
+      `loss.${field}: got true, must be false or absent where loss.klIn is "reward": it changes a gradient, and rewards have none`,
     ];
   }
   if (!adaptiveKl) return [];
@@ -141,6 +147,13 @@ function aggregationProblems({ loss: { aggregation, horizon = null } }: Recipe):
     ];
   }
   return [];
+}
+
+function entropyProblems({ loss: { policyLoss, topEntropyFraction } }: Recipe): string[] {
+  if (!topEntropyFraction || policyLoss !== 'gmpo') return [];
+  return [
+    `loss.topEntropyFraction: got ${topEntropyFraction}, must be null with loss.policyLoss gmpo: it has one loss for all tokens of a sequence`,
+  ];
 }
 
 /** Checks that estimators which compare steps by their states have an environment that identifies those. */

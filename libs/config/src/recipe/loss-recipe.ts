@@ -2,10 +2,12 @@ import 'reflect-metadata';
 import {
   AGGREGATIONS,
   IMPORTANCE_LEVELS,
+  PROXIMAL_POLICIES,
   REJECTION_SCOPES,
   REJECTION_STATISTICS,
   type Aggregation,
   type ImportanceLevel,
+  type ProximalPolicy,
 } from '@retrace/algorithms';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
@@ -32,8 +34,8 @@ export class RejectionRuleRecipe {
   @IsIn(REJECTION_STATISTICS) readonly statistic!: (typeof REJECTION_STATISTICS)[number];
   /** Whether single tokens are dropped, or whole sequences by sum, mean or maximum. */
   @IsIn(REJECTION_SCOPES) readonly scope!: (typeof REJECTION_SCOPES)[number];
-  /** Lower bound, for `k1` only. */
-  @IsOptional() @IsNumberFrom(0, 1e6, RATIO) readonly low?: number;
+  /** Lower bound, for `k1` only; without one, `k1` has only the upper bound. @defaultValue null */
+  @IsOptional() @IsNumberFrom(0, 1e6, RATIO) readonly low?: number | null;
   /** Upper bound. */
   @IsNumberFrom(0, 1e6, RATIO) readonly high!: number;
 }
@@ -41,10 +43,11 @@ export class RejectionRuleRecipe {
 /** Correction for tokens that another policy sampled than the one being trained. */
 export class RolloutCorrectionRecipe {
   /**
-   * Policy that the ratio of the loss is taken against: the one at the start of the update (`recomputed`), or the one that sampled,
-   * by its recorded logprobs (`behavior`). Importance weights need `recomputed`. @defaultValue "recomputed"
+   * Policy that the ratio of the loss is taken against: the one at the start of the update (`recomputed`, or without a forward pass
+   * `interpolated` between the recorded logprobs and the current ones), or the one that sampled, by its recorded logprobs (`behavior`).
+   * Importance weights need `recomputed`; with `interpolated` there are neither weights nor rejections. @defaultValue "recomputed"
    */
-  @IsOptional() @IsIn(['recomputed', 'behavior']) readonly proximal?: 'recomputed' | 'behavior';
+  @IsOptional() @IsIn(PROXIMAL_POLICIES) readonly proximal?: ProximalPolicy;
   /** Importance weights; null is none. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ImportanceRecipe) readonly importance?: ImportanceRecipe | null;
   /** Rules that a token must all pass to be trained. @defaultValue [] */
@@ -90,6 +93,13 @@ export class LossRecipe {
   @IsOptional()
   @IsNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'it is the length of a sequence' })
   readonly horizon?: number | null;
+  /**
+   * Share of the trained tokens that get a policy gradient: those with the highest entropy at the start of the update. The others still count
+   * in denominators and statistics. Null is all of them. @defaultValue null
+   */
+  @IsOptional()
+  @IsNumberFrom(0.001, 1, { why: 'it is a fraction, and at 0 nothing is trained' })
+  readonly topEntropyFraction?: number | null;
   /** Weight of the entropy bonus. */
   @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient!: number;
   /** Weight of the critic's loss; 0 is no critic. */
@@ -105,6 +115,11 @@ export class LossRecipe {
   @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
   /** Whether the estimator keeps its value but takes the gradient of `k2`; for a KL in the loss. @defaultValue false */
   @IsOptional() @IsBoolean() readonly klStraightThrough?: boolean;
+  /**
+   * Whether the KL of each token is multiplied by π_current/π_proximal, with its gradient, so that its estimate is unbiased for a policy
+   * that has moved since (DeepSeek-V3.2); for a KL in the loss. @defaultValue false
+   */
+  @IsOptional() @IsBoolean() readonly klBiasCorrection?: boolean;
   /** Controller that starts from `klCoefficient` and adapts it; null keeps it constant. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => AdaptiveKlRecipe) readonly adaptiveKl?: AdaptiveKlRecipe | null;
   /** Correction for tokens that other policies sampled; null leaves it to the loss. @defaultValue null */

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { RESAMPLING_RULES, type ResamplingRule } from '@retrace/algorithms';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
@@ -98,6 +99,16 @@ export class RewardRecipe {
   @IsOptional() @IsIn(['fault', 'common']) readonly unlistedSource?: 'fault' | 'common';
 }
 
+/** Draws the episodes that an update trains from themselves, with replacement, by their returns (PF-PPO). */
+export class ResamplingRecipe {
+  /** Weight of an episode: |return|^power (`power`), 1 for the largest and the smallest return of the update and 0 for the others (`extremes`), or 0.4 for the largest and 0.1 for the others (`best`). */
+  @IsIn(RESAMPLING_RULES) readonly rule!: ResamplingRule;
+  /** Exponent of the rule `power`. @defaultValue 2 */
+  @IsOptional()
+  @IsNumberFrom(0.01, 100, { why: 'a larger one trains a single episode' })
+  readonly power?: number;
+}
+
 /** How rewards become advantages. */
 export class AdvantageRecipe {
   /** Name of an advantage estimator. */
@@ -108,6 +119,8 @@ export class AdvantageRecipe {
   @IsOptional()
   @IsNumberFrom(0.01, 1, { why: 'it is a fraction, and at 0 all states are one' })
   readonly anchorSimilarity?: number;
+  /** How often each episode is trained, drawn after the advantages are known; null is once. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => ResamplingRecipe) readonly resampling?: ResamplingRecipe | null;
   /** Permutes the advantages within the batch: a control experiment, which must stop all learning. */
   @IsBoolean() readonly shuffle!: boolean;
 }

@@ -130,8 +130,8 @@ describe('resolveRecipe', () => {
       'rules[0].low is 2, must not be more than high, 1',
     ],
     [
-      'loss.rolloutCorrection={"rejection":[{"statistic":"k1","scope":"sequenceMax","low":1,"high":1}]}',
-      "rules[0].scope is 'sequenceMax', which k1 does not have",
+      'loss.rolloutCorrection={"rejection":[{"statistic":"k3","scope":"sequenceMax","low":1,"high":1}]}',
+      'rules[0].low is 1, must be absent: k3 has one upper bound',
     ],
     ['loss.rolloutCorrection={"importence":null}', 'unknown field "loss.rolloutCorrection.importence"'],
     ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
@@ -177,12 +177,39 @@ describe('resolveRecipe', () => {
     );
   });
 
-  it('refuses a straight-through KL in the reward, which has no gradient', () => {
-    const assignments = ['loss.klStraightThrough=true', 'loss.klCoefficient=0.1'];
-    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klStraightThrough).toBe(true);
-    const inReward = [...assignments, 'loss.klIn=reward'];
-    expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
-      'loss.klStraightThrough: got true, must be false or absent where loss.klIn is "reward"',
+  it.each(['klStraightThrough', 'klBiasCorrection'])(
+    'refuses %s for a KL in the reward, which has no gradient',
+    (field) => {
+      const assignments = [`loss.${field}=true`, 'loss.klCoefficient=0.1'];
+      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss).toHaveProperty(field, true);
+      const inReward = [...assignments, 'loss.klIn=reward'];
+      expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
+        `loss.${field}: got true, must be false or absent where loss.klIn is "reward"`,
+      );
+    },
+  );
+
+  it.each([
+    [
+      'loss.rolloutCorrection={"proximal":"interpolated","vetoBelow":0.1}',
+      'loss.rolloutCorrection.proximal: got "interpolated", must be "recomputed" or "behavior"',
+    ],
+    [
+      'loss.rolloutCorrection={"proximal":"interpolated","importance":{"level":"token","cap":2}}',
+      'importance weights with an interpolated proximal policy',
+    ],
+    ['loss.topEntropyFraction=0', 'loss.topEntropyFraction'],
+    ['advantage.resampling={"rule":"powr"}', 'advantage.resampling.rule'],
+  ])('refuses %s', (assignment, message) => {
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments: [assignment] })).message).toContain(
+      message,
+    );
+  });
+
+  it('refuses a share of high-entropy tokens with gmpo, whose sequences have one loss', () => {
+    const assignments = ['loss.topEntropyFraction=0.2', 'loss.policyLoss=gmpo'];
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments })).message).toContain(
+      'loss.topEntropyFraction: got 0.2, must be null with loss.policyLoss gmpo',
     );
   });
 

@@ -2,7 +2,6 @@ import type { Database } from 'lmdb';
 import { LogError } from '../log-error.js';
 import type { EventLog, FollowOptions, LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
-import { checkWholeDataFile } from './data-file/check-data-file.js';
 import { Doorbell } from './doorbell.js';
 import { FollowPace } from './follow-pace.js';
 import { GroupCommit } from '../group-commit.js';
@@ -43,7 +42,6 @@ export class LmdbLog implements EventLog {
   private readonly appends: GroupCommit<Append, number>;
   private readonly doorbell: Doorbell;
   private closed: Promise<void> | null = null;
-  private isWholeChecked = false;
 
   constructor(private readonly parts: LmdbLogParts) {
     this.logId = parts.logId;
@@ -142,9 +140,6 @@ export class LmdbLog implements EventLog {
     const store = this.store(stream, partition);
     let numReleased = 0;
     try {
-      // A removal may read neighbours of any page.
-      if (!this.isWholeChecked) checkWholeDataFile(this.parts.path);
-      this.isWholeChecked = true;
       for (const range of ranges) {
         for (let from = range.from; from < range.end;) {
           const removed = await this.parts.environment.childTransaction(() =>

@@ -5,7 +5,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../event-log.js';
 import { LogError } from '../log-error.js';
 import { decodeLogOpened, newLogOpened } from '../log-opened.js';
-import { checkDataFile } from './data-file/check-data-file.js';
+import { assertLmdbDataFile } from './data-file.js';
 import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
 import { PartitionStore, type LmdbEnvironment } from './partition-store.js';
@@ -54,7 +54,7 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
 function openEnvironment(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
-  checkDataFile(path);
+  assertLmdbDataFile(path);
   return open({
     path,
     encoding: 'binary',
@@ -71,16 +71,16 @@ function openEnvironment(path: string): LmdbEnvironment {
 }
 
 function openLog(environment: LmdbEnvironment, options: LmdbLogOptions): EventLog {
-  const { path, maxEventBytes = DEFAULT_MAX_EVENT_BYTES } = options;
-  const control = new PartitionStore(environment, { path, stream: 'control', partition: 0 });
+  const control = new PartitionStore(environment, 'control', 0);
   const opened = readOrWriteLogOpened(environment, control, options);
   requireSamePartitions(opened, options);
   const trajectories = Array.from(
     { length: opened.payload.partitions.trajectories },
-    (_, partition) => new PartitionStore(environment, { path, stream: 'trajectories', partition }),
+    (_, partition) => new PartitionStore(environment, 'trajectories', partition),
   );
   const cursors = environment.openDB<number, string>('cursors', { encoding: 'msgpack' });
   const partitions = { trajectories, control: [control] };
+  const { path, maxEventBytes = DEFAULT_MAX_EVENT_BYTES } = options;
   return new LmdbLog({ path, logId: opened.logId, maxEventBytes, environment, cursors, partitions });
 }
 

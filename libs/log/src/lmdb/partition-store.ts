@@ -1,7 +1,6 @@
 import type { Database, RangeOptions, RootDatabase } from 'lmdb';
 import type { LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
-import { checkRecordPages } from './data-file/check-data-file.js';
 
 export type LmdbEnvironment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -12,16 +11,6 @@ export const MAX_OFFSET = 2 ** (8 * KEY_BYTES) - 1;
 
 const LAST_KEY = Buffer.alloc(KEY_BYTES, 0xff);
 
-/** Pages that are checked at once before they are read through memory: 16 MiB take 10 ms. */
-const LEAVES_PER_CHECK = 4_096;
-
-interface PartitionPlace {
-  /** Directory of the log. */
-  readonly path: string;
-  readonly stream: Stream;
-  readonly partition: number;
-}
-
 /**
  * The records of one stream partition, in a named database of the environment that maps offset to bytes.
  *
@@ -30,18 +19,12 @@ interface PartitionPlace {
  */
 export class PartitionStore {
   private readonly records: Database<Uint8Array, Uint8Array>;
-  private readonly name: string;
-  /** Records from here on were written since the log was opened, and the ones before may be damaged. */
-  private readonly openedAt: number;
-  private checked = { from: 0, end: 0 };
 
-  constructor(
-    environment: LmdbEnvironment,
-    private readonly place: PartitionPlace,
-  ) {
-    this.name = `${place.stream}/${place.partition}`;
-    this.records = environment.openDB(this.name, { keyEncoding: 'binary', encoding: 'binary' });
-    this.openedAt = this.endOffset();
+  constructor(environment: LmdbEnvironment, stream: Stream, partition: number) {
+    this.records = environment.openDB(`${stream}/${partition}`, {
+      keyEncoding: 'binary',
+      encoding: 'binary',
+    });
   }
 
   /** Appends records and returns the first offset. Must run in a write transaction, which makes offsets contiguous across processes. */
@@ -54,14 +37,17 @@ export class PartitionStore {
     return firstOffset;
   }
 
-  /** @throws LogError `LOG_CORRUPT` */
-  read(fromOffset: number, options: Required<ReadOptions>): LogRecord[] {
-    for (let from = fromOffset; ;) {
-      const end = this.checkPages(from);
-      const records = this.readRange({ from, end }, options);
-      if (records.length > 0 || end > MAX_OFFSET) return records;
-      from = end;
+  read(fromOffset: number, { maxRecords, maxBytes }: Required<ReadOptions>): LogRecord[] {
+    const records: LogRecord[] = [];
+    let numBytes = 0;
+    for (const { key, value } of this.records.getRange({ start: keyOf(fromOffset), limit: maxRecords })) {
+      // The driver's buffer may point into the map, which the next write changes. Small copies share pages of Node's.
+      const bytes = Buffer.from(value);
+      records.push({ offset: offsetOf(key), bytes });
+      numBytes += bytes.length;
+      if (numBytes >= maxBytes) break;
     }
+    return records;
   }
 
   /**
@@ -91,38 +77,6 @@ export class PartitionStore {
   endOffset(): number {
     const last = this.edge({ reverse: true, start: LAST_KEY, limit: 1 });
     return last === null ? 0 : last + 1;
-  }
-
-  /**
-   * Checks the pages of the records from an offset on, once, and returns up to where.
-   *
-   * @throws LogError `LOG_CORRUPT`
-   */
-  private checkPages(from: number): number {
-    if (from >= this.openedAt) return Infinity;
-    if (from < this.checked.from || from >= this.checked.end) {
-      const range = { from: keyOf(from), maxLeaves: LEAVES_PER_CHECK };
-      const end = checkRecordPages(this.place.path, this.name, range);
-      this.checked = { from, end: end === null ? Infinity : offsetOf(end) };
-    }
-    return this.checked.end;
-  }
-
-  private readRange(
-    { from, end }: OffsetRange,
-    { maxRecords, maxBytes }: Required<ReadOptions>,
-  ): LogRecord[] {
-    const records: LogRecord[] = [];
-    let numBytes = 0;
-    const range = { start: keyOf(from), limit: maxRecords, ...(end <= MAX_OFFSET && { end: keyOf(end) }) };
-    for (const { key, value } of this.records.getRange(range)) {
-      // The driver's buffer may point into the map, which the next write changes. Small copies share pages of Node's.
-      const bytes = Buffer.from(value);
-      records.push({ offset: offsetOf(key), bytes });
-      numBytes += bytes.length;
-      if (numBytes >= maxBytes) break;
-    }
-    return records;
   }
 
   private edge(range: RangeOptions): number | null {

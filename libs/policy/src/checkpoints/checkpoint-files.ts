@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
-import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -67,8 +67,7 @@ export class CheckpointFiles {
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
   async read(ref: FileRef): Promise<Uint8Array> {
-    const file = await this.openRegular(ref);
-    const bytes = await file.readFile().finally(() => file.close());
+    const bytes = await readFile(this.pathOf(ref.sha256)).catch(refuseMissing(ref));
     requireContent(ref, {
       sizeBytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -84,13 +83,14 @@ export class CheckpointFiles {
   async verify(ref: FileRef): Promise<void> {
     const hash = createHash('sha256');
     let sizeBytes = 0;
-    const file = await this.openRegular(ref);
-    // The stream closes the file.
-    for await (const piece of file.createReadStream({
-      highWaterMark: PIECE_BYTES,
-    }) as AsyncIterable<Buffer>) {
-      hash.update(piece);
-      sizeBytes += piece.length;
+    const pieces = createReadStream(this.pathOf(ref.sha256), { highWaterMark: PIECE_BYTES });
+    try {
+      for await (const piece of pieces as AsyncIterable<Buffer>) {
+        hash.update(piece);
+        sizeBytes += piece.length;
+      }
+    } catch (error) {
+      refuseMissing(ref)(error as NodeJS.ErrnoException);
     }
     requireContent(ref, { sizeBytes, sha256: hash.digest('hex') });
   }
@@ -119,13 +119,6 @@ export class CheckpointFiles {
         sizeBytes: (await stat(join(this.directory, name))).size,
       })),
     );
-  }
-
-  private async openRegular(ref: FileRef): Promise<FileHandle> {
-    const file = await openRegularFile(this.pathOf(ref.sha256)).catch(refuseMissing(ref));
-    if (file !== null) return file;
-    const message = `checkpoint file ${ref.sha256} is no regular file; restore it from a backup`;
-    throw new PolicyError('CHECKPOINT_CORRUPT', message);
   }
 
   private async removeAbandoned(): Promise<void> {

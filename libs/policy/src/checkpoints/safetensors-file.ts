@@ -1,7 +1,7 @@
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { PolicyError } from '../policy-error.js';
 import { decodeElements, ELEMENT_BYTES } from './element-types.js';
-import { openRegularFile } from './open-regular-file.js';
 import {
   parseSafetensorsHeader,
   PREFIX_BYTES,
@@ -32,11 +32,10 @@ export class SafetensorsFile implements TensorSource {
    * @throws PolicyError `FILE_MISSING` when the file does not exist, `INVALID_FILE` when it breaks the format
    */
   static async open(path: string): Promise<SafetensorsFile> {
-    const file = await openRegularFile(path).catch((cause: NodeJS.ErrnoException) => {
+    const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;
       throw new PolicyError('FILE_MISSING', `${path} does not exist`, { cause });
     });
-    if (file === null) throw new PolicyError('INVALID_FILE', `${path} is no regular file`);
     try {
       const { size } = await file.stat();
       const prefix = await readFully(file, path, 0, Buffer.alloc(Math.min(PREFIX_BYTES, size)));

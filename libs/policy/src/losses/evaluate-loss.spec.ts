@@ -44,6 +44,27 @@ describe('evaluateLoss', () => {
     expect(sums.ratioMaxDeviation).toBeCloseTo(0.1, 5);
   });
 
+  it('takes the ratio against a proximal policy on the way from the recorded one to the current one', () => {
+    // Half of the way: log ratio ½·0.6; w = 0.5, A = −2 → 0.5·2·e^0.3. Without a gradient of the proximal one it is its own derivative.
+    const tokens = {
+      tokenIds: Int32Array.of(0, 1),
+      sequenceOffsets: Int32Array.of(0, 2),
+      lossWeights: Float32Array.of(0, 0.5),
+      advantages: Float32Array.of(0, -2),
+      proximalLogprobs: Float32Array.of(NaN, -2),
+      proximalShares: Float32Array.of(0, 0.5),
+    };
+    const options = { ...EVERY_TERM, policyLossOptions: { dualClip: null } };
+    const { sums, gradients } = evaluateLoss(
+      { logprobs: Float32Array.of(-1.4), entropies: Float32Array.of(0), values: null },
+      tokens,
+      { positions: Int32Array.of(1), offsets: Int32Array.of(0, 1) },
+      { ...options, entropyCoefficient: 0, klCoefficient: 0, valueCoefficient: 0 },
+    );
+    expect(sums.loss).toBeCloseTo(Math.exp(0.3), 6);
+    expect(gradients.logprobs[0]).toBeCloseTo(Math.exp(0.3), 6);
+  });
+
   const variants: [string, Partial<LossOptions>][] = [
     ['every term', {}],
     ['no clips', { policyLossOptions: { dualClip: null }, valueClip: null }],

@@ -54,7 +54,7 @@ export function evaluateLoss(
   const { logprobs, entropies } = outputs;
   const at = (column: Float32Array) => Float32Array.from(trained.positions, (n) => column[n]);
   const weights = at(batch.lossWeights);
-  const proximalLogprobs = batch.proximalLogprobs ? at(batch.proximalLogprobs) : logprobs;
+  const proximalLogprobs = proximalOf(logprobs, batch, trained.positions);
 
   const policy = policyTerms(logprobs, proximalLogprobs, weights, batch, trained, options);
   const logprobGradients = policy.gradients;
@@ -65,6 +65,7 @@ export function evaluateLoss(
     const kl = estimateKl(logprobs, at(batch.referenceLogprobs), {
       estimator: options.klEstimator,
       straightThrough: options.klStraightThrough,
+      proximalLogprobs: options.klBiasCorrection ? proximalLogprobs : null,
     });
     for (let m = 0; m < weights.length; m++) {
       sumOfKl += kl.values[m];
@@ -117,6 +118,22 @@ function policyTerms(
   return computePolicyLoss(policyLoss, input, policyLossOptions);
 }
 
+/**
+ * log π of the proximal policy at the trained tokens: p + α(log π − p), α the share of the way to the current policy. Without
+ * proximal logprobs it is the current one.
+ */
+function proximalOf(
+  logprobs: Float32Array,
+  { proximalLogprobs, proximalShares }: TrainingBatch,
+  positions: Int32Array,
+): Float32Array {
+  if (!proximalLogprobs) return logprobs;
+  return logprobs.map((logprob, m) => {
+    const proximal = proximalLogprobs[positions[m]];
+    return proximal + (proximalShares?.[positions[m]] ?? 0) * (logprob - proximal);
+  });
+}
+
 /** The columns of the trained tokens that policy losses read. */
 function policyLossInput(
   logprobs: Float32Array,
@@ -159,8 +176,9 @@ export function selectBatchTokens(
   }
   const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
   const trained = { positions: Int32Array.from(positions), offsets };
-  const proximal = at(batch.proximalLogprobs ?? logprobs);
-  const input = policyLossInput(at(logprobs), proximal, at(lossWeights), batch, trained);
+  const current = at(logprobs);
+  const proximal = proximalOf(current, batch, trained.positions);
+  const input = policyLossInput(current, proximal, at(lossWeights), batch, trained);
   const chosen = selectLossTokens(policyLoss, input, policyLossOptions);
   if (chosen === null) return null;
   const selected = new Uint8Array(lossWeights.length);

@@ -22,6 +22,8 @@ export interface LossOptions {
   readonly klEstimator: KlEstimator;
   /** The value of `klEstimator` with the gradient of k2. Default false. */
   readonly klStraightThrough?: boolean;
+  /** Multiplies the KL of each token by π/π_proximal, with its gradient. Default false. */
+  readonly klBiasCorrection?: boolean;
   /** The logits are divided by this, as they were when the tokens were sampled. */
   readonly temperature: number;
   /** Most tokens in one forward pass; results don't depend on it. */

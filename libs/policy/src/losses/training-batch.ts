@@ -9,6 +9,11 @@ const LOSS_COLUMNS = {
   advantages: ({ policyLoss }) => policyLoss !== 'crossEntropy',
   /** log π that the probability ratio is taken against. */
   proximalLogprobs: ({ policyLoss }) => policyLoss !== 'crossEntropy',
+  /**
+   * How far the proximal policy is from that of `proximalLogprobs` towards the current one, in [0, 1]: its log π is interpolated, without a
+   * gradient. Absent: 0.
+   */
+  proximalShares: () => false,
   /** log π of the policy that sampled, for losses that read it beside the proximal one. */
   behaviorLogprobs: ({ policyLoss }) => getPolicyLoss(policyLoss).needsBehaviorLogprobs,
   /** log π of the reference policy. */
@@ -17,7 +22,7 @@ const LOSS_COLUMNS = {
   returns: ({ valueCoefficient }) => valueCoefficient !== 0,
   /** V at the start of the update, the centre of the value clip. */
   proximalValues: ({ valueCoefficient, valueClip }) => valueCoefficient !== 0 && valueClip !== null,
-  /** Factor on the policy loss only, which corrects for the behavior policy; without it the factor is 1. */
+  /** Factor ≥ 0 on the policy loss only, for example a correction for the behavior policy; without it the factor is 1. */
   rolloutWeights: () => false,
 } as const satisfies Readonly<Record<string, (options: LossOptions) => boolean>>;
 

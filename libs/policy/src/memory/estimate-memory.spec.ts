@@ -41,6 +41,15 @@ describe('estimateTrainingMemory', () => {
     }
   });
 
+  it('counts a reference policy as a second copy of what is trained, which shares the rest', () => {
+    const bytesOf = (config: Parameters<typeof estimateTrainingMemory>[0], keepsReference: boolean) =>
+      estimateTrainingMemory(config, { ...shape, keepsReference }).totalBytes;
+    const added = (config: Parameters<typeof estimateTrainingMemory>[0]) =>
+      bytesOf(config, true) - bytesOf(config, false);
+    expect(added(large)).toBe(4 * countParameters(large).numParameters);
+    expect(added({ ...large, lora })).toBe(4 * countParameters({ ...large, lora }).numTrained);
+  });
+
   it('grows with what is trained, the tokens of a pass and sums over passes, and shrinks with recomputation', () => {
     const whole = estimateTrainingMemory(large, shape);
     const adapted = estimateTrainingMemory({ ...large, lora }, shape);

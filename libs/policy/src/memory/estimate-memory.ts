@@ -27,6 +27,8 @@ export interface TrainingShape extends PassShape {
   readonly accumulates: boolean;
   /** `LossOptions.recomputeLayers`: a layer's outputs are computed again for the gradient. */
   readonly recomputesLayers?: boolean;
+  /** Whether a frozen reference policy is kept beside the model; it shares with the model what is not trained. */
+  readonly keepsReference?: boolean;
 }
 
 export interface GenerationShape extends PassShape {
@@ -48,8 +50,8 @@ const PROGRAM_BYTES = 380 * MEBIBYTE;
 const ALLOCATOR_FACTOR = 1.25;
 
 /**
- * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained two moments, the gradient,
- * and its copies while it is laid into buckets and added; the activations of one pass, each layer's outputs, which live until
+ * The peak of loading a model and training it: weights 4 bytes a parameter; for what is trained the weights of the reference policy,
+ * if there is one, two moments, the gradient, and its copies while it is laid into buckets and added; the activations of one pass, each layer's outputs, which live until
  * the forward pass has ended; a chunk of logits and its gradient. For the backend that `installBackend` makes, with its fused
  * ops: without them attention scores are kept as well.
  */
@@ -60,6 +62,9 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   return sum([
     { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },
+    ...(shape.keepsReference === true
+      ? [{ name: 'reference policy', bytes: numTrained * BYTES_PER_VALUE }]
+      : []),
     { name: 'gradients and optimizer', bytes: numTrained * copies * BYTES_PER_VALUE },
     {
       name: 'activations of a pass',

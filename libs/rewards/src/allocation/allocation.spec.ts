@@ -29,16 +29,16 @@ const allocate = (input: AllocationInput, options: AllocationOptions): number[] 
 ];
 
 describe('allocateRewards', () => {
-  it('lastToken: puts the episode reward and all step rewards on the last action token', () => {
+  it('lastToken: all on the last action token, step rewards joined in', () => {
     expect(allocate(oneEpisode([2, 1], 1, [0.5, -0.25]), { rule: 'lastToken' })).toEqual([0, 0, 1.25]);
   });
 
-  it('uniformPositive: spreads a positive reward evenly and puts any other on the last action token', () => {
+  it('uniformPositive: evenly when positive, on the last token when not', () => {
     expect(allocate(oneEpisode([2, 2], 1), { rule: 'uniformPositive' })).toEqual([0.25, 0.25, 0.25, 0.25]);
     expect(allocate(oneEpisode([2, 2], -1), { rule: 'uniformPositive' })).toEqual([0, 0, 0, -1]);
   });
 
-  it('discounted: gives each step a share ∝ γ^(action tokens after it), spread evenly over its tokens', () => {
+  it('discounted: shares ∝ γ^(action tokens after the step), evenly inside it', () => {
     // shares .5¹ and .5⁰ of steps with 2 and 1 tokens: 1/3 over two tokens, 2/3 on one
     const rewards = allocate(oneEpisode([2, 1], 3), { rule: 'discounted', gamma: 0.5 });
     expect(rewards).toEqual([0.5, 0.5, 2]);
@@ -48,16 +48,16 @@ describe('allocateRewards', () => {
     [1, 3.0],
     [0.99, 2.05],
     [0.95, 1.09],
-  ])('discountedLegacy: does not conserve the reward (γ = %f gives a total of %f)', (gamma, total) => {
+  ])('discountedLegacy: does not conserve the reward (γ = %f hands out %f)', (gamma, total) => {
     const rewards = allocateRewards(oneEpisode([40, 30, 50], 1), { rule: 'discountedLegacy', gamma });
     expect(sum(rewards)).toBeCloseTo(total, 2);
   });
 
-  it('perStep: puts each step reward on the last action token of its step, and the episode reward on the last of all', () => {
+  it('perStep: each step on its last action token, the episode on the last of all', () => {
     expect(allocate(oneEpisode([2, 1, 2], 10, [1, 2, 4]), { rule: 'perStep' })).toEqual([0, 1, 2, 0, 14]);
   });
 
-  it('perStep: moves the reward of a step without action tokens to the step before it, or to the first step with some', () => {
+  it('perStep: a step without action tokens hands its reward to the step before it, the first ones to the first with some', () => {
     expect(allocate(oneEpisode([0, 2, 0, 1, 0], 0, [1, 2, 4, 8, 16]), { rule: 'perStep' })).toEqual([
       0, 7, 24,
     ]);
@@ -89,7 +89,7 @@ describe('allocateRewards', () => {
     );
   });
 
-  it.each(ALLOCATION_RULES)('%s gives each episode of a batch the same rewards as alone', (rule) => {
+  it.each(ALLOCATION_RULES)('%s treats the episodes of a batch apart', (rule) => {
     fc.assert(
       fc.property(episodes, (drawn) => {
         const alone = drawn.map(({ lengths, reward, stepReward }) =>
@@ -114,7 +114,7 @@ describe('allocateRewards', () => {
     ['stepRewards has 1 entries, must have 2', { stepRewards: new Float64Array(1) }, { rule: 'perStep' }],
     ['stepOffsets[2] is 1, must not be less', { stepOffsets: Int32Array.of(0, 2, 1) }, { rule: 'perStep' }],
     ['stepOffsets has 2 entries, must have 3', { stepOffsets: Int32Array.of(0, 2) }, { rule: 'perStep' }],
-  ])('refuses an invalid input: %s', (message, change, options) => {
+  ])('refuses: %s', (message, change, options) => {
     expect(() => allocateRewards({ ...oneEpisode([1, 1], 1), ...change }, options)).toThrowError(
       expect.objectContaining({
         code: 'INVALID_ARGUMENT',

@@ -37,13 +37,13 @@ async function scoreOf(
 }
 
 describe('reward components', () => {
-  it('goal: gives one value for success and one for failure, and is missing when success is unknown', async () => {
+  it('goal: one value for success, one for failure, missing when success is not known', async () => {
     expect(await scoreOf('goal', episode([], { success: true }))).toBe(1);
     expect(await scoreOf('goal', episode([], { success: false }))).toBe(-1);
     expect(await scoreOf('goal', episode([], { success: null }))).toBeNull();
   });
 
-  it('goal with measure: gives the return or the last reward, and is missing when a reward that it needs is missing', async () => {
+  it('goal: or the score of the episode as a whole, missing where a reward of it is', async () => {
     const steps = [step({ reward: 0.25 }), step({ reward: 0.5 })];
     const lost = { success: false };
     expect(await scoreOf('goal', episode(steps, lost), { measure: 'return' })).toBe(0.75);
@@ -56,14 +56,14 @@ describe('reward components', () => {
     }
   });
 
-  it('environmentComponent: gives the named part, 0 on a rewarded step without it, and is missing where the reward is missing', async () => {
+  it('environmentComponent: the named part, 0 where a rewarded step has none, missing where the reward is', async () => {
     const options = { component: 'goal' };
     const won = step({ reward: 1, rewardNames: ['time', 'goal'], rewardValues: [-0.1, 1.1] });
     expect(await scoreOf('environmentComponent', episode([won, step({})]), options)).toEqual([1.1, 0]);
     expect(await scoreOf('environmentComponent', episode([won, step({ reward: null })]), options)).toBeNull();
   });
 
-  it('invalidAction and timePenalty: give a cost per step', async () => {
+  it('invalidAction and timePenalty: a cost per step', async () => {
     const steps = [step({}), step({ actionValid: false })];
     expect(await scoreOf('invalidAction', episode(steps))).toEqual([0, -0.1]);
     expect(await scoreOf('timePenalty', episode(steps), { penalty: 0.5 })).toEqual([-0.5, -0.5]);
@@ -73,7 +73,7 @@ describe('reward components', () => {
     ['linear', -0.1 * 0.5],
     ['quadratic', -0.1 * 0.25],
     ['log', -0.1 * Math.log(1.5)],
-  ])('lengthPenalty: grows in %s form with the relative excess', async (shape, expected) => {
+  ])('lengthPenalty: %s in the relative excess', async (shape, expected) => {
     const long = episode([step({ numActionTokens: 10 }), step({ numActionTokens: 5 })]);
     expect(await scoreOf('lengthPenalty', long, { shape, limit: 10 })).toBeCloseTo(expected, 12);
     expect(await scoreOf('lengthPenalty', long, { shape, limit: 15 })).toBe(0);
@@ -84,14 +84,14 @@ describe('reward components', () => {
     );
   });
 
-  it('formatPattern: matches the whole action by default, and keeps no state between steps', async () => {
+  it('formatPattern: matches the whole action unless told otherwise, and keeps no state between steps', async () => {
     const steps = ['go', 'go', 'go on'].map((action) => step({ action }));
     const options = { pattern: 'g.', match: 1, mismatch: 0, flags: 'g' };
     expect(await scoreOf('formatPattern', episode(steps), options)).toEqual([1, 1, 0]);
     expect(await scoreOf('formatPattern', episode(steps), { ...options, whole: false })).toEqual([1, 1, 1]);
   });
 
-  it('formatJson: accepts only an object with the required keys', async () => {
+  it('formatJson: an object with the required keys', async () => {
     const actions = ['{"tool":"x","args":{}}', '{"tool":"x"}', '["tool","args"]', 'tool args', 'null'];
     const options = { requiredKeys: ['tool', 'args'], match: 1, mismatch: -1 };
     expect(await scoreOf('formatJson', episode(actions.map((action) => step({ action }))), options)).toEqual([
@@ -99,7 +99,7 @@ describe('reward components', () => {
     ]);
   });
 
-  it('explorationBonus: decreases with the visits in the run and in the episode', async () => {
+  it('explorationBonus: falls with the visits of the run and of the episode', async () => {
     const steps = ['a', 'b', 'a'].map((anchor) => step({ anchor }));
     const context = { visitCount: (anchor: string) => (anchor === 'a' ? 3 : 0) };
     expect(await scoreOf('explorationBonus', episode(steps), { bonus: 1 }, context)).toEqual([
@@ -118,7 +118,7 @@ describe('policyConsistency', () => {
   const acted = (...pairs: [string, string][]) =>
     episode(pairs.map(([anchor, action]) => step({ anchor, action, parsedAction: action })));
 
-  it('compares each action with the previous one in the same state of the episode', async () => {
+  it('compares an action with the last one in the same state of the episode', async () => {
     const scored = acted(
       ['a', 'left'],
       ['b', 'up'],
@@ -133,7 +133,7 @@ describe('policyConsistency', () => {
     expect(await scoreOf('policyConsistency', scored)).toEqual([0, 0, 0, -0.1, 0, -0.1]);
   });
 
-  it('compares parsed actions, and texts where the environment parsed none', async () => {
+  it('goes by what the environment understood, or the text where it understood nothing', async () => {
     const said = (action: string, parsedAction: string | null) => step({ anchor: 'a', action, parsedAction });
     const scored = episode([
       said('Left!', 'left'),
@@ -144,7 +144,7 @@ describe('policyConsistency', () => {
     expect(await scoreOf('policyConsistency', scored, { same: 1 })).toEqual([0, 1, -0.1, 1]);
   });
 
-  it('is missing where states have no anchor', async () => {
+  it('is missing where a state cannot be known again', async () => {
     expect(await scoreOf('policyConsistency', episode([step({})]))).toBeNull();
   });
 });
@@ -156,7 +156,7 @@ describe('rewards for answers', () => {
       finalObservation: 'the end',
     });
 
-  it('compare the last action with the best matching reference in the task', async () => {
+  it('compare the last action with the best of the references in the task', async () => {
     const task = { answer: ['a dog', 'the cat'] };
     expect(await scoreOf('exactMatch', answered('Cat!', task))).toBe(1);
     expect(await scoreOf('tokenF1', answered('cat and dog', task))).toBeCloseTo(2 / 4, 12);
@@ -164,7 +164,7 @@ describe('rewards for answers', () => {
     expect(await scoreOf('bleu', answered('the cat', task))).toBe(1);
   });
 
-  it('read the reference at a path, and the answer from the place that the options name', async () => {
+  it('find the reference at a path, and take the answer from elsewhere when told', async () => {
     const task = { question: { solution: 'parsed' } };
     const options = { reference: 'question.solution', answer: 'lastParsedAction' };
     expect(await scoreOf('exactMatch', answered('x', task), options)).toBe(1);
@@ -172,7 +172,7 @@ describe('rewards for answers', () => {
     expect(await scoreOf('exactMatch', answered('x', task), final)).toBe(0);
   });
 
-  it('compare numbers within the tolerance', async () => {
+  it('compare numbers', async () => {
     expect(await scoreOf('numericEquality', answered('\\boxed{1,000}', { answer: 1000 }))).toBe(1);
     expect(await scoreOf('numericEquality', answered('about a thousand', { answer: 1000 }))).toBe(0);
     const loose = { relativeTolerance: 0.05 };
@@ -193,7 +193,7 @@ describe('rewards for answers', () => {
     expect(await scoreOf('exactMatch', episode([], { task: { answer: 'x' } }))).toBe(0);
   });
 
-  it('fail instead of scoring 0 when the reference has no number', async () => {
+  it('fail, rather than score 0, when the reference states no number', async () => {
     const { components } = await new RewardComposer([{ reward: 'numericEquality' }]).score(
       answered('1', { answer: 'many' }),
     );

@@ -16,7 +16,7 @@ interface Golden {
 const goldenFile = new URL('../../../../test/golden/rewards/answers.json', import.meta.url);
 const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Golden;
 
-describe("answer metrics agree with SQuAD's own script", () => {
+describe("answers are compared as by SQuAD's own script", () => {
   it.each(golden.texts.map((c) => [c.prediction, c.reference, c] as const))(
     '%j against %j',
     (prediction, reference, expected) => {
@@ -30,7 +30,7 @@ describe("answer metrics agree with SQuAD's own script", () => {
 /** Equal numbers that math-verify does not find equal: it reads no bare LaTeX that it has no value for, no sign +, and all boxes. */
 const FOUND_HERE_ALONE = new Set(['\\dfrac{3}{4}', '\\boxed{7} no, \\boxed{8}', '+7']);
 
-describe('numeric equality agrees with math-verify, except where a reason is given', () => {
+describe('numbers agree as by math-verify, or for a stated reason', () => {
   it.each(golden.numbers.map((c) => [c.answer, c.reference, c] as const))(
     '%j and %j',
     (answer, reference, { agree }) => {

@@ -49,7 +49,7 @@ describe('answers in LaTeX', () => {
     },
   );
 
-  it('are read from their \\boxed, and \\sqrt followed by a space keeps its argument', () => {
+  it('are compared in their boxes, and with a space behind \\sqrt, where the reference loses its argument', () => {
     expect(mathAnswersAgree('So it is \\boxed{\\frac{1}{\\sqrt 2}}.', '\\boxed{\\frac1{\\sqrt{2}}}')).toBe(
       true,
     );
@@ -57,19 +57,19 @@ describe('answers in LaTeX', () => {
   });
 });
 
-it('edit similarity is 1 for equal texts, including empty ones, and 0 for texts without a common character', () => {
+it('edit similarity is 1 for equal texts, also empty ones, and 0 where nothing is shared', () => {
   // kitten → sitting: two replacements and an insertion, of seven characters.
   expect(editSimilarity('kitten', 'sitting')).toBeCloseTo(1 - 3 / 7, 12);
   expect(editSimilarity('', '')).toBe(1);
   expect(editSimilarity('abc', '')).toBe(0);
 });
 
-it('BLEU refuses an empty list of references', () => {
+it('BLEU refuses to compare with nothing', () => {
   expect(() => sentenceBleu('text', [])).toThrowError('references is empty');
 });
 
 describe("SQuAD's answer metrics", () => {
-  it('ignore case, punctuation, articles and extra spaces', () => {
+  it('compare without case, punctuation, articles and extra spaces', () => {
     expect(normalizeAnswer('  The "Cat", an  animal! ')).toBe('cat animal');
     expect(exactMatch('The cat.', 'a CAT')).toBe(1);
     expect(exactMatch('cats', 'cat')).toBe(0);
@@ -84,11 +84,11 @@ describe("SQuAD's answer metrics", () => {
     ['Ünthe à', 'ünthe à'],
     ['the² a', 'the²'],
     ['the_a an', 'thea'],
-  ])('remove articles only as whole words, in any script: %s', (text, normal) => {
+  ])('take articles out as whole words of any script: %s', (text, normal) => {
     expect(normalizeAnswer(text)).toBe(normal);
   });
 
-  it('F1 counts a repeated word as often as both texts contain it', () => {
+  it('F1 counts each word as often as both have it', () => {
     // cat cat dog against cat dog dog bird: shared cat, dog: 2·2/(3 + 4)
     expect(tokenF1('cat cat dog', 'cat dog dog bird')).toBeCloseTo(4 / 7, 12);
     expect(tokenF1('', 'the')).toBe(1);
@@ -123,7 +123,7 @@ describe('parseNumber', () => {
     },
   );
 
-  it('accepts numbers within absolute plus relative tolerance', () => {
+  it('agrees within absolute plus relative tolerance', () => {
     const tolerance = { absolute: 0.01, relative: 0.1 };
     expect(numbersAgree(11, 10, tolerance)).toBe(true);
     expect(numbersAgree(11.02, 10, tolerance)).toBe(false);

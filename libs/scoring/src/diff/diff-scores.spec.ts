@@ -10,7 +10,7 @@ import { diffScores } from './diff-scores.js';
 
 const SPREAD = { allocation: 'perStep', allocationGamma: 1 } as const;
 
-describe('diffScores', () => {
+describe('comparing two reward versions', () => {
   let store: StoreFixture;
   const runId = newRunId();
 
@@ -47,7 +47,7 @@ describe('diffScores', () => {
     await store.close();
   });
 
-  it('reports changes per episode and component, rank correlations, and flipped signs of advantages', async () => {
+  it('says what changed per episode, per component, in rank and in the sign of advantages', async () => {
     const diff = await diffScores({ client: store.client, runId, a: 'plain', b: 'with goal' });
     expect(diff.values.map(({ name }) => name)).toEqual(['total', 'environment', 'goal']);
     const [total, environment, goal] = diff.values;
@@ -76,7 +76,7 @@ describe('diffScores', () => {
     expect(diff.mostFlipped).toEqual([{ groupId: 'group-0', numEpisodes: 2, numFlipped: 2 }]);
   });
 
-  it('finds a version by the start of its hash, and lists the known versions when it refuses one', async () => {
+  it('finds versions by the beginning of their hash, and refuses others with those there are', async () => {
     const { versionA } = await diffScores({ client: store.client, runId, a: 'plain', b: 'plain' });
     const byHash = await diffScores({ client: store.client, runId, a: versionA.slice(0, 8), b: versionA });
     expect(byHash.nameA).toBe('plain');
@@ -86,7 +86,7 @@ describe('diffScores', () => {
     });
   });
 
-  it('compares only the episodes of the split that is named', async () => {
+  it('compares the episodes of one split alone, where it is named', async () => {
     const both = { client: store.client, runId, a: 'plain', b: 'with goal' };
     expect(await diffScores({ ...both, split: 'train' })).toEqual(await diffScores(both));
     await expect(diffScores({ ...both, split: 'test' })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('diffScores', () => {
   });
 });
 
-describe('diffScores over more episodes than it reads at once', () => {
+describe('comparing more episodes than memory is to hold', () => {
   const runId = newRunId();
   const numEpisodes = 700;
   let store: StoreFixture;
@@ -149,7 +149,7 @@ describe('diffScores over more episodes than it reads at once', () => {
   const diff = (options: { split?: string; maxPairsInMemory?: number }) =>
     diffScores({ client: store.client, runId, a: 'a', b: 'b', ...options });
 
-  it('gives the rank correlations that a comparison of all pairs gives', async () => {
+  it('finds the rank correlation of all pairs, worked out pair by pair', async () => {
     const known = values.flatMap(({ a, b }) => (a === null || b === null ? [] : [{ a, b }]));
     let [sum, differA, differB] = [0, 0, 0];
     for (let i = 0; i < known.length; i++) {
@@ -169,7 +169,7 @@ describe('diffScores over more episodes than it reads at once', () => {
     expect(inMemory.values[0].kendall).toBeCloseTo(sum / Math.sqrt(differA * differB), 10);
   });
 
-  it('counts episodes that only one version scored, and flips, within a split', async () => {
+  it('counts what one version alone has, and flips, in a split', async () => {
     const inSplit = values.filter(({ split }) => split === 'test');
     const {
       values: [total],

@@ -44,7 +44,7 @@ describe('JudgeClient', () => {
     return { answer, newVerdict, client, server };
   }
 
-  it('sends a request in the form of OpenAI’s API and reads the verdict', async () => {
+  it('asks in the form of OpenAI’s API and reads the verdict', async () => {
     const { answer, newVerdict, client, server } = await askOf(() => ({}), { apiKeyVariable: 'KEY' });
     expect(answer).toEqual({ kind: 'verdict', score: 0.5, rationale: 'as asked' });
     expect(newVerdict).toMatchObject({
@@ -88,7 +88,7 @@ describe('JudgeClient', () => {
     ['no rationale', { content: '{"score":1}' }],
     ['an answer that was cut off', { content: '{"rationale":"x","score":1}', finishReason: 'length' }],
     ['no choices', { body: '{}' }],
-  ])('retries after %s, at most maxRetries times', async (_, reply) => {
+  ])('asks again after %s, and no more often than allowed', async (_, reply) => {
     const mended = await askOf((n) => (n < 2 ? reply : {}));
     expect(mended.answer).toMatchObject({ kind: 'verdict', score: 0.5 });
     expect(mended.client.usage).toMatchObject({ numRequests: 3, numRetries: 2, numUnanswered: 0 });
@@ -103,7 +103,7 @@ describe('JudgeClient', () => {
     expect(broken.client.usage).toMatchObject({ numRequests: 3, numVerdicts: 0, numUnanswered: 1 });
   });
 
-  it('waits before a retry as long as the Retry-After header asks', async () => {
+  it('waits as long as the service says', async () => {
     const started = performance.now();
     await askOf((n) => (n === 0 ? { status: 429, headers: { 'retry-after': '1' } } : {}));
     expect(performance.now() - started).toBeGreaterThan(1000);
@@ -115,19 +115,19 @@ describe('JudgeClient', () => {
     expect(client.usage.numRequests).toBe(1);
   });
 
-  it('treats a refusal to judge as an answer without a score', async () => {
+  it('takes a refusal to judge as an answer without a score', async () => {
     const { answer, newVerdict, client } = await askOf(() => ({ refusal: 'I cannot help with that' }));
     expect(answer).toEqual({ kind: 'none', reason: 'judge: refused: I cannot help with that' });
     expect(newVerdict).toMatchObject({ score: null, raw: 'I cannot help with that' });
     expect(client.usage).toMatchObject({ numRequests: 1, numRefused: 1, numUnanswered: 0 });
   });
 
-  it('gives up on a request after its timeout', async () => {
+  it('gives up on an answer that takes too long', async () => {
     const { answer } = await askOf(() => ({ delayMs: 2000 }), { timeoutMs: 50, maxRetries: 0 });
     expect(answer).toMatchObject({ kind: 'none', reason: expect.stringContaining('timeout') as string });
   });
 
-  it('names the environment variable that has no key', async () => {
+  it('says which variable lacks the key', async () => {
     const { answer, client } = await askOf(() => ({}), { apiKeyVariable: 'JUDGE_KEY' });
     expect(answer).toMatchObject({
       reason: 'judge: apiKeyVariable is JUDGE_KEY, which is not set in the environment',
@@ -135,7 +135,7 @@ describe('JudgeClient', () => {
     expect(client.usage.numVerdicts).toBe(0);
   });
 
-  it('uses an archived verdict instead of asking, and counts its tokens once', async () => {
+  it('takes the verdict of the archive before it asks, and counts what was paid for once', async () => {
     const { newVerdict, client, server } = await askOf(() => ({}));
     expect(newVerdict).toMatchObject({ promptTokens: 100, completionTokens: 20 });
     const request = requestTo(server.endpoint);
@@ -159,7 +159,7 @@ describe('JudgeClient', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('reuses verdicts in the log, earlier answers and requests in progress', async () => {
+  it('answers from the log, from what it asked before and from what is under way, without asking again', async () => {
     const { newVerdict, client, server } = await askOf(() => ({ delayMs: 20 }));
     const request = requestTo(server.endpoint);
     await Promise.all([client.ask(request, []), client.ask(request, [])]);
@@ -174,7 +174,7 @@ describe('JudgeClient', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('never exceeds the limit of concurrent requests', async () => {
+  it('keeps to the limit of requests at once', async () => {
     server = await startJudgeServer(() => ({ delayMs: 20 }));
     const { endpoint } = server;
     const client = new JudgeClient();
@@ -187,7 +187,7 @@ describe('JudgeClient', () => {
     expect(server.requests).toHaveLength(12);
   });
 
-  it('stops asking an unavailable judge', async () => {
+  it('stops asking a judge that is down', async () => {
     server = await startJudgeServer();
     const { endpoint } = server;
     await server.close();
@@ -205,7 +205,7 @@ describe('JudgeClient', () => {
     expect(client.usage).toMatchObject({ numRequests: 6, numUnanswered: 5 });
   });
 
-  it('tries one question after a pause, and resumes once it is answered', async () => {
+  it('asks a judge that was down one question after a pause, and all once that is answered', async () => {
     let isDown = true;
     server = await startJudgeServer(() => (isDown ? { status: 503 } : { delayMs: 20 }));
     const { endpoint, requests } = server;
@@ -236,7 +236,7 @@ describe('JudgeClient', () => {
     expect(requests).toHaveLength(9);
   });
 
-  it('keeps asking a judge while another one is unavailable', async () => {
+  it('holds nothing against one judge that another is down', async () => {
     server = await startJudgeServer();
     const down = await startJudgeServer();
     await down.close();
@@ -246,7 +246,7 @@ describe('JudgeClient', () => {
     expect(answer.kind).toBe('verdict');
   });
 
-  it('does not count refused requests, or requests that it could not send, as failures of the service', async () => {
+  it('does not count requests that the service refuses, nor those it could not make, as failures of the service', async () => {
     server = await startJudgeServer((n) => (n < 3 ? { status: 400, body: 'too long' } : {}));
     const { endpoint } = server;
     const client = new JudgeClient({ firstRetryMs: 1, maxFailuresInARow: 2 });

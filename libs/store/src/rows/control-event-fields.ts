@@ -1,4 +1,5 @@
 import type {
+  BaselinesMeasured,
   BatchPlanned,
   CollectorClaimed,
   GroupsClosed,
@@ -94,6 +95,8 @@ export const controlEventFields: ControlFields = {
     names: texts('metric_names'),
     values: float64s('metric_values'),
   }),
+
+  BaselinesMeasured: inColumnsAndJson<BaselinesMeasured>({}),
 
   WarningRaised: inColumnsAndJson<WarningRaised>({ source: text('source') }),
 

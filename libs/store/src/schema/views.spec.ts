@@ -124,6 +124,25 @@ describe('views', () => {
     expect(await policies()).toHaveLength(3);
   });
 
+  it('shows the baselines that were measured first beside a run, and before that those that it was started with', async () => {
+    const ids = idsOf(newRunId());
+    await bring([controlEvent(ids, 'RunStarted', { baselines: [] })]);
+    const baselines = async () => {
+      const [row] = await store.client.queryRows<{ baselines: string }>(
+        'SELECT baselines FROM runs WHERE run_id = {runId:String}',
+        { params: { runId: ids.runId } },
+      );
+      return JSON.parse(row.baselines) as unknown;
+    };
+    expect(await baselines()).toEqual([]);
+    const measured = [{ name: 'expert', success: 0.5, numEpisodes: 10, split: 'validation' as const }];
+    await bring([
+      controlEvent(ids, 'BaselinesMeasured', { baselines: measured }),
+      controlEvent(ids, 'BaselinesMeasured', { baselines: [] }),
+    ]);
+    expect(await baselines()).toEqual(measured);
+  });
+
   it('show metrics once, one row for each value, and those of an update as a map', async () => {
     const ids = idsOf(newRunId());
     const logged = controlEvent(ids, 'MetricsLogged', {

@@ -12,6 +12,7 @@ export interface ControlPayloads {
   TrainerClaimed: TrainerClaimed;
   CollectorClaimed: CollectorClaimed;
   MetricsLogged: MetricsLogged;
+  BaselinesMeasured: BaselinesMeasured;
   WarningRaised: WarningRaised;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
@@ -39,6 +40,12 @@ export interface RunStarted {
   readonly seed: number;
   readonly environment: string;
   readonly codeVersion: string;
+  /** Empty in runs whose baselines are measured beside them; see `BaselinesMeasured`. */
+  readonly baselines: readonly Baseline[];
+}
+
+/** Success rates of the environment's scripted agents, measured while the run went on. The first of a run counts. */
+export interface BaselinesMeasured {
   readonly baselines: readonly Baseline[];
 }
 

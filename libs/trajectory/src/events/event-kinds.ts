@@ -18,6 +18,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   TrainerClaimed: 1,
   CollectorClaimed: 1,
   MetricsLogged: 1,
+  BaselinesMeasured: 1,
   WarningRaised: 1,
   RetentionApplied: 1,
   RunDeleted: 1,

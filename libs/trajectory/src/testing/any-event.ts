@@ -147,6 +147,16 @@ const episodeList = fc
   .array(uuid, { maxLength: 6 })
   .chain((episodeIds) => int32s(episodeIds.length).map((numSteps) => ({ episodeIds, numSteps })));
 
+const baselines = fc.array(
+  record({
+    name: nonEmptyText,
+    success: fc.double({ min: 0, max: 1, noNaN: true }),
+    numEpisodes: fc.integer({ min: 1, max: 1e9 }),
+    split,
+  }),
+  { maxLength: 3 },
+);
+
 const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   EpisodeStarted: record({
     groupId: nonEmptyText,
@@ -203,15 +213,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     seed: natural,
     environment: nonEmptyText,
     codeVersion: text,
-    baselines: fc.array(
-      record({
-        name: nonEmptyText,
-        success: fc.double({ min: 0, max: 1, noNaN: true }),
-        numEpisodes: fc.integer({ min: 1, max: 1e9 }),
-        split,
-      }),
-      { maxLength: 3 },
-    ),
+    baselines,
   }),
   RunEnded: record({
     reason: fc.constantFrom('finished', 'stopped', 'failed'),
@@ -283,6 +285,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     step: natural,
     metrics: named,
   }).map(({ metrics, ...others }) => ({ ...others, ...metrics })),
+  BaselinesMeasured: record({ baselines }),
   WarningRaised: record({
     source: fc.constantFrom('trainer', 'collector', 'sink', 'api', 'store', 'system'),
     severity: fc.constantFrom('warning', 'alarm'),

@@ -170,6 +170,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     names: ['rollout/success', 'rollout/return'],
     values: Float64Array.of(0.5, NaN),
   },
+  BaselinesMeasured: { baselines: [{ name: 'expert', success: 1, numEpisodes: 1000, split: 'validation' }] },
   WarningRaised: {
     source: 'trainer',
     severity: 'alarm',

@@ -118,6 +118,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     names: listOf(nonEmptyText),
     values: typedArray(Float64Array),
   },
+  BaselinesMeasured: { baselines: listOf(baseline) },
   WarningRaised: {
     source: oneOf('trainer', 'collector', 'sink', 'api', 'store', 'system'),
     severity: oneOf('warning', 'alarm'),

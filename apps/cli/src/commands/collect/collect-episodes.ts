@@ -1,4 +1,5 @@
-import { collectEpisodes, type CollectResult } from '@retrace/collector';
+import { collectEpisodes, scriptedAgent, type CollectResult } from '@retrace/collector';
+import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { PatientLog, ControlTail } from '@retrace/log';
@@ -18,8 +19,14 @@ interface CollectOptions extends CommonOptions {
   readonly backend?: BackendChoice;
 }
 
-/** Collects episodes as a run of their own and prints how they went. */
+/**
+ * Collects episodes as a run of their own and prints how they went.
+ *
+ * @throws EnvironmentError for an unknown environment or agent, before anything is opened
+ */
 export async function collect({ dataDir, json, ...options }: CollectOptions): Promise<void> {
+  const spec = getEnvironment(options.environment);
+  if (options.policy !== 'latest') scriptedAgent(spec, options.policy);
   const result = await withStore({ dataDir, create: true }, (session) => collectIntoLog(session, options));
   if (json === true) {
     console.log(JSON.stringify(result));

@@ -4,7 +4,6 @@ import type { BackendChoice } from '@retrace/process';
 import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
 
 interface CollectForRunOptions extends CommonOptions {
-  /** Run id, or `latest`. */
   readonly run: string;
   /** Such as `1/3`; '' for a collector that works by itself. */
   readonly share: string;

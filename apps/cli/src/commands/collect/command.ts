@@ -1,21 +1,22 @@
 import { Option } from '@commander-js/extra-typings';
-import { backendOption, newCommand, wholeNumber } from '../../options.js';
+import { backendOption, newCommand, runOption, wholeNumber } from '../../options.js';
 
 export const collectCommand = () =>
   newCommand('collect')
     .description(
-      'collect episodes with a scripted agent or the latest policy; with --run, work as a collector of a run on Kafka',
+      'collect episodes with a scripted agent or the newest policy, as a run of their own; with --run, work as a collector of a run on Kafka',
     )
     .addOption(
-      new Option(
-        '--run <id>',
-        'collect for this run until it ends; "latest" waits for the newest unfinished run',
-      ).conflicts(['environment', 'policy', 'episodes']),
+      runOption('collect for this run until it ends (waits for an unfinished training run)').conflicts([
+        'environment',
+        'policy',
+        'episodes',
+      ]),
     )
     .addOption(
       new Option(
         '--share <number/count>',
-        'with --run: which of several collectors this is, such as 1/3; each plays its share of every round',
+        'with --run: this collector’s share of every round, such as 1/3 for the first of three',
       )
         .env('RETRACE_COLLECTOR_SHARE')
         .default(''),
@@ -23,7 +24,7 @@ export const collectCommand = () =>
     .option('--environment <name>', 'environment to act in')
     .option(
       '--policy <name>',
-      'random, expert or another agent of the environment; "latest" is the newest trained policy',
+      'random, expert or another scripted agent of the environment, or "latest": the newest policy that was trained in it',
     )
     .option('--episodes <number>', 'number of episodes', wholeNumber(1))
     .option('--seed <number>', 'seed of tasks and sampling', wholeNumber(0, 2 ** 31 - 1), 0)

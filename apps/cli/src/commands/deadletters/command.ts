@@ -1,4 +1,4 @@
-import { newCommand, pointInTime, wholeNumber } from '../../options.js';
+import { newCommand, pointInTime, runOption, wholeNumber } from '../../options.js';
 
 export const deadlettersCommand = () =>
   newCommand('deadletters')
@@ -10,18 +10,18 @@ export const deadlettersCommand = () =>
 
 const listCommand = () =>
   newCommand('list')
-    .description('list dead letters in log order, with what their envelope says')
-    .option('--run <id>', 'only those of this run')
+    .description('list dead letters in log order, with what could be read of them')
+    .addOption(runOption('only those of this run'))
     .option('--code <code>', 'only those with this code, such as UNKNOWN_VERSION or CHECKSUM_MISMATCH')
     .option('--since <time>', 'only those from this time on, in ISO 8601', pointInTime)
     .option('--until <time>', 'only those up to this time', pointInTime)
-    .option('--limit <number>', 'the most to list', wholeNumber(1, 100_000), 1_000)
+    .option('--limit <number>', 'list at most this many', wholeNumber(1, 100_000), 1_000)
     .action(async (_, command) => (await import('./list.js')).list(command.optsWithGlobals()));
 
 const retryCommand = () =>
   newCommand('retry')
     .description('decode dead letters again, and store those that this version can read as ordinary rows')
-    .option('--run <id>', 'only those of this run')
+    .addOption(runOption('only those of this run'))
     .option('--code <code>', 'only those with this code')
     .option('--since <time>', 'only those from this time on, in ISO 8601', pointInTime)
     .option('--until <time>', 'only those up to this time', pointInTime)

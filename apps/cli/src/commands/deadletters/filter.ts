@@ -1,3 +1,6 @@
+import type { EventLog } from '@retrace/log';
+import { findRunId } from '../../run/find-run.js';
+
 /** Which dead letters a command is about; times are milliseconds since the Unix epoch. */
 export interface FilterOptions {
   readonly run?: string;
@@ -7,9 +10,9 @@ export interface FilterOptions {
 }
 
 /** The filter as the store takes it, with times in microseconds. */
-export function filterOf({ run, code, since, until }: FilterOptions) {
+export async function filterOf(log: EventLog, { run, code, since, until }: FilterOptions) {
   return {
-    ...(run !== undefined && { runId: run }),
+    ...(run !== undefined && { runId: await findRunId(log, run) }),
     ...(code !== undefined && { code }),
     ...(since !== undefined && { sinceUs: since * 1000 }),
     ...(until !== undefined && { untilUs: until * 1000 }),

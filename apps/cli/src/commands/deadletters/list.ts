@@ -10,8 +10,8 @@ interface ListOptions extends CommonOptions, FilterOptions {
 
 /** Prints dead letters in log order. */
 export async function list(options: ListOptions): Promise<void> {
-  const entries = await withStore(options, ({ client }) =>
-    listDeadLetters(client, { ...filterOf(options), limit: options.limit }),
+  const entries = await withStore(options, async ({ client, log }) =>
+    listDeadLetters(client, { ...(await filterOf(log, options)), limit: options.limit }),
   );
   if (options.json === true) console.log(JSON.stringify(entries, null, 2));
   else console.log(entries.length === 0 ? 'no dead letters' : renderRecords(entries));

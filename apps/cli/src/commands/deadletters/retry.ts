@@ -10,8 +10,13 @@ interface RetryOptions extends CommonOptions, FilterOptions {
 /** Decodes dead letters again and prints how many are ordinary rows now. */
 export async function retry(options: RetryOptions): Promise<void> {
   const dryRun = options.dryRun === true;
-  const report = await withStore(options, ({ client, log: { maxEventBytes } }) =>
-    retryDeadLetters({ client, maxEventBytes, dryRun, ...filterOf(options) }),
+  const report = await withStore(options, async ({ client, log }) =>
+    retryDeadLetters({
+      client,
+      maxEventBytes: log.maxEventBytes,
+      dryRun,
+      ...(await filterOf(log, options)),
+    }),
   );
   if (options.json === true) {
     console.log(JSON.stringify({ ...report, dryRun }, null, 2));

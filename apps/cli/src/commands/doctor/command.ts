@@ -3,7 +3,7 @@ import { collect, newCommand, wholeNumber } from '../../options.js';
 export const doctorCommand = () =>
   newCommand('doctor')
     .description(
-      'check this machine, and the data directory or the services that the environment names; exits 1 when Retrace cannot work',
+      'check this machine, and the data directory or the services that the environment names; exits 1 if Retrace can’t work',
     )
     .option('--recipe <name-or-file>', 'also check whether this recipe fits into memory')
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)

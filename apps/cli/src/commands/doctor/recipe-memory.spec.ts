@@ -17,6 +17,24 @@ describe('checkRecipeMemory', () => {
     expect(shared.totalBytes - alone.totalBytes).toBeCloseTo(2 * alone.roles[0].estimate.totalBytes, 0);
   });
 
+  it('counts recomputed layers and the reference policy of a KL term, of which workers keep no copy', async () => {
+    const trainerBytes = async (...assignments: string[]) => {
+      const { roles } = await estimateRecipeMemory(
+        resolveRecipe('frozen-lake-ppo', { assignments: [...HUGE, ...assignments] }),
+      );
+      return roles.map(({ estimate }) => estimate.totalBytes);
+    };
+    const [plain] = await trainerBytes();
+    const [recomputed] = await trainerBytes('optimizer.recomputeLayers=true');
+    expect(recomputed).toBeLessThan(plain);
+    const [withReference, worker] = await trainerBytes('loss.klCoefficient=0.1', 'optimizer.dataParallel=2');
+    // Nearly all weights are in 64 layers: attention with 4 heads of queries, 2 of keys and 2 of values, each 16 wide, and the output of
+    // the 4; three matrices of the feed-forward layers. 4 bytes each.
+    const weights = 4 * 64 * (12 * 16 * 8192 + 3 * 8192 * 32_768);
+    expect((withReference - plain) / weights).toBeCloseTo(1, 2);
+    expect(worker).toBe(plain);
+  });
+
   it('refuses a recipe that exceeds any machine, and lists what would help, the largest saving first', async () => {
     const recipe = resolveRecipe('frozen-lake-ppo', { assignments: HUGE });
     const { verdict, detail } = await checkRecipeMemory(recipe);

@@ -42,25 +42,32 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
     directory: recipe.policy?.model,
   });
   const config = await recipeModelConfig(recipe, tokenizer.vocabSize);
-  const { optimizer, collection } = recipe;
+  const { optimizer, collection, loss } = recipe;
   const rowTokens = longestContext(recipe);
   const numEpisodes = collection.groupsPerRound * collection.groupSize;
   // An episode can have several sequences of the longest context. Only the size of a pass limits how much is computed at once.
   const passTokens = Math.max(optimizer.maxTokensPerMicroBatch, rowTokens);
   const numShards = optimizer.dataParallel ?? 1;
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
-  const trainer = estimateTrainingMemory(config, { passTokens, accumulates: true });
+  const training = { passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers };
+  // Only the trainer itself evaluates the reference policy.
+  const trainer = estimateTrainingMemory(config, { ...training, keepsReference: loss.klCoefficient > 0 });
   const collector = estimateGenerationMemory(config, {
     maxSlots: slots,
     maxTokens: rowTokens,
     passTokens: Math.min(slots * rowTokens, 2048),
   });
   const roles = [
-    {
-      role: numShards > 1 ? 'trainer and its workers' : 'trainer',
-      count: numShards,
-      estimate: asRole(trainer),
-    },
+    { role: 'trainer', count: 1, estimate: asRole(trainer) },
+    ...(numShards > 1
+      ? [
+          {
+            role: 'workers',
+            count: numShards - 1,
+            estimate: asRole(estimateTrainingMemory(config, training)),
+          },
+        ]
+      : []),
     { role: 'collector', count: numCollectors, estimate: asRole(collector) },
     {
       role: 'store and API',
@@ -93,7 +100,9 @@ export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
 
 /** Lists what would reduce the memory, largest saving first. */
 export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
-  const bytesOf = (name: string) => roles[0].estimate.parts.find((part) => part.name === name)?.bytes ?? 0;
+  const bytesOf = (name: string, role = 'trainer') =>
+    roles.find((candidate) => candidate.role === role)?.estimate.parts.find((part) => part.name === name)
+      ?.bytes ?? 0;
   const { optimizer, policy, collection } = recipe;
   const rowTokens = longestContext(recipe);
   const remedies: [number, string | null][] = [
@@ -110,7 +119,20 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
         : `shorten the longest context, ${rowTokens} tokens (${policy ? 'policy' : 'model'}.maxPositions)`,
     ],
     [
-      roles[1].estimate.parts.find(({ name }) => name === 'keys and values')?.bytes ?? 0,
+      // At least half is saved with several layers.
+      bytesOf('activations of a pass') / 2,
+      optimizer.recomputeLayers === true
+        ? null
+        : 'set optimizer.recomputeLayers to true: results stay the same, and a step takes more time',
+    ],
+    [
+      bytesOf('reference policy'),
+      bytesOf('reference policy') > 0
+        ? `set loss.klCoefficient to 0: the reference policy takes ${gibibytes(bytesOf('reference policy'))} GiB`
+        : null,
+    ],
+    [
+      bytesOf('keys and values', 'collector'),
       collection.concurrentEpisodes > 1
         ? `set collection.concurrentEpisodes below ${collection.concurrentEpisodes}`
         : null,

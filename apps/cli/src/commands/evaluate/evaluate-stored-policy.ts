@@ -31,7 +31,8 @@ interface EvaluationRequest {
   readonly policy: string;
   /** Name or prefix of a version that the run was scored with; default: the rewards of the run's recipe. */
   readonly rewardVersion?: string;
-  readonly behaviorVersion?: number;
+  /** `latest` is the newest version of the run. */
+  readonly behaviorVersion?: number | 'latest';
   readonly estimators: readonly PolicyEstimator[];
   readonly gamma: number;
   readonly minEffectiveEpisodes?: number;
@@ -69,7 +70,9 @@ export async function evaluateStoredPolicy(
     runId,
     policyRunId: policyRun.runId,
     updateNumber: policy.updateNumber,
-    behaviorVersion: request.behaviorVersion ?? null,
+    behaviorVersion:
+      (request.behaviorVersion === 'latest' ? run.policies.latest?.policyVersion : request.behaviorVersion) ??
+      null,
     maxEpisodes: request.maxEpisodes,
   });
   const columns = await new TrajectoryReader(client).readEpisodes(runId, episodeIds);

@@ -11,7 +11,7 @@ interface EvaluateOptions extends CommonOptions {
   readonly run: string;
   readonly policy: string;
   readonly rewardVersion?: string;
-  readonly behaviorVersion?: number;
+  readonly behaviorVersion?: number | 'latest';
   readonly estimators?: readonly string[];
   readonly gamma: number;
   readonly minEffective: number;

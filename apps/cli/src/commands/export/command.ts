@@ -1,9 +1,9 @@
-import { newCommand } from '../../options.js';
+import { newCommand, runOption } from '../../options.js';
 
 export const exportCommand = () =>
   newCommand('export')
     .description('write a run to a single file (an Arrow IPC stream), to keep it or import it elsewhere')
-    .requiredOption('--run <id>', 'run to export')
+    .addOption(runOption('export this run').makeOptionMandatory())
     .requiredOption('--output <file>', 'file to write; replaced if it exists')
     .option('--checkpoints', 'include its checkpoint files')
     .action(async (_, command) =>

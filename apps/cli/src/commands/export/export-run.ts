@@ -1,6 +1,7 @@
 import { CheckpointFiles, PolicyError } from '@retrace/policy';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
+import { findRunId } from '../../run/find-run.js';
 import { checkpointFilesOf } from '../../run/run-checkpoints.js';
 import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
@@ -16,18 +17,18 @@ interface ExportOptions extends CommonOptions {
 export async function exportRunToFile({
   dataDir,
   json,
-  run: runId,
+  run,
   output: path,
   checkpoints,
 }: ExportOptions): Promise<void> {
   const report = await withStore({ dataDir }, (session) =>
-    exportFrom(session, { runId, path, withCheckpoints: checkpoints === true }),
+    exportFrom(session, { run, path, withCheckpoints: checkpoints === true }),
   );
   if (json === true) {
     console.log(JSON.stringify(report));
     return;
   }
-  const { numEvents, numCheckpointFiles, numDeadLetters, rowHash } = report;
+  const { runId, numEvents, numCheckpointFiles, numDeadLetters, rowHash } = report;
   console.log(
     `run ${runId}: ${numEvents.toLocaleString('en')} events and ${numCheckpointFiles} checkpoint files in ${path}` +
       (rowHash === null ? '' : `, row hash ${rowHash}`) +
@@ -36,13 +37,14 @@ export async function exportRunToFile({
 }
 
 interface ExportRequest {
-  readonly runId: string;
+  readonly run: string;
   readonly path: string;
   readonly withCheckpoints: boolean;
 }
 
-async function exportFrom(session: StoreSession, { runId, path, withCheckpoints }: ExportRequest) {
+async function exportFrom(session: StoreSession, { run, path, withCheckpoints }: ExportRequest) {
   const { log, client, directory } = session;
+  const runId = await findRunId(log, run);
   await session.catchUp();
   const [before] = await readRunHashes(client, { runId });
   return exportRun({

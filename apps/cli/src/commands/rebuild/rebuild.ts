@@ -3,6 +3,7 @@ import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { findRunId } from '../../run/find-run.js';
 import { renderTable } from '../../terminal/table.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 
@@ -23,8 +24,9 @@ export async function rebuild({ dataDir, json, run }: RebuildOptions): Promise<v
 /** Rebuilds the session's store; Ctrl-C before the new rows are in place leaves it as it was. */
 async function rebuildFrom(
   { client: current, directory, storeUrl, log }: StoreSession,
-  runId: string | undefined,
+  run: string | undefined,
 ): Promise<RebuildReport> {
+  const runId = run === undefined ? undefined : await findRunId(log, run);
   const { user, password } = directory.credentials();
   const openClient = (database: string) =>
     createStoreClient({

@@ -1,11 +1,15 @@
-import { backendOption, newCommand, wholeNumber } from '../../options.js';
+import { backendOption, newCommand, runOption, wholeNumberOrLatest } from '../../options.js';
 
 export const replayCommand = () =>
   newCommand('replay')
     .description(
-      're-run a recorded update from its manifest, and those before it that lead to its state where that is not kept; exits 1 when the loss differs',
+      're-run a recorded update from its manifest, after those since the nearest checkpoint; exits 1 if the loss differs, 3 if it can’t tell',
     )
-    .option('--run <id>', 'run id, or "latest" for the newest run that has an update', 'latest')
-    .requiredOption('--update <number>', 'update to re-run', wholeNumber(1))
+    .addOption(runOption('re-run an update of this run').default('latest'))
+    .requiredOption(
+      '--update <number>',
+      'number of the update, or "latest" for the newest of the run',
+      wholeNumberOrLatest(1),
+    )
     .addOption(backendOption())
     .action(async (_, command) => (await import('./replay.js')).replay(command.optsWithGlobals()));

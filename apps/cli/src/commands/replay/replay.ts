@@ -5,17 +5,17 @@ import { StateVisits } from '@retrace/scoring';
 import { REPLAY_TOLERANCE, replayUpdate, type ReplayResult } from '@retrace/trainer';
 import { TrajectoryReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
+import { findRun } from '../../run/find-run.js';
 import type { CommonOptions } from '../../options.js';
 import type { BackendChoice } from '@retrace/process';
-import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
 interface ReplayOptions extends CommonOptions {
-  /** Run id, or `latest` for the newest run that has an update. */
   readonly run: string;
-  readonly update: number;
+  /** `latest` is the newest of the run. */
+  readonly update: number | 'latest';
   readonly backend?: BackendChoice;
 }
 
@@ -30,7 +30,9 @@ interface ReplayReport extends ReplayResult {
  * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
  */
 export async function replay({ dataDir, json, ...request }: ReplayOptions): Promise<void> {
-  const report = await withStore({ dataDir }, (session) => replayFrom(session, request));
+  const report = await withStore({ dataDir }, (session) =>
+    replayFrom(session, { ...request, isQuiet: json === true }),
+  );
   if (json === true) {
     console.log(JSON.stringify(report, null, 2));
   } else {
@@ -47,27 +49,21 @@ export async function replay({ dataDir, json, ...request }: ReplayOptions): Prom
   if (!report.isReproduced) {
     throw new CliError(
       'REPLAY_DIFFERS',
-      `update ${request.update}: the replayed loss differs by ${report.lossDifference.toExponential(2)} from the recorded one`,
+      `update ${report.updateNumber}: the replayed loss differs by ${report.lossDifference.toExponential(2)} from the recorded one`,
     );
   }
 }
 
 async function replayFrom(
   { log, client, directory }: StoreSession,
-  { run, update: updateNumber, backend }: Omit<ReplayOptions, keyof CommonOptions>,
+  { run, update, backend, isQuiet }: Omit<ReplayOptions, keyof CommonOptions> & { readonly isQuiet: boolean },
 ): Promise<ReplayReport> {
-  const { runs } = await readControlState(log);
-  const newest = runs.findLast(({ updates }) => updates.numUpdates > 0);
-  const runId = run === 'latest' ? newest?.runId : run;
-  if (runId === undefined) {
-    throw new CliError(
-      'RUN_UNKNOWN',
-      'run "latest" not found: no run here has an update yet; see "retrace runs"',
-    );
-  }
-  const recorded = runs.find((candidate) => candidate.runId === runId);
-  const products = recorded && matrixProducts(parseRecipe(recorded.started.recipe));
-  await openBackend({ ...products, prefer: backend && [backend] });
+  const { runId, started, updates } = await findRun(log, run, {
+    has: ({ updates: { numUpdates } }) => numUpdates > 0,
+    lacking: 'here has an update yet',
+  });
+  const updateNumber = update === 'latest' ? updates.numUpdates : update;
+  await openBackend({ ...matrixProducts(parseRecipe(started.recipe)), prefer: backend && [backend] });
   const result = await replayUpdate({
     log,
     checkpoints: new CheckpointFiles(directory.checkpoints),
@@ -76,6 +72,7 @@ async function replayFrom(
     runId,
     updateNumber,
     onRecompute: (from, to) => {
+      if (isQuiet) return;
       console.error(
         `update ${updateNumber}: the state that it starts from is not kept; making ${describeRange(from, to)} again first`,
       );

@@ -1,4 +1,4 @@
-import { newCommand } from '../../options.js';
+import { newCommand, runArgument } from '../../options.js';
 
 export const runsCommand = () =>
   newCommand('runs')
@@ -9,8 +9,8 @@ export const runsCommand = () =>
 const deleteCommand = () =>
   newCommand('delete')
     .description('delete a run from log, store and checkpoints')
-    .argument('<id>', 'run to delete')
-    .option('--force', 'also when other runs depend on it')
+    .addArgument(runArgument('delete this run'))
+    .option('--force', 'delete it even if other runs depend on it')
     .action(async (runId, _, command) =>
       (await import('./delete.js')).deleteOne(runId, command.optsWithGlobals()),
     );

@@ -1,5 +1,6 @@
 import type { CommonOptions } from '../../options.js';
 import { deleteRunOf } from '../../run/delete-run.js';
+import { findRunId } from '../../run/find-run.js';
 import { withStore } from '../../services/store-session.js';
 
 interface DeleteOptions extends CommonOptions {
@@ -7,15 +8,16 @@ interface DeleteOptions extends CommonOptions {
 }
 
 /** Deletes a run and prints what was removed. */
-export async function deleteOne(runId: string, { dataDir, json, force }: DeleteOptions): Promise<void> {
-  const report = await withStore({ dataDir }, (session) =>
-    deleteRunOf(session, { runId, force: force === true, detail: 'by request' }),
-  );
+export async function deleteOne(run: string, { dataDir, json, force }: DeleteOptions): Promise<void> {
+  const report = await withStore({ dataDir }, async (session) => {
+    const runId = await findRunId(session.log, run);
+    return deleteRunOf(session, { runId, force: force === true, detail: 'by request' });
+  });
   if (json === true) {
     console.log(JSON.stringify(report));
     return;
   }
-  const { numRows, numReleased, numCheckpointFiles } = report;
+  const { runId, numRows, numReleased, numCheckpointFiles } = report;
   const removed = `${numRows.toLocaleString('en')} rows, ${numCheckpointFiles} checkpoint files`;
   console.log(
     numReleased === null

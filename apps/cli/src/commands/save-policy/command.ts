@@ -1,12 +1,16 @@
 import { Option } from '@commander-js/extra-typings';
-import { backendOption, newCommand } from '../../options.js';
+import { backendOption, newCommand, runOption } from '../../options.js';
 
 export const savePolicyCommand = () =>
   newCommand('save-policy')
     .description('write a policy version as a Hugging Face directory, or its adapters in peft’s format')
     .argument('<directory>', 'directory to create; it must not exist yet')
-    .option('--run <id>', 'run id, or "latest"', 'latest')
-    .option('--policy <version>', 'policy version of the run, or "latest"', 'latest')
+    .addOption(runOption('save a policy of this run').default('latest'))
+    .option(
+      '--policy <version>',
+      'policy version of the run, or "latest"; <run>/<version> for a policy of another run',
+      'latest',
+    )
     .option(
       '--adapter',
       'write only the adapters, instead of a model with the adapters merged into its weights',

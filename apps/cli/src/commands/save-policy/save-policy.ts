@@ -47,10 +47,15 @@ async function saveFrom(
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
-  const run = await findRun(log, request.run);
-  const { runId } = run;
-  const { policy } = await findPolicy({ log, directory: home }, run, request.policy);
-  const recipe = parseRecipe(run.started.recipe);
+  const run = await findRun(log, request.run, {
+    has: ({ policies }) => policies.latest !== null,
+    lacking: 'here has published a policy yet',
+  });
+  const {
+    run: { runId, started },
+    policy,
+  } = await findPolicy({ log, directory: home }, run, request.policy);
+  const recipe = parseRecipe(started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
   const model = await openPolicyCheckpoint(new CheckpointFiles(home.checkpoints), policy.weights);
   if (request.adapter === true) {

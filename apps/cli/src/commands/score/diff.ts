@@ -5,7 +5,6 @@ import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
 interface DiffOptions extends CommonOptions {
-  /** Run id, or `latest`. */
   readonly run: string;
   readonly split?: string;
   readonly limit: number;

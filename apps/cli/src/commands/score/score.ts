@@ -1,4 +1,4 @@
-import { parseRecipe, resolveRecipe } from '@retrace/config';
+import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import {
   RewardScorer,
   scoreRun,
@@ -21,7 +21,6 @@ import { withInterrupt } from '../../terminal/with-interrupt.js';
 const PROGRESS_EVERY_MS = 1000;
 
 interface ScoreOptions extends CommonOptions {
-  /** Run id, or `latest`. */
   readonly run: string;
   /** Default: the recipe of the run. */
   readonly recipe?: string;
@@ -38,7 +37,10 @@ interface JudgedScoreReport extends ScoreReport {
 /** Scores a run's stored episodes and prints how many. */
 export async function score({ dataDir, json, ...request }: ScoreOptions): Promise<void> {
   const onProgress = json === true ? undefined : progressPrinter();
-  const report = await withStore({ dataDir }, (session) => scoreFrom(session, request, onProgress));
+  const recipe = request.recipe === undefined ? null : resolveRecipe(request.recipe);
+  const report = await withStore({ dataDir }, (session) =>
+    scoreFrom(session, { ...request, recipe }, onProgress),
+  );
   if (json === true) console.log(JSON.stringify(report, null, 2));
   else printScores(report);
 }
@@ -46,13 +48,12 @@ export async function score({ dataDir, json, ...request }: ScoreOptions): Promis
 /** Scores the episodes of the session's store; Ctrl-C stops after the current batch, and the next call resumes there. */
 async function scoreFrom(
   session: StoreSession,
-  request: Omit<ScoreOptions, keyof CommonOptions>,
+  request: Omit<ScoreOptions, keyof CommonOptions | 'recipe'> & { readonly recipe: Recipe | null },
   onProgress: ((progress: ScoreProgress) => void) | undefined,
 ): Promise<JudgedScoreReport> {
   const { client, log } = session;
   const run = await findRun(log, request.run);
-  const recipe =
-    request.recipe === undefined ? parseRecipe(run.started.recipe) : resolveRecipe(request.recipe);
+  const recipe = request.recipe ?? parseRecipe(run.started.recipe);
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
     verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),

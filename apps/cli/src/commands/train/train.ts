@@ -45,15 +45,20 @@ async function trainOnServices(
   recipe: Recipe,
   { dataDir, backend, json }: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json'>,
 ): Promise<void> {
-  const [{ requireServices, runRoleInProcess }, { beginRunOn }] = await Promise.all([
+  const [{ requireServices, runRoleInProcess }, { beginRunOn, recordBaselinesOn }] = await Promise.all([
     import('../../services/run-role-in-process.js'),
     import('../../run/begin-or-choose-run.js'),
   ]);
   const services = requireServices('train', dataDir);
   const { runId, isResumed } = await beginRunOn(services, recipe);
+  const over = new AbortController();
+  const measuring = recordBaselinesOn(services, { runId, recipe, signal: over.signal });
   await runRoleInProcess('trainer', services, {
     variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
     json: json === true,
     announcement: `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`,
+  }).finally(() => {
+    over.abort();
   });
+  await measuring;
 }

@@ -1,4 +1,15 @@
-import { clipCov, decoupledPpo, gmpo, gspo, klCov, m2po, opsm, ppo, sapo } from '@retrace/algorithms';
+import {
+  clipCov,
+  decoupledPpo,
+  gmpo,
+  gspo,
+  klCov,
+  m2po,
+  opsm,
+  ppo,
+  sapo,
+  sapoSequence,
+} from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
 import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceMeans } from './sequence-sums.js';
@@ -29,6 +40,24 @@ function ppoClip(input: TensorLossInput, bounds: ClipBounds): tf.Tensor {
   return clipped(input.advantages, ratioOf(logRatios(input)), bounds);
 }
 
+/** SAPO's gate on ratios, −A·(4/τ)·σ(τ(ρ − 1)) `[N]`. */
+function softGated(
+  advantages: tf.Tensor,
+  ratios: tf.Tensor,
+  {
+    temperaturePositive,
+    temperatureNegative,
+  }: { readonly temperaturePositive: number; readonly temperatureNegative: number },
+): tf.Tensor {
+  const isPositive = tf.cast(tf.greater(advantages, 0), 'float32');
+  const temperatures = tf.add(
+    temperatureNegative,
+    tf.mul(isPositive, temperaturePositive - temperatureNegative),
+  );
+  const gates = tf.sigmoid(tf.mul(temperatures, tf.sub(ratios, 1)));
+  return tf.neg(tf.mul(advantages, tf.div(tf.mul(4, gates), temperatures)));
+}
+
 /** w = π_prox/π_b `[N]`. */
 function behaviorRatios(input: TensorLossInput): tf.Tensor {
   return ratioOf(tf.sub(input.proximalLogprobs, columnOf(input, 'behaviorLogprobs')));
@@ -45,7 +74,10 @@ export const surrogateLosses: readonly TensorLoss[] = [
   tensorLoss(gspo, (input, bounds) => {
     const ofSequence = stopGradient(held(sequenceMeans(input, logRatios(input))));
     const ofToken = tf.add(ofSequence, tf.sub(input.logprobs, stopGradient(input.logprobs)));
-    return clipped(input.advantages, tf.exp(ofToken), { ...bounds, dualClip: Math.exp(10) });
+    return clipped(input.advantages, tf.exp(ofToken), {
+      ...bounds,
+      dualClip: Math.min(bounds.dualClip ?? Infinity, Math.exp(10)),
+    });
   }),
   tensorLoss(
     gmpo,
@@ -59,14 +91,13 @@ export const surrogateLosses: readonly TensorLoss[] = [
     },
     (input, weights) => tf.exp(sequenceMeans(input, tf.log(tf.add(weights, 1e-10)))),
   ),
-  tensorLoss(sapo, (input, { temperaturePositive, temperatureNegative }) => {
-    const isPositive = tf.cast(tf.greater(input.advantages, 0), 'float32');
-    const temperatures = tf.add(
-      temperatureNegative,
-      tf.mul(isPositive, temperaturePositive - temperatureNegative),
-    );
-    const gates = tf.sigmoid(tf.mul(temperatures, tf.sub(ratioOf(logRatios(input)), 1)));
-    return tf.neg(tf.mul(input.advantages, tf.div(tf.mul(4, gates), temperatures)));
+  tensorLoss(sapo, (input, temperatures) =>
+    softGated(input.advantages, ratioOf(logRatios(input)), temperatures),
+  ),
+  tensorLoss(sapoSequence, (input, temperatures) => {
+    const ofSequence = stopGradient(held(sequenceMeans(input, logRatios(input))));
+    const ofToken = tf.add(ofSequence, tf.sub(input.logprobs, stopGradient(input.logprobs)));
+    return softGated(sequenceMeans(input, input.advantages), tf.exp(ofToken), temperatures);
   }),
   tensorLoss(decoupledPpo, (input, { cap, capRule, ...bounds }) => {
     const weights = behaviorRatios(input);

@@ -30,6 +30,7 @@ const variants: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['ppo', { dualClip: null, clipLow: 0.1, clipHigh: 0.3 }],
   ['ppo', { dualClip: 1.05 }],
   ['gspo', { clipLow: 0.05, clipHigh: 0.1 }],
+  ['gspo', { clipLow: 0.05, clipHigh: 0.1, dualClip: 1.15 }],
   ['gmpo', { clipLow: 0.1, clipHigh: 0.2 }],
   ['cispo', { clipLow: 0.1, clipHigh: 0.1 }],
   ['dppoTv', { deltaLow: 0.02, deltaHigh: 0.03, maxRatio: 1.1 }],
@@ -138,16 +139,20 @@ await onEachBackend(
       );
     });
 
+    const booleans = [false, true];
     it.each(
-      KL_ESTIMATORS.flatMap((estimator) => [false, true].map((through) => [estimator, through] as const)),
-    )('KL %s, straight through: %s', (estimator, straightThrough) => {
-      const { logprobs, proximalLogprobs: reference, weights } = randomInput(5);
-      const kl = estimateKl(logprobs, reference, { estimator, straightThrough });
-      const actual = differentiate(logprobs, (x) =>
-        tf.sum(
-          tf.mul(tf.tensor1d(weights), tensorKl(x, tf.tensor1d(reference), { estimator, straightThrough })),
-        ),
-      );
+      KL_ESTIMATORS.flatMap((estimator) =>
+        booleans.flatMap((through) => booleans.map((corrected) => [estimator, through, corrected] as const)),
+      ),
+    )('KL %s, straight through: %s, bias corrected: %s', (estimator, straightThrough, corrected) => {
+      const { logprobs, proximalLogprobs: reference, behaviorLogprobs, weights } = randomInput(5);
+      const proximal = corrected ? (behaviorLogprobs ?? null) : null;
+      const options = { estimator, straightThrough };
+      const kl = estimateKl(logprobs, reference, { ...options, proximalLogprobs: proximal });
+      const actual = differentiate(logprobs, (x) => {
+        const tensors = { ...options, proximalLogprobs: proximal && tf.tensor1d(proximal) };
+        return tf.sum(tf.mul(tf.tensor1d(weights), tensorKl(x, tf.tensor1d(reference), tensors)));
+      });
       expectAgreement(actual, {
         value: kl.values.reduce((sum, value, t) => sum + weights[t] * value, 0),
         gradients: kl.gradients.map((gradient, t) => weights[t] * gradient),

@@ -7,13 +7,13 @@ import type { KlEstimator } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
 import { logSoftmax, stopGradient } from '@retrace/compute';
 import { PolicyError } from '../../policy-error.js';
-import { held } from './token-ratio.js';
+import { held, ratioOf } from './token-ratio.js';
 
 const K3_LIMIT = 10;
 
 /**
  * KL(π‖π_ref) estimated at each token `[N]`, d = logπ − logπ_ref: `k1` d, `abs` |d|, `k2` ½d², `k3` e^{−d} + d − 1 with d held at ±20 and
- * the result at 10. `straightThrough` keeps the value and takes the gradient of k2.
+ * the result at 10. `straightThrough` keeps the value and takes the gradient of k2. With `proximalLogprobs`, each is multiplied by π/π_prox.
  */
 export function tensorKl(
   logprobs: tf.Tensor,
@@ -21,14 +21,21 @@ export function tensorKl(
   {
     estimator,
     straightThrough = false,
-  }: { readonly estimator: KlEstimator; readonly straightThrough?: boolean },
+    proximalLogprobs = null,
+  }: {
+    readonly estimator: KlEstimator;
+    readonly straightThrough?: boolean;
+    readonly proximalLogprobs?: tf.Tensor | null;
+  },
 ): tf.Tensor {
   return tf.tidy(() => {
     const d = tf.sub(logprobs, referenceLogprobs);
-    const estimate = estimateOf(estimator, d);
-    if (!straightThrough) return estimate;
-    const k2 = estimateOf('k2', d);
-    return tf.add(stopGradient(estimate), tf.sub(k2, stopGradient(k2)));
+    const corrected = (estimate: tf.Tensor) =>
+      proximalLogprobs ? tf.mul(ratioOf(tf.sub(logprobs, proximalLogprobs)), estimate) : estimate;
+    const value = corrected(estimateOf(estimator, d));
+    if (!straightThrough) return value;
+    const k2 = corrected(estimateOf('k2', d));
+    return tf.add(stopGradient(value), tf.sub(k2, stopGradient(k2)));
   });
 }
 

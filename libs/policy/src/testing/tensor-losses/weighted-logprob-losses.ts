@@ -1,9 +1,9 @@
-import { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss, topr } from '@retrace/algorithms';
+import { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss, topr, vespo } from '@retrace/algorithms';
 import * as tf from '@tensorflow/tfjs-core';
 import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceSums } from './sequence-sums.js';
 import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
-import { logRatios, ratioOf } from './token-ratio.js';
+import { held, logRatios, ratioOf } from './token-ratio.js';
 
 /** Keeps the Bernoulli KL finite where a probability is 1. */
 const KL_EPSILON = 1e-8;
@@ -64,6 +64,19 @@ export const weightedLogprobLosses: readonly TensorLoss[] = [
     const tapers = tf.minimum(ratioOf(sequenceSums(input, logs)), 1);
     const isNegative = tf.less(input.advantages, 0);
     return weightedLogprobs(input, tf.where(isNegative, tapers, tf.onesLike(tapers)));
+  }),
+  tensorLoss(vespo, (input, { powerPositive, decayPositive, powerNegative, decayNegative }) => {
+    const logs = tf.sub(stopGradient(input.logprobs), columnOf(input, 'behaviorLogprobs'));
+    const logRatios = tf.clipByValue(sequenceSums(input, held(logs)), Math.log(1e-8), 20);
+    const phi = (power: number, decay: number) =>
+      tf.exp(tf.sub(tf.mul(power, logRatios), tf.mul(decay, tf.expm1(logRatios))));
+    const isNegative = tf.less(input.advantages, 0);
+    const factors = tf.where(
+      isNegative,
+      phi(powerNegative, decayNegative),
+      phi(powerPositive, decayPositive),
+    );
+    return weightedLogprobs(input, factors);
   }),
   tensorLoss(dppoTv, (input, { deltaLow, deltaHigh, maxRatio }) =>
     dppo(input, maxRatio, (probability, proximal) => {

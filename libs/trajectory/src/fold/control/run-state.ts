@@ -44,6 +44,7 @@ export class RunState {
   private readonly validations = new Map<number, number>();
   private runEnded: RunEnded | null = null;
   private endBefore: RunEnded | null = null;
+  private baselinesMeasured = false;
 
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
@@ -59,6 +60,11 @@ export class RunState {
   /** The end from which a claim resumed the run, until something new is planned; null when there was none. */
   get endBeforeClaim(): RunEnded | null {
     return this.endBefore;
+  }
+
+  /** Whether its baselines are known. */
+  get hasBaselines(): boolean {
+    return this.baselinesMeasured || this.started.baselines.length > 0;
   }
 
   /** The last value of every (source, name). */
@@ -108,6 +114,9 @@ export class RunState {
         return outcome(this.policies.add(event.payload) ? null : 'duplicate');
       case 'MetricsLogged':
         this.logMetrics(event.payload);
+        return APPLIED;
+      case 'BaselinesMeasured':
+        this.baselinesMeasured = true;
         return APPLIED;
       default:
         return APPLIED;
