@@ -47,6 +47,7 @@ const FAULT_CODES: readonly string[] = [
   'REWARDS_CHANGED',
   'REWARD_CHANGED',
   'STORE_FAULTY',
+  'STORE_OF_OTHER_LOG',
 ];
 
 /**

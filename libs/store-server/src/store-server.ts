@@ -9,6 +9,7 @@ import { createRequestListener } from './http/http-interface.js';
 import { QueryHandler } from './http/query-handler.js';
 import { ResultPipes } from './engine/result-pipe.js';
 import { StoreServerError } from './store-server-error.js';
+import { UserSqlEngine } from './user-sql/user-sql-engine.js';
 
 export interface StoreServerOptions {
   /** Used only by this process while the server runs; created if it doesn't exist. */
@@ -63,8 +64,10 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
     await mkdir(exchangeDirectory, { mode: 0o700 });
     const maxRunning = maxRunningStatements();
     const guard = new DiskGuard(engine, options.onDiskFailure);
+    const userSql = new UserSqlEngine(engine, exchangeDirectory);
     const handler = new QueryHandler({
       engine,
+      userSql,
       pipes: await ResultPipes.create(exchangeDirectory, maxRunning),
       spoolDirectory: exchangeDirectory,
       maxRunning,
@@ -79,7 +82,8 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
     let closed: Promise<void> | null = null;
     const close = async () => {
       guard.stop();
-      await drain(server, engine, options.drainMs ?? DEFAULT_DRAIN_MS);
+      await drain(server, [engine, userSql], options.drainMs ?? DEFAULT_DRAIN_MS);
+      await userSql.close();
       await engine.close();
     };
     return { url, version: engine.version, close: () => (closed ??= close()) };
@@ -114,13 +118,17 @@ async function listen(server: Server, host: string, port: number): Promise<strin
 }
 
 /** Resolves when the last request has been answered, or was abandoned after `drainMs`. */
-async function drain(server: Server, engine: Engine, drainMs: number): Promise<void> {
+async function drain(
+  server: Server,
+  engines: readonly { cancelAll(): Promise<void> }[],
+  drainMs: number,
+): Promise<void> {
   // Clients keep connections alive after a response, which would keep the server open.
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   const deadline = setTimeout(() => {
     server.closeAllConnections();
-    engine.cancelAll().catch(() => undefined);
+    for (const engine of engines) engine.cancelAll().catch(() => undefined);
   }, drainMs);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(deadline);

@@ -28,9 +28,9 @@ export async function recordBaselinesOn(
     process.stderr.write(`${line}\n`);
   };
   try {
-    await withControl(services, (control, log) =>
-      recordBaselines({ log, run: control.run(runId), recipe, signal, onNotice }),
-    );
+    await withControl(services, async (control, log) => {
+      if (!control.run(runId).hasBaselines) await recordBaselines({ log, runId, recipe, signal, onNotice });
+    });
   } catch (error) {
     onNotice(`baselines: none recorded: ${(error as Error).message}`);
   }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { episodeLimits, type Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
-import { newControlEvent, type Baseline, type RunState } from '@retrace/trajectory';
+import { newControlEvent, type Baseline } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { installation } from '../installation.js';
 import type { BaselineOptions } from './measure-baselines.js';
@@ -12,7 +12,7 @@ const LONGEST_MS = 600_000;
 
 interface RecordBaselinesOptions {
   readonly log: EventLog;
-  readonly run: RunState;
+  readonly runId: string;
   readonly recipe: Recipe;
   /** Ends the measuring; nothing is recorded then. */
   readonly signal: AbortSignal;
@@ -21,12 +21,12 @@ interface RecordBaselinesOptions {
 }
 
 /**
- * Measures the baselines of a run beside it and appends them, unless the run has them. They are measured in a thread of its own, which can be
+ * Measures the baselines of a run beside it and appends them. They are measured in a thread of its own, which can be
  * ended even where an environment never gives it back; a failure costs the baselines and not the run. Never rejects.
  */
 export async function recordBaselines(options: RecordBaselinesOptions): Promise<void> {
-  const { log, run, signal, onNotice } = options;
-  if (run.hasBaselines || signal.aborted) return;
+  const { log, runId, signal, onNotice } = options;
+  if (signal.aborted) return;
   try {
     const { baselines, missing } = await measureInThread(options);
     if (signal.aborted) return;
@@ -36,7 +36,7 @@ export async function recordBaselines(options: RecordBaselinesOptions): Promise<
       );
     if (baselines.length === 0) return;
     const payload = { baselines: baselines.sort((a, b) => b.success - a.success) };
-    const ids = { logId: log.logId, runId: run.runId, occurredAtUs: Date.now() * 1000 };
+    const ids = { logId: log.logId, runId, occurredAtUs: Date.now() * 1000 };
     await log.append('control', 0, [
       encodeEvent(newControlEvent({ kind: 'BaselinesMeasured', ...ids, payload })),
     ]);

@@ -114,7 +114,8 @@ export class TrainingServer {
     await this.recordWarnings(runId);
     const collectors: string[] = [];
     const ended = this.followRun(runId, state);
-    this.measuring = this.recordBaselines(recipe, runId);
+    // A run that was just started is not in the state yet.
+    if (!state.run(runId)?.hasBaselines) this.measuring = this.recordBaselines(recipe, runId);
     if (!ending.signal.aborted) {
       this.say('run', `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`);
       const hasRunEnded = () => state.run(runId)?.ended !== null;
@@ -173,17 +174,12 @@ export class TrainingServer {
     this.parts.log.recordTo(this.warnings);
   }
 
-  private async recordBaselines(recipe: Recipe, runId: string): Promise<void> {
+  private recordBaselines(recipe: Recipe, runId: string): Promise<void> {
     const { eventLog, log } = this.parts;
-    await recordBaselines({
-      log: eventLog,
-      run: runOf(await readControlState(eventLog), runId),
-      recipe,
-      signal: this.ending.signal,
-      onNotice: (message) => {
-        log.write({ role: 'retrace', level: 'warn', message });
-      },
-    });
+    const onNotice = (message: string) => {
+      log.write({ role: 'retrace', level: 'warn', message });
+    };
+    return recordBaselines({ log: eventLog, runId, recipe, signal: this.ending.signal, onNotice });
   }
 
   private say(role: string, message: string): void {

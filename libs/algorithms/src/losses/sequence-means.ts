@@ -5,11 +5,12 @@ import { LOG_RATIO_LIMIT, clamp } from './token-loss.js';
  * Means over the tokens of each sequence. Tokens of weight 0 are left out; a sequence of only such tokens has the value 0.
  */
 
-/** Mean (or sum) of `valueOf(t)` over the weighted tokens of each sequence, spread over its tokens `[N]`. */
+/** Mean (or sum) of `valueOf(t)` over the weighted tokens of each sequence, held in ±limit, spread over its tokens `[N]`. */
 export function overSequences(
   { offsets, weights }: Pick<PolicyLossInput, 'offsets' | 'weights'>,
   reduction: 'mean' | 'sum',
   valueOf: (t: number) => number,
+  limit = Infinity,
 ): Float64Array {
   const values = new Float64Array(weights.length);
   for (let sequence = 0; sequence + 1 < offsets.length; sequence++) {
@@ -21,7 +22,7 @@ export function overSequences(
       numTokens += 1;
     }
     const value = reduction === 'mean' ? sum / Math.max(1, numTokens) : sum;
-    values.fill(value, offsets[sequence], offsets[sequence + 1]);
+    values.fill(clamp(value, -limit, limit), offsets[sequence], offsets[sequence + 1]);
   }
   return values;
 }
@@ -33,6 +34,5 @@ export function sequenceLogRatios(
   denominator: Float32Array,
   reduction: 'mean' | 'sum',
 ): Float64Array {
-  const logRatios = overSequences(input, reduction, (t) => numerator[t] - denominator[t]);
-  return logRatios.map((logRatio) => clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT));
+  return overSequences(input, reduction, (t) => numerator[t] - denominator[t], LOG_RATIO_LIMIT);
 }

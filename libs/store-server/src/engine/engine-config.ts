@@ -6,13 +6,33 @@ const MEBIBYTE = 1024 * 1024;
 /** With less free space, inserts are refused with NOT_ENOUGH_SPACE. */
 const MIN_FREE_BYTES = 64 * MEBIBYTE;
 
+/** How the store's engine and that of user SQL differ. */
+export interface EngineConfig {
+  /** Limit of the memory that the engine counts: absolute, or a part of the machine's. */
+  readonly memory: { readonly maxBytes: number } | { readonly machineFraction: number };
+  /** Whether tables may lie in directories that a statement names. */
+  readonly allowsOtherDirectories: boolean;
+}
+
+export const STORE_CONFIG: EngineConfig = { memory: { machineFraction: 0.4 }, allowsOtherDirectories: false };
+
+/** Two statements at their limit, and the engine itself. */
+export const USER_SQL_CONFIG: EngineConfig = {
+  memory: { maxBytes: 2560 * MEBIBYTE },
+  allowsOtherDirectories: true,
+};
+
 /**
  * Returns the engine's server configuration: inserts survive a power cut, and few threads and little memory are used, because training
  * runs on the same machine. A server's defaults are caches of gigabytes and, at the first clean-up of merged parts, 128 threads.
  */
-export function engineConfigXml(options: { readonly usersPath: string }): string {
+export function engineConfigXml({
+  usersPath,
+  memory,
+  allowsOtherDirectories,
+}: EngineConfig & { readonly usersPath: string }): string {
   return element('clickhouse', [
-    element('users_config', escapeXml(options.usersPath)),
+    element('users_config', escapeXml(usersPath)),
     // Defaults of every new MergeTree table.
     element('merge_tree', [
       element('fsync_after_insert', 1),
@@ -20,7 +40,10 @@ export function engineConfigXml(options: { readonly usersPath: string }): string
       // The engine does not notice failed writes (see write-watch.ts), so inserts stop well before the disk is full.
       element('min_free_disk_bytes_to_perform_insert', MIN_FREE_BYTES),
     ]),
-    element('max_server_memory_usage_to_ram_ratio', 0.4),
+    'maxBytes' in memory
+      ? element('max_server_memory_usage', memory.maxBytes)
+      : element('max_server_memory_usage_to_ram_ratio', memory.machineFraction),
+    ...(allowsOtherDirectories ? [element('custom_local_disks_base_directory', '/')] : []),
     element('mark_cache_size', 64 * MEBIBYTE),
     element('primary_index_cache_size', 64 * MEBIBYTE),
     element('index_mark_cache_size', 16 * MEBIBYTE),

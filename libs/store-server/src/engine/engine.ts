@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { Session, drainPending } from 'chdb';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import { findLockHolder, findStatusWriter } from './engine-lock.js';
-import { engineConfigXml, READONLY_ROLE, usersConfigXml } from './engine-config.js';
+import {
+  engineConfigXml,
+  READONLY_ROLE,
+  STORE_CONFIG,
+  usersConfigXml,
+  type EngineConfig,
+} from './engine-config.js';
 import { quoteIdentifier, quoteString } from '../statement/sql-literals.js';
 import { StoreServerError } from '../store-server-error.js';
 
@@ -32,6 +38,8 @@ export interface StatementResult {
 export interface RunOptions {
   /** Format of the result, unless the statement writes it to a file. */
   readonly format?: string;
+  /** Whether the statement reads no table, so that any state of the store will do (default no). */
+  readonly readsNothing?: boolean;
   /** Texts that the server added to the statement; messages must not repeat them. */
   readonly hidden?: readonly string[];
 }
@@ -43,10 +51,16 @@ export interface RunningStatement {
   cancel(): Promise<void>;
 }
 
+/** Runs statements in an engine. */
+export interface StatementRunner {
+  /** Starts a statement. The caller bounds how many run at once. */
+  run(sql: string, context: StatementContext, options?: RunOptions): RunningStatement;
+}
+
 const MARKER_PREFIX = 'retrace-statement-';
 
 /** The ClickHouse engine on one data directory, which no other process can use while it is open. */
-export class Engine {
+export class Engine implements StatementRunner {
   private numStatements = 0;
 
   private constructor(
@@ -57,7 +71,7 @@ export class Engine {
   ) {}
 
   /** @throws StoreServerError STORE_DIRECTORY_IN_USE, STORE_DIRECTORY_UNUSABLE or STORE_DISK_FULL */
-  static async open(dataDirectory: string): Promise<Engine> {
+  static async open(dataDirectory: string, config: EngineConfig = STORE_CONFIG): Promise<Engine> {
     const directory = join(dataDirectory, 'engine');
     const configPath = join(dataDirectory, 'engine.xml');
     const usersPath = join(dataDirectory, 'engine-users.xml');
@@ -66,7 +80,7 @@ export class Engine {
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(usersPath, usersConfigXml());
-      await writeFile(configPath, engineConfigXml({ usersPath }));
+      await writeFile(configPath, engineConfigXml({ usersPath, ...config }));
       const root = new Session(directory, { connectionArgs: [`--config-file=${configPath}`] });
       const answer = await root.queryAsync('SELECT version(), timezone()', { format: 'TSV' });
       const [version, timezone] = answer.text().trim().split('\t');
@@ -79,7 +93,7 @@ export class Engine {
     }
   }
 
-  /** Starts a statement. The caller bounds how many run at once: each holds a libuv thread. */
+  /** Each running statement holds a libuv thread. */
   run(sql: string, context: StatementContext, options: RunOptions = {}): RunningStatement {
     const marker = `${MARKER_PREFIX}${++this.numStatements}`;
     return {
@@ -90,8 +104,8 @@ export class Engine {
 
   /** Returns the rows of a small result as text, for queries of the server itself. */
   async query(sql: string): Promise<readonly (readonly string[])[]> {
-    const text = (await this.root.queryAsync(sql, { format: 'TSV' })).text();
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')]));
+    const text = (await this.root.queryAsync(sql, { format: 'JSONCompactStringsEachRow' })).text();
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as string[]]));
   }
 
   /** Asks the engine to stop all statements. */

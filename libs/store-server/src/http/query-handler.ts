@@ -4,7 +4,12 @@ import type { StoreUser } from '../access/authentication.js';
 import { blockCoding, responseCoding, type ResponseCoding } from './content-coding.js';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { DiskGuard } from '../engine/disk-guard.js';
-import type { Engine, RunningStatement, StatementContext, StatementResult } from '../engine/engine.js';
+import type {
+  RunningStatement,
+  StatementContext,
+  StatementResult,
+  StatementRunner,
+} from '../engine/engine.js';
 import type { QueryRequest } from './query-request.js';
 import { checkReadonlyStatement, readonlySettings } from '../access/readonly-access.js';
 import type { SpooledBody } from './request-body.js';
@@ -15,7 +20,9 @@ import type { CommandStatement, InsertStatement, RowsStatement } from '../statem
 import { readStatementRequest } from './statement-request.js';
 
 export interface QueryHandlerOptions {
-  readonly engine: Engine;
+  readonly engine: StatementRunner;
+  /** Runs the statements of read-only users. */
+  readonly userSql: StatementRunner;
   readonly pipes: ResultPipes;
   /** Directory for request bodies while they are inserted. */
   readonly spoolDirectory: string;
@@ -127,7 +134,7 @@ export class QueryHandler {
     await this.laneOf(exchange).run(gone, async () => {
       const pipe = this.options.pipes.open();
       const outfile = `\nINTO OUTFILE ${quoteString(pipe.path)} APPEND\nFORMAT ${format}`;
-      const running = this.options.engine.run(
+      const running = this.engineOf(exchange).run(
         `${statement.body}${outfile}${statement.tail}`,
         exchange.context,
         { hidden: [outfile] },
@@ -192,7 +199,7 @@ export class QueryHandler {
     const format = query.defaultFormat;
     const result = await this.laneOf(exchange).run(
       exchange.gone,
-      () => this.options.engine.run(statement.text, exchange.context, { format }).result,
+      () => this.engineOf(exchange).run(statement.text, exchange.context, { format }).result,
     );
     if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {
@@ -209,9 +216,14 @@ export class QueryHandler {
   private async explainAst(sql: string, exchange: Exchange): Promise<string> {
     const result = await this.laneOf(exchange).run(
       exchange.gone,
-      () => this.options.engine.run(`EXPLAIN AST ${sql}`, exchange.context).result,
+      () =>
+        this.engineOf(exchange).run(`EXPLAIN AST ${sql}`, exchange.context, { readsNothing: true }).result,
     );
     return Buffer.from(result.bytes).toString();
+  }
+
+  private engineOf({ context }: Exchange): StatementRunner {
+    return context.access === 'readonly' ? this.options.userSql : this.options.engine;
   }
 
   private laneOf({ context }: Exchange): QueryGate {

@@ -306,6 +306,17 @@ describe('user SQL', () => {
     });
   });
 
+  it('refuses deep nesting before the engine’s parser, whose time would grow without a limit', async () => {
+    explained = [];
+    for (const open of ['f(', '[', '(SELECT ', '-(']) {
+      await expect(check(`SELECT ${open.repeat(5_000)}1`)).rejects.toThrow(
+        'more than 200 brackets inside each other',
+      );
+    }
+    expect(explained).toEqual([]);
+    expect(await run(`SELECT ${'abs('.repeat(100)}1${')'.repeat(100)}`)).toEqual([[1]]);
+  });
+
   describe('a common table expression', () => {
     // Where its name does not stand for it, the name is a table that may exist.
     it.each([

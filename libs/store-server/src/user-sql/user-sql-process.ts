@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { constants, getPriority, setPriority } from 'node:os';
+import type { RunningStatement, StatementResult } from '../engine/engine.js';
+import { ClickHouseException } from '../statement/clickhouse-exception.js';
+import type { FromUserSqlProcess, ToUserSqlProcess, UserStatement } from './process-messages.js';
+import type { StoreSnapshot } from './store-snapshot.js';
+
+/** The compiled program, also where the server itself runs from its sources. */
+const PROGRAM = '@retrace/store-server/user-sql-main';
+
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * Largest sum of the process's private writable memory (RLIMIT_DATA, on Linux; elsewhere there is no limit). The engine's own limits hold for
+ * what it counts; this one holds for all. Without a statement the process has 300 MiB of it.
+ */
+const MAX_DATA_BYTES = 4096 * MEBIBYTE;
+/** Time to start the process and show a statement the parts of the store. */
+const START_MS = 60_000;
+/** Time after a statement's own limit in which the engine may still end it. */
+const GRACE_MS = 2_000;
+/** Steps of priority below the store: other processes go first when every core is in use. */
+const NICENESS = 10;
+
+interface Pending {
+  readonly resolve: (result: StatementResult) => void;
+  readonly reject: (error: Error) => void;
+  readonly maxExecutionMs: number;
+  timer: NodeJS.Timeout;
+}
+
+/** The parts of the store have changed in a way that this process can not follow; a new one can. */
+export class StaleProcessError extends Error {}
+
+/** One life of the process of user SQL. It can end at any time; what runs then fails, and nothing else does. */
+export class UserSqlProcess {
+  private readonly child: ChildProcess;
+  private readonly pending = new Map<number, Pending>();
+  /** Resolves when the process is gone, with its files. */
+  readonly ended: Promise<void>;
+  private lastId = 0;
+  private isRetired = false;
+  /** How the process ended, or will at once; null while it runs. */
+  private ending: string | null = null;
+
+  constructor(directory: string, tables: Omit<StoreSnapshot, 'parts'>) {
+    const command = [process.execPath, createRequire(import.meta.url).resolve(PROGRAM)];
+    const limited = ['/bin/sh', '-c', 'ulimit -d "$0" && exec "$@"', `${MAX_DATA_BYTES / 1024}`];
+    const [file, ...args] = process.platform === 'linux' ? [...limited, ...command] : command;
+    this.child = spawn(file, args, {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    });
+    this.ended = once(this.child, 'close')
+      .catch(() => undefined)
+      .then(() => rm(directory, { recursive: true, force: true }));
+    lowerPriority(this.child);
+    this.child.on('message', (message: FromUserSqlProcess) => this.receive(message));
+    this.child.once('error', (error) => this.lose(error.message));
+    this.child.once('exit', (code, signal) => this.lose(signal ?? `exit code ${code ?? 'unknown'}`));
+    this.send({ type: 'open', directory, tables });
+  }
+
+  get hasEnded(): boolean {
+    return this.ending !== null;
+  }
+
+  get isIdle(): boolean {
+    return this.pending.size === 0;
+  }
+
+  run(statement: UserStatement): RunningStatement {
+    const id = ++this.lastId;
+    const result = new Promise<StatementResult>((resolve, reject) => {
+      const maxExecutionMs = Number(statement.context.settings.get('max_execution_time')) * 1000;
+      const timer = setTimeout(() => this.overrun(id), START_MS);
+      this.pending.set(id, { resolve, reject, maxExecutionMs, timer });
+      if (this.ending !== null) this.lose(this.ending);
+      else this.send({ type: 'run', id, statement });
+    });
+    return {
+      result,
+      cancel: () => {
+        this.send({ type: 'cancel', id });
+        return Promise.resolve();
+      },
+    };
+  }
+
+  /** Ends the process once nothing runs in it. */
+  retire(): void {
+    this.isRetired = true;
+    if (this.isIdle) void this.kill();
+  }
+
+  /** Ends the process, whatever runs in it. */
+  async kill(): Promise<void> {
+    this.ending ??= 'it was stopped';
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  private send(message: ToUserSqlProcess): void {
+    // A process that has ended rejects its statements by itself.
+    if (this.child.connected) this.child.send(message, () => undefined);
+  }
+
+  private receive(message: FromUserSqlProcess): void {
+    const pending = this.pending.get(message.id);
+    if (pending === undefined) return;
+    clearTimeout(pending.timer);
+    if (message.type === 'started') {
+      pending.timer = setTimeout(() => this.overrun(message.id), pending.maxExecutionMs + GRACE_MS);
+      return;
+    }
+    this.pending.delete(message.id);
+    if (message.type === 'result') pending.resolve(message.result);
+    else if (message.type === 'stale') pending.reject(new StaleProcessError());
+    else pending.reject(ClickHouseException.fromEngine(new Error(message.message)));
+    if (this.isRetired && this.isIdle) void this.kill();
+  }
+
+  /** Ends the process for a statement that its limit did not end. */
+  private overrun(id: number): void {
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
+    pending?.reject(
+      ClickHouseException.of(
+        'TIMEOUT_EXCEEDED',
+        `Timeout exceeded: maximum: ${pending.maxExecutionMs / 1000} seconds; the statement could not be cancelled, so its engine was ended`,
+      ),
+    );
+    void this.kill();
+  }
+
+  private lose(how: string): void {
+    this.ending ??= how;
+    for (const { reject, timer } of this.pending.values()) {
+      clearTimeout(timer);
+      reject(
+        ClickHouseException.of(
+          'ABORTED',
+          `The engine of user SQL ended (${this.ending}) while the statement ran: a statement needed more than ${MAX_DATA_BYTES / MEBIBYTE} MiB of memory, could not be stopped in time, or hit a fault of the engine; run this one again unless it was the cause`,
+        ),
+      );
+    }
+    this.pending.clear();
+  }
+}
+
+function lowerPriority({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
+  } catch {
+    // The process has ended already, or the system has no priorities.
+  }
+}
