@@ -221,6 +221,24 @@ describe('weights and rejections', () => {
   });
 });
 
+describe('an update whose checkpoint is not kept', () => {
+  it('is replayed with the same bits from the nearest one before it, and nothing is stored for that', async () => {
+    const settings = [
+      'checkpoint={"weights":{"keepLast":1,"keepBest":0,"keepEvery":3},"keepLast":2,"keepEvery":3}',
+    ];
+    const run = await begin('replayed forward', { recipe: 'bandit-ppo', settings }, 8);
+    await run.work();
+    const files = await run.checkpointNames();
+    // Optimizer states 3, 6, 7, 8 and as many weights, with those of version 0.
+    expect(files).toHaveLength(4 + 5);
+    const exact = { lossDifference: 0, sameWeights: true, firstInexact: null };
+    expect(await run.replay(2)).toMatchObject({ ...exact, beganAfter: 0 });
+    expect(await run.replay(6)).toMatchObject({ ...exact, beganAfter: 3 });
+    expect(await run.replay(8)).toMatchObject({ ...exact, beganAfter: 7 });
+    expect(await run.checkpointNames()).toEqual(files);
+  });
+});
+
 describe('a batch in which every reward is missing', () => {
   it('trains nothing, says so, and neither commits nor replays a NaN', async () => {
     const settings = [

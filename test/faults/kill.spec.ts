@@ -63,16 +63,30 @@ describe('a run that is killed or stopped, and started again', () => {
     const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
     await expectUndisturbed(killed, dataDir);
 
-    // Only the weights of versions 0 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
+    // Only the weights of versions 0 and 3 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
     const checkpointsOf = (directory: string) => readdirSync(join(directory, 'checkpoints')).sort();
-    expect(checkpointsOf(dataDir)).toHaveLength(8 + 3);
+    expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
     expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
-    const replay = ['replay', '--update', '3', '--backend', 'wasm', '--data-dir', dataDir];
+    const replay = ['replay', '--update', '4', '--backend', 'wasm', '--json', '--data-dir', dataDir];
     const replayed = await runRetrace(replay);
-    expect(replayed.code).toBe(3);
-    expect(replayed.stderr).toMatch(
-      /^retrace: update 3: a file of the state that it starts from can't be read \(checkpoint file [0-9a-f]{64} does not exist\); .* what can be replayed is update 1, 6–7$/,
-    );
+    expect(replayed.stderr).toBe('');
+    expect(replayed.code).toBe(0);
+    expect(JSON.parse(replayed.stdout)).toMatchObject({
+      beganAfter: 0,
+      sameWeights: true,
+      lossDifference: 0,
+    });
+    expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
+    const removed = await runRetrace([
+      'save-policy',
+      join(dataDir, 'saved'),
+      '--policy',
+      '1',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect(removed.code).toBe(3);
+    expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
   }, 600_000);
 
   it('a killed run under `up` with two collectors: ends with the same policy when collectors and the API with its sink are killed', async () => {

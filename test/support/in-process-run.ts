@@ -121,6 +121,11 @@ export class InProcessRun {
     return this.read('trajectories');
   }
 
+  /** Names of the checkpoint files that are there. */
+  async checkpointNames(): Promise<string[]> {
+    return (await this.checkpoints.list()).map(({ sha256 }) => sha256);
+  }
+
   replay(updateNumber: number): Promise<ReplayResult> {
     const { log, checkpoints, runId } = this;
     const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };

@@ -32,7 +32,7 @@ const USAGE_CODES: readonly string[] = [
   'VERSION_UNKNOWN',
 ];
 
-const INSUFFICIENT_DATA_CODES: readonly string[] = ['EVALUATION_REFUSED', 'NOT_REPLAYABLE'];
+const INSUFFICIENT_DATA_CODES: readonly string[] = ['EVALUATION_REFUSED', 'NOT_REPLAYABLE', 'POLICY_REMOVED'];
 
 /** Faults that a check finds, or that keep it from starting. */
 const FAULT_CODES: readonly string[] = [

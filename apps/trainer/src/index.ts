@@ -1,3 +1,4 @@
+export { countKeptCheckpoints, keptCheckpoints } from './checkpoint/kept-checkpoints.js';
 export { runTrainer } from './run-trainer.js';
 export { Trainer, type TrainerOptions } from './trainer.js';
 export type { EpisodeSource } from './update/read-episodes.js';
@@ -14,7 +15,7 @@ export {
   type ReplayedMetric,
   type ReplayOptions,
   type ReplayResult,
-} from './replay-update.js';
+} from './replay/replay-update.js';
 export { WorkerPool, type WorkerPoolOptions } from './data-parallel/worker-pool.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';
 export {

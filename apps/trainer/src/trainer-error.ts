@@ -9,7 +9,7 @@ export type TrainerErrorCode =
   | 'REWARDS_CHANGED'
   | 'RUN_UNKNOWN'
   | 'UPDATE_UNKNOWN'
-  /** A file that the replay needs was removed by the checkpoint policy. */
+  /** The weights of the reference policy, which a replay needs, can't be read. */
   | 'NOT_REPLAYABLE'
   /** The baseline that the estimator compares with was not collected. */
   | 'NO_GREEDY_BASELINE'

@@ -24,6 +24,7 @@ export {
   ContextRecipe,
   EvaluationRecipe,
   ImitationRecipe,
+  KeptWeightsRecipe,
   OptimizerRecipe,
   Recipe,
   ResamplingRecipe,

@@ -1,4 +1,4 @@
-export { CheckpointFiles, type FileRef } from './checkpoints/checkpoint-files.js';
+export { CheckpointFiles, type FileRef, nameContent } from './checkpoints/checkpoint-files.js';
 export {
   type GradientStep,
   type GradientWorkers,
@@ -25,6 +25,7 @@ export { type LossOptions } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
 export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';
 export {
+  countParameters,
   estimateGenerationMemory,
   estimateTrainingMemory,
   type MemoryEstimate,

@@ -1,6 +1,7 @@
-import type { EventLog } from '@retrace/log';
+import { CheckpointFiles } from '@retrace/policy';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
+import type { StoreSession } from '../services/connection.js';
 import { findRun } from './find-run.js';
 
 interface FoundPolicy {
@@ -12,20 +13,53 @@ interface FoundPolicy {
 /**
  * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run>/<version>`.
  *
- * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`
+ * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`; `POLICY_REMOVED` when its weights are not kept any more
  */
-export async function findPolicy(log: EventLog, run: RunState, wanted: string): Promise<FoundPolicy> {
+export async function findPolicy(
+  { log, directory }: Pick<StoreSession, 'log' | 'directory'>,
+  run: RunState,
+  wanted: string,
+): Promise<FoundPolicy> {
   const slash = wanted.lastIndexOf('/');
   const publisher = slash === -1 ? run : await findRun(log, wanted.slice(0, slash));
   const version = wanted.slice(slash + 1);
   const { policies, runId } = publisher;
   const policy =
     version === 'latest' ? policies.latest : /^\d+$/.test(version) ? policies.get(Number(version)) : null;
-  if (policy) return { run: publisher, policy };
+  if (policy) {
+    await requireWeights(publisher, policy, new CheckpointFiles(directory.checkpoints));
+    return { run: publisher, policy };
+  }
   const newest = policies.latest?.policyVersion;
   throw new CliError(
     'POLICY_UNKNOWN',
     `policy ${version} of run ${runId} does not exist; ` +
       (newest === undefined ? 'the run has published none' : `the run has versions 0 … ${newest}`),
   );
+}
+
+async function requireWeights(
+  { runId, policies }: RunState,
+  { policyVersion, weights }: PolicyPublished,
+  checkpoints: CheckpointFiles,
+): Promise<void> {
+  const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));
+  if (present.has(weights.sha256)) return;
+  const kept = [...policies.all()].filter((policy) => present.has(policy.weights.sha256));
+  throw new CliError(
+    'POLICY_REMOVED',
+    `policy ${policyVersion} of run ${runId}: its weights are not kept; recipe field checkpoint.weights says which are: ` +
+      (kept.length === 0 ? 'none is there' : describeNumbers(kept.map((policy) => policy.policyVersion))),
+  );
+}
+
+/** Ascending whole numbers as `0, 10, 18–20`. */
+function describeNumbers(numbers: readonly number[]): string {
+  const stretches: [number, number][] = [];
+  for (const n of numbers) {
+    const last = stretches.at(-1);
+    if (last?.[1] === n - 1) last[1] = n;
+    else stretches.push([n, n]);
+  }
+  return stretches.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
 }

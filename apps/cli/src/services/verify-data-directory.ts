@@ -1,4 +1,6 @@
 import { CheckpointFiles } from '@retrace/policy';
+import { keptCheckpoints } from '@retrace/trainer';
+import type { CheckpointFile } from '@retrace/trajectory';
 import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import { readControlState } from './control-state.js';
@@ -51,22 +53,37 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
   };
 }
 
-/** Checks the weights of every policy version, and the optimizer state that each run would resume from. */
+/**
+ * Checks the weights that each run keeps, and the optimizer state that it would resume from. A file that a trainer removed meanwhile,
+ * because newer ones were committed, is no fault.
+ */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
   const files = new CheckpointFiles(directory.checkpoints);
-  const faults: CheckpointFault[] = [];
-  for (const { runId, policies, updates } of (await readControlState(log)).runs) {
-    // The weights of all versions are kept, but only the last optimizer state is needed to resume.
-    const refs = [...policies.all()].map(({ weights }) => weights);
-    if (updates.lastUpdate) refs.push(updates.lastUpdate.optimizer);
-    for (const ref of new Map(refs.map((ref) => [ref.sha256, ref])).values()) {
-      await files.verify(ref).catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        faults.push({ code: 'CHECKPOINT_UNREADABLE', where: `run ${runId} file ${ref.sha256}`, message });
-      });
-    }
+  const faults = new Map<string, CheckpointFault>();
+  for (const [sha256, { runId, ref }] of await neededCheckpoints(log)) {
+    await files.verify(ref).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      faults.set(sha256, { code: 'CHECKPOINT_UNREADABLE', where: `run ${runId} file ${sha256}`, message });
+    });
   }
-  return faults;
+  if (faults.size === 0) return [];
+  const needed = await neededCheckpoints(log);
+  return [...faults].filter(([sha256]) => needed.has(sha256)).map(([, fault]) => fault);
+}
+
+/** Checkpoint files by name, each with a run that needs it. */
+async function neededCheckpoints(
+  log: StoreSession['log'],
+): Promise<Map<string, { readonly runId: string; readonly ref: CheckpointFile }>> {
+  const { runs } = await readControlState(log);
+  return new Map(
+    runs.flatMap((run) => {
+      const { runId, updates } = run;
+      // Of the optimizer states only the last is needed to resume.
+      const last = updates.lastUpdate ? [updates.lastUpdate.optimizer] : [];
+      return [...keptCheckpoints(run).weights, ...last].map((ref) => [ref.sha256, { runId, ref }] as const);
+    }),
+  );
 }
 
 function summarize(report: VerifyReport, numFaults: number): string {

@@ -31,8 +31,8 @@ function startRun(runId: string, recipe: PayloadOf<'RunStarted'>['recipe']): voi
   append(runId, 'TrainerClaimed', { epoch: 0 });
 }
 
-/** Commits the next update of a run, whose optimizer state is this content. */
-async function commit(runId: string, content: string): Promise<void> {
+/** Commits the next update of a run, whose optimizer state is this content, and publishes its weights where there are some. */
+async function commit(runId: string, content: string, weightsContent?: string): Promise<void> {
   const optimizer = await checkpoints.write(Buffer.from(content));
   const updateNumber = (log.run(runId)?.updates.numUpdates ?? 0) + 1;
   const planId = `${runId} ${updateNumber}`;
@@ -43,6 +43,16 @@ async function commit(runId: string, content: string): Promise<void> {
     epoch: 0,
     policyVersionOut: updateNumber,
     optimizer,
+  });
+  if (weightsContent === undefined) return;
+  const weights = await checkpoints.write(Buffer.from(weightsContent));
+  const parentVersion = updateNumber - 1;
+  append(runId, 'PolicyPublished', {
+    policyVersion: updateNumber,
+    parentVersion,
+    updateNumber,
+    epoch: 0,
+    weights,
   });
 }
 
@@ -80,11 +90,22 @@ describe('checkpoint retention', () => {
     expect(await contents()).toEqual(['b', 'shared', 'twice', 'y', 'z']);
   });
 
-  it('never touches weights, nor files of a run whose recipe says nothing of them', async () => {
+  it('removes weights that the recipe does not keep, also content that is written again', async () => {
+    startRun(run, {
+      checkpoint: { weights: { keepLast: 1, keepBest: 0, keepEvery: 100 }, keepLast: 2, keepEvery: 100 },
+    });
+    const retention = new CheckpointRetention(checkpoints, run);
+    for (const content of ['1', '2', '3', '1', '4', '5']) {
+      await commit(run, content, `weights ${content}`);
+      await retention.apply(log.runs);
+    }
+    expect(await contents()).toEqual(['4', '5', 'weights 4', 'weights 5']);
+  });
+
+  it('never touches files of a run whose recipe says nothing of them', async () => {
     startRun(run, {});
-    for (const content of ['1', '2', '3']) await commit(run, content);
-    await checkpoints.write(Buffer.from('weights'));
+    for (const content of ['1', '2', '3']) await commit(run, content, `weights ${content}`);
     await new CheckpointRetention(checkpoints, run).apply(log.runs);
-    expect(await contents()).toEqual(['1', '2', '3', 'weights']);
+    expect(await contents()).toEqual(['1', '2', '3', 'weights 1', 'weights 2', 'weights 3']);
   });
 });

@@ -4,6 +4,7 @@ import type { Recipe } from '@retrace/config';
 import {
   loadHuggingFaceModel,
   loadPolicyCheckpoint,
+  nameContent,
   modelFingerprint,
   policyCheckpointContent,
   PolicyOptimizer,
@@ -137,8 +138,12 @@ export class TensorflowEngine implements UpdateEngine {
 
   /** Stores the trained weights, with what a reader needs to rebuild the model. */
   saveWeights(): Promise<CheckpointFile> {
-    const { checkpoints, tokenizerHash } = this.options;
-    return checkpoints.write(policyCheckpointContent(this.model, { tokenizerHash, base: this.base }));
+    return this.options.checkpoints.write(policyCheckpointContent(this.model, this.identity));
+  }
+
+  /** The name that the current weights would be stored under; nothing is stored. */
+  nameWeights(): Promise<CheckpointFile> {
+    return nameContent(policyCheckpointContent(this.model, this.identity));
   }
 
   async save(): Promise<EngineState> {
@@ -167,6 +172,11 @@ export class TensorflowEngine implements UpdateEngine {
     this.referenceModel?.model.dispose();
     this.optimizer.dispose();
     this.model.dispose();
+  }
+
+  /** Names what a reader needs beside the weights to rebuild the model. */
+  private get identity(): Parameters<typeof policyCheckpointContent>[1] {
+    return { tokenizerHash: this.options.tokenizerHash, base: this.base };
   }
 
   private get passTokens(): number {

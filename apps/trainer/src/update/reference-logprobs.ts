@@ -13,7 +13,7 @@ interface PublishedPolicies {
  * Null where the recipe has no KL term, or that version is not published yet.
  */
 export function referenceWeights(
-  { loss, imitation }: Recipe,
+  { loss, imitation }: Pick<Recipe, 'loss' | 'imitation'>,
   policies: PublishedPolicies,
 ): CheckpointFile | null {
   if (loss.klCoefficient === 0) return null;

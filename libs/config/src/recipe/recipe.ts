@@ -195,8 +195,25 @@ export class EvaluationRecipe {
   readonly numTestEpisodes!: number;
 }
 
-/** Which optimizer states are kept, and so which updates can be replayed. The weights of every version are kept. */
+/**
+ * Which policy versions keep their weights. Beside these it is always those that a resume, an optimizer state that is kept, a KL term or a
+ * validation to come needs.
+ */
+export class KeptWeightsRecipe {
+  /** Number of the newest versions to keep; at least `collection.maxStaleness` + 2 are kept. */
+  @IsWholeNumberFrom(1, MAX_UPDATES, { unit: 'versions', why: 'the newest is the one that plays' })
+  readonly keepLast!: number;
+  /** Number of the versions with the highest validation success to keep; 0 keeps none for that. */
+  @IsWholeNumberFrom(0, MAX_UPDATES, { unit: 'versions', why: 'there are no more than updates' })
+  readonly keepBest!: number;
+  /** The version after every so many updates is kept for good, and with it the first. */
+  @IsWholeNumberFrom(1, MAX_UPDATES, UPDATES) readonly keepEvery!: number;
+}
+
+/** Which weights and optimizer states are kept. A replay makes again what leads from the nearest of them to its update. */
 export class CheckpointRecipe {
+  /** Which versions keep their weights; null keeps those of every version. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => KeptWeightsRecipe) readonly weights?: KeptWeightsRecipe | null;
   /** Number of the newest optimizer states to keep. */
   @IsWholeNumberFrom(2, 10_000, { unit: 'states', why: 'each is twice as large as the weights' })
   readonly keepLast!: number;
@@ -239,6 +256,6 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
   /** Greedy evaluation. */
   @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
-  /** Which optimizer states are kept. */
+  /** Which weights and optimizer states are kept. */
   @IsDefined() @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
 }

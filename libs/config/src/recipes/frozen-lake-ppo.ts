@@ -65,6 +65,6 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
     },
     imitation: null,
     evaluation: { everyUpdates: 10, numValidationEpisodes: 200, numTestEpisodes: 1000 },
-    checkpoint: { keepLast: 3, keepEvery: 25 },
+    checkpoint: { weights: { keepLast: 5, keepBest: 3, keepEvery: 10 }, keepLast: 3, keepEvery: 25 },
   };
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PolicyError } from '../policy-error.js';
-import { CheckpointFiles } from './checkpoint-files.js';
+import { CheckpointFiles, nameContent } from './checkpoint-files.js';
 import type { FileRef } from './checkpoint-files.js';
 
 const content = Uint8Array.of(1, 2, 3, 250);
@@ -47,6 +47,14 @@ describe('CheckpointFiles', () => {
     await expect(files.write(pieces(true))).rejects.toMatchObject({ code: 'NOT_FINITE' });
     expect(await readdir(pathOf(''))).toEqual([`${sha256}.safetensors`]);
     await files.verify({ sha256, sizeBytes: 4 });
+  });
+
+  it('names content in pieces without storing it', async () => {
+    expect(await nameContent([content.subarray(0, 3), content.subarray(3)])).toEqual({
+      sha256,
+      sizeBytes: 4,
+    });
+    expect(await files.list()).toEqual([]);
   });
 
   it('writes the same content once', async () => {

@@ -151,6 +151,17 @@ export class CheckpointFiles {
   }
 }
 
+/** The name that `CheckpointFiles.write` would store this content under; nothing is stored. */
+export async function nameContent(pieces: Pieces): Promise<FileRef> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    sizeBytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}
+
 async function writeSynced(path: string, pieces: Pieces): Promise<FileRef> {
   const hash = createHash('sha256');
   let sizeBytes = 0;

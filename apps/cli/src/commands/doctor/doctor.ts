@@ -22,7 +22,7 @@ interface DoctorOptions extends CommonOptions {
  */
 export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions): Promise<void> {
   const { RETRACE_IMAGE: isInImage } = readVariables(commandEnvironment, { reads: ['RETRACE_IMAGE'] });
-  const memoryCheck = recipe === undefined ? null : await recipeCheck(recipe, set);
+  const recipeCheck = recipe === undefined ? null : await recipeChecks(recipe, set);
   const server = await findServer(dataDir);
   const results = [
     await checkNode(),
@@ -33,7 +33,7 @@ export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions
     await checkBackend(),
     ...(await checkData(dataDir)),
     ...(server?.apiUrl ? [await (await import('./server-checks.js')).checkServer(server.apiUrl)] : []),
-    ...(memoryCheck === null ? [] : [await memoryCheck()]),
+    ...(recipeCheck === null ? [] : await recipeCheck(dataDir)),
   ];
   if (json === true) {
     console.log(JSON.stringify(results, null, 2));
@@ -60,15 +60,16 @@ async function checkData(dataDir: string): Promise<CheckResult[]> {
   return Promise.all([checkLog(services), checkStore(services)]);
 }
 
-/** Reads the recipe at once, so that a bad one is refused before anything is checked, and returns its check. */
-async function recipeCheck(
+/** Reads the recipe at once, so that a bad one is refused before anything is checked, and returns its checks. */
+async function recipeChecks(
   nameOrFile: string,
   assignments?: readonly string[],
-): Promise<() => Promise<CheckResult>> {
-  const [{ resolveRecipe }, { checkRecipeMemory }] = await Promise.all([
+): Promise<(dataDir: string) => Promise<CheckResult[]>> {
+  const [{ resolveRecipe }, { checkRecipeMemory }, { checkRecipeDisk }] = await Promise.all([
     import('@retrace/config'),
     import('./recipe-memory.js'),
+    import('./recipe-disk.js'),
   ]);
   const recipe = resolveRecipe(nameOrFile, { assignments });
-  return () => checkRecipeMemory(recipe);
+  return async (dataDir) => [await checkRecipeMemory(recipe), await checkRecipeDisk(recipe, dataDir)];
 }

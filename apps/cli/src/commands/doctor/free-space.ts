@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Verdict } from './check.js';
 
 const GIBIBYTE = 2 ** 30;
@@ -14,4 +17,14 @@ export function verdictOnFreeSpace(freeBytes: number): Verdict {
 /** Bytes as GiB with one decimal, without the unit. */
 export function gibibytes(bytes: number): string {
   return (bytes / GIBIBYTE).toFixed(1);
+}
+
+/** Free bytes on the disk that a directory is on, or would be. */
+export async function freeBytesAt(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(nearestExisting(resolve(directory)));
+  return bavail * bsize;
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) ? path : nearestExisting(dirname(path));
 }

@@ -1,11 +1,8 @@
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
-import { dirname, resolve } from 'node:path';
 import { IMAGE_NOTICE } from '../../experimental.js';
 import { assertPortFree } from '../../server/free-port.js';
 import { runCheck, type CheckResult } from './check.js';
-import { gibibytes, verdictOnFreeSpace } from './free-space.js';
+import { freeBytesAt, gibibytes, verdictOnFreeSpace } from './free-space.js';
 
 /** Engine, API, collector and trainer together; with TensorFlow the last two take most of it. */
 const ADVISED_MEMORY_BYTES = 4 * 2 ** 30;
@@ -36,8 +33,7 @@ export function checkMemory(): Promise<CheckResult> {
 /** Checks the free space of the disk that holds, or would hold, the data directory. */
 export function checkDisk(dataDir: string): Promise<CheckResult> {
   return runCheck('disk', async () => {
-    const { bavail, bsize } = await statfs(nearestExisting(resolve(dataDir)));
-    const freeBytes = bavail * bsize;
+    const freeBytes = await freeBytesAt(dataDir);
     const verdict = verdictOnFreeSpace(freeBytes);
     const advice = verdict === 'ok' ? '' : '; free some space, or choose another directory with --data-dir';
     return { verdict, detail: `${gibibytes(freeBytes)} GiB free for ${dataDir}${advice}` };
@@ -53,8 +49,4 @@ export function checkPort(host: string, port: number, ownApiUrl: string | null):
     await assertPortFree(host, port);
     return { verdict: 'ok', detail: `${port} on ${host} is free` };
   });
-}
-
-function nearestExisting(path: string): string {
-  return existsSync(path) ? path : nearestExisting(dirname(path));
 }

@@ -63,7 +63,7 @@ export async function evaluateStoredPolicy(
 ): Promise<EvaluationReport> {
   const run = await findRun(log, request.run);
   const { runId } = run;
-  const { run: policyRun, policy } = await findPolicy(log, run, request.policy);
+  const { run: policyRun, policy } = await findPolicy({ log, directory }, run, request.policy);
   if (policyRun.runId !== runId) await checkSameTokens(client, runId, policyRun);
   const recipe = parseRecipe((wasCollected(run) ? policyRun : run).started.recipe);
   const { episodeIds, numFitted } = await findEligibleEpisodes(client, {

@@ -1,4 +1,4 @@
-import { CheckpointFiles } from '@retrace/policy';
+import { CheckpointFiles, PolicyError } from '@retrace/policy';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
@@ -62,11 +62,14 @@ async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolea
   return ((await readControlState(log)).run(runId)?.ended ?? null) !== null;
 }
 
-/** Yields the run's files that are present; retention may have removed old optimizer states. */
+/** Yields the run's files that are there: a trainer removes those that its recipe does not keep, also meanwhile. */
 async function* readCheckpoints(log: StoreSession['log'], checkpoints: string, runId: string) {
   const files = new CheckpointFiles(checkpoints);
-  const present = new Set((await files.list()).map(({ sha256 }) => sha256));
   for (const ref of (await checkpointFilesOf(log)).get(runId)?.values() ?? []) {
-    if (present.has(ref.sha256)) yield { sha256: ref.sha256, bytes: await files.read(ref) };
+    const bytes = await files.read(ref).catch((error: unknown) => {
+      if (error instanceof PolicyError && error.code === 'CHECKPOINT_MISSING') return null;
+      throw error;
+    });
+    if (bytes !== null) yield { sha256: ref.sha256, bytes };
   }
 }

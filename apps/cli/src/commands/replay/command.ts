@@ -3,7 +3,7 @@ import { backendOption, newCommand, runOption, wholeNumberOrLatest } from '../..
 export const replayCommand = () =>
   newCommand('replay')
     .description(
-      're-run a recorded update from its manifest; exits 1 if the loss differs, 3 if it can’t tell, as when files are gone',
+      're-run a recorded update from its manifest, after those since the nearest checkpoint; exits 1 if the loss differs, 3 if it can’t tell',
     )
     .addOption(runOption('re-run an update of this run').default('latest'))
     .requiredOption(

@@ -27,10 +27,12 @@ interface ReplayReport extends ReplayResult {
 /**
  * Re-runs a recorded update on its stored episodes and prints both results.
  *
- * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when its files are gone
+ * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
  */
 export async function replay({ dataDir, json, ...request }: ReplayOptions): Promise<void> {
-  const report = await withStore({ dataDir }, (session) => replayFrom(session, request));
+  const report = await withStore({ dataDir }, (session) =>
+    replayFrom(session, { ...request, isQuiet: json === true }),
+  );
   if (json === true) {
     console.log(JSON.stringify(report, null, 2));
   } else {
@@ -39,6 +41,10 @@ export async function replay({ dataDir, json, ...request }: ReplayOptions): Prom
     console.log(
       `weights: ${report.sameWeights ? 'bit-identical' : 'not bit-identical (rounding differs between backends and machines)'}`,
     );
+    if (report.firstInexact !== null) {
+      const what = `the state that it starts from was made again from update ${report.beganAfter} on`;
+      console.log(`${what}, and differs by rounding since update ${report.firstInexact}`);
+    }
   }
   if (!report.isReproduced) {
     throw new CliError(
@@ -50,7 +56,7 @@ export async function replay({ dataDir, json, ...request }: ReplayOptions): Prom
 
 async function replayFrom(
   { log, client, directory }: StoreSession,
-  { run, update, backend }: Omit<ReplayOptions, keyof CommonOptions>,
+  { run, update, backend, isQuiet }: Omit<ReplayOptions, keyof CommonOptions> & { readonly isQuiet: boolean },
 ): Promise<ReplayReport> {
   const { runId, started, updates } = await findRun(log, run, {
     has: ({ updates: { numUpdates } }) => numUpdates > 0,
@@ -65,6 +71,16 @@ async function replayFrom(
     visits: new StateVisits({ client, runId }),
     runId,
     updateNumber,
+    onRecompute: (from, to) => {
+      if (isQuiet) return;
+      console.error(
+        `update ${updateNumber}: the state that it starts from is not kept; making ${describeRange(from, to)} again first`,
+      );
+    },
   });
   return { runId, ...result, isReproduced: result.lossDifference <= REPLAY_TOLERANCE };
+}
+
+function describeRange(from: number, to: number): string {
+  return from === to ? `update ${from}` : `updates ${from}–${to}`;
 }

@@ -43,7 +43,7 @@ export async function savePolicy(
 }
 
 async function saveFrom(
-  { log, directory: { checkpoints } }: StoreSession,
+  { log, directory: home }: StoreSession,
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
@@ -54,10 +54,10 @@ async function saveFrom(
   const {
     run: { runId, started },
     policy,
-  } = await findPolicy(log, run, request.policy);
+  } = await findPolicy({ log, directory: home }, run, request.policy);
   const recipe = parseRecipe(started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
-  const model = await openPolicyCheckpoint(new CheckpointFiles(checkpoints), policy.weights);
+  const model = await openPolicyCheckpoint(new CheckpointFiles(home.checkpoints), policy.weights);
   if (request.adapter === true) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
   } else {

@@ -41,6 +41,7 @@ export class RunState {
   /** Rounds that several collectors share. */
   readonly rounds = new SharedRounds();
   private readonly metricsByName = new Map<string, LatestMetric>();
+  private readonly validations = new Map<number, number>();
   private runEnded: RunEnded | null = null;
   private endBefore: RunEnded | null = null;
   private baselinesMeasured = false;
@@ -73,6 +74,11 @@ export class RunState {
 
   metric(source: MetricsLogged['source'], name: string): LatestMetric | undefined {
     return this.metricsByName.get(`${source} ${name}`);
+  }
+
+  /** Validation success by policy version; where a version was validated twice the first counts. */
+  get validationSuccess(): ReadonlyMap<number, number> {
+    return this.validations;
   }
 
   /** Staleness, against the latest policy, of tokens that `behaviorVersion` sampled; null as in `PolicyLineage.staleness`. */
@@ -160,6 +166,8 @@ export class RunState {
   private logMetrics({ source, step, names, values }: MetricsLogged): void {
     names.forEach((name, i) => {
       this.metricsByName.set(`${source} ${name}`, { source, name, step, value: values[i] });
+      const isValidation = source === 'evaluation' && name === 'validation/success';
+      if (isValidation && !this.validations.has(step)) this.validations.set(step, values[i]);
     });
   }
 }

@@ -1,0 +1,118 @@
+import type { CheckpointRecipe, KeptWeightsRecipe, Recipe } from '@retrace/config';
+import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
+import { referenceWeights } from '../update/reference-logprobs.js';
+
+/** The parts of a recipe that say what is kept; a run that another program began may lack them. */
+type RetentionRecipe = Partial<Pick<Recipe, 'loss' | 'imitation' | 'collection' | 'evaluation'>> & {
+  readonly checkpoint?: Partial<CheckpointRecipe>;
+};
+
+interface KeptCheckpoints {
+  readonly weights: readonly CheckpointFile[];
+  readonly optimizers: readonly CheckpointFile[];
+}
+
+/**
+ * The checkpoint files of a run that its recipe keeps, and those that a resume, a replay from a kept optimizer state, a KL term or a
+ * validation to come needs, whatever the recipe says. A version that is not kept once is never kept again.
+ */
+export function keptCheckpoints(run: RunState): KeptCheckpoints {
+  const recipe = run.started.recipe as RetentionRecipe;
+  const states = keptStates(run.updates.commits, recipe.checkpoint ?? {});
+  const resumable = new Set(states.map(({ updateNumber }) => updateNumber));
+  return {
+    optimizers: states.map(({ optimizer }) => optimizer),
+    weights: [
+      ...keptPolicies(run, recipe, resumable).map(({ weights }) => weights),
+      ...(recipe.loss ? [referenceWeights(recipe as Pick<Recipe, 'loss' | 'imitation'>, run.policies)] : []),
+    ].filter((file) => file !== null),
+  };
+}
+
+function keptStates(
+  commits: readonly CommittedState[],
+  rules: Partial<CheckpointRecipe>,
+): readonly CommittedState[] {
+  return commits.filter(({ updateNumber }, position) =>
+    keepsState({ updateNumber, numNewer: commits.length - 1 - position }, rules),
+  );
+}
+
+/** A version or an update by its number, and how many newer ones there are. */
+interface Place {
+  readonly updateNumber: number;
+  readonly numNewer: number;
+}
+
+function keepsState(
+  { updateNumber, numNewer }: Place,
+  { keepLast, keepEvery }: Partial<CheckpointRecipe>,
+): boolean {
+  if (keepLast === undefined || keepEvery === undefined) return true;
+  return numNewer < keepLast || updateNumber % keepEvery === 0;
+}
+
+/** Whether a version is kept for its number only. */
+function keepsVersion(
+  { updateNumber, numNewer }: Place,
+  { rules, maxStaleness }: { readonly rules: KeptWeightsRecipe; readonly maxStaleness: number },
+): boolean {
+  // A collector may be about to load a version that is as old as the recipe allows while the trainer publishes one more.
+  return numNewer < Math.max(rules.keepLast, maxStaleness + 2) || updateNumber % rules.keepEvery === 0;
+}
+
+function keptPolicies(
+  run: RunState,
+  { checkpoint, collection, evaluation }: RetentionRecipe,
+  resumable: ReadonlySet<number>,
+): readonly PolicyPublished[] {
+  const policies = [...run.policies.all()];
+  const rules = checkpoint?.weights;
+  if (!rules) return policies;
+  const maxStaleness = collection?.maxStaleness ?? 0;
+  const best = bestVersions(run.validationSuccess, rules.keepBest);
+  const lastValidated = Math.max(-1, ...run.validationSuccess.keys());
+  const everyUpdates = evaluation?.everyUpdates ?? 0;
+  return policies.filter(({ policyVersion, updateNumber }, position) => {
+    const awaitsValidation =
+      everyUpdates > 0 && updateNumber % everyUpdates === 0 && policyVersion > lastValidated;
+    const place = { updateNumber, numNewer: policies.length - 1 - position };
+    return (
+      keepsVersion(place, { rules, maxStaleness }) ||
+      resumable.has(updateNumber) ||
+      best.has(policyVersion) ||
+      awaitsValidation
+    );
+  });
+}
+
+/** Of versions with equal success the newer ones count as better. A success that is unknown (NaN) is not among the best. */
+function bestVersions(success: ReadonlyMap<number, number>, count: number): ReadonlySet<number> {
+  const known = [...success].filter(([, value]) => !Number.isNaN(value));
+  known.sort(([versionA, a], [versionB, b]) => b - a || versionB - versionA);
+  return new Set(known.slice(0, count).map(([version]) => version));
+}
+
+/** How many files of weights and of optimizer state a run of the recipe has at most when it has ended. */
+export function countKeptCheckpoints({
+  numUpdates,
+  imitation,
+  checkpoint,
+  collection: { maxStaleness },
+}: Pick<Recipe, 'numUpdates' | 'imitation' | 'checkpoint' | 'collection'>): {
+  readonly numWeights: number;
+  readonly numOptimizers: number;
+} {
+  const rules = checkpoint.weights;
+  const total = numUpdates + (imitation?.numUpdates ?? 0);
+  let [numWeights, numOptimizers] = [0, 0];
+  for (let updateNumber = 0; updateNumber <= total; updateNumber++) {
+    const place = { updateNumber, numNewer: total - updateNumber };
+    const isState = updateNumber > 0 && keepsState(place, checkpoint);
+    numOptimizers += Number(isState);
+    numWeights += Number(isState || !rules || keepsVersion(place, { rules, maxStaleness }));
+  }
+  // The best, and the reference of a KL term, may be among the others.
+  const numOthers = rules ? rules.keepBest + 1 : 0;
+  return { numWeights: Math.min(total + 1, numWeights + numOthers), numOptimizers };
+}
