@@ -28,7 +28,8 @@ const store = await openStoreFixture();
 await store.client.command(
   `INSERT INTO events (run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset, kind, reward, token_ids, observation)
    SELECT 'run', toString(number % 20), number, 'log', 'trajectories', 0, number, 'StepRecorded', number / 7, [number, 2, 3], toString(number)
-   FROM numbers(5000)`,
+   FROM numbers(5000)
+   UNION ALL SELECT 'run', '', 0, 'log', 'control', 0, 0, 'RunStarted', NULL, [], ''`,
 );
 const before = await state();
 const functions = await allowedFunctions();

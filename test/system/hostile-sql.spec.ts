@@ -25,7 +25,8 @@ describe('the list of hostile statements', () => {
     await writeFile(secretPath, SECRET);
     await store.client.command(
       `INSERT INTO events (run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset, kind)
-       SELECT 'run', toString(number % 20), number, 'log', 'trajectories', 0, number, 'StepRecorded' FROM numbers(20000)`,
+       SELECT 'run', toString(number % 20), number, 'log', 'trajectories', 0, number, 'StepRecorded' FROM numbers(20000)
+       UNION ALL SELECT 'run', '', 0, 'log', 'control', 0, 0, 'RunStarted'`,
     );
   });
 
