@@ -40,6 +40,12 @@ export const collectorsOption = () =>
     .argParser(wholeNumber(1, 64))
     .default(1);
 
+export const acceptOtherLogOption = () =>
+  new Option(
+    '--accept-other-log',
+    'go on with a store that has events of another log, as after the log was lost and begun anew',
+  );
+
 /** Returns a parser for commander of whole numbers in [min, max]. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

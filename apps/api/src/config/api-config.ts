@@ -27,6 +27,8 @@ export class ApiConfig {
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
   readonly runsSink!: boolean;
+  /** Whether the store may have events of another log than this one. */
+  readonly acceptsOtherLog!: boolean;
 }
 
 /**
@@ -47,6 +49,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
+      'RETRACE_ACCEPT_OTHER_LOG',
     ],
     requires: [...STORE_VARIABLES, 'RETRACE_STORE_READONLY_USER', 'RETRACE_MIGRATIONS_DIRECTORY'],
   });
@@ -65,6 +68,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: directory(variables.RETRACE_TOKENIZER_DIRECTORY),
     runsSink: variables.RETRACE_SINK !== 'off',
+    acceptsOtherLog: variables.RETRACE_ACCEPT_OTHER_LOG === 'on',
   });
 }
 

@@ -10,6 +10,7 @@ export interface TrainingOptions extends CommonOptions {
   readonly set?: readonly string[];
   readonly collectors: number;
   readonly backend?: BackendChoice;
+  readonly acceptOtherLog?: true;
 }
 
 /**

@@ -48,14 +48,19 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
   };
 }
 
-interface ApiRoleOptions {
+interface SinkRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
+  /** Whether the store may have events of another log. */
+  readonly acceptsOtherLog: boolean;
+}
+
+interface ApiRoleOptions extends SinkRoleOptions {
   readonly port: number;
 }
 
 /** Defines the API, which serves the dashboard and hosts the sink. */
-export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
+export function apiRole({ directory, storeUrl, acceptsOtherLog, port }: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
@@ -70,6 +75,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
+        RETRACE_ACCEPT_OTHER_LOG: acceptsOtherLog ? 'on' : 'off',
       }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
@@ -79,13 +85,16 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
 }
 
 /** Defines the sink as a process of its own, where no API runs. */
-export function sinkRole(directory: DataDirectory, storeUrl: string): RoleDefinition {
+export function sinkRole({ directory, storeUrl, acceptsOtherLog }: SinkRoleOptions): RoleDefinition {
   return {
     name: 'sink',
     script: installation.scripts.sink,
     nodeArguments: GARBAGE_COLLECTION,
     environment: () =>
-      storeEnvironment(directory, storeUrl, { RETRACE_MIGRATIONS_DIRECTORY: installation.migrations }),
+      storeEnvironment(directory, storeUrl, {
+        RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+        RETRACE_ACCEPT_OTHER_LOG: acceptsOtherLog ? 'on' : 'off',
+      }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 60_000,

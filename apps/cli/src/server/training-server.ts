@@ -10,6 +10,7 @@ import { beginRun } from '../run/begin-run.js';
 import { recordBaselines } from '../run/record-baselines.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
+import { openStoreClient } from '../services/connection.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
@@ -23,6 +24,8 @@ export interface TrainingServerOptions {
   readonly log: LogStream;
   /** The API's port; with null there is no API and the sink has its own process. */
   readonly apiPort: number | null;
+  /** Whether to go on with a store that has events of another log. */
+  readonly acceptsOtherLog: boolean;
 }
 
 interface TrainingServerParts {
@@ -48,8 +51,9 @@ export class TrainingServer {
   }
 
   /** @throws CliError, ProcessError or LogError when the server can't start; nothing is left running then */
-  static async start({ dataDirectory, log: shown, apiPort }: TrainingServerOptions): Promise<TrainingServer> {
-    const log = new WarningRecorder(shown);
+  static async start(options: TrainingServerOptions): Promise<TrainingServer> {
+    const { dataDirectory, acceptsOtherLog } = options;
+    const log = new WarningRecorder(options.log);
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
     });
@@ -60,7 +64,9 @@ export class TrainingServer {
       await assertDiskSpace({ path: directory.root, shownAs: dataDirectory });
       eventLog = await openLog(directory);
       const store = await supervisor.start(storeRole(directory));
-      const addresses = await startServing(supervisor, directory, store.url ?? '', apiPort);
+      const storeUrl = store.url ?? '';
+      if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
+      const addresses = await startServing(supervisor, { ...options, directory, storeUrl });
       directory.announceServer({
         pid: process.pid,
         apiUrl: addresses.apiUrl ?? '',
@@ -193,21 +199,36 @@ function runOf(state: ControlFold, runId: string): RunState {
   return run;
 }
 
+/** @throws StoreError `STORE_OF_OTHER_LOG` */
+async function refuseOtherLogsAt({
+  directory,
+  storeUrl,
+  logId,
+}: Pick<ServingOptions, 'directory' | 'storeUrl'> & { readonly logId: string }): Promise<void> {
+  const { refuseOtherLogs } = await import('@retrace/store');
+  const client = await openStoreClient(directory, { storeUrl });
+  await refuseOtherLogs(client, logId).finally(() => client.close());
+}
+
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLog: openLogAt } = await import('@retrace/log');
   return openLogAt(logOf(directory), CREATED_BY);
 }
 
+interface ServingOptions extends Pick<TrainingServerOptions, 'apiPort' | 'acceptsOtherLog'> {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+}
+
 async function startServing(
   supervisor: Supervisor,
-  directory: DataDirectory,
-  storeUrl: string,
-  apiPort: number | null,
+  { apiPort, ...options }: ServingOptions,
 ): Promise<{ storeUrl: string; apiUrl: string | null }> {
+  const { storeUrl } = options;
   if (apiPort === null) {
-    await supervisor.start(sinkRole(directory, storeUrl));
+    await supervisor.start(sinkRole(options));
     return { storeUrl, apiUrl: null };
   }
-  const api = await supervisor.start(apiRole({ directory, storeUrl, port: apiPort }));
+  const api = await supervisor.start(apiRole({ ...options, port: apiPort }));
   return { storeUrl, apiUrl: api.url ?? null };
 }

@@ -15,20 +15,31 @@ export interface StoreSession {
   catchUp(): Promise<void>;
 }
 
+interface StoreAddress {
+  readonly storeUrl: string;
+  readonly storeCluster?: string | null;
+}
+
+/** Opens a client of the store, with the user that may write. */
+export async function openStoreClient(
+  directory: DataDirectory,
+  { storeUrl, storeCluster = null }: StoreAddress,
+): Promise<StoreClient> {
+  const { createStoreClient } = await import('@retrace/store');
+  const { user, password } = directory.credentials();
+  return createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });
+}
+
 /** Opens the log and a client of the store for `work`, and closes both. */
 export async function withConnection<T>(
   directory: DataDirectory,
-  { storeUrl, storeCluster = null }: { readonly storeUrl: string; readonly storeCluster?: string | null },
+  address: StoreAddress,
   logLocation: LogLocation,
   work: (connection: { readonly client: StoreClient; readonly log: EventLog }) => Promise<T>,
 ): Promise<T> {
-  const [{ createStoreClient }, { openLog }] = await Promise.all([
-    import('@retrace/store'),
-    import('@retrace/log'),
-  ]);
-  const { user, password } = directory.credentials();
-  const client = createStoreClient({ url: storeUrl, username: user, password, cluster: storeCluster });
+  const { openLog } = await import('@retrace/log');
   const log = await openLog(logLocation, CREATED_BY);
+  const client = await openStoreClient(directory, address);
   try {
     return await work({ client, log });
   } finally {

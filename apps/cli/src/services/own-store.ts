@@ -1,3 +1,4 @@
+import type { DataDirectory } from '@retrace/process';
 import { logOf } from './environment.js';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
@@ -15,10 +16,28 @@ interface OwnStoreOptions {
   readonly upToDate?: boolean;
 }
 
+interface HeldStore {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+}
+
 /** Starts the store on a data directory that no process holds, brings it up to date with the log, does the work and stops it. */
-export async function withOwnStore<T>(
-  { dataDir, log: logStream, port = 0, upToDate = true }: OwnStoreOptions,
+export function withOwnStore<T>(
+  options: OwnStoreOptions,
   work: (session: StoreSession) => Promise<T>,
+): Promise<T> {
+  return withHeldStore(options, (store) =>
+    withOwnSession(store, async (session) => {
+      if (options.upToDate !== false) await session.catchUp();
+      return work(session);
+    }),
+  );
+}
+
+/** Starts the store on a data directory that no process holds, does the work without its log, and stops the store. */
+export async function withHeldStore<T>(
+  { dataDir, log: logStream, port = 0 }: Omit<OwnStoreOptions, 'upToDate'>,
+  work: (store: HeldStore) => Promise<T>,
 ): Promise<T> {
   const { directory, lock } = await holdDataDirectory(dataDir, (message) => {
     logStream.write({ role: 'retrace', level: 'info', message });
@@ -26,23 +45,22 @@ export async function withOwnStore<T>(
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
     const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
-    return await withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
-      const { catchUp, migrate } = await import('@retrace/store');
-      await migrate(client, { directory: installation.migrations });
-      const session: StoreSession = {
-        directory,
-        storeUrl,
-        isLive: false,
-        client,
-        log,
-        catchUp: () => catchUp(log, client),
-      };
-      if (upToDate) await session.catchUp();
-      return work(session);
-    });
+    return await work({ directory, storeUrl });
   } finally {
     await supervisor.stop();
     directory.withdrawServer();
     lock.release();
   }
+}
+
+/** Opens the log and a client of a store that this process started. */
+export function withOwnSession<T>(
+  { directory, storeUrl }: HeldStore,
+  work: (session: StoreSession) => Promise<T>,
+): Promise<T> {
+  return withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
+    const { catchUp, migrate } = await import('@retrace/store');
+    await migrate(client, { directory: installation.migrations });
+    return work({ directory, storeUrl, isLive: false, client, log, catchUp: () => catchUp(log, client) });
+  });
 }

@@ -56,6 +56,11 @@ export function requireServices(command: string, dataDir: string): Services {
   );
 }
 
+/** The variable of `--accept-other-log`; without the flag the environment's own stands. */
+export function acceptsOtherLog(flag: true | undefined): NodeJS.ProcessEnv {
+  return flag === true ? { RETRACE_ACCEPT_OTHER_LOG: 'on' } : {};
+}
+
 /**
  * Runs a role in this process, which ends with it. Settings that the environment leaves out default to directories under the data
  * directory and to the paths of this installation.

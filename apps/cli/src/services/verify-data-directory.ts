@@ -12,7 +12,7 @@ interface CheckpointFault {
   readonly message: string;
 }
 
-interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
+export interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
   readonly faults: readonly (VerifyReport['faults'][number] | CheckpointFault)[];
   /** The report in lines of text; the last one is a summary. */
   readonly lines: readonly string[];

@@ -1,1 +1,3 @@
+export { checkWholeDataFile } from './data-file/check-data-file.js';
 export { type LmdbLogOptions, openLmdbLog } from './open-lmdb-log.js';
+export { type RecordsToWrite, writeLmdbLog } from './write-lmdb-log.js';

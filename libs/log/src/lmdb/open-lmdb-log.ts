@@ -51,7 +51,8 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
   }
 }
 
-function openEnvironment(path: string): LmdbEnvironment {
+/** Opens the environment in a directory, which it creates. @throws LogError `LOG_CORRUPT`; what the file system throws */
+export function openEnvironment(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
   checkDataFile(path);

@@ -48,10 +48,15 @@ export class PartitionStore {
   append(records: readonly Uint8Array[]): number {
     const firstOffset = this.endOffset();
     records.forEach((bytes, i) => {
-      // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
-      this.records.putSync(keyOf(firstOffset + i), bytes, { append: true });
+      this.put({ offset: firstOffset + i, bytes });
     });
     return firstOffset;
+  }
+
+  /** Writes a record behind all others, at its own offset. Must run in a write transaction. */
+  put({ offset, bytes }: LogRecord): void {
+    // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
+    this.records.putSync(keyOf(offset), bytes, { append: true });
   }
 
   /** @throws LogError `LOG_CORRUPT` */

@@ -36,6 +36,8 @@ export interface SinkConfig {
   readonly store: StoreAccess;
   readonly migrationsDirectory: string;
   readonly share: Share;
+  /** Whether the store may have events of another log. */
+  readonly acceptsOtherLog: boolean;
 }
 
 /** The configuration of the embedded store's process. */
@@ -100,7 +102,7 @@ function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableNam
 export function readSinkConfig(environment: NodeJS.ProcessEnv): SinkConfig {
   const variables = readVariables(environment, {
     opensLog: true,
-    reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_SINK_SHARE'],
+    reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_SINK_SHARE', 'RETRACE_ACCEPT_OTHER_LOG'],
     requires: [...STORE_VARIABLES, 'RETRACE_MIGRATIONS_DIRECTORY'],
   });
   return {
@@ -108,6 +110,7 @@ export function readSinkConfig(environment: NodeJS.ProcessEnv): SinkConfig {
     store: storeAccessOf(variables),
     migrationsDirectory: variables.RETRACE_MIGRATIONS_DIRECTORY,
     share: parseShare('RETRACE_SINK_SHARE', variables.RETRACE_SINK_SHARE),
+    acceptsOtherLog: variables.RETRACE_ACCEPT_OTHER_LOG === 'on',
   };
 }
 

@@ -102,6 +102,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_STORE_HOST?: string;
   @WholeNumber({ min: 0, max: 65_535 }) RETRACE_STORE_PORT?: number;
   @IsOptional() @IsString() RETRACE_MIGRATIONS_DIRECTORY?: string;
+  /** `on`: a sink writes into a store that has events of another log, too. */
+  @IsOptional() @IsIn(SWITCH) RETRACE_ACCEPT_OTHER_LOG?: Switch;
   /** The part of the log's partitions that this sink copies to the store. */
   @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_SINK_SHARE?: string;
 

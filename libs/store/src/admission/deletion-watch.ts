@@ -1,5 +1,5 @@
 import type { EventLog, LogRecord } from '@retrace/log';
-import { DeletedRuns, type RetraceEvent, type RunDeleted } from '@retrace/trajectory';
+import { DeletedRuns, type RunDeleted } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { StoreClient } from '../client/store-client.js';
 import { readNextOffset } from '../position/store-position.js';
@@ -37,10 +37,7 @@ export class DeletionWatch {
     const { logId } = this.log;
     // The position is read first: a deletion that comes in between is read twice, which is harmless.
     const nextOffset = await readNextOffset(client, { logId, stream: 'control', partition: 0 });
-    const rows = await client.queryRows<{ runId: string; payload: string }>(ROWS, { params: { logId } });
-    for (const { runId, payload } of rows) {
-      this.runs.add({ runId, payload: JSON.parse(payload) as RunDeleted } as RetraceEvent<'RunDeleted'>);
-    }
+    for (const deletion of await readStoredDeletions(client, logId)) this.runs.add(deletion);
     this.nextOffset = nextOffset;
   }
 
@@ -57,6 +54,15 @@ export class DeletionWatch {
       this.nextOffset = records[records.length - 1].offset + 1;
     }
   }
+}
+
+/** Reads the deletions of a log that the store has rows of. */
+export async function readStoredDeletions(
+  client: StoreClient,
+  logId: string,
+): Promise<Parameters<DeletedRuns['add']>[0][]> {
+  const rows = await client.queryRows<{ runId: string; payload: string }>(ROWS, { params: { logId } });
+  return rows.map(({ runId, payload }) => ({ runId, payload: JSON.parse(payload) as RunDeleted }));
 }
 
 /** Reads which runs the log says are deleted now. */

@@ -24,6 +24,10 @@ export type StoreErrorCode =
   | 'LOG_TRUNCATED'
   /** The store holds offsets beyond the log's end: the log lost records, or is a different log with the same id. */
   | 'LOG_BEHIND_STORE'
+  /** The store has events of another log: this one is new in the place of one that was lost, or the store belongs elsewhere. */
+  | 'STORE_OF_OTHER_LOG'
+  /** The store lacks the record that identifies a log. */
+  | 'LOG_NOT_IN_STORE'
   /** Other runs depend on the run to be deleted. */
   | 'RUN_REFERRED_TO'
   /** One insert became several parts, so a kill between them could tear a batch. */

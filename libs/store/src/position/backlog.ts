@@ -22,6 +22,15 @@ export async function hasRecordIn(
   return first !== undefined && first.offset < end;
 }
 
+/** Whether the log ends before the store does, in any partition. */
+export async function isBehindStore(log: EventLog, client: StoreClient): Promise<boolean> {
+  for (const position of streamPartitionsOf(log)) {
+    const endOffset = await log.endOffset(position.stream, position.partition);
+    if (endOffset < (await readNextOffset(client, position))) return true;
+  }
+  return false;
+}
+
 /** Whether the store has all trajectory records that the log holds at the time of the call. */
 export async function isUpToDate(log: EventLog, client: StoreClient): Promise<boolean> {
   for (const position of streamPartitionsOf(log)) {

@@ -62,6 +62,19 @@ describe('rebuildStore', () => {
     expect(await verify()).toMatchObject({ ok: true, numEpisodes: 11, numRepeatedRows: 0 });
   });
 
+  it('refuses to drop the events of another log unless it is told to', async () => {
+    await store.client.command(
+      "INSERT INTO events SELECT * REPLACE ('before' AS log_id) FROM events WHERE run_id != ''",
+    );
+    await expect(rebuild()).rejects.toMatchObject({
+      code: 'STORE_OF_OTHER_LOG',
+      message: expect.stringContaining('the store has 54 events of log before') as string,
+    });
+    expect(await verify()).toMatchObject({ ok: false });
+    await rebuild({ acceptsOtherLogs: true });
+    expect(await verify()).toMatchObject({ ok: true, numEpisodes: 10 });
+  });
+
   it('repairs missing rows, and rows without a record', async () => {
     const hashes = await readRunHashes(store.client);
     await damage("kind = 'StepRecorded' AND seq = 2");

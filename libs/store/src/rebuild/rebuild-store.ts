@@ -4,6 +4,7 @@ import { readDeletedRuns } from '../admission/deletion-watch.js';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { refuseOtherLogs } from '../position/other-logs.js';
 import { readNextOffset } from '../position/store-position.js';
 import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
@@ -18,6 +19,8 @@ export interface RebuildOptions {
   readonly openClient: (database: string) => StoreClient;
   /** Rebuild only this run and keep the other rows unchanged. Default: everything. */
   readonly runId?: string;
+  /** Whether the rows of other logs, which this one can't make again, may go (default false). */
+  readonly acceptsOtherLogs?: boolean;
   readonly migrations?: MigrateOptions;
   readonly signal?: AbortSignal;
 }
@@ -45,7 +48,7 @@ interface Position extends StreamPartition {
  * was made are written to the new one after the exchange. Until then (a moment) the newest records can't be read. A rebuild that is killed
  * leaves the store unchanged, or with that gap, which `verifyStore` reports. The next rebuild closes the gap and drops leftover tables.
  *
- * @throws StoreError `CLUSTER_UNSUPPORTED` on a cluster, whose tables no statement exchanges at once; StoreError, LogError; the reason of `signal` when it aborts before the exchange
+ * @throws StoreError `CLUSTER_UNSUPPORTED` on a cluster, whose tables no statement exchanges at once; `STORE_OF_OTHER_LOG`; StoreError, LogError; the reason of `signal` when it aborts before the exchange
  */
 export async function rebuildStore(options: RebuildOptions): Promise<RebuildReport> {
   const { client, log, runId, signal } = options;
@@ -57,6 +60,7 @@ export async function rebuildStore(options: RebuildOptions): Promise<RebuildRepo
       `A store on cluster ${client.layout.cluster} can't be rebuilt in place; ${rule}`,
     );
   }
+  if (runId === undefined && options.acceptsOtherLogs !== true) await refuseOtherLogs(client, log.logId);
   const before = await readRunHashes(client, { ...(signal && { signal }) }).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'STORE_EXCEPTION') return null;
     throw error;

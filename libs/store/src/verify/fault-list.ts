@@ -7,6 +7,8 @@ export type FaultCode =
   | 'ROW_UNKNOWN'
   /** The store holds records beyond the log's end: the log lost some, or is a different log with the same id. */
   | 'STORE_AHEAD_OF_LOG'
+  /** The store has events of another log, which this one can't account for. */
+  | 'STORE_OF_OTHER_LOG'
   /** The log starts after the last record of the store: the records between are lost. */
   | 'LOG_TRUNCATED'
   /** The store has a row of a run that was deleted. */

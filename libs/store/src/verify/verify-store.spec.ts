@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { appendEvents, overriding } from '@retrace/log/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type StepRecorded } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
+import { refuseOtherLogs } from '../position/other-logs.js';
 import { type VerifyReport, verifyStore } from './verify-store.js';
 
 describe('verifyStore', () => {
@@ -72,6 +75,30 @@ describe('verifyStore', () => {
         { runId, numRows: 25, rowHash: expect.stringMatching(/^[0-9a-f]{32}$/) as string },
       ],
     });
+  });
+
+  it('names events of another log, as after the log was lost and begun anew, and no other log without events', async () => {
+    await appendRun();
+    await sinkEverything();
+    const path = join(store.directory, 'begun anew');
+    const anew = await openLmdbLog({ path, createdBy: 'test' });
+    await catchUp(anew, store.client);
+    const { logId } = store.log;
+    const message = expect.stringContaining(
+      `the store has 25 events of log ${logId}, and the log is ${anew.logId}: it was lost or replaced, or this is another's store`,
+    ) as string;
+    expect(await verifyStore({ log: anew, client: store.client })).toMatchObject({
+      ok: false,
+      numFaults: 1,
+      faults: [{ code: 'STORE_OF_OTHER_LOG', where: `log ${logId}`, message }],
+    });
+    await expect(refuseOtherLogs(store.client, anew.logId)).rejects.toMatchObject({
+      code: 'STORE_OF_OTHER_LOG',
+      message,
+    });
+    await anew.close();
+    await refuseOtherLogs(store.client, logId);
+    expect(await verify()).toMatchObject({ ok: true, faults: [] });
   });
 
   it('distinguishes records that are not written yet from missing rows', async () => {

@@ -3,6 +3,7 @@ import { ControlFold } from '@retrace/trajectory';
 import { readDeletedRuns } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
+import { describeOtherLog, readOtherLogs } from '../position/other-logs.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
 import { FaultList, type StoreFault } from './fault-list.js';
 import { readRunHashes, type RunHash } from './row-hash.js';
@@ -37,7 +38,7 @@ const OF_UNKNOWN_RUNS =
 /**
  * Compares the store with the log.
  *
- * Three comparisons, each in slices of limited size: (1) every record of the log with the rows at its offset, which must exist and hold
+ * The store may have events of this log only. Three comparisons, each in slices of limited size: (1) every record of the log with the rows at its offset, which must exist and hold
  * the same event and checksum; (2) every episode, folded from its rows, with the views; the columns of each row must match its checksum;
  * (3) every run, folded from its control events, with the views. Dead letters (conflicts among them) and repeated rows are counted, but
  * are not faults.
@@ -78,6 +79,9 @@ export async function verifyStore({
         else fold.apply(event, offset);
       },
     });
+  }
+  for (const other of await readOtherLogs(client, log.logId)) {
+    faults.add('STORE_OF_OTHER_LOG', `log ${other.logId}`, describeOtherLog(other, log.logId));
   }
   const [{ numOfUnknownRuns }] = await client.queryRows<{ numOfUnknownRuns: number }>(OF_UNKNOWN_RUNS);
   records.numDeadLetters += numOfUnknownRuns;

@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { newCommand, wholeNumber } from '../../options.js';
+import { acceptOtherLogOption, newCommand, wholeNumber } from '../../options.js';
 
 export const apiCommand = () =>
   newCommand('api')
@@ -11,4 +11,5 @@ export const apiCommand = () =>
         .argParser(wholeNumber(0, 65_535)),
     )
     .option('--with-sink', 'also write the log to the store, where no "retrace sink" does')
+    .addOption(acceptOtherLogOption())
     .action(async (_, command) => (await import('./serve-api.js')).serveApi(command.optsWithGlobals()));

@@ -12,11 +12,13 @@ const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 
 interface RebuildOptions extends CommonOptions {
   readonly run?: string;
+  readonly acceptOtherLog?: true;
 }
 
 /** Rebuilds the store from the log and prints each run's row hash before and after. */
-export async function rebuild({ dataDir, json, run }: RebuildOptions): Promise<void> {
-  const report = await withStore({ dataDir, upToDate: false }, (session) => rebuildFrom(session, run));
+export async function rebuild(options: RebuildOptions): Promise<void> {
+  const { dataDir, json } = options;
+  const report = await withStore({ dataDir, upToDate: false }, (session) => rebuildFrom(session, options));
   if (json === true) console.log(JSON.stringify(report, null, 2));
   else printRebuild(report);
 }
@@ -24,7 +26,7 @@ export async function rebuild({ dataDir, json, run }: RebuildOptions): Promise<v
 /** Rebuilds the session's store; Ctrl-C before the new rows are in place leaves it as it was. */
 async function rebuildFrom(
   { client: current, directory, storeUrl, log }: StoreSession,
-  run: string | undefined,
+  { run, acceptOtherLog }: RebuildOptions,
 ): Promise<RebuildReport> {
   const runId = run === undefined ? undefined : await findRunId(log, run);
   const { user, password } = directory.credentials();
@@ -38,7 +40,8 @@ async function rebuildFrom(
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
   const client = openClient('default');
-  const parts = { log, client, openClient, migrations: { directory: installation.migrations } };
+  const migrations = { directory: installation.migrations };
+  const parts = { log, client, openClient, migrations, acceptsOtherLogs: acceptOtherLog === true };
   try {
     return await withInterrupt(
       (signal) => rebuildStore({ ...parts, signal, ...(runId !== undefined && { runId }) }),

@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { newCommand } from '../../options.js';
+import { acceptOtherLogOption, newCommand } from '../../options.js';
 
 export const sinkCommand = () =>
   newCommand('sink')
@@ -12,4 +12,5 @@ export const sinkCommand = () =>
         .env('RETRACE_SINK_SHARE')
         .default(''),
     )
+    .addOption(acceptOtherLogOption())
     .action(async (_, command) => (await import('./run-sink.js')).runSink(command.optsWithGlobals()));

@@ -1,4 +1,11 @@
-import { backendOption, collect, collectorsOption, newCommand, wholeNumber } from '../../options.js';
+import {
+  acceptOtherLogOption,
+  backendOption,
+  collect,
+  collectorsOption,
+  newCommand,
+  wholeNumber,
+} from '../../options.js';
 
 export const trainCommand = () =>
   newCommand('train')
@@ -10,5 +17,6 @@ export const trainCommand = () =>
     .option('--seed <number>', 'seed, instead of the recipe’s', wholeNumber(0))
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
     .addOption(collectorsOption())
+    .addOption(acceptOtherLogOption())
     .addOption(backendOption())
     .action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));

@@ -25,6 +25,7 @@ export async function train(options: TrainingOptions): Promise<void> {
     dataDirectory: options.dataDir,
     log: createLogStream({ json: isJson, out: process.stderr }),
     apiPort: null,
+    acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
       const summary = await server.train(recipe, {
         backend: options.backend,

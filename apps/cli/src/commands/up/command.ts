@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import {
+  acceptOtherLogOption,
   backendOption,
   collect,
   collectorsOption,
@@ -23,5 +24,6 @@ export const upCommand = () =>
     .option('--seed <number>', 'seed, instead of the recipe’s', wholeNumber(0))
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
     .addOption(collectorsOption())
+    .addOption(acceptOtherLogOption())
     .addOption(backendOption())
     .action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));

@@ -34,6 +34,7 @@ export async function up(options: UpOptions): Promise<void> {
     dataDirectory: options.dataDir,
     log,
     apiPort: options.port,
+    acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
       const apiUrl = server.apiUrl ?? '';
       say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);

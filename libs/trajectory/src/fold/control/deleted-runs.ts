@@ -12,7 +12,7 @@ export class DeletedRuns {
     return this.ends.size === 0;
   }
 
-  add({ runId, payload }: RetraceEvent<'RunDeleted'>): void {
+  add({ runId, payload }: Pick<RetraceEvent<'RunDeleted'>, 'runId' | 'payload'>): void {
     const ends = { trajectories: payload.trajectoryEnds, control: [payload.controlEnd] };
     const ofRun = this.ends.get(runId) ?? { trajectories: [], control: [] };
     this.ends.set(runId, ofRun);
