@@ -8,12 +8,13 @@ import {
   openPolicyCheckpoint,
   openPolicyText,
   plainPolicyText,
+  saveAdapter,
   saveHuggingFaceModel,
   evaluateLogprobs,
   Transformer,
 } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { TensorflowEngine } from '@retrace/trainer';
+import { recipeModelConfig, TensorflowEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const sequences = { tokenIds: Int32Array.from([5, 9, 40, 7, 256]), sequenceOffsets: Int32Array.of(0, 5) };
@@ -111,6 +112,26 @@ describe('a run that starts from a model directory', () => {
       code: 'CHECKPOINT_CORRUPT',
     });
     expect((await open(recipe, 'lora')).modelHash).not.toBe(engine.modelHash);
+  });
+
+  it('trains the adapters of a directory further where the recipe names one', async () => {
+    const directory = await makeModel('adapted', 5);
+    const first = await open(await recipeFor(directory, { lora }), 'adapted');
+    const { parameters, trainableSpecs } = first.model;
+    const tensors = await parameters.export(trainableSpecs);
+    for (const { data } of tensors.values()) data.forEach((_, i) => (data[i] = 0.1 * Math.sin(i)));
+    parameters.assign(tensors, trainableSpecs);
+    const adapter = join(root, 'adapter');
+    await saveAdapter(adapter, first.model, { baseModel: directory });
+    const recipe = await recipeFor(directory, { adapter });
+    const further = await open(recipe, 'further');
+    const { logprobs } = await evaluateLogprobs(further.model, sequences, scoring);
+    expect(logprobs).toEqual((await evaluateLogprobs(first.model, sequences, scoring)).logprobs);
+    expect(further.model.config.lora).toEqual(lora);
+    expect((await recipeModelConfig(recipe, 260)).lora).toEqual(lora);
+    await expect(recipeFor(directory, { adapter, lora })).rejects.toThrow(
+      'policy.lora: must be null or absent where policy.adapter names a directory',
+    );
   });
 
   it('stores all weights where all are trained, so that readers need no directory', async () => {

@@ -181,6 +181,23 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
     expect(collected.diagnostics.numEpisodes).toBe(64);
     expect(collected.estimates?.[0].value).toBeCloseTo(collected.behaviorReturn, 4);
 
+    const cut = await runRetrace([
+      'collect',
+      ...own,
+      '--top-k',
+      '1',
+      '--temperature',
+      '0.5',
+      '--json',
+      ...data,
+    ]);
+    const { runId: cutRun } = JSON.parse(cut.stdout) as { runId: string };
+    const sampled = `SELECT DISTINCT top_k, temperature, arraySum(token_logprobs) AS logprob FROM events WHERE run_id = '${cutRun}' AND kind = 'StepRecorded'`;
+    // The only token that is left has the probability 1.
+    expect(await json('sql', sampled)).toEqual([{ top_k: 1, temperature: 0.5, logprob: 0 }]);
+    const excluded = await runRetrace(['evaluate', '--policy', `${runId}/latest`, '--run', cutRun, ...data]);
+    expect(excluded.code).toBe(3);
+
     const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
     expect(unknown.stderr).toMatch(/^retrace: run "none" not found/);
   });

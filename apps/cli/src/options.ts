@@ -58,6 +58,17 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
   };
 }
 
+/** Returns a parser for commander of numbers in [min, max]. */
+export function numberFrom(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value >= min && value <= max)) {
+      throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
 /** Returns a parser for commander of whole numbers of at least `min`, and of `latest`. */
 export function wholeNumberOrLatest(min: number): (text: string) => number | 'latest' {
   const parse = wholeNumber(min);

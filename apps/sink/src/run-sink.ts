@@ -1,6 +1,6 @@
 import { ControlTail, openLog, WarningLog } from '@retrace/log';
 import type { SinkConfig, Supervised } from '@retrace/process';
-import { catchUp, createStoreClient, migrate, refuseOtherLogs, Sink } from '@retrace/store';
+import { catchUp, createStoreClient, migrate, Sink } from '@retrace/store';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +14,6 @@ export async function runSink(config: SinkConfig, { signal, send, warn }: Superv
   const warnings = new WarningLog({ control, runId: '', show: warn });
   const client = createStoreClient(config.store);
   await migrate(client, { directory: config.migrationsDirectory });
-  if (!config.acceptsOtherLog) await refuseOtherLogs(client, log.logId);
   send({ type: 'ready' });
   process.stdout.write(`info writing the log to ${config.store.url}\n`);
   const running = new Sink().run({
@@ -22,6 +21,7 @@ export async function runSink(config: SinkConfig, { signal, send, warn }: Superv
     client,
     signal,
     share: config.share,
+    refusesOtherLogs: !config.acceptsOtherLog,
     onNotice: (message) => {
       warnings.raise({ source: 'sink', message });
     },

@@ -10,6 +10,7 @@ export { assignTrainedWeights } from './data-parallel/trained-weights.js';
 export { Generator } from './generation/generator.js';
 export type { FinishedTurn } from './generation/turn.js';
 export { saveAdapter } from './hugging-face/adapter-files.js';
+export { readLoraConfig } from './hugging-face/adapter-files.js';
 export { loadHuggingFaceModel } from './hugging-face/load-model.js';
 export { type HuggingFaceModelOptions, parseHuggingFaceConfig } from './hugging-face/model-config.js';
 export { modelFingerprint } from './hugging-face/model-fingerprint.js';

@@ -307,6 +307,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',
       '/api/runs/{runId}/updates',
+      '/api/runs/{runId}/warnings',
       '/api/sql',
       '/api/sql/schema',
     ]);

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { EventLog } from '@retrace/log';
 import type { Stream } from '@retrace/trajectory';
-import { type PartitionProgress, refuseOtherLogs, Sink } from '@retrace/store';
+import { type PartitionProgress, Sink } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
 import { InjectEventLog } from '../log/log.module.js';
@@ -89,12 +89,12 @@ export class SinkService implements OnModuleDestroy {
     const client = this.store.createClient();
     while (!signal.aborted) {
       try {
-        if (!this.config.acceptsOtherLog) await refuseOtherLogs(client, this.log.logId);
         this.failure = null;
         await this.sink.run({
           log: this.log,
           client,
           signal,
+          refusesOtherLogs: !this.config.acceptsOtherLog,
           onNotice: (line) => {
             this.logger.error(line);
           },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
-import { newRunId, type RunState } from '@retrace/trajectory';
+import { newRunId, type RunState, type SamplingParameters } from '@retrace/trajectory';
 import { PatientLog, type EventLog } from '@retrace/log';
 import type { ControlTail } from '@retrace/log';
 import type { Actor } from '../actors/actor.js';
@@ -24,6 +24,8 @@ export interface CollectEpisodesOptions {
   readonly policy: string;
   readonly numEpisodes: number;
   readonly seed: number;
+  /** How the policy samples; what is left out is as in its training. */
+  readonly sampling?: Partial<Pick<SamplingParameters, 'temperature' | 'topK' | 'topP'>>;
   readonly engine: string;
   readonly codeVersion: string;
   readonly signal: AbortSignal;
@@ -171,7 +173,13 @@ async function latestPolicyActor(
     generator,
     text,
     maxTokens,
-    sampling: { temperature: recipe.collection.temperature, topK: 0, topP: 1, greedy: false, maxNewTokens },
+    sampling: {
+      temperature: options.sampling?.temperature ?? recipe.collection.temperature,
+      topK: options.sampling?.topK ?? 0,
+      topP: options.sampling?.topP ?? 1,
+      greedy: false,
+      maxNewTokens,
+    },
     stopStrings,
   });
 }

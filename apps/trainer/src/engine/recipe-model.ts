@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PolicyRecipe, Recipe } from '@retrace/config';
 import {
   parseHuggingFaceConfig,
+  readLoraConfig,
   type HuggingFaceModelOptions,
   type TransformerConfig,
 } from '@retrace/policy';
@@ -22,7 +23,7 @@ export function madeConfig({ model, loss }: Recipe, vocabSize: number): Transfor
   };
 }
 
-/** The options that a recipe opens a model directory with. */
+/** The options that a recipe opens a model directory with; a directory of adapters is read apart. */
 export function directoryOptions({ loss }: Recipe, policy: PolicyRecipe): HuggingFaceModelOptions {
   return {
     maxPositions: policy.maxPositions,
@@ -37,9 +38,7 @@ export async function recipeModelConfig(recipe: Recipe, vocabSize: number): Prom
   const { policy } = recipe;
   if (!policy) return madeConfig(recipe, vocabSize);
   const path = join(policy.model, 'config.json');
-  return parseHuggingFaceConfig(
-    JSON.parse(await readFile(path, 'utf8')),
-    directoryOptions(recipe, policy),
-    path,
-  );
+  const lora = policy.adapter ? { lora: await readLoraConfig(policy.adapter) } : {};
+  const options = { ...directoryOptions(recipe, policy), ...lora };
+  return parseHuggingFaceConfig(JSON.parse(await readFile(path, 'utf8')), options, path);
 }

@@ -75,6 +75,7 @@ export class TensorflowEngine implements UpdateEngine {
     if (!policy) return new TensorflowEngine(options);
     const model = await loadHuggingFaceModel(policy.model, {
       seed,
+      ...(policy.adapter ? { adapterDirectory: policy.adapter } : {}),
       ...directoryOptions(options.recipe, policy),
     });
     const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };

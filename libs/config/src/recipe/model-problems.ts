@@ -10,6 +10,9 @@ export function modelProblems({ policy, model, context, loss }: Recipe): string[
   const problems: string[] = [];
   if (policy && model) problems.push('model: must be null or absent where policy.model names a directory');
   if (!policy && !model) problems.push('"model" is required where "policy" is absent');
+  if (policy?.lora && typeof policy.adapter === 'string') {
+    problems.push('policy.lora: must be null or absent where policy.adapter names a directory');
+  }
   if ((context.tokenizer === 'model') !== (policy !== undefined && policy !== null)) {
     problems.push(
       `context.tokenizer: got "${context.tokenizer}", must be ${policy ? '"model" with' : 'word or byte without'} policy.model`,

@@ -29,8 +29,10 @@ export class PolicyRecipe {
   /** Longest context, in tokens. */
   @IsWholeNumberFrom(8, 1_000_000, { unit: 'tokens', why: 'memory grows with the longest context' })
   readonly maxPositions!: number;
-  /** Adapters to train; without them all weights are trained. @defaultValue null */
+  /** New adapters to train; without `lora` and `adapter` all weights are trained. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => LoraRecipe) readonly lora?: LoraRecipe | null;
+  /** Directory in peft's format, relative as `model`, whose adapters are trained further, in place of new ones. @defaultValue null */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly adapter?: string | null;
   /** Whether prompts are written with the directory's chat template, if it has one. @defaultValue true */
   @IsOptional() @IsBoolean() readonly chatTemplate?: boolean;
   /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */

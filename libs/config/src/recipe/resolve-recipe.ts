@@ -123,10 +123,12 @@ function anchorModules(plain: PlainObject, directory: string): void {
   }
 }
 
-/** The path of the model becomes absolute, for the same reason. */
+/** The paths of the model and of its adapters become absolute, for the same reason. */
 function anchorModel({ policy }: PlainObject, directory: string): void {
-  if (isRecord(policy) && typeof policy.model === 'string' && policy.model !== '') {
-    policy.model = resolve(directory, policy.model);
+  if (!isRecord(policy)) return;
+  for (const field of ['model', 'adapter']) {
+    const path = policy[field];
+    if (typeof path === 'string' && path !== '') policy[field] = resolve(directory, path);
   }
 }
 

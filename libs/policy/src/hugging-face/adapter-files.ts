@@ -27,7 +27,7 @@ export interface Adapter {
  * @throws PolicyError `FILE_MISSING`, `INVALID_FILE`, `NOT_FINITE`, and `UNSUPPORTED_MODEL` unless it is plain LoRA on the projections of every layer
  */
 export async function readAdapter(directory: string): Promise<Adapter> {
-  const lora = readLoraConfig(await readJsonObject(join(directory, CONFIG_FILE)));
+  const lora = await readLoraConfig(directory);
   const path = join(directory, WEIGHTS_FILE);
   const tensors = new Map<string, NamedTensor>();
   const file = await SafetensorsFile.open(path);
@@ -65,7 +65,16 @@ export async function saveAdapter(
   });
 }
 
-function readLoraConfig(json: ConfigJson): LoraConfig {
+/**
+ * Reads only the shape of an adapter in peft's format.
+ *
+ * @throws PolicyError as `readAdapter`
+ */
+export async function readLoraConfig(directory: string): Promise<LoraConfig> {
+  return parseLoraConfig(await readJsonObject(join(directory, CONFIG_FILE)));
+}
+
+function parseLoraConfig(json: ConfigJson): LoraConfig {
   json.requireAbsentOr('peft_type', 'LORA');
   for (const field of ['use_dora', 'use_rslora', 'lora_bias', 'fan_in_fan_out', 'use_qalora']) {
     json.requireAbsentOr(field, false);

@@ -24,6 +24,8 @@ export interface PartitionSinkParts {
   readonly client: StoreClient;
   readonly tracker: PartitionTracker;
   readonly options: ResolvedSinkOptions;
+  /** Refuses a store of another log, if this sink is to. */
+  readonly checkLogs: () => Promise<void>;
   /** The deletions that the log tells of. All partitions share one watch. */
   readonly watchDeletions: () => Promise<DeletionWatch>;
   readonly onProgress: () => void;
@@ -91,6 +93,7 @@ export class PartitionSink {
   private async assign(): Promise<number> {
     const { log, client, tracker } = this.parts;
     const { stream, partition } = tracker;
+    await this.parts.checkLogs();
     const nextOffset = await readNextOffset(client, this.position);
     const startOffset = await log.startOffset(stream, partition);
     const endOffset = await log.endOffset(stream, partition);

@@ -4,6 +4,7 @@ import { type Stream, TrajectoryError } from '@retrace/trajectory';
 import { DeletionWatch } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { refuseOtherLogs } from '../position/other-logs.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
 import { PartitionSink } from './partition-sink.js';
 import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
@@ -22,6 +23,8 @@ export interface SinkRun {
   readonly signal: AbortSignal;
   /** Which partitions this sink writes when several sinks share them: every `count`-th from `index` on (default all). */
   readonly share?: SinkShare;
+  /** Whether a store that has events of another log is refused (default: not). */
+  readonly refusesOtherLogs?: boolean;
   /** Called after every insert and every failure; cheap, because it may come often. */
   readonly onProgress?: (progress: SinkProgress) => void;
   /** Receives one line when a partition fails for a reason that a retry may not mend. */
@@ -47,7 +50,7 @@ export class Sink {
    * Resolves when `signal` aborts. Waits while the store is unavailable. A partition that fails for a reason that a retry may not mend
    * is retried after a while, and the others continue.
    *
-   * @throws StoreError `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
+   * @throws StoreError `STORE_OF_OTHER_LOG`, `LOG_TRUNCATED`, `LOG_BEHIND_STORE`, `INSERT_NOT_ATOMIC`, `STORE_AUTHENTICATION_FAILED`, a
    *   `STORE_EXCEPTION` that no retry can mend, or LogError, when every partition has failed. All have stopped then.
    */
   async run(run: SinkRun): Promise<void> {
@@ -58,15 +61,11 @@ export class Sink {
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     const report = (): void => onProgress?.(this.progress());
-    let deletions: Promise<DeletionWatch> | null = null;
-    const watchDeletions = (): Promise<DeletionWatch> => {
-      deletions ??= DeletionWatch.open(log, client).catch((error: unknown) => {
-        deletions = null;
-        throw error;
-      });
-      return deletions;
-    };
-    const parts = { log, client, options: this.options, watchDeletions, onProgress: report };
+    const watchDeletions = onceSuccessful(() => DeletionWatch.open(log, client));
+    const checkLogs = onceSuccessful(async () => {
+      if (run.refusesOtherLogs === true) await refuseOtherLogs(client, log.logId);
+    });
+    const parts = { log, client, options: this.options, checkLogs, watchDeletions, onProgress: report };
     const sinks = this.trackers.map((tracker) => ({
       tracker,
       sink: new PartitionSink({
@@ -158,4 +157,14 @@ export class Sink {
       `Partition ${partition} of stream ${stream} is not one of the partitions of the running sink`,
     );
   }
+}
+
+/** Makes a value at the first call; after a failure, at the next one again. */
+function onceSuccessful<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    }));
 }

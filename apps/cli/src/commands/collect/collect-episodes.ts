@@ -1,4 +1,9 @@
-import { collectEpisodes, scriptedAgent, type CollectResult } from '@retrace/collector';
+import {
+  collectEpisodes,
+  scriptedAgent,
+  type CollectEpisodesOptions,
+  type CollectResult,
+} from '@retrace/collector';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
@@ -16,6 +21,8 @@ interface CollectOptions extends CommonOptions {
   readonly policy: string;
   readonly episodes: number;
   readonly seed: number;
+  /** How the policy samples; what is left out is as in its training. */
+  readonly sampling: CollectEpisodesOptions['sampling'];
   readonly backend?: BackendChoice;
 }
 
@@ -41,7 +48,7 @@ export async function collect({ dataDir, json, ...options }: CollectOptions): Pr
 /** Appends episodes to the session's log. They are in its store when this resolves, or soon where a server runs. */
 async function collectIntoLog(
   session: StoreSession,
-  { backend, environment, policy, episodes, seed }: Omit<CollectOptions, keyof CommonOptions>,
+  { backend, environment, policy, episodes, seed, sampling }: Omit<CollectOptions, keyof CommonOptions>,
 ): Promise<CollectResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
   return withInterrupt(async (signal) => {
@@ -52,6 +59,7 @@ async function collectIntoLog(
         policy,
         numEpisodes: episodes,
         seed,
+        sampling,
         log: session.log,
         control,
         checkpoints: new CheckpointFiles(session.directory.checkpoints),

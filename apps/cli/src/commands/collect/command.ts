@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { backendOption, newCommand, runOption, wholeNumber } from '../../options.js';
+import { backendOption, newCommand, numberFrom, runOption, wholeNumber } from '../../options.js';
 
 export const collectCommand = () =>
   newCommand('collect')
@@ -11,6 +11,9 @@ export const collectCommand = () =>
         'environment',
         'policy',
         'episodes',
+        'temperature',
+        'topK',
+        'topP',
       ]),
     )
     .addOption(
@@ -28,6 +31,13 @@ export const collectCommand = () =>
     )
     .option('--episodes <number>', 'number of episodes', wholeNumber(1))
     .option('--seed <number>', 'seed of tasks and sampling', wholeNumber(0, 2 ** 31 - 1), 0)
+    .option('--temperature <number>', 'of sampling (default: as in training)', numberFrom(0.01, 10))
+    .option('--top-k <number>', 'sample only among this many most likely tokens', wholeNumber(1))
+    .option(
+      '--top-p <share>',
+      'sample only among the likeliest tokens of this probability',
+      numberFrom(0.001, 1),
+    )
     .addOption(backendOption())
     .action(async (_, command) => {
       const { run, environment, policy, episodes, ...others } = command.optsWithGlobals();
@@ -38,5 +48,6 @@ export const collectCommand = () =>
         return command.error("error: required: '--environment', '--policy' and '--episodes', or '--run'");
       }
       const { collect } = await import('./collect-episodes.js');
-      return collect({ environment, policy, episodes, ...others });
+      const { temperature, topK, topP, ...rest } = others;
+      return collect({ environment, policy, episodes, sampling: { temperature, topK, topP }, ...rest });
     });

@@ -108,7 +108,7 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
   const remedies: [number, string | null][] = [
     [
       bytesOf('gradients and optimizer'),
-      policy && !policy.lora
+      policy && !policy.lora && !policy.adapter
         ? `train only adapters (policy.lora) instead of ${gibibytes(bytesOf('gradients and optimizer'))} GiB of gradients and optimizer state`
         : null,
     ],
