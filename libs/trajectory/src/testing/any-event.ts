@@ -291,7 +291,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     severity: fc.constantFrom('warning', 'alarm'),
     step: fc.option(natural),
     message: nonEmptyText,
-    numTimes: natural.map((n) => n + 1),
+    numTimes: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   }),
   RetentionApplied: record({ scope: json, detail: text }),
   RunDeleted: record({
