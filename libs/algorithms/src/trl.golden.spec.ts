@@ -47,7 +47,7 @@ function groupInput(batch: GoldenBatch) {
   return { returns: rowSums(batch.column('outcome_rewards'), batch.offsets), groupIds: batch.groupIds };
 }
 
-describe('agrees with TRL 1.16', () => {
+describe('estimators and losses: agree with TRL 1.16', () => {
   it.each(golden.biasCorrectedKl.map((c) => [c.batch, c] as const))(
     'in PPO with a bias-corrected KL on %s',
     (name, { options, aggregation, klCoefficient, value, gradients }) => {
@@ -132,10 +132,10 @@ describe('agrees with TRL 1.16', () => {
   );
 });
 
-describe('differs from TRL 1.16 on purpose', () => {
+describe('deliberate differences from TRL 1.16', () => {
   const scaled = (scale: 'group' | 'batch') => golden.grpo.filter((c) => c.scale === scale);
 
-  it('divides by σ + 1e-6 where TRL has σ + 1e-4, and is the same but for that', () => {
+  it('grpo: divides by σ + 1e-6 where TRL divides by σ + 1e-4, and is equal otherwise', () => {
     for (const { batch: name, advantages } of scaled('group')) {
       const input = groupInput(goldenBatch(name));
       const ours = grpo(input).advantages;
@@ -152,7 +152,7 @@ describe('differs from TRL 1.16 on purpose', () => {
     }
   });
 
-  it('has no group advantage over the deviation of the batch: that is R − μ divided by a number', () => {
+  it('TRL’s scaling by the deviation of the batch: equals R − μ divided by one number, so no estimator is needed', () => {
     for (const { batch: name, advantages } of scaled('batch')) {
       const input = groupInput(goldenBatch(name));
       const mean = input.returns.reduce((sum, value) => sum + value, 0) / input.returns.length;

@@ -32,7 +32,7 @@ function correctionInput(name: string): CorrectionInput {
   };
 }
 
-describe('rollout correction agrees with verl 0.9.1', () => {
+describe('rollout correction: agrees with verl 0.9.1', () => {
   it.each(golden.weights.map((c) => [c.batch, c.options, c.weights] as const))(
     'weights on %s with %j',
     (name, options, expected) => {
@@ -52,7 +52,7 @@ describe('rollout correction agrees with verl 0.9.1', () => {
     },
   );
 
-  it('has rejections that keep some tokens and drop others', () => {
+  it('golden cases: every rejection keeps some tokens and drops others', () => {
     const mixed = golden.rejections.filter(({ keep }) => keep.includes(0) && keep.includes(1));
     expect(mixed.length).toBeGreaterThan(10);
   });
@@ -81,12 +81,12 @@ function withRatios(...sequences: readonly (readonly number[])[]): CorrectionInp
 }
 
 describe('importanceWeights', () => {
-  it('geometric: the geometric mean of a sequence on each of its tokens', () => {
+  it('geometric level: gives each token the geometric mean of its sequence', () => {
     const { weights } = importanceWeights(withRatios([4, 1], [], [8, 1, 1]), { level: 'geometric', cap: 5 });
     expectClose(weights, [2, 2, 2, 2, 2], 1e-5);
   });
 
-  it('takes the effective sample size of the raw weights, not of the truncated ones', () => {
+  it('computes the effective sample size from raw weights, not from truncated ones', () => {
     const input = withRatios([100, 1, 1, 1]);
     const { effectiveSampleFraction, maxRawWeight, highFraction } = importanceWeights(input, {
       level: 'token',
@@ -98,13 +98,13 @@ describe('importanceWeights', () => {
     expect(highFraction).toBe(0.25);
   });
 
-  it('leaves out tokens that do not count, also from the mean of a sequence', () => {
+  it('leaves masked tokens out, also from the mean of a sequence', () => {
     const input = { ...withRatios([9, 2, 2]), keep: Uint8Array.of(0, 1, 1) };
     expectClose(importanceWeights(input, { level: 'geometric', cap: 5 }).weights, [0, 2, 2], 1e-5);
     expectClose(importanceWeights(input, { level: 'token', cap: 1.5 }).weights, [0, 1.5, 1.5], 1e-5);
   });
 
-  it('warns that a product over 100 tokens at 1.1 each is 13,780', () => {
+  it('sequence level: warns of the raw weight 13,780 of 100 tokens with ratio 1.1, the geometric level does not', () => {
     const input = withRatios(new Array<number>(100).fill(1.1));
     const { maxRawWeight, warnings } = importanceWeights(input, { level: 'sequence', cap: 2 });
     expect(maxRawWeight / 13780).toBeCloseTo(1, 2);
@@ -112,13 +112,13 @@ describe('importanceWeights', () => {
     expect(importanceWeights(input, { level: 'geometric', cap: 2 })).toMatchObject({ warnings: [] });
   });
 
-  it('takes an empty batch', () => {
+  it('accepts an empty batch', () => {
     const empty = importanceWeights(withRatios(), { level: 'token', cap: 2, normalize: true });
     expect(empty.weights).toHaveLength(0);
     expect(empty.effectiveSampleFraction).toBeNaN();
   });
 
-  it('refuses a level that there is none of', () => {
+  it('refuses an unknown level', () => {
     expect(
       faultOf(() => importanceWeights(withRatios([1]), { level: 'sequense' as never, cap: 1 })),
     ).toMatchObject({
@@ -135,7 +135,7 @@ describe('importanceWeights', () => {
     expect(importanceWeights(input, { ...options, floor: 0.2 }).highFraction).toBe(1 / 5);
   });
 
-  it('refuses a floor over the cap and a logprob that is missing', () => {
+  it('refuses a floor above the cap, and a missing logprob', () => {
     expect(
       faultOf(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,
     ).toContain('floor is 2');
@@ -153,7 +153,7 @@ describe('rejectTokens', () => {
     expect([...rejectTokens(input, { rules }).keep]).toEqual([0, 1, 1, 0]);
   });
 
-  it('vetoes the whole sequence for one token', () => {
+  it('rejects a whole sequence for one vetoed token', () => {
     const { keep, rejectedFraction, touchedSequenceFraction } = rejectTokens(
       withRatios([1, 1e-5], [1, 0.5]),
       {
@@ -165,7 +165,7 @@ describe('rejectTokens', () => {
     expect([rejectedFraction, touchedSequenceFraction]).toEqual([0.5, 0.5]);
   });
 
-  it('drops each sequence with one token over a bound on the largest ratio, whatever its mean', () => {
+  it('sequenceMax: rejects each sequence in which one token exceeds the upper bound, whatever its mean', () => {
     const input = withRatios([1, 2.1, 0.1], [1.9, 1.9], [0.01, 0.01]);
     const largest = { statistic: 'k1', scope: 'sequenceMax' } as const;
     expect([...rejectTokens(input, { rules: [{ ...largest, high: 2 }] }).keep]).toEqual([
@@ -176,12 +176,12 @@ describe('rejectTokens', () => {
     ]);
   });
 
-  it('bounds a ratio only from above without a lower bound', () => {
+  it('bounds a ratio only from above when no lower bound is given', () => {
     const rules: RejectionRule[] = [{ statistic: 'k1', scope: 'token', high: 2 }];
     expect([...rejectTokens(withRatios([1e-6, 1, 2.5]), { rules }).keep]).toEqual([1, 1, 0]);
   });
 
-  it('does not bring back tokens that were out before, nor count them', () => {
+  it('neither restores nor counts tokens that were masked before', () => {
     const input = { ...withRatios([1, 9, 1]), keep: Uint8Array.of(1, 0, 1) };
     const { keep, rejectedFraction } = rejectTokens(input, {
       rules: [{ statistic: 'k2', scope: 'sequenceMax', high: 0.1 }],
@@ -190,7 +190,7 @@ describe('rejectTokens', () => {
     expect(rejectedFraction).toBe(0);
   });
 
-  it('refuses bounds that make no sense', () => {
+  it('refuses contradictory bounds', () => {
     const reject = (rule: RejectionRule) =>
       faultOf(() => rejectTokens(withRatios([1]), { rules: [rule] })).message;
     expect(reject({ statistic: 'k1', scope: 'token', low: 2, high: 1 })).toBe(
@@ -201,7 +201,7 @@ describe('rejectTokens', () => {
 });
 
 describe('stalenessHistogram', () => {
-  it('counts versions and lumps the oldest together', () => {
+  it('counts tokens by version, the oldest together', () => {
     expect([...stalenessHistogram(Int32Array.of(0, 0, 1, 2, 3, 9), 2)]).toEqual([2, 1, 1, 2]);
     expect(faultOf(() => stalenessHistogram(Int32Array.of(-1), 2)).message).toBe(
       'staleness[0] is -1, must be ≥ 0',
@@ -219,7 +219,7 @@ describe('combinationFaults', () => {
     groupSize: 1,
   };
 
-  it('lets sound combinations pass', () => {
+  it('finds no fault in valid combinations', () => {
     expect(combinationFaults(sound)).toEqual([]);
     expect(combinationFaults({ ...sound, advantage: 'gigpo', valueCoefficient: 0, groupSize: 8 })).toEqual(
       [],

@@ -19,8 +19,8 @@ const verl = readGolden('losses.json') as Golden;
 const peers = readGolden('peers.json') as Golden;
 const trl = readGolden('trl.json') as { readonly losses: Golden['policyLosses'] };
 
-describe('losses that verl does not have agree with their formulas under torch autograd', () => {
-  it('and so every loss of the registry has goldens', () => {
+describe('losses that verl lacks: agree with their formulas under torch autograd', () => {
+  it('every loss of the registry has golden values', () => {
     const others = [...verl.policyLosses, ...peers.policyLosses, ...trl.losses];
     const covered = new Set([...golden.policyLosses, ...others].map(({ loss }) => loss));
     expect([...covered].sort()).toEqual(listPolicyLosses());

@@ -102,7 +102,7 @@ function expectAgreement(actual: Result, expected: { value: number; gradients: F
   expect(Math.max(...expected.gradients.map(Math.abs))).toBeGreaterThan(1e-3);
 }
 
-it('are there for every policy loss of the registry', () => {
+it('tensor losses: exist for every policy loss of the registry', () => {
   expect(listTensorPolicyLosses()).toEqual(names);
 });
 
@@ -159,7 +159,7 @@ await onEachBackend(
       });
     });
 
-    it('entropy of the logits', () => {
+    it('entropy: equals the entropy of the logits', () => {
       const random = seededRandom(6);
       const [numRows, numCategories] = [9, 7];
       const logits = Float32Array.from({ length: numRows * numCategories }, () => 6 * random() - 3);
@@ -184,7 +184,7 @@ await onEachBackend(
       expectAgreement(actual, { value, gradients });
     });
 
-    it('leaves no tensor behind but the loss', () => {
+    it('evaluation: leaves no tensor behind but the loss', () => {
       const input = randomInput(8);
       const tensors = { ...asTensors(input), logprobs: tf.tensor1d(input.logprobs) };
       const before = tf.memory().numTensors;
