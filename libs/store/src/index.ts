@@ -10,11 +10,23 @@ export { retryDeadLetters } from './dead-letters/retry-dead-letters.js';
 export { amongEpisodes } from './reader/among-episodes.js';
 export type { EpisodeTexts } from './reader/episode-texts.js';
 export { type AssignedReward, type LostEpisode, TrajectoryReader } from './reader/trajectory-reader.js';
+export {
+  type EpisodeIdRange,
+  type EpisodeProgressRow,
+  readEpisodeIdRange,
+  readEpisodeProgress,
+} from './reader/episode-progress.js';
+export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
+export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
+export { StoredPosition } from './catch-up/stored-position.js';
 export { isBehindStore } from './position/backlog.js';
 export { dropOtherLogs, readStoredLogs, refuseOtherLogs } from './position/other-logs.js';
 export { readLogFromStore } from './rebuild/log-from-store.js';
 export { type RebuildOptions, type RebuildReport, rebuildStore } from './rebuild/rebuild-store.js';
 export { type DeleteReport, deleteRun } from './retention/delete-run.js';
+export { deletedPlaceholder } from './retention/deleted-placeholder.js';
+export { deleteEpisodes, type DeleteEpisodesReport } from './retention/delete-episodes.js';
+export { dropReplacedParts } from './retention/drop-replaced-parts.js';
 export { readDeletedRuns } from './admission/deletion-watch.js';
 export { exportRun } from './run-file/export-run.js';
 export { checkRunFile, importRun } from './run-file/import-run.js';

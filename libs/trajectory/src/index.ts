@@ -1,3 +1,4 @@
+export type * from './atif/atif.js';
 export type * from './events/control-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
@@ -6,11 +7,16 @@ export { buildTokenBatch, type TokenBatch } from './batch/token-batch.js';
 export { ContentBytes } from './checksum/content-bytes.js';
 export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
 export { copyBytes } from './checksum/copy-bytes.js';
-export { EVENT_KINDS, isEpisodeEventKind } from './events/event-kinds.js';
+export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
 export { newControlEvent, newEpisodeEvent } from './events/new-event.js';
 export { type ClosedGroup, closeTogether } from './fold/control/closed-group.js';
 export { ControlFold } from './fold/control/control-fold.js';
-export { DeletedRuns } from './fold/control/deleted-runs.js';
+export {
+  DeletedRuns,
+  type Deletion,
+  type EpisodeOfRun,
+  isDeletionKind,
+} from './fold/control/deleted-runs.js';
 export { GroupPool, type GroupState } from './fold/control/group-pool.js';
 export type { PolicyLineage } from './fold/control/policy-lineage.js';
 export { RunState } from './fold/control/run-state.js';
@@ -37,15 +43,20 @@ export {
   type TrajectoryErrorOptions,
 } from './trajectory-error.js';
 export { type CheckedStep, checkStepRecorded } from './validation/episode-rules.js';
-export { describeProblem } from './validation/problem.js';
+export { stepMessages } from './validation/message-rules.js';
+export { describeProblem, type Problem } from './validation/problem.js';
 export {
   type FieldRules,
   finiteNumber,
   flag,
+  integerAtLeast,
   json,
   listOf,
   nonEmptyText,
   nullable,
   numberOrNaN,
+  type Rule,
   text,
 } from './validation/rules.js';
+export { findUntrainableReason, type TrainableFields } from './validation/untrainable.js';
+export { findEventProblem } from './validation/validate-event.js';

@@ -1,5 +1,9 @@
 import type { LogRecord } from '@retrace/log';
 import type { AnyEvent, EpisodePlaces } from '@retrace/trajectory';
+import type { PeekedEnvelope } from '@retrace/trajectory/codec';
+
+/** The owner of a record, from its envelope. */
+export type RecordOwner = Pick<PeekedEnvelope, 'kind' | 'runId' | 'episodeId'>;
 
 /** `retry`: the admission must `learn` about the record first. */
 export type ControlAdmission = 'accepted' | 'unknownRun' | 'retry';
@@ -11,8 +15,12 @@ export type ControlAdmission = 'accepted' | 'unknownRun' | 'retry';
 export interface Admission {
   /** Longest record of stream `trajectories` that is accepted. */
   readonly maxEventBytes: number;
-  /** Whether the record belongs to a run that was deleted. */
-  isDeleted(record: LogRecord): boolean;
+  /**
+   * Whether the record belongs to a run or an episode that was deleted.
+   *
+   * @param known the record's envelope, where it was read already
+   */
+  isDeleted(record: LogRecord, known?: RecordOwner): boolean;
   /** Which places of an episode the records before the next one hold; undefined until `learn` has read them. */
   findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined;
   /** Whether the run of the next control event has started. */

@@ -1,15 +1,16 @@
 import type { EventLog, LogRecord } from '@retrace/log';
-import { DeletedRuns, type RunDeleted } from '@retrace/trajectory';
+import { DeletedRuns, type Deletion, isDeletionKind } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { StoreClient } from '../client/store-client.js';
 import { readNextOffset } from '../position/store-position.js';
 import type { StreamPartition } from '../position/stream-partition.js';
+import type { RecordOwner } from './admission.js';
 
 const ROWS = `
-  SELECT run_id AS runId, payload FROM events
-  WHERE episode_id = '' AND kind = 'RunDeleted' AND log_id = {logId:String}`;
+  SELECT kind, run_id AS runId, payload FROM events
+  WHERE episode_id = '' AND kind IN ('RunDeleted', 'EpisodesDeleted') AND log_id = {logId:String}`;
 
-/** The runs that a log says are deleted, kept up to date by `refresh`. */
+/** The runs and episodes that a log says are deleted, kept up to date by `refresh`. */
 export class DeletionWatch {
   /** As of the last `refresh`. */
   readonly runs = new DeletedRuns();
@@ -47,9 +48,9 @@ export class DeletionWatch {
       const records = await this.log.read('control', 0, this.nextOffset);
       if (records.length === 0) return;
       for (const { bytes } of records) {
-        if (peekEnvelope(bytes)?.kind !== 'RunDeleted') continue;
+        if (!isDeletionKind(peekEnvelope(bytes)?.kind ?? '')) continue;
         const decoded = decodeEvent(bytes);
-        if (decoded.ok && decoded.event.kind === 'RunDeleted') this.runs.add(decoded.event);
+        if (decoded.ok && isDeletionKind(decoded.event.kind)) this.runs.add(decoded.event as Deletion);
       }
       this.nextOffset = records[records.length - 1].offset + 1;
     }
@@ -57,26 +58,30 @@ export class DeletionWatch {
 }
 
 /** Reads the deletions of a log that the store has rows of. */
-export async function readStoredDeletions(
-  client: StoreClient,
-  logId: string,
-): Promise<Parameters<DeletedRuns['add']>[0][]> {
-  const rows = await client.queryRows<{ runId: string; payload: string }>(ROWS, { params: { logId } });
-  return rows.map(({ runId, payload }) => ({ runId, payload: JSON.parse(payload) as RunDeleted }));
+export async function readStoredDeletions(client: StoreClient, logId: string): Promise<Deletion[]> {
+  const rows = await client.queryRows<{ kind: Deletion['kind']; runId: string; payload: string }>(ROWS, {
+    params: { logId },
+  });
+  return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) as never }));
 }
 
-/** Reads which runs the log says are deleted now. */
+/** Reads which runs and episodes the log says are deleted now. */
 export async function readDeletedRuns(log: EventLog): Promise<DeletedRuns> {
   return (await DeletionWatch.open(log)).runs;
 }
 
-/** Whether a record of this stream partition belongs to a run that was deleted. */
+/**
+ * Whether a record of this stream partition belongs to a run or an episode that was deleted.
+ *
+ * @param known the record's envelope, where it was read already
+ */
 export function isDeleted(
   { offset, bytes }: LogRecord,
   { stream, partition }: StreamPartition,
   deleted: DeletedRuns,
+  known?: RecordOwner,
 ): boolean {
   if (!deleted.reach(stream, partition, offset)) return false;
-  const envelope = peekEnvelope(bytes);
+  const envelope = known ?? peekEnvelope(bytes);
   return envelope !== null && deleted.cover(envelope, stream, partition, offset);
 }

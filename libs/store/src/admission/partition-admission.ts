@@ -8,7 +8,7 @@ import {
 } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../position/stream-partition.js';
-import type { Admission, ControlAdmission } from './admission.js';
+import type { Admission, ControlAdmission, RecordOwner } from './admission.js';
 import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';
 import { OrdinalWindow } from './ordinal-window.js';
@@ -48,8 +48,8 @@ export class PartitionAdmission implements Admission {
     this.maxEpisodes = parts.maxEpisodes ?? 4_096;
   }
 
-  isDeleted(record: LogRecord): boolean {
-    return isDeleted(record, this.parts.position, this.parts.deletedRuns);
+  isDeleted(record: LogRecord, known?: RecordOwner): boolean {
+    return isDeleted(record, this.parts.position, this.parts.deletedRuns, known);
   }
 
   findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined {
@@ -65,6 +65,7 @@ export class PartitionAdmission implements Admission {
   admitControl({ kind, runId }: AnyEvent): ControlAdmission {
     if (this.startedRuns === undefined) return 'retry';
     if (kind === 'RunDeleted') this.startedRuns.delete(runId);
+    else if (kind === 'EpisodesDeleted') return 'accepted';
     else if (kind === 'RunStarted') this.startedRuns.add(runId);
     else if (runId !== '' && !this.startedRuns.has(runId)) return 'unknownRun';
     return 'accepted';

@@ -1,5 +1,5 @@
 import type { LogRecord } from '@retrace/log';
-import { type AnyEvent, EpisodePlaces, fingerprintOf } from '@retrace/trajectory';
+import { type AnyEvent, EpisodePlaces, fingerprintOf, isDeletionKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../position/stream-partition.js';
 import type { Admission, ControlAdmission } from './admission.js';
@@ -54,7 +54,7 @@ export class PastAdmission implements Admission {
   }
 
   admitControl({ kind, runId }: AnyEvent): ControlAdmission {
-    if (kind === 'RunStarted' || kind === 'RunDeleted' || runId === '') return 'accepted';
+    if (kind === 'RunStarted' || isDeletionKind(kind) || runId === '') return 'accepted';
     if (this.runEdges === undefined) return 'retry';
     const edge = this.runEdges.findLast((each) => each.runId === runId && each.offset < this.offset);
     return edge?.kind === 'RunStarted' ? 'accepted' : 'unknownRun';

@@ -43,7 +43,7 @@ const placesOf = (episodeIds: readonly string[]): string => `
   SELECT episode_id AS episodeId, kind, seq, lower(hex(content_checksum)) AS checksum, log_offset AS offset
   FROM events
   WHERE run_id = {runId:String} AND ${amongEpisodes(episodeIds)}
-    AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned')
+    AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded', 'RewardAssigned', 'EpisodeAnnotated')
     AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
 

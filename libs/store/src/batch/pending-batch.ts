@@ -11,6 +11,17 @@ import { ACCEPTED, type AppendResult, DEAD_LETTER } from './append-result.js';
 /** Used synchronously, from the reading of a record to its row, so one is shared. */
 const step = new StepRecord();
 
+/** The owner of the step that was read last. */
+const STEP_OWNER = {
+  kind: 'StepRecorded',
+  get runId() {
+    return step.runId;
+  },
+  get episodeId() {
+    return step.episodeId;
+  },
+};
+
 /**
  * The records of one stream partition that go into one insert.
  *
@@ -34,6 +45,8 @@ export class PendingBatch {
   constructor(
     position: StreamPartition,
     private readonly admission: Admission,
+    /** Deleted episodes that were known when the batch was begun: the first of `DeletedRuns.allEpisodes`. */
+    readonly numDeletedBefore = 0,
   ) {
     this.encoder = new EventRowsEncoder(position);
   }
@@ -56,7 +69,7 @@ export class PendingBatch {
 
   /** Does what `admitRecord` and the row of its event would do. */
   private appendStep(record: LogRecord): AppendResult {
-    if (this.admission.isDeleted(record)) return this.drop(record);
+    if (this.admission.isDeleted(record, STEP_OWNER)) return this.drop(record);
     const tooLarge = findTooLarge(record, this.admission);
     if (tooLarge !== undefined) return this.appendDeadLetter(record, tooLarge);
     const places = this.admission.findPlaces(step.runId, step.episodeId);

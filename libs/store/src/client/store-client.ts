@@ -42,6 +42,8 @@ export interface ResultTable {
 export interface ArrowQueryOptions extends StatementOptions {
   /** Memory for the answer: the whole buffer of an earlier answer that is no longer read. */
   readonly room?: Uint8Array;
+  /** SQL of a user, who may change no setting (default false). */
+  readonly isUserSql?: boolean;
 }
 
 export interface ArrowInsert {
@@ -63,6 +65,8 @@ export interface StoreClient {
   queryTable(sql: string, options?: StatementOptions): Promise<ResultTable>;
   /** Returns the whole result in Arrow's streaming format, uncompressed, so read in slices of limited size. `sql` without FORMAT. */
   queryArrow(sql: string, options?: ArrowQueryOptions): Promise<Uint8Array>;
+  /** Returns the syntax tree of a statement, one node a line, as `checkUserSql` reads it; evaluates nothing. */
+  explainAst(sql: string, options?: StatementOptions): Promise<string>;
   /** Runs a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>;
   /** Resolves once the rows are durable. After a rejection it is unknown whether they are. */
@@ -77,7 +81,7 @@ const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+
 const MAX_EXCEPTION_CHARACTERS = 20_000;
 
 /**
- * Settings of Retrace's own reads; `queryTable` runs SQL of users, who may change no setting. Engine 26.7 can wrongly remember that no row
+ * Settings of Retrace's own reads; SQL of users may change no setting. Engine 26.7 can wrongly remember that no row
  * of a granule matches a condition (ClickHouse/ClickHouse#119823, #114827), and admission, lost episodes and verify decide by rows that
  * are missing.
  */
@@ -159,6 +163,19 @@ class HttpStoreClient implements StoreClient {
     });
   }
 
+  async explainAst(sql: string, { settings, signal }: StatementOptions = {}): Promise<string> {
+    return attempt('a query', async () => {
+      // A FORMAT clause would belong to the statement that is explained.
+      const format = { default_format: 'JSONEachRow' } as ClickHouseSettings;
+      const text = await this.readText(`EXPLAIN AST ${sql}`, {
+        settings: { ...settings, ...format },
+        signal,
+      });
+      const lines = text.split('\n').filter((line) => line !== '');
+      return lines.map((line) => (JSON.parse(line) as { readonly explain: string }).explain).join('\n');
+    });
+  }
+
   /** Reads the text here, because the client's own JSON reader discards the exception that a broken answer ends with. */
   private async readText(sql: string, { params, settings, signal }: StatementOptions): Promise<string> {
     const { stream } = await this.client.exec({
@@ -176,13 +193,13 @@ class HttpStoreClient implements StoreClient {
 
   async queryArrow(
     sql: string,
-    { params, settings, signal, room }: ArrowQueryOptions = {},
+    { params, settings, signal, room, isUserSql = false }: ArrowQueryOptions = {},
   ): Promise<Uint8Array> {
     return attempt('a query', async () => {
       const { stream } = await this.client.exec({
         query: `${sql}\nFORMAT ArrowStream`,
         query_params: params,
-        clickhouse_settings: { ...OWN_READS, ...ARROW_SETTINGS, ...settings },
+        clickhouse_settings: { ...(isUserSql ? {} : OWN_READS), ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
       const { bytes, failure } = await readToTheEnd(

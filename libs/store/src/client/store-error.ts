@@ -30,6 +30,8 @@ export type StoreErrorCode =
   | 'LOG_NOT_IN_STORE'
   /** Other runs depend on the run to be deleted. */
   | 'RUN_REFERRED_TO'
+  /** Updates were trained on the episodes to be deleted. */
+  | 'EPISODES_REFERRED_TO'
   /** One insert became several parts, so a kill between them could tear a batch. */
   | 'INSERT_NOT_ATOMIC';
 

@@ -20,7 +20,7 @@ export function selectEpisodeRows(episodeIds: readonly string[]): string {
   return `
     SELECT
       episode_id, seq, log_offset, toUInt8(indexOf([${KINDS.map((kind) => `'${kind}'`).join(', ')}], toString(kind)) - 1) AS kind_number,
-      group_id, end_reason, success, num_steps, reward, anchor, action_valid, kept_prefix_tokens,
+      group_id, end_reason, success, num_steps, reward, anchor, action_valid OR action_valid_unknown AS action_valid, kept_prefix_tokens,
       temperature, events.greedy OR (temperature IS NOT NULL AND (top_k > 0 OR top_p < 1)) AS greedy, token_ids,
       toUInt32(arraySum(action_mask)) AS num_action_tokens_of_step, token_logprobs,
       if(

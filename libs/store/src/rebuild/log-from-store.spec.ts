@@ -21,8 +21,9 @@ const anyKind = fc.constantFrom(...EVENT_KINDS).chain(anyEvent);
 /** The store has latencies as float32. No checksum covers them. */
 function withStoredLatencies(event: AnyEvent): AnyEvent {
   if (event.kind !== 'StepRecorded') return event;
+  const rounded = (ms: number | null) => (ms === null ? null : Math.fround(ms));
   const { generationMs, environmentMs } = event.payload;
-  const stored = { generationMs: Math.fround(generationMs), environmentMs: Math.fround(environmentMs) };
+  const stored = { generationMs: rounded(generationMs), environmentMs: rounded(environmentMs) };
   return { ...event, payload: { ...event.payload, ...stored } };
 }
 

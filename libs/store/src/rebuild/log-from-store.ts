@@ -1,5 +1,5 @@
 import type { LogRecord } from '@retrace/log';
-import { contentChecksum, DeletedRuns, newControlEvent, type Stream } from '@retrace/trajectory';
+import { contentChecksum, DeletedRuns, type Stream } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { readStoredDeletions } from '../admission/deletion-watch.js';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
@@ -7,6 +7,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
+import { placeholderFor } from '../retention/deleted-placeholder.js';
 import { DEAD_LETTER_KIND, readEventRow, WATERMARK_KIND } from '../rows/event-rows.js';
 
 export interface LogFromStore {
@@ -39,12 +40,12 @@ const SLICE = `
   ORDER BY log_offset, kind = '${DEAD_LETTER_KIND}'`;
 
 /**
- * Makes the records of a log again from its rows, with their offsets. Every record has a row, except those of deleted runs and those that
+ * Makes the records of a log again from its rows, with their offsets. Every record has a row, except those that were deleted and those that
  * the sink had not written yet.
  *
  * An event is encoded anew: its content checksum is the one in the row. Its bytes may differ in the order of fields, and in latencies, which
- * the store has as float32. A dead letter has its bytes. Where a partition began or ended with a record of a deleted run, another record of that run stands there, so that its offsets
- * stay.
+ * the store has as float32. A dead letter has its bytes. Where a partition began or ended with a record that was deleted, another one of a
+ * deleted run or episode stands there, so that its offsets stay.
  *
  * @throws StoreError `LOG_NOT_IN_STORE` when the store lacks the record that identifies the log
  */
@@ -120,20 +121,14 @@ function edgeOf(
   deletedRuns: DeletedRuns,
 ): (offset: number) => LogRecord {
   return (offset) => {
-    const deleted = deletedRuns.endsOf(stream, partition).find(({ end }) => offset < end);
+    const run = deletedRuns.endsOf(stream, partition).find(({ end }) => offset < end);
+    const episode = stream === 'control' ? undefined : deletedRuns.allEpisodes.at(0);
+    const deleted = run === undefined ? episode : { ...run, episodeId: '' };
     // Without one the row was lost. The bytes then are a dead letter, which says so.
     const bytes =
       deleted === undefined
         ? Buffer.from('The record at this offset was lost when the log was written again from the store')
-        : encodeEvent(
-            newControlEvent({
-              kind: 'RunEnded',
-              logId,
-              runId: deleted.runId,
-              occurredAtUs: 0,
-              payload: { reason: 'stopped', detail: 'deleted', numUpdates: 0 },
-            }),
-          );
+        : placeholderFor({ logId, ...deleted });
     return { offset, bytes };
   };
 }

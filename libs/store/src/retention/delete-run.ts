@@ -1,13 +1,14 @@
-import type { EventLog, OffsetRange } from '@retrace/log';
+import type { EventLog } from '@retrace/log';
 import { newControlEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { insertWatermark } from '../batch/insert-watermark.js';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { readNextOffset } from '../position/store-position.js';
-import { IN_STREAM_PARTITION, streamPartitionsOf } from '../position/stream-partition.js';
+import { streamPartitionsOf } from '../position/stream-partition.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
+import { markPositions } from './mark-positions.js';
+import { deletedPlaceholder } from './deleted-placeholder.js';
+import { offsetRangesOf } from './offset-ranges.js';
 import { findRunReferences } from './run-references.js';
 
 export interface DeleteRun {
@@ -76,15 +77,6 @@ async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promi
   await log.append('control', 0, [encodeEvent(event)]);
 }
 
-/** Inserts a watermark in every partition, so that positions stay whatever rows are deleted. */
-async function markPositions(log: EventLog, client: StoreClient): Promise<void> {
-  for (const position of streamPartitionsOf(log)) {
-    const nextOffset = await readNextOffset(client, position);
-    if (nextOffset === 0) continue;
-    await insertWatermark(client, position, nextOffset);
-  }
-}
-
 /** The tables with rows of a run: its events, and what was computed from them. */
 const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string }[] = [
   { table: 'events', condition: EVENTS_OF_RUN },
@@ -93,25 +85,12 @@ const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string
   { table: 'reward_definitions', condition: 'run_id = {runId:String}' },
 ];
 
-const RANGES = `
-  SELECT min(log_offset) AS from, max(log_offset) + 1 AS end
-  FROM (
-    SELECT log_offset, log_offset - rowNumberInAllBlocks() AS island
-    FROM (
-      SELECT DISTINCT log_offset FROM events
-      WHERE (${EVENTS_OF_RUN} OR ${DEAD_LETTERS_OF_RUN}) AND ${IN_STREAM_PARTITION}
-      ORDER BY log_offset
-    )
-  )
-  GROUP BY island
-  ORDER BY from`;
-
 async function releaseRecords(log: EventLog, client: StoreClient, runId: string): Promise<number | null> {
   if (log.release === undefined) return null;
   let numReleased = 0;
   for (const position of streamPartitionsOf(log)) {
-    const ranges = await client.queryRows<OffsetRange>(RANGES, { params: { ...position, runId } });
-    numReleased += await log.release(position.stream, position.partition, ranges);
+    const ranges = await offsetRangesOf(client, position, [EVENTS_OF_RUN, DEAD_LETTERS_OF_RUN], { runId });
+    numReleased += await log.release(position.stream, position.partition, ranges, deletedPlaceholder);
   }
   return numReleased;
 }

@@ -2,7 +2,9 @@ import type {
   BaselinesMeasured,
   BatchPlanned,
   CollectorClaimed,
+  EpisodesDeleted,
   GroupsClosed,
+  Json,
   LogOpened,
   MetricsLogged,
   PolicyPublished,
@@ -39,10 +41,26 @@ const rewards: JsonField<Float64Array | null> = {
   },
 };
 
+/** Leaves a field out where it has this value, as rows of schema versions without the field do. */
+const unless = <T extends Json>(value: T): JsonField<T> => ({
+  toJson: (json) => (json === value ? undefined : json),
+  fromJson: (json) => (json ?? value) as T,
+});
+
 export const controlEventFields: ControlFields = {
   LogOpened: inColumnsAndJson<LogOpened>({}),
 
-  RunStarted: inColumnsAndJson<RunStarted>({ environment: text('environment') }),
+  RunStarted: inColumnsAndJson<RunStarted>(
+    { environment: text('environment') },
+    {
+      runKind: unless('trained'),
+      tags: {
+        toJson: (tags) => (tags.length === 0 ? undefined : tags),
+        fromJson: (json) => (json ?? []) as [],
+      },
+      metadata: unless(null),
+    },
+  ),
 
   RunEnded: inColumnsAndJson<RunEnded>({ reason: text('end_reason') }),
 
@@ -103,4 +121,6 @@ export const controlEventFields: ControlFields = {
   RetentionApplied: inColumnsAndJson<RetentionApplied>({}),
 
   RunDeleted: inColumnsAndJson<RunDeleted>({}),
+
+  EpisodesDeleted: inColumnsAndJson<EpisodesDeleted>({}),
 };

@@ -1,7 +1,16 @@
-import type { EpisodeEnded, EpisodeStarted, Json, RewardAssigned, StepRecorded } from '@retrace/trajectory';
+import type {
+  EpisodeAnnotated,
+  EpisodeEnded,
+  EpisodeStarted,
+  Json,
+  RewardAssigned,
+  StepRecorded,
+  Usage,
+} from '@retrace/trajectory';
 import {
   type EpisodeFields,
   flag,
+  flagOrUnknown,
   float32s,
   float64s,
   inColumns,
@@ -13,6 +22,10 @@ import {
   nullableNumber,
   nullableText,
   number,
+  numberOrUnknown,
+  rareId,
+  rareJson,
+  rareText,
   type RowField,
   text,
   texts,
@@ -42,8 +55,40 @@ const info: RowField<Json> = {
   read: (row) => row.rest(),
 };
 
+/** The places of the fields in the list that the column holds. */
+const USAGE_FIELDS = [
+  'inputTokens',
+  'cachedInputTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'costUsd',
+] as const satisfies readonly (keyof Usage)[];
+
+/** A list with NaN for what is unknown; empty for null. */
+export const usageField: RowField<Usage | null> = {
+  write(columns, row, value) {
+    if (value !== null)
+      columns.usage.set(
+        row,
+        Float64Array.from(USAGE_FIELDS, (name) => value[name] ?? NaN),
+      );
+  },
+  read(row) {
+    const values = row.float64s('usage');
+    if (values.length === 0) return null;
+    const read = USAGE_FIELDS.map((name, i) => [name, Number.isNaN(values[i]) ? null : values[i]]);
+    return Object.fromEntries(read) as Usage;
+  },
+};
+
 /** Listed only for its place in the text. */
 const plain: JsonField<never> = { toJson: (value) => value, fromJson: (json) => json as never };
+
+/** JSON in column `payload`, because column `tags` could not tell none from unchanged. */
+const annotatedTags: RowField<readonly string[] | null> = {
+  write: (columns, row, value) => columns.payload.set(row, JSON.stringify(value)),
+  read: (row) => row.rest<Json>() as readonly string[] | null,
+};
 
 /** The number of a step, which column `seq` tells. */
 const step: RowField<number> = { write: () => undefined, read: (row) => row.number('seq') - 1 };
@@ -56,10 +101,14 @@ export const episodeEventFields: EpisodeFields = {
       groupSize: number('group_size'),
       groupMember: number('group_member'),
       environment: text('environment'),
-      environmentSeed: number('environment_seed'),
-      samplingSeed: number('sampling_seed'),
+      environmentSeed: numberOrUnknown('environment_seed', -1),
+      samplingSeed: numberOrUnknown('sampling_seed', -1),
       split: text('split'),
       agent: text('agent'),
+      externalId: rareText('external_id'),
+      tags: texts('tags'),
+      metadata: rareJson('metadata'),
+      parentEpisodeId: rareId('parent_episode_id'),
     },
     { task: plain, forkedFrom: plain },
   ),
@@ -69,7 +118,7 @@ export const episodeEventFields: EpisodeFields = {
     observation: text('observation'),
     action: text('action'),
     parsedAction: nullableText('parsed_action'),
-    actionValid: flag('action_valid'),
+    actionValid: flagOrUnknown('action_valid', 'action_valid_unknown'),
     anchor: nullableText('anchor'),
     reward: nullableNumber('reward'),
     rewardNames: texts('reward_names'),
@@ -83,9 +132,12 @@ export const episodeEventFields: EpisodeFields = {
     model: text('model'),
     tokenizerHash: text('tokenizer_hash'),
     logprobMode: text('logprob_mode'),
-    generationMs: number('generation_ms'),
-    environmentMs: number('environment_ms'),
+    generationMs: numberOrUnknown('generation_ms', NaN),
+    environmentMs: numberOrUnknown('environment_ms', NaN),
     snapshot: nullableText('snapshot'),
+    messages: rareJson('messages'),
+    usage: usageField,
+    untrainable: text('untrainable'),
     tokenIds: int32s('token_ids'),
     actionMask: uint8s('action_mask'),
     tokenLogprobs: float32s('token_logprobs'),
@@ -112,6 +164,12 @@ export const episodeEventFields: EpisodeFields = {
     step: nullableNumber('reward_step'),
     name: text('reward_name'),
     value: nullableNumber('reward'),
+    source: text('source'),
+  }),
+
+  EpisodeAnnotated: inColumns<EpisodeAnnotated>({
+    tags: annotatedTags,
+    metadata: rareJson('metadata'),
     source: text('source'),
   }),
 };

@@ -3,7 +3,7 @@ import { DictionaryColumn, DictionaryListColumn } from '../arrow/dictionary-colu
 import { Binary16Column, MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
 import { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
 
-/** A builder for every column of table `events`, under the column's name; types as in `migrations/0001_events.sql`. */
+/** A builder for every column of table `events`, under the column's name; types as in `migrations`. */
 export type EventColumns = ReturnType<typeof newEventColumns>;
 
 /** Makes builders of columns with few distinct texts. */
@@ -69,6 +69,10 @@ function startColumns(make: LabelMaker) {
     sampling_seed: integer(),
     split: make.label(),
     agent: make.label(),
+    external_id: text(),
+    parent_episode_id: text(),
+    tags: make.labels(),
+    metadata: text(),
   };
 }
 
@@ -105,6 +109,10 @@ function stepColumns(make: LabelMaker) {
     generation_ms: float64(),
     environment_ms: float64(),
     snapshot: nullableText(),
+    action_valid_unknown: uint8(),
+    messages: text(),
+    usage: float64s(),
+    untrainable: make.label(),
   };
 }
 

@@ -53,6 +53,48 @@ export const nullableFlag = (column: ColumnFor<number | null>): RowField<boolean
   read: (row) => row.nullableFlag(column),
 });
 
+/** A flag that may be unknown, which column `unknown` tells. */
+export const flagOrUnknown = (
+  column: ColumnFor<number>,
+  unknown: ColumnFor<number>,
+): RowField<boolean | null> => ({
+  write(columns, row, value) {
+    if (value === null) columns[unknown].set(row, 1);
+    else columns[column].set(row, Number(value));
+  },
+  read: (row) => (row.flag(unknown) ? null : row.flag(column)),
+});
+
+/** A number that may be unknown, for which the column has `unknown`, a value that the field can't have: −1 or NaN. */
+export const numberOrUnknown = (column: ColumnFor<number>, unknown: number): RowField<number | null> => ({
+  write: (columns, row, value) => columns[column].set(row, value ?? unknown),
+  read(row) {
+    const value = row.number(column);
+    return Object.is(value, unknown) ? null : value;
+  },
+});
+
+/** A text that mostly is empty, and then takes no place in the insert. */
+export const rareText = (column: ColumnFor<string | null>): RowField<string> => ({
+  write: (columns, row, value) => columns[column].set(row, value === '' ? null : value),
+  read: (row) => row.text(column),
+});
+
+/** An id or null, for which the column has the empty text. */
+export const rareId = (column: ColumnFor<string | null>): RowField<string | null> => ({
+  write: (columns, row, value) => columns[column].set(row, value),
+  read: (row) => row.text(column) || null,
+});
+
+/** A JSON value; null is the empty text. */
+export const rareJson = (column: ColumnFor<string | null>): RowField<Json> => ({
+  write: (columns, row, value) => columns[column].set(row, value === null ? null : JSON.stringify(value)),
+  read(row) {
+    const json = row.text(column);
+    return json === '' ? null : (JSON.parse(json) as Json);
+  },
+});
+
 /** A list that may be null, which column `has` tells from an empty one. */
 export const nullableFloat32s = (
   column: ColumnFor<Float32Array | null>,
@@ -80,8 +122,9 @@ export function inColumns<P extends object>(fields: {
 
 /** Converts a field to JSON and back. */
 export interface JsonField<T> {
-  toJson(value: T): Json;
-  /** @param json undefined in rows that were written before the field existed */
+  /** Undefined leaves the field out. */
+  toJson(value: T): Json | undefined;
+  /** @param json undefined where it was left out, and in rows that were written before the field existed */
   fromJson(json: Json | undefined): T;
 }
 

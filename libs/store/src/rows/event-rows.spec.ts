@@ -3,13 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AnyEvent, contentChecksum } from '@retrace/trajectory';
+import { type AnyEvent, contentChecksum, type StepRecorded } from '@retrace/trajectory';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
+import { splitStatements } from '../schema/migration-files.js';
 import { EventRowReader } from './event-row-reader.js';
 import { eventRow, type EventRow, EventRowsEncoder, readEventRow } from './event-rows.js';
 
 const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', partition: 3 } as const;
+const NO_USAGE = {
+  inputTokens: null,
+  cachedInputTokens: null,
+  outputTokens: null,
+  reasoningTokens: null,
+  costUsd: null,
+};
 const SETTINGS = "SETTINGS output_format_arrow_compression_method = 'none'";
 
 /** The engine itself, with the table of the migrations, without a server around it. */
@@ -22,6 +30,8 @@ describe('event rows written to and read from the engine', () => {
     session = new Session(join(scratch, 'data'));
     const migrations = join(import.meta.dirname, '../../../../migrations');
     session.query(await readFile(join(migrations, '0001_events.sql'), 'utf8'));
+    const [{ sql }] = splitStatements(await readFile(join(migrations, '0004_recorded_runs.sql'), 'utf8'));
+    session.query(sql);
   });
 
   afterAll(async () => {
@@ -78,12 +88,37 @@ describe('event rows written to and read from the engine', () => {
       { ...step, tokenLogprobs: new Float32Array(quietNaN.buffer), tokenRawLogprobs: new Float32Array(3) },
       { ...sampleStep({ numTokens: 0, numActionTokens: 0 }), tokenEntropies: new Float32Array(0) },
       { ...sampleStep({ numTokens: 0, numActionTokens: 0 }), tokenEntropies: null },
+      { ...step, actionValid: null, generationMs: null, environmentMs: null },
+      { ...step, messages: { input: [], output: null }, usage: NO_USAGE },
+      { ...step, usage: { ...NO_USAGE, inputTokens: 0, costUsd: 0 }, untrainable: 'a retry' },
     ];
     const events = variants.map((payload, i) =>
       sampleEpisodeEvent('StepRecorded', { ...payload, step: i, keptPrefixTokens: i }, i + 1),
     );
     await insert(events.map((event, offset) => eventRow(offset, event)));
-    expect((await readEvents()).map(contentChecksum)).toEqual(events.map(contentChecksum));
+    const stored = await readEvents();
+    expect(stored.map(contentChecksum)).toEqual(events.map(contentChecksum));
+    // What the checksum leaves out is stored all the same.
+    const unchecked = ({ payload }: AnyEvent) => {
+      const { generationMs, untrainable } = payload as StepRecorded;
+      return { generationMs, untrainable };
+    };
+    expect(stored.map(unchecked)).toEqual(events.map(unchecked));
+  });
+
+  it('keep unknown seeds, no tags and no metadata of an episode', async () => {
+    const events = [
+      { environmentSeed: null, samplingSeed: 0, environment: '', externalId: '' },
+      { tags: [], metadata: null, parentEpisodeId: null, forkedFrom: null },
+      { tags: ['a', 'a b'], metadata: {} },
+    ].map((payload) => sampleEpisodeEvent('EpisodeStarted', payload));
+    const annotations = [
+      { tags: null, metadata: null },
+      { tags: [], metadata: false },
+    ].map((payload) => sampleEpisodeEvent('EpisodeAnnotated', payload));
+    const all: AnyEvent[] = [...events, ...annotations];
+    await insert(all.map((event, offset) => eventRow(offset, event)));
+    expect(await readEvents()).toEqual(all);
   });
 
   it('keep every integer that an event may carry', async () => {

@@ -4,6 +4,7 @@ import {
   contentChecksum,
   type EpisodePlaces,
   type EventKind,
+  SCHEMA_VERSIONS,
   uuidFromBytes,
 } from '@retrace/trajectory';
 import { type PeekedEnvelope, peekEnvelope, type StepRecord } from '@retrace/trajectory/codec';
@@ -107,13 +108,13 @@ export class EventRowsEncoder {
   }
 }
 
-/** Reads the event in the current row, whose kind must be that of an event. */
+/** Reads the event in the current row, whose kind must be that of an event, lifted to the current schema version. */
 export function readEventRow(row: EventRowReader): AnyEvent {
   const kind = row.text('kind') as EventKind;
   return {
     eventId: uuidFromBytes(Buffer.from(row.hex16('event_id'), 'hex')),
     kind,
-    schemaVersion: row.number('schema_version'),
+    schemaVersion: SCHEMA_VERSIONS[kind],
     logId: row.text('log_id'),
     runId: row.text('run_id'),
     episodeId: row.text('episode_id'),
@@ -153,8 +154,13 @@ function writeWatermark(columns: EventColumns, row: number): void {
   columns.episode_id.set(row, WATERMARK_EPISODE_ID);
 }
 
+/** Left out of an insert, the engine would compute it from the others. */
+const COMPUTED_BY_DEFAULT = 'untrainable' satisfies keyof EventColumns;
+
 function encodeColumns(columns: EventColumns, numRows: number): EncodedRows {
-  const used = Object.entries<ColumnBuilder>(columns).filter(([, builder]) => builder.isUsed);
+  const used = Object.entries<ColumnBuilder>(columns).filter(
+    ([name, builder]) => builder.isUsed || name === COMPUTED_BY_DEFAULT,
+  );
   const children = used.map(([, builder]) => builder.finish(numRows));
   const schema = new Schema(
     used.map(([name, builder], i) => new Field(name, children[i].type, builder.isNullable)),

@@ -17,6 +17,7 @@ import {
   unpackInto,
 } from '@retrace/trajectory/codec';
 import type { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
+import { usageField } from './episode-event-fields.js';
 import type { EventColumns } from './event-columns.js';
 
 const KIND = 'StepRecorded';
@@ -112,13 +113,14 @@ function writeEnvelope(columns: EventColumns, row: number, step: StepRecord): vo
 }
 
 function writeScalars(columns: EventColumns, row: number, { fields, sampling }: StepRecord): void {
-  columns.action_valid.set(row, fields.actionValid.number);
+  if (fields.actionValid.isNull) columns.action_valid_unknown.set(row, 1);
+  else columns.action_valid.set(row, fields.actionValid.number);
   columns.reward.set(row, fields.reward.isNull ? null : fields.reward.number);
   columns.terminated.set(row, fields.terminated.number);
   columns.truncated.set(row, fields.truncated.number);
   columns.kept_prefix_tokens.set(row, fields.keptPrefixTokens.number);
-  columns.generation_ms.set(row, fields.generationMs.number);
-  columns.environment_ms.set(row, fields.environmentMs.number);
+  columns.generation_ms.set(row, fields.generationMs.isNull ? NaN : fields.generationMs.number);
+  columns.environment_ms.set(row, fields.environmentMs.isNull ? NaN : fields.environmentMs.number);
   const { value } = sampling;
   if (value === null) return;
   columns.temperature.set(row, value.temperature);
@@ -141,6 +143,9 @@ function writeTexts(columns: EventColumns, row: number, step: StepRecord): void 
   columns.logprob_mode.set(row, step.logprobMode.value);
   columns.reward_names.set(row, step.rewardNames.value);
   columns.payload.set(row, step.info.json);
+  columns.untrainable.set(row, step.untrainable.value);
+  if (step.messages.value !== null) columns.messages.set(row, step.messages.json);
+  usageField.write(columns, row, step.usage.value);
 }
 
 function copyText(column: BytesColumn, row: number, body: Buffer, { isNull, start, end }: FieldPlace): void {

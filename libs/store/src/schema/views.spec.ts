@@ -278,6 +278,127 @@ describe('views', () => {
     ).toEqual([{ seq: 0, value: 1 }]);
   });
 
+  it('show a recorded run: its kind, tags and metadata, and what its steps know', async () => {
+    const ids = idsOf(newRunId());
+    const recorded = {
+      runKind: 'recorded',
+      recipe: null,
+      recipeHash: '',
+      environment: '',
+      baselines: [],
+    } as const;
+    await bring([controlEvent(ids, 'RunStarted', { ...recorded, tags: ['prod'], metadata: { team: 'x' } })]);
+    const usage = {
+      inputTokens: 812,
+      cachedInputTokens: 0,
+      outputTokens: null,
+      reasoningTokens: null,
+      costUsd: 0.5,
+    };
+    const messages = { input: [{ role: 'user', content: 'hi' }], output: null };
+    const fields = { messages, usage, actionValid: null, generationMs: null, untrainable: 'no token ids' };
+    await bring(
+      episodeEvents({
+        ...ids,
+        ordinal: 0,
+        numSteps: 2,
+        step: (step) => (step === 0 ? fields : {}),
+        started: { externalId: 'ticket 7', environmentSeed: null, samplingSeed: null, parentEpisodeId: null },
+      }),
+    );
+    const read = (columns: string, view: string) =>
+      store.client.queryRows(`SELECT ${columns} FROM ${view} WHERE run_id = {runId:String}`, {
+        params: { runId: ids.runId },
+      });
+    expect(await read('kind, tags, metadata, environment, recipe, recipe_hash', 'runs')).toEqual([
+      {
+        kind: 'recorded',
+        tags: ['prod'],
+        metadata: '{"team":"x"}',
+        environment: '',
+        recipe: 'null',
+        recipe_hash: '',
+      },
+    ]);
+    expect(await read('external_id, environment_seed, sampling_seed, parent_episode_id', 'episodes')).toEqual(
+      [{ external_id: 'ticket 7', environment_seed: null, sampling_seed: null, parent_episode_id: null }],
+    );
+    const columns =
+      'messages, input_tokens, cached_input_tokens, output_tokens, cost_usd, untrainable, action_valid, generation_ms, environment_ms > 0 AS timed';
+    const nothing = { input_tokens: null, cached_input_tokens: null, output_tokens: null, cost_usd: null };
+    expect(await read(columns, '(SELECT * FROM steps ORDER BY step)')).toEqual([
+      {
+        ...{
+          messages: JSON.stringify(messages),
+          input_tokens: 812,
+          cached_input_tokens: 0,
+          output_tokens: null,
+        },
+        ...{ cost_usd: 0.5, untrainable: 'no token ids', action_valid: null, generation_ms: null, timed: 1 },
+      },
+      { messages: null, ...nothing, untrainable: '', action_valid: true, generation_ms: 4.25, timed: 1 },
+    ]);
+  });
+
+  it('show the newest tags and metadata that an annotation gave, by time, and each field by itself', async () => {
+    const runId = newRunId();
+    const events = episodeEvents({
+      ...idsOf(runId),
+      ordinal: 0,
+      started: { tags: ['a'], metadata: { n: 1 } },
+    });
+    const ids = { ...idsOf(runId), episodeId: events[0].episodeId };
+    const annotate = (seq: number, occurredAtUs: number, payload: object) =>
+      episodeEvent({ ...ids, occurredAtUs }, 'EpisodeAnnotated', seq, payload) as AnyEvent;
+    const read = () =>
+      store.client.queryRows('SELECT tags, metadata FROM episodes WHERE run_id = {runId:String}', {
+        params: { runId },
+      });
+    await bring([annotate(5, 50, { tags: null, metadata: null })]);
+    expect(await read()).toEqual([]);
+    await bring(events);
+    expect(await read()).toEqual([{ tags: ['a'], metadata: '{"n":1}' }]);
+    await bring([annotate(1, 300, { tags: ['b', 'c'], metadata: null })]);
+    expect(await read()).toEqual([{ tags: ['b', 'c'], metadata: '{"n":1}' }]);
+    // One of an earlier time that comes later changes only what the later one left.
+    await bring([annotate(2, 200, { tags: ['late'], metadata: { n: 2 } })]);
+    expect(await read()).toEqual([{ tags: ['b', 'c'], metadata: '{"n":2}' }]);
+    await bring([annotate(3, 300, { tags: [], metadata: null })]);
+    expect(await read()).toEqual([{ tags: [], metadata: '{"n":2}' }]);
+  });
+
+  it('show of the rewards that revise each other the last in log order, and none that was retracted', async () => {
+    const runId = newRunId();
+    const events = episodeEvents({ ...idsOf(runId), ordinal: 0 });
+    const reward = (seq: number, value: number | null, fields: object = {}) =>
+      episodeEvent(events[0], 'RewardAssigned', seq, {
+        name: 'judge',
+        value,
+        source: 'r1',
+        ...fields,
+      }) as AnyEvent;
+    await bring(events);
+    await bring([
+      reward(10, 1),
+      reward(7, 2),
+      reward(10, 1),
+      reward(20, 5, { source: 'r2' }),
+      reward(21, 3, { step: 0 }),
+      reward(22, null, { step: 0 }),
+      reward(23, 4, { step: 1 }),
+    ]);
+    expect(
+      await store.client.queryRows(
+        'SELECT step, source, value FROM current_rewards WHERE run_id = {runId:String} ORDER BY step, source',
+        { params: { runId } },
+      ),
+    ).toEqual([
+      { step: 1, source: 'r1', value: 4 },
+      { step: null, source: 'r1', value: 2 },
+      { step: null, source: 'r2', value: 5 },
+    ]);
+  });
+
   it('show a group once, with its members', async () => {
     const ids = idsOf(newRunId());
     const closed = controlEvent(ids, 'GroupsClosed');
@@ -390,6 +511,7 @@ describe('views', () => {
       'steps',
       'groups',
       'reward_assignments',
+      'current_rewards',
       'reward_versions',
       'scores',
       'updates',

@@ -1,8 +1,9 @@
-import type { DeletedRuns } from '@retrace/trajectory';
+import type { DeletedRuns, EpisodeOfRun } from '@retrace/trajectory';
 import { insertWatermark } from '../batch/insert-watermark.js';
 import type { StoreClient } from '../client/store-client.js';
+import { episodesByRun } from '../retention/episodes-by-run.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
-import { ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
+import { IS_DELETION, ROWS_OF_EPISODES_IN_EVENTS, ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
 
 /** Offsets [first, end) of one stream partition in which a deleted run has rows. */
 export interface LateRange {
@@ -39,7 +40,7 @@ export async function findLateRows(
   if (ends.length === 0) return [];
   const rows = await client.queryRows<{ run_id: string; first: number; last: number }>(
     `SELECT run_id, min(log_offset) AS first, max(log_offset) AS last FROM events
-     WHERE run_id IN {runIds:Array(String)} AND kind != 'RunDeleted' AND ${IN_STREAM_PARTITION}
+     WHERE run_id IN {runIds:Array(String)} AND NOT ${IS_DELETION} AND ${IN_STREAM_PARTITION}
      GROUP BY run_id`,
     { params: { runIds: ends.map(({ runId }) => runId), logId, stream, partition } },
   );
@@ -68,6 +69,35 @@ export async function deleteLateRows(
          WHERE ${condition} AND ${IN_STREAM_PARTITION} AND log_offset >= {first:UInt64} AND log_offset < {end:UInt64}`,
         { params: { ...position, runId, first, end }, settings: { lightweight_deletes_sync: '2' } },
       );
+    }
+  }
+}
+
+/**
+ * Deletes the rows of deleted episodes that came to a stream partition after their episode was deleted. A watermark comes first, as in
+ * `deleteLateRows`.
+ */
+export async function deleteLateEpisodes(
+  client: StoreClient,
+  position: StreamPartition,
+  { nextOffset, episodes }: { readonly nextOffset: number; readonly episodes: readonly EpisodeOfRun[] },
+): Promise<void> {
+  if (episodes.length === 0 || nextOffset === 0 || position.stream !== 'trajectories') return;
+  const { localEvents, onCluster } = client.layout;
+  let hasWatermark = false;
+  for (const { runId, episodeIds } of episodesByRun(episodes)) {
+    for (const condition of ROWS_OF_EPISODES_IN_EVENTS) {
+      const params = { ...position, runId, episodeIds };
+      const where = `${condition} AND ${IN_STREAM_PARTITION}`;
+      const [{ n }] = await client.queryRows<{ n: number }>(
+        `SELECT count() AS n FROM events WHERE ${where}`,
+        { params },
+      );
+      if (n === 0) continue;
+      if (!hasWatermark) await insertWatermark(client, position, nextOffset);
+      hasWatermark = true;
+      const settings = { lightweight_deletes_sync: '2' };
+      await client.command(`DELETE FROM ${localEvents}${onCluster} WHERE ${where}`, { params, settings });
     }
   }
 }

@@ -11,7 +11,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readNextOffset, readOtherLogIds } from '../position/store-position.js';
 import type { StreamPartition } from '../position/stream-partition.js';
-import { deleteLateRows, findLateRows, lateRangesOf } from './late-rows.js';
+import { deleteLateEpisodes, deleteLateRows, findLateRows, lateRangesOf } from './late-rows.js';
 import { OnePartCheck } from './one-part-check.js';
 import type { ResolvedSinkOptions } from './sink-options.js';
 import type { PartitionTracker } from './sink-progress.js';
@@ -110,6 +110,7 @@ export class PartitionSink {
     if (log.release === undefined) {
       const ranges = await findLateRows(client, this.position, deletedRuns);
       await deleteLateRows(client, this.position, { nextOffset, ranges });
+      await deleteLateEpisodes(client, this.position, { nextOffset, episodes: deletedRuns.allEpisodes });
     }
     tracker.sawEnd(endOffset);
     tracker.assigned(nextOffset, nextOffset === 0 ? await readOtherLogIds(client, log.logId) : []);
@@ -136,7 +137,7 @@ export class PartitionSink {
     const buffer = new BatchBuffer({
       maxRecords: maxBatchRecords,
       maxBytes: maxBatchBytes,
-      newBatch: () => new PendingBatch(position, admission),
+      newBatch: () => new PendingBatch(position, admission, deletedRuns.allEpisodes.length),
       append: (batch, record) => batch.append(record),
       learn: (records) => admission.learn(records),
     });
@@ -203,7 +204,10 @@ export class PartitionSink {
     const deletions = await watchDeletions();
     await deletions.refresh();
     const ranges = lateRangesOf(batch, this.position, deletions.runs);
-    await deleteLateRows(client, this.position, { nextOffset: batch.lastOffset + 1, ranges });
+    const nextOffset = batch.lastOffset + 1;
+    await deleteLateRows(client, this.position, { nextOffset, ranges });
+    const episodes = deletions.runs.allEpisodes.slice(batch.numDeletedBefore);
+    await deleteLateEpisodes(client, this.position, { nextOffset, episodes });
   }
 
   /** Tells those who wait for the store. A failure does not stop the sink, since they also look there themselves. */

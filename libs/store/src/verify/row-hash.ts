@@ -1,5 +1,6 @@
 import type { StoreClient } from '../client/store-client.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
+import { IS_DELETION } from '../rows/rows-of-run.js';
 
 /** A hash of all rows of a run: two stores with equal hashes hold equal rows. */
 export interface RunHash {
@@ -16,6 +17,21 @@ export interface RunHashOptions {
   readonly runId?: string;
   readonly signal?: AbortSignal;
 }
+
+/** The columns that migration 0004 added, but for `untrainable`, which follows from others. */
+const LATER_COLUMNS = 'external_id, parent_episode_id, tags, metadata, action_valid_unknown, messages, usage';
+
+/**
+ * The bytes of a row. Columns that a migration added count only in rows that use them, and the schema version of an event that was lifted
+ * is the one it was written with, so that the hash of an earlier version, which a run file may hold, is still that of the same rows.
+ */
+const ROW = `concat(
+  formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, ${LATER_COLUMNS}) REPLACE (
+    toUInt16(if(schema_version = 2 AND kind IN ('RunStarted', 'EpisodeStarted', 'StepRecorded'), 1, schema_version)) AS schema_version)),
+  if(
+    external_id = '' AND parent_episode_id = '' AND empty(tags) AND metadata = '' AND NOT action_valid_unknown AND messages = '' AND empty(usage),
+    '',
+    formatRow('RowBinary', ${LATER_COLUMNS})))`;
 
 /**
  * A row is hashed as the bytes of all its columns except its place in the log, an episode (and the control events of a run) as its rows in
@@ -39,9 +55,9 @@ const RUN_HASHES = `
     (
       SELECT DISTINCT
         run_id, episode_id, log_id, log_stream, log_partition, log_offset,
-        sipHash128(formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset))) AS row_hash
+        sipHash128(${ROW}) AS row_hash
       FROM events
-      WHERE episode_id != '${WATERMARK_EPISODE_ID}' AND kind != 'RunDeleted' AND ({anyRun:UInt8} OR run_id = {runId:String})
+      WHERE episode_id != '${WATERMARK_EPISODE_ID}' AND NOT ${IS_DELETION} AND ({anyRun:UInt8} OR run_id = {runId:String})
     )
     GROUP BY run_id, episode_id, log_stream
   )

@@ -114,7 +114,7 @@ function compare(job: RecordsToVerify, expectedRows: readonly ExpectedRow[], row
         faults.add(
           'ROW_OF_DELETED_RUN',
           where(offset),
-          `run ${expected.runId} was deleted; the store still has a row of it`,
+          `run ${expected.runId} or this episode of it was deleted; the store still has a row of it`,
         );
       }
       numRows++;

@@ -25,7 +25,7 @@ export interface EpisodeColumns {
   readonly rewards: Float64Array;
   /** [S] State anchors for GiGPO; null where the environment offers none. */
   readonly anchors: readonly (string | null)[];
-  /** [S] 1 where the environment understood the action as legal. */
+  /** [S] 0 where the environment did not understand the action as legal; 1 also where that is unknown. */
   readonly actionValid: Uint8Array;
   /** [S] `StepRecorded.keptPrefixTokens`. */
   readonly keptPrefixTokens: Int32Array;

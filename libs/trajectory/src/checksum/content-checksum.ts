@@ -1,18 +1,23 @@
 import { ContentBytes } from './content-bytes.js';
+import { isAddedDefault } from '../events/added-fields.js';
 import type { AnyEvent, EventKind } from '../events/event.js';
 import { payloadFields } from '../validation/validate-event.js';
 
-/** Measured times: a step that is recorded again after a retry differs in them and is still the same step. */
-const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['generationMs', 'environmentMs']);
+/**
+ * Measured times: a step that is recorded again after a retry differs in them and is still the same step. `untrainable` follows from the other
+ * fields.
+ */
+const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['generationMs', 'environmentMs', 'untrainable']);
 
 export const CHECKSUM_BYTES = 16;
 
 /**
  * Identifies the content of a valid event by 32 hex digits: SHA-256, cut to 128 bits, over kind, run, episode, seq and payload.
  *
- * `occurredAtUs`, the latencies (`generationMs`, `environmentMs`) and `logId` are left out. Fields and
+ * `occurredAtUs`, the latencies (`generationMs`, `environmentMs`), `untrainable` and `logId` are left out. Fields and
  * keys are hashed in sorted order and arrays by their bytes, so neither the producer nor the wire format matters. Fields that are
- * null are skipped, so a schema version that adds a nullable field does not change the checksums of earlier events.
+ * null are skipped, and so are added fields that tell nothing new (`ADDED_FIELDS`): a schema version that adds fields does not change the
+ * checksums of earlier events.
  * Two events with the same (run, episode, kind, seq) and different checksums are a conflict.
  */
 export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEvent): string {
@@ -24,7 +29,7 @@ export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEve
   const fields = payload as unknown as Readonly<Record<string, unknown>>;
   for (const { name, nameBytes } of stableFields(kind)) {
     const value = fields[name];
-    if (value === null) continue;
+    if (value === null || isAddedDefault(kind, name, value)) continue;
     content.append(nameBytes);
     content.value(value);
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
-import type { SamplingParameters, StepRecorded } from '../events/episode-events.js';
+import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { EPISODE_RULES } from '../validation/episode-rules.js';
 import { BodyReader } from './body/body-reader.js';
@@ -35,6 +35,9 @@ const FORMS: Readonly<Record<StepField, Form>> = {
   generationMs: 'number',
   environmentMs: 'number',
   snapshot: 'text',
+  messages: 'value',
+  usage: 'value',
+  untrainable: 'label',
   tokenIds: 'column',
   actionMask: 'column',
   tokenLogprobs: 'column',
@@ -42,6 +45,10 @@ const FORMS: Readonly<Record<StepField, Form>> = {
   tokenEntropies: 'column',
   tokenPolicyVersions: 'column',
 };
+
+/** Texts and values that are mostly the same from step to step. */
+const LABELS = ['engine', 'model', 'tokenizerHash', 'logprobMode', 'untrainable'] as const;
+const VALUES = ['rewardNames', 'info', 'sampling', 'messages', 'usage'] as const;
 
 const KIND = 'StepRecorded';
 const STEP_RULES = EPISODE_RULES[KIND];
@@ -93,6 +100,9 @@ export class StepRecord {
   readonly rewardNames = new RememberedValue<readonly string[]>(isFine('rewardNames'));
   readonly info = new RememberedValue<unknown>(isFine('info'));
   readonly sampling = new RememberedValue<SamplingParameters | null>(isFine('sampling'));
+  readonly messages = new RememberedValue<unknown>(isFine('messages'));
+  readonly usage = new RememberedValue<Usage | null>(isFine('usage'));
+  readonly untrainable = new RememberedText();
   readonly engine = new RememberedText();
   readonly model = new RememberedText();
   readonly tokenizerHash = new RememberedText();
@@ -127,7 +137,7 @@ export class StepRecord {
   }
 
   /** Returns the remembered value of a field. */
-  remembered(field: 'rewardNames' | 'info' | 'sampling'): RememberedValue<unknown> {
+  remembered(field: (typeof VALUES)[number]): RememberedValue<unknown> {
     return this[field];
   }
 
@@ -230,10 +240,9 @@ export class StepRecord {
 
   private readValues(): boolean {
     const { body, fields } = this;
-    for (const field of ['engine', 'model', 'tokenizerHash', 'logprobMode'] as const)
-      this[field].read(body, fields[field].start, fields[field].end);
+    for (const field of LABELS) this[field].read(body, fields[field].start, fields[field].end);
     if (STEP_RULES.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
-    for (const field of ['rewardNames', 'info', 'sampling'] as const)
+    for (const field of VALUES)
       if (!this[field].read(body, fields[field].start, fields[field].end)) return false;
     return true;
   }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { StepRecorded } from '../events/episode-events.js';
 import { EVENT_KINDS, SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import { sampleStep } from '../testing/index.js';
 import { upcast, UPCASTERS, type UpcasterTable } from './upcast.js';
 
 describe('upcast', () => {
@@ -20,6 +22,21 @@ describe('upcast', () => {
 
   it('leaves kinds that never changed as they are', () => {
     expect(upcast('RunEnded', 1, { detail: 'x' }, table)).toEqual({ detail: 'x' });
+  });
+
+  it.each([
+    ['a step of the policy', sampleStep(), ''],
+    ['a step without tokens', sampleStep({ numTokens: 0, numActionTokens: 0 }), 'no token ids'],
+    ['a step whose sampling is unknown', { ...sampleStep(), sampling: null }, 'sampling parameters unknown'],
+    ['a damaged step', { actionMask: 'x' }, ''],
+  ])('says of %s of version 1 why it is untrainable', (_what, payload, untrainable) => {
+    const { untrainable: _, messages: _m, usage: _u, ...before } = payload as Partial<StepRecorded>;
+    expect(upcast('StepRecorded', 1, before)).toEqual({
+      ...before,
+      messages: null,
+      usage: null,
+      untrainable,
+    });
   });
 
   it('has one upcaster for every version after the first', () => {

@@ -1,4 +1,6 @@
+import { ADDED_FIELDS } from '../events/added-fields.js';
 import type { EventKind } from '../events/event.js';
+import { findUntrainableReason, type TrainableFields } from '../validation/untrainable.js';
 
 /** Turns a payload of one schema version into one of the next. The payload is not validated yet, so any field may be missing. */
 export type Upcaster = (payload: Readonly<Record<string, unknown>>) => Record<string, unknown>;
@@ -8,8 +10,21 @@ export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster
 
 /** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
 export const UPCASTERS: UpcasterTable = {
-  UpdateApplied: [(payload) => ({ ...payload, episodeRewards: null })],
+  UpdateApplied: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateApplied })],
+  RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
+  EpisodeStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.EpisodeStarted })],
+  StepRecorded: [
+    (payload) => ({ ...payload, ...ADDED_FIELDS.StepRecorded, untrainable: untrainableReason(payload) }),
+  ],
 };
+
+/** Asks `findUntrainableReason`; `''` for a payload that the validation will refuse. */
+function untrainableReason(payload: Readonly<Record<string, unknown>>): string {
+  const { actionMask, tokenLogprobs, sampling } = payload;
+  const isWhole =
+    actionMask instanceof Uint8Array && tokenLogprobs instanceof Float32Array && typeof sampling === 'object';
+  return isWhole ? findUntrainableReason(payload as unknown as TrainableFields) : '';
+}
 
 /** Lifts a payload from `version` to the current version of its kind. */
 export function upcast(

@@ -16,6 +16,7 @@ export interface ControlPayloads {
   WarningRaised: WarningRaised;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
+  EpisodesDeleted: EpisodesDeleted;
 }
 
 export interface LogOpened {
@@ -34,14 +35,22 @@ export interface Baseline {
 
 export interface RunStarted {
   readonly name: string;
-  /** The whole recipe, as plain JSON. */
+  /** `trained`: its policy is trained here, by the recipe. `recorded`: agents outside write its episodes. */
+  readonly runKind: 'trained' | 'recorded';
+  /** The whole recipe, as plain JSON; null in recorded runs. */
   readonly recipe: Json;
+  /** '' in recorded runs. */
   readonly recipeHash: string;
+  /** 0 in recorded runs. */
   readonly seed: number;
+  /** In recorded runs '' = unknown. */
   readonly environment: string;
   readonly codeVersion: string;
   /** Empty in runs whose baselines are measured beside them; see `BaselinesMeasured`. */
   readonly baselines: readonly Baseline[];
+  readonly tags: readonly string[];
+  /** null = none. */
+  readonly metadata: Json;
 }
 
 /** Success rates of the environment's scripted agents, measured while the run went on. The first of a run counts. */
@@ -199,6 +208,18 @@ export interface RunDeleted {
   /** The same for stream `trajectories`, by partition. */
   readonly trajectoryEnds: readonly number[];
   /** Whether it was deleted although updates of other runs refer to it. */
+  readonly forced: boolean;
+  /** Why, in words. */
+  readonly detail: string;
+}
+
+/**
+ * Deletes episodes of the event's run for ever, from the store, and from the log as far as the log can release records. Every record of
+ * them is deleted, wherever it is in the log, those too that come later.
+ */
+export interface EpisodesDeleted {
+  readonly episodeIds: readonly string[];
+  /** Whether they were deleted although updates were trained on some of them. */
   readonly forced: boolean;
   /** Why, in words. */
   readonly detail: string;

@@ -1,15 +1,16 @@
 import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
 const EPISODE_VERSIONS: Readonly<Record<EpisodeEventKind, number>> = {
-  EpisodeStarted: 1,
-  StepRecorded: 1,
+  EpisodeStarted: 2,
+  StepRecorded: 2,
   EpisodeEnded: 1,
   RewardAssigned: 1,
+  EpisodeAnnotated: 1,
 };
 
 const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   LogOpened: 1,
-  RunStarted: 1,
+  RunStarted: 2,
   RunEnded: 1,
   GroupsClosed: 1,
   BatchPlanned: 1,
@@ -22,6 +23,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   WarningRaised: 1,
   RetentionApplied: 1,
   RunDeleted: 1,
+  EpisodesDeleted: 1,
 };
 
 /**

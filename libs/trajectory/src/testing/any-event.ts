@@ -78,7 +78,33 @@ const stepRewards = fc.array(nonEmptyText, { maxLength: 4 }).chain((rewardNames)
     .map((values) => ({ rewardNames, rewardValues: Float64Array.from(values) })),
 );
 
-const milliseconds = fc.double({ min: 0, max: 1e9, noNaN: true });
+const milliseconds = fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }));
+const tags = fc.array(nonEmptyText, { maxLength: 3 });
+
+const message = fc.oneof(
+  record({ role: fc.constantFrom('system', 'user', 'tool'), content: text }),
+  record({ role: fc.constant('assistant'), content: fc.option(text), reasoning_content: text }),
+  record({
+    role: nonEmptyText,
+    content: fc.array(record({ type: fc.constant('text'), text, extra: json }), { maxLength: 2 }),
+    tool_calls: fc.array(
+      record({ id: text, type: fc.constant('function'), function: record({ name: text, arguments: text }) }),
+      { maxLength: 2 },
+    ),
+  }),
+);
+const messages = record({ input: fc.array(message, { maxLength: 3 }), output: fc.option(message) }).map(
+  // An object whose fields have the plain order that the codec gives them.
+  (value) => JSON.parse(JSON.stringify(value)) as never,
+);
+const count = fc.option(natural);
+const usage = record({
+  inputTokens: count,
+  cachedInputTokens: count,
+  outputTokens: count,
+  reasoningTokens: count,
+  costUsd: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+});
 
 /** Any step of that number. */
 export function anyStep(step: number): fc.Arbitrary<PayloadOf<'StepRecorded'>> {
@@ -86,7 +112,7 @@ export function anyStep(step: number): fc.Arbitrary<PayloadOf<'StepRecorded'>> {
     observation: text,
     action: text,
     parsedAction: fc.option(text),
-    actionValid: flag,
+    actionValid: fc.option(flag),
     anchor: fc.option(text),
     reward: fc.option(finite),
     terminated: flag,
@@ -109,6 +135,9 @@ export function anyStep(step: number): fc.Arbitrary<PayloadOf<'StepRecorded'>> {
     generationMs: milliseconds,
     environmentMs: milliseconds,
     snapshot: fc.option(text),
+    messages: fc.option(messages, { nil: null as never }),
+    usage: fc.option(usage),
+    untrainable: text,
   });
   return fc
     .tuple(fields, tokenColumns, stepRewards)
@@ -161,13 +190,17 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   EpisodeStarted: record({
     groupId: nonEmptyText,
     sizes: fc.tuple(int32, int32).filter(([a, b]) => a !== b),
-    environment: nonEmptyText,
+    environment: text,
     task: json,
-    environmentSeed: natural,
-    samplingSeed: natural,
+    environmentSeed: fc.option(natural),
+    samplingSeed: fc.option(natural),
     split,
     agent: nonEmptyText,
     forkedFrom: fc.option(record({ episodeId: uuid, step: natural })),
+    externalId: text,
+    tags,
+    metadata: json,
+    parentEpisodeId: fc.option(uuid),
   }).map(({ sizes: [a, b], ...others }) => ({
     ...others,
     groupMember: Math.min(a, b),
@@ -198,6 +231,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     source: text,
     rationale: text,
   }),
+  EpisodeAnnotated: record({ tags: fc.option(tags), metadata: json, source: text }),
   LogOpened: record({
     adapter: nonEmptyText,
     createdBy: text,
@@ -206,15 +240,32 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
       control: fc.integer({ min: 1, max: 9 }),
     }),
   }),
-  RunStarted: record({
-    name: nonEmptyText,
-    recipe: json,
-    recipeHash: nonEmptyText,
-    seed: natural,
-    environment: nonEmptyText,
-    codeVersion: text,
-    baselines,
-  }),
+  RunStarted: fc.oneof(
+    record({
+      name: nonEmptyText,
+      runKind: fc.constant('trained'),
+      recipe: json,
+      recipeHash: nonEmptyText,
+      seed: natural,
+      environment: nonEmptyText,
+      codeVersion: text,
+      baselines,
+      tags,
+      metadata: json,
+    }),
+    record({
+      name: nonEmptyText,
+      runKind: fc.constant('recorded'),
+      recipe: fc.constant(null),
+      recipeHash: fc.constant(''),
+      seed: fc.constant(0),
+      environment: text,
+      codeVersion: text,
+      baselines: fc.constant([]),
+      tags,
+      metadata: json,
+    }),
+  ),
   RunEnded: record({
     reason: fc.constantFrom('finished', 'stopped', 'failed'),
     detail: text,
@@ -297,6 +348,11 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   RunDeleted: record({
     controlEnd: natural,
     trajectoryEnds: fc.array(natural, { maxLength: 6 }),
+    forced: flag,
+    detail: text,
+  }),
+  EpisodesDeleted: record({
+    episodeIds: fc.uniqueArray(uuid, { minLength: 1, maxLength: 6 }),
     forced: flag,
     detail: text,
   }),

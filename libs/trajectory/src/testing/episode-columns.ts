@@ -100,7 +100,7 @@ function columnsOf(episodes: readonly SealedEpisode[]): EpisodeColumns {
     steps: Int32Array.from(steps, ({ step }) => step),
     rewards: Float64Array.from(steps, ({ reward }) => reward ?? Number.NaN),
     anchors: steps.map(({ anchor }) => anchor),
-    actionValid: Uint8Array.from(steps, ({ actionValid }) => Number(actionValid)),
+    actionValid: Uint8Array.from(steps, ({ actionValid }) => Number(actionValid ?? true)),
     keptPrefixTokens: Int32Array.from(steps, ({ keptPrefixTokens }) => keptPrefixTokens),
     temperatures: Float32Array.from(steps, ({ sampling }) => sampling?.temperature ?? Number.NaN),
     greedy: Uint8Array.from(steps, ({ sampling }) => Number(sampling?.greedy ?? false)),

@@ -15,6 +15,7 @@ const SEQS: Readonly<Record<EpisodeEventKind, number>> = Object.freeze({
   StepRecorded: 1,
   EpisodeEnded: 2,
   RewardAssigned: 0,
+  EpisodeAnnotated: 0,
 });
 
 /** An episode event with fixed ids and time, and the sample's payload but for the fields given: golden files are made of it. */

@@ -1,5 +1,5 @@
 import { episodeIdFor } from '../ids/ids.js';
-import type { StepRecorded } from '../events/episode-events.js';
+import type { Json, StepRecorded } from '../events/episode-events.js';
 import type { EventKind, PayloadOf } from '../events/event.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
@@ -45,6 +45,9 @@ export function sampleStep({ numTokens = 26, numActionTokens = 2, step = 0 } = {
     generationMs: 4.25,
     environmentMs: 0.02,
     snapshot: null,
+    messages: null,
+    usage: null,
+    untrainable: '',
     tokenIds: Int32Array.from(values((t) => (t * 7919) % (numTokens > 100 ? 32_000 : 64))),
     actionMask: Uint8Array.from(values((t) => sampled(t, 1, 0))),
     tokenLogprobs: Float32Array.from(values((t) => sampled(t, -0.1 - (t % 13) / 7, 0))),
@@ -53,6 +56,28 @@ export function sampleStep({ numTokens = 26, numActionTokens = 2, step = 0 } = {
     tokenPolicyVersions: new Int32Array(numTokens).fill(3),
   };
 }
+
+/** Chat messages with a tool call, reasoning and an image by reference. */
+const CHAT: Json = {
+  input: [
+    { role: 'system', content: 'You cross a frozen lake.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Where to?' },
+        { type: 'image_url', image_url: { url: 'https://example.org/lake.png' } },
+      ],
+    },
+  ],
+  output: {
+    role: 'assistant',
+    content: null,
+    reasoning_content: 'The goal is to the right.',
+    tool_calls: [
+      { id: 'call_1', type: 'function', function: { name: 'move', arguments: '{"direction":"right"}' } },
+    ],
+  },
+};
 
 const WEIGHTS = { sha256: '5e'.repeat(32), sizeBytes: 1_048_576 };
 const OPTIMIZER = { sha256: 'a7'.repeat(32), sizeBytes: 2_097_152 };
@@ -70,8 +95,22 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     split: 'train',
     agent: 'policy',
     forkedFrom: { episodeId: PEER_EPISODE_ID, step: 2 },
+    externalId: 'ticket 4711',
+    tags: ['night', 'retried'],
+    metadata: { customer: 'ACME', attempt: 2 },
+    parentEpisodeId: THIRD_EPISODE_ID,
   },
-  StepRecorded: sampleStep(),
+  StepRecorded: {
+    ...sampleStep(),
+    messages: CHAT,
+    usage: {
+      inputTokens: 812,
+      cachedInputTokens: 640,
+      outputTokens: 31,
+      reasoningTokens: null,
+      costUsd: 0.00123,
+    },
+  },
   EpisodeEnded: {
     endReason: 'truncated',
     endDetail: '',
@@ -93,6 +132,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     source: 'rubric-v2',
     rationale: 'Reached the “goal” late 🙂',
   },
+  EpisodeAnnotated: { tags: ['checked'], metadata: { thumbs: 'up' }, source: 'ann' },
   LogOpened: { adapter: 'lmdb', createdBy: 'retrace 0.1.0', partitions: { trajectories: 4, control: 1 } },
   RunStarted: {
     name: 'frozen-lake-ppo',
@@ -102,6 +142,9 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     environment: 'frozen-lake',
     codeVersion: '0.1.0',
     baselines: [{ name: 'random', success: 0.03, numEpisodes: 1000, split: 'test' }],
+    runKind: 'trained',
+    tags: ['sweep 3'],
+    metadata: { owner: 'lab' },
   },
   RunEnded: { reason: 'finished', detail: '', numUpdates: 120 },
   GroupsClosed: {
@@ -183,4 +226,5 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     detail: 'older than 30 days',
   },
   RunDeleted: { controlEnd: 120, trajectoryEnds: [4_294_967_311, 0], forced: false, detail: 'by request' },
+  EpisodesDeleted: { episodeIds: [EPISODE_ID, PEER_EPISODE_ID], forced: false, detail: 'by request' },
 };

@@ -37,12 +37,15 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
   },
   RunStarted: {
     name: nonEmptyText,
+    runKind: oneOf('trained', 'recorded'),
     recipe: json,
-    recipeHash: nonEmptyText,
+    recipeHash: text,
     seed: integerAtLeast(0),
-    environment: nonEmptyText,
+    environment: text,
     codeVersion: text,
     baselines: listOf(baseline),
+    tags: listOf(nonEmptyText),
+    metadata: json,
   },
   RunEnded: {
     reason: oneOf('finished', 'stopped', 'failed'),
@@ -133,10 +136,23 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     forced: flag,
     detail: text,
   },
+  EpisodesDeleted: { episodeIds: listOf(uuid), forced: flag, detail: text },
 };
 
 /** Rules between fields of control events. */
 export const CONTROL_CHECKS: Checks<ControlPayloads> = {
+  RunStarted: ({ payload: { runKind, recipe, recipeHash, environment } }) => {
+    if (runKind === 'trained') {
+      const rule = 'must be non-empty text in a trained run';
+      if (recipeHash === '') return { field: 'payload.recipeHash', value: '', rule };
+      return environment === '' ? { field: 'payload.environment', value: '', rule } : null;
+    }
+    if (recipe !== null)
+      return { field: 'payload.recipe', value: recipe, rule: 'must be null in a recorded run' };
+    if (recipeHash === '') return null;
+    return { field: 'payload.recipeHash', value: recipeHash, rule: "must be '' in a recorded run" };
+  },
+
   GroupsClosed: ({ payload }) => {
     const { groupIds, groupSizes, memberOffsets, episodeIds, policyVersionMin, policyVersionMax } = payload;
     const numGroups = groupIds.length;
@@ -155,6 +171,11 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
 
   BatchPlanned: ({ payload }) =>
     findManifestProblem(payload) ?? findDuplicate({ groupIds: payload.groupIds }),
+
+  EpisodesDeleted: ({ payload: { episodeIds } }) =>
+    episodeIds.length === 0
+      ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
+      : findDuplicate({ episodeIds }),
 
   CollectorClaimed: ({ payload: { shareIndex, numShares, numGroups, places, groupIds } }) => {
     if (shareIndex >= numShares) {

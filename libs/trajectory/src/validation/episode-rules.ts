@@ -3,7 +3,9 @@ import type {
   SamplingParameters,
   StepRecorded,
   StepTokenColumns,
+  Usage,
 } from '../events/episode-events.js';
+import { stepMessages } from './message-rules.js';
 import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
 import {
   finiteNumber,
@@ -32,26 +34,42 @@ const sampling = objectOf<SamplingParameters>({
   maxNewTokens: integerAtLeast(1),
 });
 
+const count = nullable(integerAtLeast(0));
+
+const usage = objectOf<Usage>({
+  inputTokens: count,
+  cachedInputTokens: count,
+  outputTokens: count,
+  reasoningTokens: count,
+  costUsd: nullable(numberAtLeast(0)),
+});
+
+const milliseconds = nullable(numberAtLeast(0));
+
 /** A rule for each field of each episode event. */
 export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
   EpisodeStarted: {
     groupId: nonEmptyText,
     groupSize: integerAtLeast(1),
     groupMember: integerAtLeast(0),
-    environment: nonEmptyText,
+    environment: text,
     task: json,
-    environmentSeed: integerAtLeast(0),
-    samplingSeed: integerAtLeast(0),
+    environmentSeed: nullable(integerAtLeast(0)),
+    samplingSeed: nullable(integerAtLeast(0)),
     split: oneOf('train', 'validation', 'test'),
     agent: nonEmptyText,
     forkedFrom: nullable(objectOf({ episodeId: uuid, step: integerAtLeast(0) })),
+    externalId: text,
+    tags: listOf(nonEmptyText),
+    metadata: json,
+    parentEpisodeId: nullable(uuid),
   },
   StepRecorded: {
     step: integerAtLeast(0),
     observation: text,
     action: text,
     parsedAction: nullable(text),
-    actionValid: flag,
+    actionValid: nullable(flag),
     anchor: nullable(text),
     reward: nullable(finiteNumber),
     rewardNames: listOf(nonEmptyText),
@@ -65,9 +83,12 @@ export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
     model: text,
     tokenizerHash: text,
     logprobMode: oneOf('processed', 'raw', 'none'),
-    generationMs: numberAtLeast(0),
-    environmentMs: numberAtLeast(0),
+    generationMs: milliseconds,
+    environmentMs: milliseconds,
     snapshot: nullable(text),
+    messages: stepMessages,
+    usage: nullable(usage),
+    untrainable: text,
     tokenIds: typedArray(Int32Array),
     actionMask: typedArray(Uint8Array),
     tokenLogprobs: typedArray(Float32Array),
@@ -95,6 +116,11 @@ export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
     value: nullable(finiteNumber),
     source: text,
     rationale: text,
+  },
+  EpisodeAnnotated: {
+    tags: nullable(listOf(nonEmptyText)),
+    metadata: json,
+    source: text,
   },
 };
 

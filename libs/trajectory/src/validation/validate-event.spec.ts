@@ -39,13 +39,88 @@ describe('a valid event', () => {
   });
 });
 
+describe('messages of a step', () => {
+  const problem = (messages: unknown) => stepProblem({ messages: messages as never });
+  const input = (...given: unknown[]) => problem({ input: given, output: null });
+  const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] });
+
+  it('may have any role, parts, tool calls, and fields that other providers add', () => {
+    expect(problem(null)).toBeNull();
+    expect(problem({ input: [], output: null })).toBeNull();
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: 'not even JSON' } };
+    expect(
+      problem({
+        input: [
+          { role: 'critic', content: 'x', cache_control: { type: 'ephemeral' } },
+          { role: 'tool', content: [{ type: 'text', text: 'y' }], tool_call_id: 'c' },
+          image('https://example.org/a.png'),
+        ],
+        output: { role: 'assistant', content: null, tool_calls: [call], reasoning_content: 'z' },
+      }),
+    ).toBeNull();
+  });
+
+  it.each<[unknown, string]>([
+    [{ input: [] }, 'payload.messages.output is undefined; must be null or an object'],
+    [{ input: [], output: null, id: 1 }, 'payload.messages.id is 1; must be absent'],
+    [{ input: 'x', output: null }, 'payload.messages.input is "x"; must be a list'],
+  ])('refuse %o as a whole', (messages, expected) => {
+    expect(problem(messages)).toContain(expected);
+  });
+
+  it.each<[unknown, string]>([
+    ['hi', 'input[0] is "hi"; must be an object'],
+    [{ content: 'x' }, 'input[0].role is undefined; must be non-empty text'],
+    [{ role: 'user', content: 5 }, 'input[0].content is 5; must be text, a list of parts, or null'],
+    [{ role: 'user', content: ['x'] }, 'input[0].content[0] is "x"; must be an object'],
+    [{ role: 'user', content: [{ text: 'x' }] }, 'input[0].content[0].type is undefined; must be non-empty'],
+    [{ role: 'user', content: 'x', extra: NaN }, 'input[0].extra is NaN; must be a finite number'],
+    [{ role: 'a', tool_calls: [{ function: {} }] }, 'input[0].tool_calls[0].id is undefined'],
+    [
+      { role: 'a', tool_calls: [{ id: 'c', function: { name: 'f', arguments: {} } }] },
+      'input[0].tool_calls[0].function.arguments is an object; must be text',
+    ],
+    [image(`data:image/png;base64,${'A'.repeat(4096)}`), 'store the image elsewhere and give its address'],
+  ])('refuse a message %o', (message, expected) => {
+    expect(input(message)).toContain(expected);
+  });
+
+  it('may have an image of up to 4,096 characters inline', () => {
+    const start = 'data:image/png;base64,';
+    expect(input(image(start + 'A'.repeat(4096 - start.length)))).toBeNull();
+  });
+});
+
+describe('a run', () => {
+  const recorded = { runKind: 'recorded', recipe: null, recipeHash: '', environment: '' } as const;
+
+  it('that is recorded has no recipe, and may not know its environment', () => {
+    expect(controlProblem('RunStarted', recorded)).toBeNull();
+    expect(controlProblem('RunStarted', { ...recorded, recipe: {} })).toContain(
+      'must be null in a recorded run',
+    );
+    expect(controlProblem('RunStarted', { ...recorded, recipeHash: 'x' })).toContain(
+      "must be '' in a recorded",
+    );
+  });
+
+  it('that is trained has a recipe and an environment', () => {
+    expect(controlProblem('RunStarted', { recipeHash: '' })).toContain(
+      'must be non-empty text in a trained run',
+    );
+    expect(controlProblem('RunStarted', { environment: '' })).toContain(
+      'must be non-empty text in a trained',
+    );
+  });
+});
+
 describe('an envelope', () => {
   const event = sampleEpisodeEvent('StepRecorded');
   const control = sampleControlEvent('RunStarted');
 
   it.each<[Partial<Record<keyof RetraceEvent, unknown>>, string]>([
     [{ kind: 'StepDeleted' }, 'kind is "StepDeleted"; must be a known event kind'],
-    [{ schemaVersion: 2 }, 'StepRecorded.schemaVersion is 2; must be 1, the current version'],
+    [{ schemaVersion: 1 }, 'StepRecorded.schemaVersion is 1; must be 2, the current version'],
     [{ eventId: 'x' }, 'StepRecorded.eventId is "x"; must be a lower-case UUID'],
     [{ runId: '' }, 'StepRecorded.runId is ""; must be a lower-case UUID'],
     [{ occurredAtUs: 1.5 }, 'StepRecorded.occurredAtUs is 1.5; must be an integer ≥ 0'],
@@ -81,11 +156,11 @@ describe('a field', () => {
     [{ rewardNames: ['goal', ''] }, 'rewardNames[1] is ""; must be non-empty text'],
     [{ rewardValues: [0, 1] }, 'rewardValues is a list of 2; must be a Float64Array'],
     [{ tokenIds: Buffer.alloc(4) }, 'tokenIds is Buffer of 4 bytes; must be an Int32Array'],
-    [{ actionValid: 1 }, 'actionValid is 1; must be true or false'],
+    [{ actionValid: 1 }, 'actionValid is 1; must be null or true or false'],
     [{ logprobMode: 'top-k' }, 'logprobMode is "top-k"; must be one of processed, raw, none'],
     [{ keptPrefixTokens: -1 }, 'keptPrefixTokens is -1; must be an integer ≥ 0'],
     [{ sampling: { temperature: 1 } }, 'sampling.topK is undefined; must be an integer ≥ 0'],
-    [{ generationMs: -1 }, 'generationMs is -1; must be a finite number ≥ 0'],
+    [{ generationMs: -1 }, 'generationMs is -1; must be null or a finite number ≥ 0'],
     [{ info: { deep: [new Date(0)] } }, 'info.deep[0] is an object; must be a JSON value'],
     [{ info: { at: NaN } }, 'info.at is NaN; must be a finite number'],
     [{ info: JSON.parse('{"__proto__": 1}') as unknown }, 'must be without a key "__proto__"'],

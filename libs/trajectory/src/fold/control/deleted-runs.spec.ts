@@ -39,6 +39,27 @@ describe('DeletedRuns', () => {
     }
   });
 
+  it('covers every record of a deleted episode, wherever it is in the log, and no other of its run', () => {
+    const deleted = new DeletedRuns();
+    const episodes = sampleControlEvent('EpisodesDeleted');
+    const [episodeId] = episodes.payload.episodeIds;
+    deleted.add(episodes);
+    deleted.add(episodes);
+    expect(deleted.allEpisodes.map((episode) => episode.episodeId)).toEqual(episodes.payload.episodeIds);
+    expect(deleted.isEmpty).toBe(false);
+    expect(deleted.reach('trajectories', 7, 1e12)).toBe(true);
+    expect(deleted.cover({ ...step, episodeId }, 'trajectories', 7, 1e12)).toBe(true);
+    expect(deleted.cover({ ...step, episodeId: 'other' }, 'trajectories', 0, 0)).toBe(false);
+    expect(deleted.cover({ ...step, runId: 'other', episodeId }, 'trajectories', 0, 0)).toBe(false);
+    expect(deleted.cover({ kind: 'EpisodesDeleted', runId }, 'control', 0, 0)).toBe(false);
+  });
+
+  it('keeps deleted episodes deleted when their run was deleted, too', () => {
+    const deleted = new DeletedRuns();
+    deleted.add(deletion);
+    expect(deleted.cover({ kind: 'EpisodesDeleted', runId }, 'control', 0, 3)).toBe(false);
+  });
+
   it('reaches as far as the furthest end of any run', () => {
     const deleted = new DeletedRuns();
     expect(deleted.reach('control', 0, 0)).toBe(false);

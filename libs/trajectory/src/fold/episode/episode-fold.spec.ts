@@ -115,6 +115,24 @@ describe('EpisodeFold', () => {
     expect(fold(events).rewards.map(({ value }) => value)).toEqual([0.75, 0]);
   });
 
+  it('has the tags and metadata of the newest annotation that gave some, by time', () => {
+    const annotation = (seq: number, occurredAtUs: number, payload: object) => ({
+      ...sampleEpisodeEvent('EpisodeAnnotated', { tags: null, metadata: null, ...payload }, seq),
+      occurredAtUs,
+    });
+    const { tags, metadata } = started.payload;
+    expect(fold(whole)).toMatchObject({ tags, metadata });
+    const annotations = [
+      annotation(0, 300, { tags: ['b'] }),
+      annotation(1, 200, { tags: ['late'], metadata: { n: 2 } }),
+      annotation(2, 400, {}),
+    ];
+    expect(outcomes([...whole, ...annotations])).not.toContain('conflict');
+    expect(fold([...annotations, ...whole])).toMatchObject({ tags: ['b'], metadata: { n: 2 }, sealed: true });
+    const last = annotation(3, 300, { tags: [] });
+    expect(fold([...whole, ...annotations, last])).toMatchObject({ tags: [] });
+  });
+
   it('is not sealed while a step is missing, and names that step', () => {
     expect(fold(whole.filter((_, i) => i !== 2))).toMatchObject({
       sealed: false,

@@ -1,7 +1,13 @@
 import { contentChecksum } from '../../checksum/content-checksum.js';
 import { TrajectoryError } from '../../trajectory-error.js';
 import { isEpisodeEventKind } from '../../events/event-kinds.js';
-import type { EpisodeEnded, EpisodeStarted, RewardAssigned } from '../../events/episode-events.js';
+import type {
+  EpisodeAnnotated,
+  EpisodeEnded,
+  EpisodeStarted,
+  Json,
+  RewardAssigned,
+} from '../../events/episode-events.js';
 import type { AnyEvent } from '../../events/event.js';
 import { episodeTotals, stepTotals, type EpisodeTotals, type StepTotals } from './episode-totals.js';
 
@@ -18,6 +24,9 @@ export interface EpisodeState {
   readonly started: EpisodeStarted | null;
   readonly ended: EpisodeEnded | null;
   readonly rewards: readonly RewardAssigned[];
+  /** As the episode started with them, or as the newest annotation that has some replaced them. */
+  readonly tags: readonly string[];
+  readonly metadata: Json;
   /** Totals of the steps themselves, up to the first that is missing. */
   readonly totals: EpisodeTotals;
   /** Started, ended, and no step is missing. */
@@ -32,13 +41,20 @@ interface Step extends StepTotals {
   readonly keptPrefixTokens: number;
 }
 
+interface Annotation extends EpisodeAnnotated {
+  readonly occurredAtUs: number;
+}
+
+/** Kinds that have their own numbers in an episode. */
+const HAS_OWN_NUMBERS: ReadonlySet<string> = new Set(['RewardAssigned', 'EpisodeAnnotated']);
+
 /** Sums of doubles that were added in another order differ in the last digits. */
 const RETURN_TOLERANCE = 1e-9;
 
 /**
  * The pure fold of one episode's events, in log order, kept small: counts of steps, not their tokens.
  *
- * The first event at a place (seq, counted separately for rewards) counts. A later one with the same content is
+ * The first event at a place (seq, counted separately for rewards and for annotations) counts. A later one with the same content is
  * the same event delivered again; one with other content is a conflict.
  */
 export class EpisodeFold {
@@ -48,6 +64,8 @@ export class EpisodeFold {
   private readonly places = new Map<string, string>();
   private readonly steps = new Map<number, Step>();
   private readonly rewards: RewardAssigned[] = [];
+  /** In log order. */
+  private readonly annotations: Annotation[] = [];
   private started: EpisodeStarted | null = null;
   private ended: EpisodeEnded | null = null;
   private numEnds = 0;
@@ -64,7 +82,7 @@ export class EpisodeFold {
       const message = `${kind} of episode '${episodeId}' was passed to the fold of episode ${this.episodeId}`;
       throw new TrajectoryError('INVALID_ARGUMENT', `${message}; pass only events of that episode`);
     }
-    const key = kind === 'RewardAssigned' ? `reward ${seq}` : String(seq);
+    const key = HAS_OWN_NUMBERS.has(kind) ? `${kind} ${seq}` : String(seq);
     const checksum = contentChecksum(event);
     const existing = this.places.get(key);
     if (existing !== undefined) return existing === checksum ? 'duplicate' : 'conflict';
@@ -82,6 +100,8 @@ export class EpisodeFold {
       started: this.started,
       ended: this.ended,
       rewards: [...this.rewards],
+      tags: this.newest('tags') ?? this.started?.tags ?? [],
+      metadata: this.newest('metadata') ?? this.started?.metadata ?? null,
       totals: episodeTotals(steps),
       sealed: this.started !== null && this.ended !== null && missingSteps.length === 0,
       missingSteps,
@@ -92,6 +112,8 @@ export class EpisodeFold {
   private add(event: AnyEvent): void {
     if (event.kind === 'EpisodeStarted') this.started = event.payload;
     else if (event.kind === 'RewardAssigned') this.rewards.push(event.payload);
+    else if (event.kind === 'EpisodeAnnotated')
+      this.annotations.push({ ...event.payload, occurredAtUs: event.occurredAtUs });
     else if (event.kind === 'EpisodeEnded') {
       this.ended ??= event.payload;
       this.numEnds += 1;
@@ -99,6 +121,16 @@ export class EpisodeFold {
       const { step, keptPrefixTokens } = event.payload;
       this.steps.set(step, { ...stepTotals(event.payload), keptPrefixTokens });
     }
+  }
+
+  /** The newest value, by time and then by place in the log, that an annotation gave; null when none did. */
+  private newest<F extends 'tags' | 'metadata'>(field: F): EpisodeAnnotated[F] | null {
+    let newest: Annotation | null = null;
+    for (const annotation of this.annotations) {
+      if (annotation[field] === null) continue;
+      if (newest === null || annotation.occurredAtUs >= newest.occurredAtUs) newest = annotation;
+    }
+    return newest?.[field] ?? null;
   }
 
   private missingSteps(): StepRange[] {

@@ -33,6 +33,7 @@ export class EpisodePlaces {
   /** Fingerprints by seq, behind a missing one. */
   private ahead: Map<number, number> | null = null;
   private rewards: Map<number, number> | null = null;
+  private annotations: Map<number, number> | null = null;
   private endSeq = -1;
   private highestSeq = -1;
 
@@ -48,7 +49,8 @@ export class EpisodePlaces {
 
   /** Gives the next record in log order its place, if it has one. */
   take(kind: EpisodeEventKind, seq: number, fingerprint: number): PlaceOutcome {
-    if (kind === 'RewardAssigned') return this.takeReward(seq, fingerprint);
+    if (kind === 'RewardAssigned') return takeOwn((this.rewards ??= new Map()), seq, fingerprint);
+    if (kind === 'EpisodeAnnotated') return takeOwn((this.annotations ??= new Map()), seq, fingerprint);
     const holder = seq < this.inOrder.length ? this.inOrder[seq] : this.ahead?.get(seq);
     if (holder === fingerprint) return 'placed';
     if (kind === 'StepRecorded' && this.endSeq >= 0 && seq >= this.endSeq) return 'afterEnd';
@@ -78,12 +80,12 @@ export class EpisodePlaces {
     }
     if (this.ahead.size === 0) this.ahead = null;
   }
+}
 
-  private takeReward(seq: number, fingerprint: number): PlaceOutcome {
-    this.rewards ??= new Map<number, number>();
-    const holder = this.rewards.get(seq);
-    if (holder !== undefined) return holder === fingerprint ? 'placed' : 'taken';
-    this.rewards.set(seq, fingerprint);
-    return 'placed';
-  }
+/** Gives a record a place among those of a kind that has its own numbers. */
+function takeOwn(places: Map<number, number>, seq: number, fingerprint: number): PlaceOutcome {
+  const holder = places.get(seq);
+  if (holder !== undefined) return holder === fingerprint ? 'placed' : 'taken';
+  places.set(seq, fingerprint);
+  return 'placed';
 }
