@@ -10,7 +10,9 @@ export type AlgorithmErrorCode =
   /** A combination that has no sound meaning, e.g. one correction counted twice. */
   | 'UNSUPPORTED'
   /** Data that cannot carry the estimate that was asked for. */
-  | 'INSUFFICIENT_DATA';
+  | 'INSUFFICIENT_DATA'
+  /** A result that float32 cannot store, from inputs that it can. */
+  | 'OVERFLOW';
 
 /** Base error of this library. The library is pure, so no retry helps. */
 export class AlgorithmError extends Error {

@@ -88,6 +88,20 @@ export { categoricalEntropy, type EntropyTerms } from './losses/entropy.js';
 export { highEntropyTokens } from './losses/high-entropy.js';
 
 export {
+  preferencePairs,
+  type PreferencePairs,
+  type PreferencePairsInput,
+} from './preferences/preference-pairs.js';
+export {
+  PREFERENCE_LOSSES,
+  preferenceLoss,
+  type PreferenceLossInput,
+  type PreferenceLossName,
+  type PreferenceLossOptions,
+  type PreferenceLossTerms,
+} from './preferences/preference-loss.js';
+
+export {
   AGGREGATIONS,
   aggregationWeights,
   countForAggregation,

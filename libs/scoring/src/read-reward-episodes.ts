@@ -49,7 +49,7 @@ export async function readRewardEpisodes(
   const rows = await client.queryRows<Row>(
     `SELECT
        episode_id AS episodeId, seq, log_offset AS logOffset, kind, environment, end_reason AS endReason, success,
-       num_steps AS numSteps, reward, action_valid AS actionValid, anchor,
+       num_steps AS numSteps, reward, action_valid OR action_valid_unknown AS actionValid, anchor,
        arraySum(action_mask) AS numActionTokens
        ${withTexts ? TEXT_COLUMNS : ''}
      FROM events

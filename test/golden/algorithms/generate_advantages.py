@@ -106,7 +106,7 @@ def cases(batch):
                 "optimalTokenBaseline",
                 {"loneTail": "raw" if handle_tail else "zero", "singleton": "raw"},
                 advantages,
-                rolloutWeights=rollout_weights is not None,
+                importanceWeights=rollout_weights is not None,
             )
 
     components = [batch.outcome_rewards, batch.dense_rewards]

@@ -29,7 +29,7 @@ export interface AdvantageBatch {
   /** Σ_v π_v² over the vocabulary at each token `[N]`. */
   readonly sumSquaredProbabilities?: Float32Array | null;
   /** Truncated importance weight of each token, where the update uses them `[N]`. */
-  readonly rolloutWeights?: Float32Array | null;
+  readonly importanceWeights?: Float32Array | null;
   /** Episodes over steps `[E + 1]`. */
   readonly episodeSteps?: Int32Array | null;
   /** Steps over action tokens `[K + 1]`. */

@@ -12,7 +12,7 @@ interface GoldenCase {
   readonly returns?: number[];
   readonly whitened?: number[];
   readonly bootstrap?: boolean;
-  readonly rolloutWeights?: boolean;
+  readonly importanceWeights?: boolean;
   readonly componentWeights?: number[];
 }
 
@@ -78,8 +78,8 @@ describe('advantages agree with verl 0.9.1', () => {
           proximalLogprobs,
           behaviorLogprobs,
           sumSquaredProbabilities: batch.column('sum_squares'),
-          rolloutWeights:
-            golden.rolloutWeights === true
+          importanceWeights:
+            golden.importanceWeights === true
               ? proximalLogprobs.map((logprob, t) => Math.min(2, Math.exp(logprob - behaviorLogprobs[t])))
               : null,
           greedyReturns: batch.finalValues,

@@ -1,4 +1,4 @@
-import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import { checkOffsets, checkResults, checkUnitInterval, checkValues } from '../layout/check.js';
 import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
 
@@ -58,5 +58,6 @@ export function biLevelGae(input: BiLevelGaeInput): { advantages: Float32Array; 
       }
     }
   }
+  checkResults({ advantages, returns });
   return { advantages, returns };
 }

@@ -18,7 +18,7 @@ const INPUT_SOURCES: Readonly<Record<OptionalInput, string>> = {
   proximalLogprobs: 'the policy at the start of the update',
   behaviorLogprobs: 'the logprobs recorded at sampling',
   sumSquaredProbabilities: 'recording at sampling, or recomputing',
-  rolloutWeights: 'rollout correction',
+  importanceWeights: 'rollout correction',
   episodeSteps: 'the recorded steps',
   stepOffsets: 'the recorded steps',
   anchors: 'an environment that offers anchors',

@@ -266,3 +266,34 @@ describe('the registry of advantage estimators', () => {
     });
   });
 });
+
+describe('estimators of groups', () => {
+  // Group 0 has unequal returns, 1 equal ones, 2 a single member; the last episode has no token.
+  const rows: readonly Row[] = [
+    { group: 0, steps: [[1, 0], [0.5]], seed: 1 },
+    { group: 0, steps: [[0]], seed: 2 },
+    { group: 1, steps: [[0.25], [0.25]], seed: 3 },
+    { group: 1, steps: [[0.5]], seed: 4 },
+    { group: 2, steps: [[1]], seed: 5 },
+  ];
+  const returns = Float32Array.of(1.5, 0, 0.5, 0.5, 1);
+  const counts = { numGroups: 3, numSingletonGroups: 1, numEqualGroups: 1 };
+
+  it.each(
+    listAdvantageEstimators().filter((name) => getAdvantageEstimator(name).usesGroups && name !== 'maxRl'),
+  )('say how many groups there are, and how many have one member or equal returns: %s', (name) => {
+    const batch = { ...batchOf(rows), rewardComponents: [returns, returns.map((value) => 2 * value)] };
+    expect(computeAdvantages(name, batch).statistics).toMatchObject(counts);
+  });
+
+  it('gdpo: counts a group as equal only where every component is', () => {
+    const unequal = Float32Array.of(0, 0, 1, 2, 0);
+    const batch = { ...batchOf(rows), rewardComponents: [returns, unequal] };
+    expect(computeAdvantages('gdpo', batch).statistics).toEqual({ ...counts, numEqualGroups: 0 });
+  });
+
+  it('optimalTokenBaseline: counts only episodes with tokens', () => {
+    const batch = batchOf([...rows, { group: 2, steps: [], seed: 6 }]);
+    expect(computeAdvantages('optimalTokenBaseline', batch).statistics).toEqual(counts);
+  });
+});

@@ -40,7 +40,7 @@ export function excludeEpisodes(batch: AdvantageBatch, excluded: Uint8Array): Re
       proximalLogprobs: perToken('proximalLogprobs', batch.proximalLogprobs),
       behaviorLogprobs: perToken('behaviorLogprobs', batch.behaviorLogprobs),
       sumSquaredProbabilities: perToken('sumSquaredProbabilities', batch.sumSquaredProbabilities),
-      rolloutWeights: perToken('rolloutWeights', batch.rolloutWeights),
+      importanceWeights: perToken('importanceWeights', batch.importanceWeights),
       episodeSteps: episodeSteps && lengthsAt(episodeSteps, episodes),
       stepOffsets: stepOffsets && steps && lengthsAt(stepOffsets, steps),
       anchors:

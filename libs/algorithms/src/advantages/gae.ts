@@ -4,6 +4,7 @@ import {
   checkLength,
   checkMask,
   checkOffsets,
+  checkResults,
   checkUnitInterval,
   checkValues,
 } from '../layout/check.js';
@@ -44,7 +45,8 @@ export interface GaeResult {
  * Empty episodes give nothing. Values at mask 0 are not read. Doubles inside, float32 in and out.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite, offsets that
- * fall, γ or λ outside [0, 1]; `MISSING_INPUT` when an episode is truncated and there are no `finalValues`
+ * fall, γ or λ outside [0, 1]; `MISSING_INPUT` when an episode is truncated and there are no `finalValues`; `OVERFLOW` for a result
+ * beyond float32
  */
 export function gae(input: GaeInput): GaeResult {
   const { offsets, rewards, values, gamma, lambda } = input;
@@ -63,21 +65,18 @@ export function gae(input: GaeInput): GaeResult {
   // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
   if (!Number.isFinite(sum)) {
     checkFinite({ rewards, values });
+    checkResults({ advantages, returns });
   }
   return result;
 }
 
-/** Where every token was sampled. Gives a sum that is not finite where an input is not. */
+/** Where every token was sampled. Gives a sum that is not finite where an input or a result is not. */
 function overAll(
   { offsets, rewards, values, gamma, lambda }: GaeInput,
   bootstraps: Float32Array | null,
   { advantages, returns }: GaeResult,
 ): number {
   const decay = gamma * lambda;
-  // A non-finite input reaches the first token of its episode only if the recursion carries it on.
-  if (decay === 0) {
-    checkFinite({ rewards, values });
-  }
   let sum = 0;
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let nextValue = bootstraps === null ? 0 : bootstraps[episode];
@@ -86,15 +85,16 @@ function overAll(
       const value = values[t];
       advantage = rewards[t] + gamma * nextValue - value + decay * advantage;
       nextValue = value;
+      const target = advantage + value;
       advantages[t] = advantage;
-      returns[t] = advantage + value;
+      returns[t] = target;
+      sum += Math.fround(advantage) + Math.fround(target);
     }
-    sum += advantage;
   }
   return sum;
 }
 
-/** Where `mask` says which tokens were sampled. Gives a sum that is not finite where an input is not. */
+/** Where `mask` says which tokens were sampled. Gives a sum that is not finite where an input or a result is not. */
 function overSampled(
   { offsets, rewards, values, gamma, lambda }: GaeInput,
   mask: Uint8Array,
@@ -119,15 +119,18 @@ function overSampled(
       advantage = rewards[t] + carriedReward + gamma * nextValue - value + decay * advantage;
       carriedReward = 0;
       nextValue = value;
+      const target = advantage + value;
       advantages[t] = advantage;
-      returns[t] = advantage + value;
+      returns[t] = target;
       firstSampled = t;
-      sum += advantage;
+      sum += Math.fround(advantage) + Math.fround(target);
     }
     sum += carriedReward;
     if (firstSampled === -1) continue;
+    const target = advantage + carriedReward + nextValue;
     advantages[firstSampled] = advantage + carriedReward;
-    returns[firstSampled] = advantage + carriedReward + nextValue;
+    returns[firstSampled] = target;
+    sum += Math.fround(advantage + carriedReward) + Math.fround(target);
   }
   return sum;
 }

@@ -1,7 +1,8 @@
 import { AlgorithmError } from '../errors.js';
-import { checkFinite, checkLength, checkValues } from '../layout/check.js';
+import { checkFinite, checkLength, checkResults, checkValues } from '../layout/check.js';
+import { countGroups, momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows } from '../layout/ragged.js';
-import { grpo, type SingletonRule } from './grpo.js';
+import { grpo, type GroupAdvantages, type SingletonRule } from './grpo.js';
 import { whiten } from './whiten.js';
 
 export interface GdpoInput {
@@ -16,11 +17,15 @@ export interface GdpoInput {
 
 /**
  * GDPO (arXiv:2601.05242): GRPO in each reward component by itself, weighted sum, whitened over the tokens of the batch:
- * A = whiten(Σ_c w_c (R_c − μ_c)/(σ_c + 1e-6)) `[N]`. So a component with large numbers does not drown the others.
+ * A = whiten(Σ_c w_c (R_c − μ_c)/(σ_c + 1e-6)) `[N]`. So a component with large numbers does not drown the others. Groups count as equal
+ * where they are in every component.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` without a component or when weights and components differ in number
  */
-export function gdpo(input: GdpoInput, options: { readonly singleton?: SingletonRule } = {}): Float32Array {
+export function gdpo(
+  input: GdpoInput,
+  options: { readonly singleton?: SingletonRule } = {},
+): GroupAdvantages {
   const { offsets, groupIds, components, weights } = input;
   if (components.length === 0) {
     throw new AlgorithmError(
@@ -37,5 +42,15 @@ export function gdpo(input: GdpoInput, options: { readonly singleton?: Singleton
     for (let episode = 0; episode < sums.length; episode++)
       sums[episode] += weights[component] * advantages[episode];
   });
-  return whiten(broadcastRows(sums, offsets));
+  checkResults({ advantages: sums });
+  const groups = components.map((returns) => momentsOfGroups(returns, groupIds));
+  const counts = countGroups({ ...groups[0], allEqual: equalInAll(groups) });
+  return { advantages: whiten(broadcastRows(sums, offsets)), ...counts };
+}
+
+/** 1 for groups whose values are equal in each of the components. */
+function equalInAll(components: readonly GroupMoments[]): Uint8Array {
+  return components[0].allEqual.map((_, group) =>
+    Number(components.every(({ allEqual }) => allEqual[group] === 1)),
+  );
 }

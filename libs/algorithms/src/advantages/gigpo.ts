@@ -3,10 +3,11 @@ import {
   checkLength,
   checkNonNegative,
   checkOffsets,
+  checkResults,
   checkUnitInterval,
 } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
-import { momentsOfGroups, type GroupMoments } from '../layout/groups.js';
+import { countGroups, momentsOfGroups, type GroupMoments, type GroupSignalCounts } from '../layout/groups.js';
 import { broadcastRows, rowSums } from '../layout/ragged.js';
 import type { AdvantageBatch, Columns } from './advantage-batch.js';
 import { GROUP_EPSILON } from './grpo.js';
@@ -29,7 +30,8 @@ export interface GigpoOptions {
   readonly weighting?: 'episodes' | 'stepRows';
 }
 
-export interface GigpoResult {
+/** The counts are of the groups of episodes. */
+export interface GigpoResult extends GroupSignalCounts {
   /** `[N]`. */
   readonly advantages: Float32Array;
   /** Share of the steps in a state that another step of their group shares. */
@@ -62,9 +64,10 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   const numGroups = largestOf(groupIds) + 1;
   const stepMoments = momentsOfGroups(stepReturns, groupOfStep, numStepGroups);
   const { counts } = stepMoments;
+  const groups = momentsOfGroups(episodeReturns, groupIds, numGroups);
   const perEpisode =
     weighting === 'episodes'
-      ? new GroupNormalizer(momentsOfGroups(episodeReturns, groupIds, numGroups), normalization, 'zero')
+      ? new GroupNormalizer(groups, normalization, 'zero')
       : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), normalization, 'raw');
   const perStep = new GroupNormalizer(stepMoments, normalization, 'zero');
 
@@ -78,8 +81,10 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
       numSharing += Number(counts[group] > 1);
     }
   }
+  checkResults({ advantages });
   return {
     advantages: broadcastRows(advantages, stepOffsets, input.output?.advantages),
+    ...countGroups(groups),
     sharedAnchorFraction: numSteps === 0 ? 0 : numSharing / numSteps,
   };
 }

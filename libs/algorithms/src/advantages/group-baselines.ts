@@ -1,4 +1,4 @@
-import { checkCounts } from '../layout/check.js';
+import { checkCounts, checkResults } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
 import { countGroups, momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import {
@@ -111,6 +111,7 @@ export function grpoPassK(input: GroupInput, { divideByStd = true }: GrpoPassKOp
     const lead = returns[best[group]] - second[group];
     advantages[best[group]] = divideByStd ? lead / (groups.stds[group] + GROUP_EPSILON) : lead;
   }
+  checkResults({ advantages });
   return { advantages, ...countGroups(groups) };
 }
 
@@ -144,6 +145,7 @@ export function gpg(input: GroupInput, options: GpgOptions = {}): GroupAdvantage
     const baseline = isSingleton ? (singleton === 'raw' ? 0 : returns[i]) : groups.means[groupIds[i]];
     advantages[i] = alpha * (returns[i] - baseline);
   }
+  checkResults({ advantages });
   return { advantages, ...countGroups(groups) };
 }
 
@@ -161,5 +163,6 @@ function overGroups(
     if (groups.counts[group] > 1) advantages[i] = advantageOf(returns[i], group, groups);
     else if (singleton === 'raw') advantages[i] = returns[i];
   }
+  checkResults({ advantages });
   return { advantages, ...countGroups(groups) };
 }

@@ -1,4 +1,10 @@
-import { checkGroupIds, checkNonNegative, checkValues, type NumericArray } from '../layout/check.js';
+import {
+  checkGroupIds,
+  checkNonNegative,
+  checkResults,
+  checkValues,
+  type NumericArray,
+} from '../layout/check.js';
 import { countGroups, momentsOfGroups, type GroupSignalCounts } from '../layout/groups.js';
 import { moments } from '../statistics/moments.js';
 
@@ -14,7 +20,7 @@ export interface GroupInput {
 }
 
 export interface GroupAdvantages extends GroupSignalCounts {
-  /** One advantage per episode `[E]`; `broadcastRows` spreads it over the episode's action tokens. */
+  /** One advantage per episode `[E]`, which `broadcastRows` spreads over its action tokens; or per token `[N]`, where an estimator says so. */
   readonly advantages: Float32Array;
 }
 
@@ -62,6 +68,7 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
       advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + GROUP_EPSILON);
     }
   }
+  checkResults({ advantages });
   return { advantages, ...countGroups(groups) };
 }
 

@@ -1,13 +1,14 @@
-import { checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
+import { checkGroupIds, checkLogprobs, checkOffsets, checkResults, checkValues } from '../layout/check.js';
+import { countGroups, momentsOfGroups, type GroupSignalCounts } from '../layout/groups.js';
 import type { AdvantageBatch, Columns } from './advantage-batch.js';
 import { monteCarloReturns } from './returns.js';
-import type { SingletonRule } from './grpo.js';
+import type { GroupAdvantages, SingletonRule } from './grpo.js';
 
-/** `rolloutWeights` are ρ̄ where the update uses truncated importance weights; W then scales by ρ̄². */
+/** `importanceWeights` are ρ̄ where the update uses truncated importance weights; W then scales by ρ̄². */
 export type OptimalTokenBaselineInput = Columns<
   'offsets' | 'rewards' | 'groupIds' | 'proximalLogprobs' | 'sumSquaredProbabilities'
 > &
-  Pick<AdvantageBatch, 'rolloutWeights'>;
+  Pick<AdvantageBatch, 'importanceWeights'>;
 
 export interface OptimalTokenBaselineOptions {
   /** Advantage of the only member of a group that has tokens: 0, or its return to go. Default `zero`. */
@@ -26,12 +27,14 @@ const ENERGY_EPSILON = 1e-8;
  *
  *     B_t = Σ_i G_{i,t} W_{i,t} / Σ_i W_{i,t} over the members that reach t,   A_t = G_t − B_t
  *
- * G is the undiscounted return to go. Episodes without tokens are no members. Returns `[N]`.
+ * G is the undiscounted return to go. Episodes without tokens are no members, and are not counted.
+ *
+ * @returns one advantage per token `[N]`, and counts of the groups by the returns of their members
  */
 export function optimalTokenBaseline(
   input: OptimalTokenBaselineInput,
   options: OptimalTokenBaselineOptions = {},
-): Float32Array {
+): GroupAdvantages {
   const { offsets, rewards, groupIds } = input;
   const { singleton = 'zero', loneTail = 'raw' } = options;
   const numEpisodes = offsets.length - 1;
@@ -39,6 +42,7 @@ export function optimalTokenBaseline(
   checkGroupIds('groupIds', groupIds, numEpisodes);
   const advantages = monteCarloReturns({ offsets, rewards, gamma: 1 });
   const energies = cumulativeEnergies(input);
+  const counts = countMembers(offsets, groupIds, advantages);
 
   for (const members of membersByGroup(offsets, groupIds)) {
     const longest = Math.max(...members.map((episode) => offsets[episode + 1] - offsets[episode]));
@@ -63,20 +67,30 @@ export function optimalTokenBaseline(
       }
     }
   }
-  return advantages;
+  checkResults({ advantages });
+  return { advantages, ...counts };
+}
+
+/** @param toGo returns to go `[N]`, of which the first of an episode is its return */
+function countMembers(offsets: Int32Array, groupIds: Int32Array, toGo: Float32Array): GroupSignalCounts {
+  const members = groupIds.map((_, e) => e).filter((e) => offsets[e] < offsets[e + 1]);
+  const returns = Float64Array.from(members, (e) => toGo[offsets[e]]);
+  const ofMembers = members.map((e) => groupIds[e]);
+  return countGroups(momentsOfGroups(returns, ofMembers, groupIds.length));
 }
 
 /** W_t of every token `[N]`. */
 function cumulativeEnergies(input: OptimalTokenBaselineInput): Float64Array {
-  const { offsets, proximalLogprobs, sumSquaredProbabilities, rolloutWeights = null } = input;
+  const { offsets, proximalLogprobs, sumSquaredProbabilities, importanceWeights = null } = input;
   const numTokens = offsets[offsets.length - 1];
-  checkValues({ proximalLogprobs, sumSquaredProbabilities }, numTokens);
-  if (rolloutWeights !== null) checkValues({ rolloutWeights }, numTokens);
+  checkLogprobs({ proximalLogprobs }, numTokens);
+  checkValues({ sumSquaredProbabilities }, numTokens);
+  if (importanceWeights !== null) checkValues({ importanceWeights }, numTokens);
   const energies = new Float64Array(numTokens);
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     let total = 0;
     for (let t = offsets[episode]; t < offsets[episode + 1]; t++) {
-      const weight = rolloutWeights === null ? 1 : rolloutWeights[t];
+      const weight = importanceWeights === null ? 1 : importanceWeights[t];
       total += (1 - 2 * Math.exp(proximalLogprobs[t]) + sumSquaredProbabilities[t]) * weight * weight;
       energies[t] = total;
     }

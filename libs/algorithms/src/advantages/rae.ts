@@ -1,4 +1,10 @@
-import { checkLength, checkUnitInterval, checkValues, type NumericArray } from '../layout/check.js';
+import {
+  checkLength,
+  checkResults,
+  checkUnitInterval,
+  checkValues,
+  type NumericArray,
+} from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
 
 export interface RaeInput {
@@ -41,6 +47,7 @@ export function rae({ returns, roleIds, baselines, decay }: RaeInput): RaeResult
     sums[role] += returns[i];
     counts[role] += 1;
   }
+  checkResults({ advantages });
   return {
     advantages,
     baselines: baselines.map((baseline, role) =>

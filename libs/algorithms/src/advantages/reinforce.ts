@@ -1,4 +1,4 @@
-import { checkOffsets, checkValues } from '../layout/check.js';
+import { checkOffsets, checkResults, checkValues } from '../layout/check.js';
 import { broadcastRows } from '../layout/ragged.js';
 import type { Columns } from './advantage-batch.js';
 import { drGrpo, type SingletonOptions } from './group-baselines.js';
@@ -40,5 +40,6 @@ export function remax({ offsets, rewards, greedyReturns }: RemaxInput): Float32A
   for (let episode = 0; episode + 1 < offsets.length; episode++) {
     for (let t = offsets[episode]; t < offsets[episode + 1]; t++) advantages[t] -= greedyReturns[episode];
   }
+  checkResults({ advantages });
   return advantages;
 }

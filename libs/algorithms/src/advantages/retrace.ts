@@ -1,4 +1,10 @@
-import { checkOffsets, checkUnitInterval, checkValues } from '../layout/check.js';
+import {
+  checkLogprobs,
+  checkOffsets,
+  checkResults,
+  checkUnitInterval,
+  checkValues,
+} from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
@@ -28,7 +34,8 @@ export function retrace(input: RetraceInput): { advantages: Float32Array; return
   const { offsets, rewards, qValues, expectedQValues, proximalLogprobs, behaviorLogprobs, gamma, lambda } =
     input;
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues({ rewards, qValues, expectedQValues, proximalLogprobs, behaviorLogprobs }, rewards.length);
+  checkValues({ rewards, qValues, expectedQValues }, rewards.length);
+  checkLogprobs({ proximalLogprobs, behaviorLogprobs }, rewards.length);
   checkUnitInterval({ gamma, lambda });
   const bootstraps = bootstrapValues(offsets.length - 1, input);
   const advantages = new Float32Array(rewards.length);
@@ -45,5 +52,6 @@ export function retrace(input: RetraceInput): { advantages: Float32Array; return
       advantages[t] = qValues[t] + correction - expectedQValues[t];
     }
   }
+  checkResults({ advantages, returns });
   return { advantages, returns };
 }

@@ -1,4 +1,10 @@
-import { checkOffsets, checkPositiveInteger, checkUnitInterval, checkValues } from '../layout/check.js';
+import {
+  checkOffsets,
+  checkPositiveInteger,
+  checkResults,
+  checkUnitInterval,
+  checkValues,
+} from '../layout/check.js';
 import { bootstrapValues, gae, type GaeInput } from './gae.js';
 
 export type ReturnsInput = Pick<GaeInput, 'offsets' | 'rewards' | 'gamma' | 'truncated' | 'finalValues'>;
@@ -19,6 +25,7 @@ export function monteCarloReturns(input: ReturnsInput): Float32Array {
       returns[t] = toGo;
     }
   }
+  checkResults({ returns });
   return returns;
 }
 
@@ -47,6 +54,7 @@ export function nStepReturns(
       returns[t] = sum;
     }
   }
+  checkResults({ returns });
   return returns;
 }
 

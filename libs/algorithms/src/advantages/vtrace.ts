@@ -1,5 +1,12 @@
 import { AlgorithmError } from '../errors.js';
-import { checkOffsets, checkPositive, checkUnitInterval, checkValues } from '../layout/check.js';
+import {
+  checkLogprobs,
+  checkOffsets,
+  checkPositive,
+  checkResults,
+  checkUnitInterval,
+  checkValues,
+} from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import type { Columns } from './advantage-batch.js';
 import { bootstrapValues, type GaeInput } from './gae.js';
@@ -58,6 +65,7 @@ export function vtrace(input: VtraceInput): VtraceResult {
       returns[t] = nextTarget;
     }
   }
+  checkResults({ advantages, returns });
   return { advantages, returns };
 }
 
@@ -65,7 +73,8 @@ function checkVtrace(input: VtraceInput): void {
   const { offsets, rewards, values, proximalLogprobs, behaviorLogprobs, gamma, lambda } = input;
   const { rhoMax, traceMax, policyRhoMax } = input;
   checkOffsets('offsets', offsets, rewards.length);
-  checkValues({ rewards, values, proximalLogprobs, behaviorLogprobs }, rewards.length);
+  checkValues({ rewards, values }, rewards.length);
+  checkLogprobs({ proximalLogprobs, behaviorLogprobs }, rewards.length);
   checkUnitInterval({ gamma, lambda });
   checkPositive({ rhoMax, traceMax, policyRhoMax });
   if (rhoMax < traceMax) {

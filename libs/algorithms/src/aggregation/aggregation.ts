@@ -1,5 +1,12 @@
 import { AlgorithmError } from '../errors.js';
-import { checkGroupIds, checkMask, checkName, checkOffsets, checkPositive } from '../layout/check.js';
+import {
+  checkGroupIds,
+  checkMask,
+  checkName,
+  checkOffsets,
+  checkPositive,
+  checkResults,
+} from '../layout/check.js';
 
 /**
  * Ways to combine the losses of single tokens into one number, Σ w_t ℓ_t:
@@ -94,6 +101,7 @@ export function aggregationWeights(tokens: AggregatedTokens, options: Aggregatio
     const weight = weightInSequence(sequence, tokens, options);
     for (let t = start; t < end; t++) weights[t] = keep === null || keep[t] === 1 ? weight : 0;
   }
+  checkResults({ weights });
   return weights;
 }
 

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkCounts } from '../layout/check.js';
+import { checkCounts, checkResults } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import { ratioStatistics } from '../statistics/ratio-statistics.js';
 import { checkCorrectionInput, sequenceLogRatios, type CorrectionInput } from './sequence-log-ratios.js';
@@ -20,7 +20,11 @@ export interface CorrectionMetrics {
   readonly numTokens: number;
 }
 
-/** Metrics of ρ_b = π_prox/π_b over a batch; sequences without counted tokens are left out. */
+/**
+ * Metrics of ρ_b = π_prox/π_b over a batch; sequences without counted tokens are left out.
+ *
+ * @throws AlgorithmError `OVERFLOW` where the perplexities are too far apart for float32; else as `importanceWeights`
+ */
 export function correctionMetrics(input: CorrectionInput): CorrectionMetrics {
   checkCorrectionInput(input);
   const tokens = ratioStatistics(input.proximalLogprobs, input.behaviorLogprobs, input.keep ?? null);
@@ -34,12 +38,14 @@ export function correctionMetrics(input: CorrectionInput): CorrectionMetrics {
     squares += Math.exp(2 * clamp(sum, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT));
     perplexityRatios += Math.exp(-sum / counts[sequence]);
   });
+  const perplexityRatio = perplexityRatios / numSequences;
+  if (numSequences > 0) checkResults({ perplexityRatio });
   return {
     kl: tokens.kl,
     klK3: tokens.klK3,
     chiSquareToken: tokens.chiSquare,
     chiSquareSequence: squares / numSequences - 1,
-    perplexityRatio: perplexityRatios / numSequences,
+    perplexityRatio,
     effectiveSampleFraction: tokens.effectiveSampleFraction,
     maxRatio: tokens.maxRatio,
     numTokens: tokens.numTokens,

@@ -75,8 +75,8 @@ function withRatios(...sequences: readonly (readonly number[])[]): CorrectionInp
   for (const sequence of sequences) offsets.push(offsets[offsets.length - 1] + sequence.length);
   return {
     offsets: Int32Array.from(offsets),
-    proximalLogprobs: Float32Array.from(ratios, (ratio) => -3 + Math.log(ratio)),
-    behaviorLogprobs: Float32Array.from(ratios, () => -3),
+    proximalLogprobs: Float32Array.from(ratios, (ratio) => -5 + Math.log(ratio)),
+    behaviorLogprobs: Float32Array.from(ratios, () => -5),
   };
 }
 

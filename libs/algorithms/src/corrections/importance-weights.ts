@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkName, checkPositive } from '../layout/check.js';
+import { checkName, checkPositive, checkResults } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 import { effectiveSampleFraction } from '../statistics/effective-sample-size.js';
 import {
@@ -65,8 +65,10 @@ export function importanceWeights(input: CorrectionInput, options: ImportanceOpt
   const low = floor ?? 1 / cap;
   const share = (isCounted: (weight: number) => boolean): number =>
     raw.length === 0 ? 0 : raw.reduce((count, weight) => count + Number(isCounted(weight)), 0) / raw.length;
+  const weights = spread(input, level, truncated, scale);
+  checkResults({ weights });
   return {
-    weights: spread(input, level, truncated, scale),
+    weights,
     effectiveSampleFraction: effectiveSampleFraction(raw),
     maxRawWeight: raw.reduce((most, weight) => Math.max(most, weight), 0),
     highFraction: share((weight) => weight > cap),

@@ -1,4 +1,4 @@
-import { checkMask, checkOffsets, checkValues } from '../layout/check.js';
+import { checkLogprobs, checkMask, checkOffsets } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 
 /** The two policies of rollout correction over the action tokens of sequences. ρ_b = π_prox/π_b. */
@@ -13,7 +13,7 @@ export interface CorrectionInput {
   readonly keep?: Uint8Array | null;
 }
 
-/** @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit or logprobs that are not finite (a missing one is NaN) */
+/** @throws AlgorithmError `INVALID_ARGUMENT` for arrays that do not fit or logprobs that are not finite (a missing one is NaN) or over 0 */
 export function checkCorrectionInput({
   offsets,
   proximalLogprobs,
@@ -21,7 +21,7 @@ export function checkCorrectionInput({
   keep = null,
 }: CorrectionInput): void {
   checkOffsets('offsets', offsets, proximalLogprobs.length);
-  checkValues({ proximalLogprobs, behaviorLogprobs }, proximalLogprobs.length);
+  checkLogprobs({ proximalLogprobs, behaviorLogprobs }, proximalLogprobs.length);
   if (keep !== null) checkMask('keep', keep, proximalLogprobs.length);
 }
 

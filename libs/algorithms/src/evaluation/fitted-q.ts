@@ -1,4 +1,5 @@
 import { AlgorithmError } from '../errors.js';
+import { checkResults } from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
 import { clusterByGroup, type Clusters } from './clusters.js';
 import {
@@ -43,6 +44,7 @@ export function crossFitLinearQ(transitions: QTransitions, options: FittedQOptio
       stateValues[t] = dot(expectedFeatures, t * numFeatures, weights);
     }
   }
+  checkResults({ qValues, stateValues });
   return { qValues, stateValues };
 }
 
@@ -91,6 +93,7 @@ export function fittedQEvaluation(
     },
     options.bootstrap,
   );
+  checkResults({ value, ...interval });
   return { value, interval };
 }
 

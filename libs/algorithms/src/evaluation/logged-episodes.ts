@@ -1,4 +1,4 @@
-import { checkFinite, checkGroupIds, checkOffsets, checkValues } from '../layout/check.js';
+import { checkFinite, checkGroupIds, checkLogprobs, checkOffsets, checkValues } from '../layout/check.js';
 
 /**
  * Episodes of a behavior policy, with a candidate's logprob of each decision. A decision is an action token, or a step if its tokens
@@ -29,7 +29,7 @@ export function checkLoggedEpisodes(episodes: LoggedEpisodes): void {
   const numDecisions = episodes.rewards.length;
   checkOffsets('offsets', episodes.offsets, numDecisions);
   checkFinite({ rewards: episodes.rewards });
-  checkValues(
+  checkLogprobs(
     { candidateLogprobs: episodes.candidateLogprobs, behaviorLogprobs: episodes.behaviorLogprobs },
     numDecisions,
   );

@@ -1,5 +1,5 @@
 import { AlgorithmError } from '../errors.js';
-import { checkName, checkPositive, checkUnitInterval } from '../layout/check.js';
+import { checkName, checkPositive, checkResults, checkUnitInterval } from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
 import { clusterByGroup, sumByCluster, type Clusters } from './clusters.js';
 import {
@@ -79,7 +79,7 @@ export type OffPolicyEvaluation =
  * when the mean weight is not 1, so that actions of the candidate are missing from the episodes, however many they are.
  *
  * @throws AlgorithmError `UNKNOWN_NAME` for another estimator; `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
- * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`
+ * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`; `OVERFLOW` for an estimate beyond float32
  */
 export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOptions): OffPolicyEvaluation {
   const { estimators, gamma, minEffectiveEpisodes = 30, meanWeightTolerance = 0.1, bootstrap } = options;
@@ -109,7 +109,9 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   const estimates = estimators.map((estimator) => {
     const statistic = ratioOf(estimator, terms, clusters);
     const interval = bootstrapInterval(numClusters, statistic, bootstrap);
-    return { estimator, value: statistic(every), interval };
+    const value = statistic(every);
+    checkResults({ [estimator]: value, ...interval });
+    return { estimator, value, interval };
   });
   return { kind: 'estimated', estimates, diagnostics };
 }

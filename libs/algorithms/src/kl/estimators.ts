@@ -1,4 +1,4 @@
-import { checkName, checkValues } from '../layout/check.js';
+import { checkLogprobs, checkName, checkResults } from '../layout/check.js';
 import { LOG_RATIO_LIMIT, clamp } from '../losses/token-loss.js';
 
 /**
@@ -36,7 +36,8 @@ export interface KlTerms {
 /**
  * The estimator at each token, with its derivative. `logprobs [N]`, `referenceLogprobs [N]`, nats.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, logprobs that are not finite, an unknown estimator
+ * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, logprobs that are not finite or over 0, an unknown estimator; `OVERFLOW`
+ * for an estimate beyond float32
  */
 export function estimateKl(
   logprobs: Float32Array,
@@ -45,7 +46,7 @@ export function estimateKl(
 ): KlTerms {
   const { estimator, straightThrough = false, proximalLogprobs = null } = options;
   checkName('estimator', estimator, KL_ESTIMATORS);
-  checkValues(
+  checkLogprobs(
     { logprobs, referenceLogprobs, ...(proximalLogprobs && { proximalLogprobs }) },
     logprobs.length,
   );
@@ -63,6 +64,7 @@ export function estimateKl(
     gradients[t] = ratio * (gradients[t] + (held === logRatio ? klOf(differentiated, d) : 0));
     values[t] *= ratio;
   }
+  checkResults({ values, gradients });
   return { values, gradients };
 }
 

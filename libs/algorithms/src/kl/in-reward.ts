@@ -1,4 +1,4 @@
-import { checkNonNegative, checkValues } from '../layout/check.js';
+import { checkLogprobs, checkNonNegative, checkResults, checkValues } from '../layout/check.js';
 import { klOf, type KlEstimator } from './estimators.js';
 
 export interface KlInRewardInput {
@@ -18,9 +18,12 @@ export interface KlInRewardInput {
  */
 export function applyKlPenalty(input: KlInRewardInput): Float32Array {
   const { rewards, proximalLogprobs, referenceLogprobs, coefficient, estimator } = input;
-  checkValues({ rewards, proximalLogprobs, referenceLogprobs }, rewards.length);
+  checkValues({ rewards }, rewards.length);
+  checkLogprobs({ proximalLogprobs, referenceLogprobs }, rewards.length);
   checkNonNegative({ coefficient });
-  return rewards.map(
+  const charged = rewards.map(
     (reward, t) => reward - coefficient * klOf(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
   );
+  checkResults({ rewards: charged });
+  return charged;
 }

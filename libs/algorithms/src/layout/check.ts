@@ -36,34 +36,86 @@ export function checkLength(
   }
 }
 
+const FLOAT32 = 'must be within ±3.4e38, the range of float32';
+
 /**
- * @throws AlgorithmError when an entry is NaN or infinite. A missing reward is not a number either: episodes
- * without one are excluded before, never passed.
+ * @throws AlgorithmError when an entry is NaN, infinite or beyond float32, in which results are stored. A missing reward is not a
+ * number either: episodes without one are excluded before, never passed.
  */
 export function checkFinite(arrays: Readonly<Record<string, NumericArray>>): void {
   for (const [name, array] of Object.entries(arrays)) checkEntries(name, array);
 }
 
 function checkEntries(name: string, array: NumericArray): void {
+  if (isStorable(array)) return;
+  for (let i = 0; i < array.length; i++) {
+    if (!Number.isFinite(array[i])) refuse(`${name}[${i}] is ${array[i]}, must be finite`);
+    if (!Number.isFinite(Math.fround(array[i]))) refuse(`${name}[${i}] is ${array[i]}, ${FLOAT32}`);
+  }
+}
+
+/** Whether float32 has a finite number for every entry. */
+function isStorable(array: NumericArray): boolean {
   // x − x is 0 for finite x and NaN otherwise, and NaN stays in a sum: nothing to decide for each value.
   let first = 0;
   let second = 0;
   let i = 0;
   for (; i + 1 < array.length; i += 2) {
-    first += array[i] - array[i];
-    second += array[i + 1] - array[i + 1];
+    first += Math.fround(array[i]) - Math.fround(array[i]);
+    second += Math.fround(array[i + 1]) - Math.fround(array[i + 1]);
   }
-  if (i < array.length) first += array[i] - array[i];
-  if (first + second === 0) return;
-  for (i = 0; i < array.length; i++) {
-    if (array[i] - array[i] !== 0) refuse(`${name}[${i}] is ${array[i]}, must be finite`);
+  if (i < array.length) first += Math.fround(array[i]) - Math.fround(array[i]);
+  return first + second === 0;
+}
+
+/**
+ * Checks results of finite inputs. Loops that sum their results anyway call this only where the sum is not finite.
+ *
+ * @throws AlgorithmError `OVERFLOW` when a number, or an entry of an array, is beyond float32
+ */
+export function checkResults(results: Readonly<Record<string, NumericArray | number>>): void {
+  for (const [name, result] of Object.entries(results)) {
+    if (typeof result === 'number') {
+      if (!Number.isFinite(Math.fround(result))) overflow(name, result);
+    } else if (!isStorable(result)) {
+      const bad = result.findIndex((value) => !Number.isFinite(Math.fround(value)));
+      overflow(`${name}[${bad}]`, result[bad]);
+    }
   }
+}
+
+function overflow(name: string, value: number): never {
+  throw new AlgorithmError('OVERFLOW', `${name} is ${value}, ${FLOAT32}: an input is too large`);
 }
 
 /** @throws AlgorithmError unless each array has `length` entries, all finite */
 export function checkValues(arrays: Readonly<Record<string, NumericArray>>, length: number): void {
   checkLength(arrays, length);
   checkFinite(arrays);
+}
+
+/** A logprob is ≤ 0, but a float32 log-softmax of a near-certain token may end a rounding error above it. */
+const LARGEST_LOGPROB = 1e-3;
+const [LARGEST_LOGPROB_BITS] = new Int32Array(Float32Array.of(LARGEST_LOGPROB).buffer);
+
+/** @throws AlgorithmError unless each array has `length` entries, all finite logprobs */
+export function checkLogprobs(arrays: Readonly<Record<string, Float32Array>>, length: number): void {
+  checkValues(arrays, length);
+  checkLogprobRange(arrays);
+}
+
+/** @throws AlgorithmError when an entry is over 0; NaN is not found */
+export function checkLogprobRange(arrays: Readonly<Record<string, Float32Array>>): void {
+  for (const [name, logprobs] of Object.entries(arrays)) checkRange(name, logprobs);
+}
+
+function checkRange(name: string, logprobs: Float32Array): void {
+  // The bits of floats are in the order of their values above 0, and below 0 they are negative: nothing has to be converted.
+  const bits = new Int32Array(logprobs.buffer, logprobs.byteOffset, logprobs.length);
+  for (let i = 0; i < bits.length; i++) {
+    if (bits[i] > LARGEST_LOGPROB_BITS && !Number.isNaN(logprobs[i]))
+      refuse(`${name}[${i}] is ${logprobs[i]}, must be a logprob, ≤ 0`);
+  }
 }
 
 /** @throws AlgorithmError unless there are `length` entries, each a group number in 0 … numGroups − 1 */

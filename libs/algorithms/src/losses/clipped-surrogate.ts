@@ -1,7 +1,7 @@
 import { nullable, moreThan, positive, positiveFraction, type OptionsOf } from '../registry/index.js';
 import { outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
-import { LOG_RATIO_LIMIT, checkFiniteInputs, clamp } from './token-loss.js';
+import { LOG_RATIO_LIMIT, checkSums, clamp } from './token-loss.js';
 
 /** Bounds of the clipped surrogate, shared by the losses built on it. */
 export const ppoOptions = {
@@ -57,7 +57,7 @@ export interface SurrogateOptions {
  *
  * One flat loop and no function called for each token: the branch on the sign of A, which no processor can foresee, is a look-up.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` naming the array and the index of an input that is not finite
+ * @throws AlgorithmError as `overTokens`
  */
 export function clippedSurrogate(
   input: PolicyLossInput,
@@ -79,6 +79,7 @@ export function clippedSurrogate(
   let numClipped = 0;
   let sumOfDifferences = 0;
   let poison = 0;
+  let squares = 0;
   for (let t = 0; t < logprobs.length; t++) {
     const difference = logprobs[t] - proximalLogprobs[t];
     const advantage = advantages[t];
@@ -96,10 +97,12 @@ export function clippedSurrogate(
       tokenLosses[t] = tokenLoss;
       gradients[t] = weight * tokenLoss;
       loss += weight * tokenLoss;
+      squares += tokenLoss * tokenLoss * (1 + weight * weight);
     } else {
       const tokenLoss = -factor * advantage * Math.exp(clamp(logRatio, least[sign], most[sign]));
       tokenLosses[t] = tokenLoss;
       loss += weight * tokenLoss;
+      squares += tokenLoss * tokenLoss;
       clipped = Number(isClipped(logRatio, advantage, bounds));
     }
     if (weights[t] !== 0) {
@@ -108,8 +111,7 @@ export function clippedSurrogate(
       sumOfDifferences += difference;
     }
   }
-  // A non-finite input makes one of the two sums non-finite, even where the weight is 0.
-  if (!Number.isFinite(poison + loss)) checkFiniteInputs(input);
+  checkSums(input, { poison, squares, loss, tokenLosses, gradients });
   const denominator = Math.max(1, numTokens);
   return {
     loss,

@@ -3,9 +3,10 @@ import {
   checkFactors,
   checkFinite,
   checkLength,
+  checkLogprobRange,
+  checkLogprobs,
   checkMask,
   checkOffsets,
-  checkValues,
 } from '../layout/check.js';
 import { NamedRegistry, resolveOptions, type OptionSchema, type OptionsOf } from '../registry/index.js';
 
@@ -132,9 +133,9 @@ export function selectLossTokens(
 /**
  * Value and gradient of a policy loss. A loss of scope `batch` without `selected` takes the input for the whole batch.
  *
- * @throws AlgorithmError `UNKNOWN_NAME`; `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite
+ * @throws AlgorithmError `UNKNOWN_NAME`; `INVALID_ARGUMENT` for arrays of unequal length, values that are not finite or logprobs over 0
  * (also where the weight is 0), options that break their rule; `MISSING_INPUT` when the loss reads the behavior policy and
- * `behaviorLogprobs` is null
+ * `behaviorLogprobs` is null; `OVERFLOW` for a loss or gradient beyond float32
  */
 export function computePolicyLoss(
   name: string,
@@ -154,9 +155,10 @@ function checkInput(loss: PolicyLoss, input: PolicyLossInput): void {
   const numTokens = input.logprobs.length;
   checkOffsets('offsets', input.offsets, numTokens);
   checkLength({ proximalLogprobs, advantages, weights }, numTokens);
+  checkLogprobRange({ logprobs: input.logprobs, proximalLogprobs });
   if (importanceWeights) checkFactors({ importanceWeights }, numTokens);
   if (input.selected) checkMask('selected', input.selected, numTokens);
-  if (behaviorLogprobs !== null) checkValues({ behaviorLogprobs }, numTokens);
+  if (behaviorLogprobs !== null) checkLogprobs({ behaviorLogprobs }, numTokens);
   else if (loss.needsBehaviorLogprobs) {
     throw new AlgorithmError('MISSING_INPUT', `policy loss ${loss.name} needs behaviorLogprobs; it is null`);
   }

@@ -1,6 +1,10 @@
-import { checkFinite } from '../layout/check.js';
+import { checkFinite, checkResults } from '../layout/check.js';
 import { outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
+
+/** A sum of results, and of their squares, below which each of them is a number of float32. */
+const LARGEST_SUM = 2 ** 127;
+const LARGEST_SQUARES = LARGEST_SUM ** 2;
 
 /** Δ = logπ − logπ_prox is held inside ±this, so that no ratio overflows. */
 export const LOG_RATIO_LIMIT = 20;
@@ -20,10 +24,10 @@ export type TokenLossFunction = (term: TokenTerm, t: number, difference: number,
 
 /**
  * Runs a per-token loss over all tokens, with the statistics every loss logs: `clipFraction` and `approximateKl`
- * (mean of logπ_prox − logπ, k1 of the step taken). It also finds inputs that are not finite, as it sees each of them
- * anyway: a pass over every array before would cost a tenth of the whole.
+ * (mean of logπ_prox − logπ, k1 of the step taken). It also finds inputs that are not finite and results beyond float32, as it sees
+ * each of them anyway: a pass over every array before would cost a tenth of the whole.
  *
- * @throws AlgorithmError `INVALID_ARGUMENT` naming the array and the index of an input that is not finite
+ * @throws AlgorithmError `INVALID_ARGUMENT` or `OVERFLOW` naming the array, the index and the value
  */
 export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): PolicyLossTerms {
   const { logprobs, proximalLogprobs, advantages, weights, importanceWeights = null } = input;
@@ -35,13 +39,16 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
   let numClipped = 0;
   let sumOfDifferences = 0;
   let poison = 0;
+  let squares = 0;
   for (let t = 0; t < logprobs.length; t++) {
     const difference = logprobs[t] - proximalLogprobs[t];
     const factor = importanceWeights === null ? weights[t] : weights[t] * importanceWeights[t];
     poison += difference * advantages[t] + factor;
     lossOf(term, t, difference, advantages[t]);
+    const gradient = factor * term.gradient;
     tokenLosses[t] = term.loss;
-    gradients[t] = factor * term.gradient;
+    gradients[t] = gradient;
+    squares += term.loss * term.loss + gradient * gradient;
     loss += factor * term.loss;
     if (weights[t] !== 0) {
       numTokens += 1;
@@ -49,7 +56,7 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
       sumOfDifferences += difference;
     }
   }
-  if (!Number.isFinite(poison)) checkFiniteInputs(input);
+  checkSums(input, { poison, squares, loss, tokenLosses, gradients });
   const denominator = Math.max(1, numTokens);
   return {
     loss,
@@ -59,14 +66,25 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
   };
 }
 
-/** @throws AlgorithmError `INVALID_ARGUMENT` naming the array and the index of an input that is not finite */
-export function checkFiniteInputs({
-  logprobs,
-  proximalLogprobs,
-  advantages,
-  weights,
-}: PolicyLossInput): void {
+interface LossSums extends Pick<PolicyLossTerms, 'loss' | 'tokenLosses' | 'gradients'> {
+  /** Over the inputs, so that it is not finite where one of them is not. */
+  readonly poison: number;
+  /** Of the token losses and the gradients. */
+  readonly squares: number;
+}
+
+/**
+ * Looks at every input and result where their sums say that one of them is not a number of float32.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` or `OVERFLOW` naming the array, the index and the value
+ */
+export function checkSums(
+  { logprobs, proximalLogprobs, advantages, weights }: PolicyLossInput,
+  { poison, squares, loss, tokenLosses, gradients }: LossSums,
+): void {
+  if (Number.isFinite(poison) && squares < LARGEST_SQUARES && Math.abs(loss) < LARGEST_SUM) return;
   checkFinite({ logprobs, proximalLogprobs, advantages, weights });
+  checkResults({ tokenLosses, gradients, loss });
 }
 
 /** x held inside [least, most]. */

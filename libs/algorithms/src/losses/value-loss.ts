@@ -1,4 +1,4 @@
-import { checkPositive, checkValues } from '../layout/check.js';
+import { checkPositive, checkResults, checkValues } from '../layout/check.js';
 
 export interface ValueLossInput {
   /** V of the current critic `[N]`; gradients are with respect to it. */
@@ -29,7 +29,7 @@ export interface ValueLossTerms {
  * larger one. Without a clip ½(V − G)².
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, values that are not finite, a clip that is not > 0, or a
- * clip without `proximalValues`
+ * clip without `proximalValues`; `OVERFLOW` for a loss or gradient beyond float32
  */
 export function valueLoss(input: ValueLossInput): ValueLossTerms {
   const { values, returns, weights, clip } = input;
@@ -60,6 +60,7 @@ export function valueLoss(input: ValueLossInput): ValueLossTerms {
       numClipped += Number(gradient === 0 && error !== 0);
     }
   }
+  checkResults({ tokenLosses, gradients, loss });
   return { loss, tokenLosses, gradients, clipFraction: numClipped / Math.max(1, numTokens) };
 }
 

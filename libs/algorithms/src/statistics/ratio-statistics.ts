@@ -1,4 +1,4 @@
-import { checkMask, checkValues } from '../layout/check.js';
+import { checkLogprobs, checkMask } from '../layout/check.js';
 import { clamp, LOG_RATIO_LIMIT } from '../losses/token-loss.js';
 
 /** Statistics of the ratios of two policies over a set of tokens. All NaN (not available) without a token. */
@@ -29,7 +29,7 @@ export function ratioStatistics(
   denominator: Float32Array,
   mask: Uint8Array | null = null,
 ): RatioStatistics {
-  checkValues({ numerator, denominator }, numerator.length);
+  checkLogprobs({ numerator, denominator }, numerator.length);
   if (mask !== null) checkMask('mask', mask, numerator.length);
   let numTokens = 0;
   let sum = 0;

@@ -96,15 +96,15 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
       groupIds,
       proximalLogprobs: tokens(-1),
       sumSquaredProbabilities: tokens(0.5),
-      rolloutWeights: tokens(1),
+      importanceWeights: tokens(1),
     },
     kinds: {
       offsets: 'offsets',
       rewards: 'values',
       groupIds: 'groupIds',
-      proximalLogprobs: 'values',
+      proximalLogprobs: 'logprobs',
       sumSquaredProbabilities: 'values',
-      rolloutWeights: 'values',
+      importanceWeights: 'values',
     },
   },
   rae: {

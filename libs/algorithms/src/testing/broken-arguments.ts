@@ -6,6 +6,8 @@ export type Kind =
   | 'values'
   /** The same, but it says itself how many there are: only finite. */
   | 'leading'
+  /** Values that are also ≤ 0. */
+  | 'logprobs'
   /** 0 first, never falling, up to the number of values. */
   | 'offsets'
   /** The same, where nothing else says how many values there are. */
@@ -71,6 +73,7 @@ export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
     );
     switch (kind) {
       case 'values':
+      case 'logprobs':
         return [
           [`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${last}\\] is NaN`)],
           [
@@ -79,6 +82,15 @@ export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
             says(`${name}\\[${last}\\] is -Infinity`),
           ],
           [`${argument} too short`, to(shorter), wrongLength],
+          ...(kind === 'values'
+            ? []
+            : [
+                [
+                  `${argument} over 0`,
+                  to(changed(value, last, 0.5)),
+                  says(`${name}\\[${last}\\] is 0.5`),
+                ] as const,
+              ]),
         ];
       case 'leading':
         return [[`${argument} NaN`, to(changed(value, last, NaN)), says(`${name}\\[${last}\\] is NaN`)]];

@@ -73,6 +73,37 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       clip: 'positive',
     },
   },
+  preferencePairs: {
+    run: algorithms.preferencePairs,
+    input: { returns, groupIds, excluded: Uint8Array.of(0, 0, 0) },
+    kinds: { returns: 'leading', groupIds: 'groupIds', excluded: 'mask' },
+  },
+  preferenceLoss: {
+    run: (({
+      beta,
+      labelSmoothing,
+      ...pairs
+    }: algorithms.PreferenceLossInput & { beta: number; labelSmoothing: number }) =>
+      algorithms.preferenceLoss(pairs, { loss: 'dpo', beta, labelSmoothing })) as Entry['run'],
+    input: {
+      offsets,
+      logprobs: tokens(-1),
+      referenceLogprobs: tokens(-2),
+      chosen: Int32Array.of(0, 2),
+      rejected: Int32Array.of(2, 1),
+      beta: 0.1,
+      labelSmoothing: 0.1,
+    },
+    kinds: {
+      offsets: 'offsets',
+      logprobs: 'logprobs',
+      referenceLogprobs: 'logprobs',
+      chosen: 'groupIds',
+      rejected: 'groupIds',
+      beta: 'positive',
+      labelSmoothing: 'unit',
+    },
+  },
   highEntropyTokens: {
     run: (({ entropies, fraction }: { entropies: Float32Array; fraction: number }) =>
       algorithms.highEntropyTokens(entropies, fraction)) as Entry['run'],
@@ -118,7 +149,7 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     run: (({ logprobs, referenceLogprobs }: { logprobs: Float32Array; referenceLogprobs: Float32Array }) =>
       algorithms.estimateKl(logprobs, referenceLogprobs, { estimator: 'k3' })) as Entry['run'],
     input: { logprobs: tokens(-1), referenceLogprobs: tokens(-2) },
-    kinds: { logprobs: 'leading', referenceLogprobs: 'values' },
+    kinds: { logprobs: 'logprobs', referenceLogprobs: 'logprobs' },
   },
   adaptKlCoefficient: {
     run: (({
@@ -140,8 +171,8 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { rewards, proximalLogprobs: tokens(-1), referenceLogprobs: tokens(-2), coefficient: 0.1 },
     kinds: {
       rewards: 'leading',
-      proximalLogprobs: 'values',
-      referenceLogprobs: 'values',
+      proximalLogprobs: 'logprobs',
+      referenceLogprobs: 'logprobs',
       coefficient: 'nonNegative',
     },
   },
@@ -174,7 +205,7 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       mask: Uint8Array;
     }) => algorithms.ratioStatistics(numerator, denominator, mask)) as Entry['run'],
     input: { numerator: tokens(-1), denominator: tokens(-2), mask: new Uint8Array(5).fill(1) },
-    kinds: { numerator: 'leading', denominator: 'values', mask: 'mask' },
+    kinds: { numerator: 'logprobs', denominator: 'logprobs', mask: 'mask' },
   },
   stalenessHistogram: {
     run: (({ maxStaleness }: { maxStaleness: number }) =>
@@ -252,8 +283,8 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
       offsets: 'offsets',
       rewards: 'values',
       groupIds: 'groupIds',
-      candidateLogprobs: 'values',
-      behaviorLogprobs: 'values',
+      candidateLogprobs: 'logprobs',
+      behaviorLogprobs: 'logprobs',
       qValues: 'values',
       stateValues: 'values',
       gamma: 'unit',

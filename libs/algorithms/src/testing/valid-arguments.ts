@@ -29,7 +29,7 @@ export const CRITIC_KINDS = {
   lambda: 'unit',
 } as const;
 export const policies = { proximalLogprobs: tokens(-1), behaviorLogprobs: tokens(-1.1) };
-export const POLICY_KINDS = { proximalLogprobs: 'values', behaviorLogprobs: 'values' } as const;
+export const POLICY_KINDS = { proximalLogprobs: 'logprobs', behaviorLogprobs: 'logprobs' } as const;
 export const steps = { episodeSteps: Int32Array.of(0, 1, 1, 2), stepOffsets: Int32Array.of(0, 2, 5) };
 export const STEP_KINDS = { episodeSteps: 'offsets', stepOffsets: 'offsets' } as const;
 export const group = { returns, groupIds };
@@ -46,7 +46,7 @@ export const loss = {
 };
 export const lossKinds = {
   offsets: 'offsets',
-  logprobs: 'values',
+  logprobs: 'logprobs',
   ...POLICY_KINDS,
   advantages: 'values',
   weights: 'values',

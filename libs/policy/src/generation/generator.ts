@@ -17,10 +17,10 @@ import type { FinishedTurn, LiveTurn, TurnRequest } from './turn.js';
 import { uniformAt } from './uniform.js';
 
 /** Most tokens of one forward pass without a cache; a longer context gets its own pass. */
-const MAX_FRESH_TOKENS = 8192;
+export const MAX_FRESH_TOKENS = 8192;
 
 /** Default of `maxTokensPerStep`. */
-const DEFAULT_TOKENS_PER_STEP = 2048;
+export const DEFAULT_TOKENS_PER_STEP = 2048;
 
 /** Sample i is drawn for chunk i from row `rows[i]` of the logits. */
 interface SampleGroup {
@@ -125,11 +125,15 @@ export class Generator {
     const groups = groupEqual(live.map((member) => chunkFrom(member, 0, member.context.length)));
     const batches = splitByTokens(groups, ([{ tokenIds }]) => tokenIds.length, MAX_FRESH_TOKENS);
     return batches.map((batch) => {
-      const pack = toDevice(this.model, freshPack(batch.map(([chunk]) => chunk)));
+      // The activations of one pass are gone before the next, so that the limit of a pass limits memory.
+      const logits = tf.tidy(() => {
+        const pack = toDevice(this.model, freshPack(batch.map(([chunk]) => chunk)));
+        return linear(hiddenAtReads(this.model, pack), this.model.lmHead, null);
+      });
       return {
         chunks: batch.flat(),
         rows: batch.flatMap((group, row) => group.map(() => row)),
-        logits: linear(hiddenAtReads(this.model, pack), this.model.lmHead, null),
+        logits,
       };
     });
   }

@@ -23,7 +23,7 @@ describe('evaluateLoss', () => {
       referenceLogprobs: Float32Array.of(9, -2 + Math.log(1.1) - 0.3),
       returns: Float32Array.of(9, 0.5),
       proximalValues: Float32Array.of(9, 1),
-      rolloutWeights: Float32Array.of(9, 1.2),
+      importanceWeights: Float32Array.of(9, 1.2),
     };
     const { sums } = evaluateLoss(
       {

@@ -39,7 +39,7 @@ export interface EvaluatedLoss {
 
 /**
  * Computes Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by
- * the model's outputs; w are the loss weights, r the rollout weights. The terms are those of `@retrace/algorithms`.
+ * the model's outputs; w are the loss weights, r the importance weights. The terms are those of `@retrace/algorithms`.
  *
  * @throws PolicyError `NOT_FINITE` when an output is not a finite number
  */
@@ -139,7 +139,7 @@ function policyLossInput(
   logprobs: Float32Array,
   proximalLogprobs: Float32Array,
   weights: Float32Array,
-  { advantages, rolloutWeights, behaviorLogprobs }: TrainingBatch,
+  { advantages, importanceWeights, behaviorLogprobs }: TrainingBatch,
   { positions, offsets, selected }: TrainedTokens,
 ): PolicyLossInput {
   const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
@@ -149,7 +149,7 @@ function policyLossInput(
     proximalLogprobs,
     advantages: advantages ? at(advantages) : new Float32Array(logprobs.length),
     weights,
-    importanceWeights: rolloutWeights ? at(rolloutWeights) : null,
+    importanceWeights: importanceWeights ? at(importanceWeights) : null,
     behaviorLogprobs: behaviorLogprobs ? at(behaviorLogprobs) : null,
     selected: selected ? Uint8Array.from(positions, (n) => selected[n]) : null,
   };

@@ -75,7 +75,7 @@ await onEachBackend('every policy loss of the registry, as training runs it', ()
             behaviorLogprobs: column('behaviorLogprobs'),
             advantages: column('advantages'),
             weights: column('lossWeights'),
-            importanceWeights: batch.rolloutWeights ? column('rolloutWeights') : null,
+            importanceWeights: batch.importanceWeights ? column('importanceWeights') : null,
             selected: trained.selected && tf.tensor1d(at(Float32Array.from(trained.selected))),
           },
           options.policyLossOptions,

@@ -23,7 +23,7 @@ const LOSS_COLUMNS = {
   /** V at the start of the update, the centre of the value clip. */
   proximalValues: ({ valueCoefficient, valueClip }) => valueCoefficient !== 0 && valueClip !== null,
   /** Factor ≥ 0 on the policy loss only, for example a correction for the behavior policy; without it the factor is 1. */
-  rolloutWeights: () => false,
+  importanceWeights: () => false,
 } as const satisfies Readonly<Record<string, (options: LossOptions) => boolean>>;
 
 type LossColumn = keyof typeof LOSS_COLUMNS;

@@ -70,7 +70,36 @@ describe('estimateTrainingMemory', () => {
 
 describe('estimateGenerationMemory', () => {
   it('counts a key and a value for each layer, head and position of each slot and one more', () => {
-    const estimate = estimateGenerationMemory(large, { maxSlots: 7, maxTokens: 100, passTokens: 64 });
+    const estimate = estimateGenerationMemory(large, { maxSlots: 7, maxTokens: 100, maxNewTokens: 8 });
     expect(partOf(estimate, 'keys and values')).toBe(8 * 100 * 4 * 2 * 64 * 2 * 4);
+  });
+
+  it('has passes of at most 2,048 tokens, or 8,192 where a turn has one token', () => {
+    const activations = (maxSlots: number, maxNewTokens: number) =>
+      partOf(
+        estimateGenerationMemory(large, { maxSlots, maxTokens: 100, maxNewTokens }),
+        'activations of a pass',
+      );
+    expect(activations(200, 8) / activations(10, 8)).toBeCloseTo(2.048);
+    expect(activations(200, 1) / activations(10, 1)).toBeCloseTo(8.192);
+  });
+
+  it('is within 20 % of the peaks that were measured: 635, 1,067, 1,145 and, of 8 layers × 768, 2,016 MiB', () => {
+    const untied = { ...large, tieWordEmbeddings: false, attentionBias: false };
+    const wide = {
+      ...untied,
+      ...{ vocabSize: 64, hiddenSize: 768, numLayers: 8, numHeads: 12 },
+      ...{ numKeyValueHeads: 4, intermediateSize: 3072 },
+    };
+    const measured = [
+      [untied, { maxSlots: 16, maxTokens: 160, maxNewTokens: 8 }, 635],
+      [untied, { maxSlots: 64, maxTokens: 140, maxNewTokens: 1 }, 1067],
+      [untied, { maxSlots: 192, maxTokens: 130, maxNewTokens: 1 }, 1145],
+      [wide, { maxSlots: 16, maxTokens: 140, maxNewTokens: 1 }, 2016],
+    ] as const;
+    for (const [config, shape, mebibytes] of measured) {
+      const { totalBytes } = estimateGenerationMemory(config, shape);
+      expect(Math.abs(totalBytes / 2 ** 20 / mebibytes - 1)).toBeLessThan(0.2);
+    }
   });
 });

@@ -1,3 +1,5 @@
+import { DEFAULT_TOKENS_PER_STEP, MAX_FRESH_TOKENS } from '../generation/generator.js';
+import type { GeneratorOptions } from '../generation/generator-options.js';
 import { MAX_LOGITS } from '../logprobs/token-distribution.js';
 import { parameterSpecs } from '../model/parameter-layout.js';
 import { numElements } from '../model/parameter-spec.js';
@@ -31,11 +33,8 @@ export interface TrainingShape extends PassShape {
   readonly keepsReference?: boolean;
 }
 
-export interface GenerationShape extends PassShape {
-  /** `GeneratorOptions`: contexts that are kept at the same time, and their longest. */
-  readonly maxSlots: number;
-  readonly maxTokens: number;
-}
+/** `GeneratorOptions`: contexts that are kept at the same time, their longest, and the longest turn. */
+export type GenerationShape = Pick<GeneratorOptions, 'maxSlots' | 'maxTokens' | 'maxNewTokens'>;
 
 const BYTES_PER_VALUE = 4;
 const MEBIBYTE = 2 ** 20;
@@ -74,16 +73,23 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   ]);
 }
 
-/** The peak of loading a model and generating with it: weights, the cache of keys and values, and the largest pass over prompts. */
+/**
+ * The peak of loading a model and generating with it: weights, the cache of keys and values, and the largest pass over prompts that the options
+ * allow. Turns of one token may have a context without a cache, which is computed in larger passes.
+ */
 export function estimateGenerationMemory(config: TransformerConfig, shape: GenerationShape): MemoryEstimate {
   const { numLayers, numKeyValueHeads, headDim } = config;
+  const { maxSlots, maxTokens, maxNewTokens } = shape;
+  const limit = maxNewTokens === 1 ? MAX_FRESH_TOKENS : Math.max(DEFAULT_TOKENS_PER_STEP, maxSlots);
+  const passTokens = Math.min(maxSlots * maxTokens, limit);
   const perToken = 2 * numLayers * numKeyValueHeads * headDim * BYTES_PER_VALUE;
   return sum([
     { name: 'program', bytes: PROGRAM_BYTES },
-    { name: 'weights', bytes: countParameters(config).numParameters * BYTES_PER_VALUE },
-    { name: 'keys and values', bytes: (shape.maxSlots + 1) * shape.maxTokens * perToken },
-    { name: 'activations of a pass', bytes: activationBytes(config, shape.passTokens) },
-    { name: 'logits', bytes: 2 * shape.maxSlots * config.vocabSize * BYTES_PER_VALUE },
+    // Twice, as while they are loaded.
+    { name: 'weights', bytes: 2 * countParameters(config).numParameters * BYTES_PER_VALUE },
+    { name: 'keys and values', bytes: (maxSlots + 1) * maxTokens * perToken },
+    { name: 'activations of a pass', bytes: generationBytes(config, passTokens) },
+    { name: 'logits', bytes: 2 * maxSlots * config.vocabSize * BYTES_PER_VALUE },
   ]);
 }
 
@@ -100,7 +106,7 @@ export function countParameters(config: TransformerConfig): {
   return { numParameters, numTrained };
 }
 
-/** Sizes of the outputs of a forward pass, counted op by op in units of the widths of a layer. */
+/** Sizes of the outputs of a forward pass that a gradient needs, counted op by op in units of the widths of a layer. */
 function activationBytes(
   {
     hiddenSize,
@@ -123,6 +129,20 @@ function activationBytes(
   const numTrunks = valueTrunk === 'own' ? 2 : 1;
   const ofTrunk = recomputesLayers ? perLayer + numLayers * hiddenSize : numLayers * perLayer;
   return passTokens * numTrunks * ofTrunk * ALLOCATOR_FACTOR * BYTES_PER_VALUE;
+}
+
+/** The same without a gradient: fused ops keep fewer outputs, but those of all layers. With adapters, of one measured shape. */
+function generationBytes(
+  { hiddenSize, numLayers, numHeads, numKeyValueHeads, headDim, intermediateSize, lora }: TransformerConfig,
+  passTokens: number,
+): number {
+  const contextWidth = numHeads * headDim;
+  const qkvWidth = contextWidth + 2 * numKeyValueHeads * headDim;
+  const perLayer =
+    lora === undefined
+      ? 2 * hiddenSize + 2 * qkvWidth + contextWidth + 3 * intermediateSize
+      : 4 * hiddenSize + 4 * qkvWidth + contextWidth + 6 * intermediateSize;
+  return passTokens * numLayers * perLayer * ALLOCATOR_FACTOR * BYTES_PER_VALUE;
 }
 
 function logitBytes({ vocabSize }: TransformerConfig, passTokens: number): number {

@@ -36,6 +36,6 @@ export function randomBatch(
     referenceLogprobs: column(logprob),
     returns: column(() => 2 * random() - 1),
     proximalValues: column(() => random() - 0.5),
-    rolloutWeights: column(() => 0.5 + random()),
+    importanceWeights: column(() => 0.5 + random()),
   };
 }

@@ -82,7 +82,8 @@ defineAdvantageEstimator({
   compute(batch, options) {
     const { rewards, rewardComponents: components, componentWeights: weights } = batch;
     checkFinite({ rewards });
-    return { advantages: gdpo({ ...batch, components, weights }, options), returns: null, statistics: {} };
+    const { advantages, ...statistics } = gdpo({ ...batch, components, weights }, options);
+    return { advantages, returns: null, statistics };
   },
 });
 
@@ -92,11 +93,10 @@ defineAdvantageEstimator({
   source: "verl's multi-turn optimal token baseline",
   requires: ['proximalLogprobs', 'sumSquaredProbabilities'],
   options: { singleton, loneTail: choice('raw', 'zero') },
-  compute: (batch, options) => ({
-    advantages: optimalTokenBaseline(batch, options),
-    returns: null,
-    statistics: {},
-  }),
+  compute(batch, options) {
+    const { advantages, ...statistics } = optimalTokenBaseline(batch, options);
+    return { advantages, returns: null, statistics };
+  },
 });
 
 defineAdvantageEstimator({
@@ -111,14 +111,15 @@ defineAdvantageEstimator({
     weighting: choice('episodes', 'stepRows'),
   },
   compute(batch, options) {
-    const { advantages, sharedAnchorFraction } = gigpo(batch, options);
+    const { advantages, ...statistics } = gigpo(batch, options);
+    const { sharedAnchorFraction } = statistics;
     const warnings =
       sharedAnchorFraction < HARDLY_ANY_SHARED_ANCHORS
         ? [
             `only ${(100 * sharedAnchorFraction).toFixed(1)} % of the steps share an anchor: GiGPO is hardly more than GRPO here`,
           ]
         : [];
-    return { advantages, returns: null, statistics: { sharedAnchorFraction }, warnings };
+    return { advantages, returns: null, statistics, warnings };
   },
 });
 

@@ -53,7 +53,7 @@ function randomInput(seed: number): PolicyLossInput {
   const numTokens = offsets[lengths.length];
   const column = (draw: (t: number) => number) => Float32Array.from({ length: numTokens }, (_, t) => draw(t));
   const around = (center: Float32Array, spread: number) => center.map((x) => x + spread * (2 * random() - 1));
-  const logprobs = column(() => -0.05 - 2.5 * random());
+  const logprobs = column(() => -0.95 - 2.5 * random());
   return {
     offsets,
     logprobs,
