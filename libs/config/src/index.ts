@@ -17,6 +17,7 @@ export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
 export { ComputeRecipe, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
+export { PreferenceRecipe } from './recipe/preference-recipe.js';
 export {
   AdvantageRecipe,
   CheckpointRecipe,

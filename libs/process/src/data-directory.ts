@@ -52,6 +52,8 @@ export class DataDirectory {
   readonly tokenizers: string;
   /** Events that collectors could not append yet. */
   readonly spool: string;
+  /** API keys, hashed. */
+  readonly keys: string;
   private readonly credentialsFile: string;
   private readonly serverFile: string;
 
@@ -65,6 +67,7 @@ export class DataDirectory {
     this.checkpoints = places.checkpoints ?? join(this.root, 'checkpoints');
     this.tokenizers = places.tokenizers ?? join(this.root, 'tokenizers');
     this.spool = join(this.root, 'spool');
+    this.keys = join(this.root, 'keys');
     this.credentialsFile = join(this.root, 'credentials.json');
     this.serverFile = join(this.root, 'server.json');
   }

@@ -19,7 +19,18 @@ export {
   storeAccessOf,
   type StoreAccess,
 } from './environment/store-access.js';
+export {
+  hideKeys,
+  KEY_SCOPES,
+  keyIdOf,
+  keyPrefixOf,
+  keyStateAt,
+  matchesKey,
+  type KeyScope,
+  type StoredKey,
+} from './keys/api-key.js';
+export { KeyDirectory, type KeyRequest, type StoredKeys } from './keys/key-directory.js';
 export { ProcessError } from './process-error.js';
 export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
-export { runProcess } from './supervision/run-process.js';
+export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';
 export type { RoleMessage, Supervised } from './supervision/supervised.js';

@@ -1,4 +1,5 @@
-type ProcessErrorCode = 'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE';
+type ProcessErrorCode =
+  'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE' | 'KEY_FILE_DAMAGED';
 
 /** An environment variable or a data directory that can't be used. The message names the field, the value and the rule. */
 export class ProcessError extends Error {

@@ -6,6 +6,7 @@ import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-va
 import { IsLine, IsList, IsName, IsNumberFrom, IsOptions, IsText, IsWholeNumberFrom } from './field-rules.js';
 import { LossRecipe } from './loss-recipe.js';
 import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
+import { PreferenceRecipe } from './preference-recipe.js';
 
 const FRACTION = { why: 'it is a fraction' };
 /** As many updates as a run can have. */
@@ -52,9 +53,9 @@ export class CollectionRecipe {
   /** Temperature of sampling in training episodes. */
   @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature!: number;
-  /** Longest time that an environment may take for a reset; a later answer is discarded. @defaultValue 60000 */
+  /** Longest time that an environment may take for a reset; after it the episode ends as truncated, without a step. @defaultValue 60000 */
   @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly resetTimeoutMs?: number;
-  /** Longest time that an environment may take for a step; a later answer is discarded. @defaultValue 60000 */
+  /** Time limit of a single step: the episode that misses it keeps the steps before, and a late answer is discarded. @defaultValue 60000 */
   @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly stepTimeoutMs?: number;
   /** Number of episodes in a row, in one collector, whose environment fails before the collector gives up. @defaultValue 64 */
   @IsOptional()
@@ -250,6 +251,8 @@ export class Recipe {
   @IsDefined() @ValidateNested() @Type(() => AdvantageRecipe) readonly advantage!: AdvantageRecipe;
   /** The loss. */
   @IsDefined() @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
+  /** Pairs of episodes instead of advantages; null trains by advantages. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => PreferenceRecipe) readonly preference?: PreferenceRecipe | null;
   /** The optimizer. */
   @IsDefined() @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
   /** Behavior cloning before the policy gradient; null skips it. @defaultValue null */

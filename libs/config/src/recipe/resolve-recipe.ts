@@ -11,6 +11,7 @@ import { assignField } from './assign-field.js';
 import { environmentProblems } from './environment-problems.js';
 import { modelProblems } from './model-problems.js';
 import { isRecord, type PlainObject } from './plain-object.js';
+import { preferenceProblems } from './preference-problems.js';
 import { shapeFault } from './recipe-shape.js';
 import { Recipe } from './recipe.js';
 import { showText, showValue } from './show-value.js';
@@ -166,6 +167,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
     ...modelProblems(recipe),
     ...rewardProblems(recipe),
     ...algorithmProblems(recipe),
+    ...preferenceProblems(recipe),
   ];
   const { collection, optimizer, evaluation } = recipe;
   const numEpisodes = collection.groupsPerRound * collection.groupSize;

@@ -1,5 +1,6 @@
 import type { Recipe } from '../recipe/recipe.js';
 import { banditPpo } from './bandit-ppo.js';
+import { frozenLakeDpo } from './frozen-lake-dpo.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 import { frozenLakeImitation } from './frozen-lake-imitation.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
@@ -9,6 +10,7 @@ import { memoryBanditGrpo } from './memory-bandit-grpo.js';
 export const recipes: Readonly<Record<string, () => Recipe>> = {
   'frozen-lake-ppo': frozenLakePpo,
   'frozen-lake-grpo': frozenLakeGrpo,
+  'frozen-lake-dpo': frozenLakeDpo,
   'frozen-lake-imitation': frozenLakeImitation,
   'bandit-ppo': banditPpo,
   'memory-bandit-grpo': memoryBanditGrpo,

@@ -125,6 +125,14 @@ export class EnvironmentVariables {
   @WholeNumber({ min: 0, max: 65_535 }) RETRACE_API_PORT?: number;
   /** Host names that requests to the API may name, besides those of the loopback interface; separated by commas. */
   @IsOptional() @IsString() RETRACE_API_ALLOWED_HOSTS?: string;
+  /** Directory of the API keys; without it there are none, and the API listens on the loopback interface only. */
+  @IsOptional() @IsString() RETRACE_API_KEYS_DIRECTORY?: string;
+  /** Where an API that needs a key and has none writes one that it makes. */
+  @IsOptional() @IsString() RETRACE_API_FIRST_KEY_FILE?: string;
+  /** Requests a second of one key, or of one address where no key is needed; 0 for no limit. */
+  @WholeNumber({ min: 0 }) RETRACE_API_RATE_LIMIT?: number;
+  /** File of rules that hide what may not be stored of records; without it nothing is hidden. */
+  @IsOptional() @IsString() RETRACE_REDACTION_RULES?: string;
   /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
   /** `off` if the sink runs in its own process. */

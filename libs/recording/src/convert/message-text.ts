@@ -1,0 +1,42 @@
+import type { Json } from '@retrace/trajectory';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The text of chat messages, each as `role: text`, a line each. */
+export function inputText(messages: readonly Json[]): string {
+  return messages
+    .map((message) => `${isObject(message) ? String(message.role) : ''}: ${messageText(message)}`)
+    .join('\n');
+}
+
+/** The text of a message, and after it a line `name(arguments)` for each tool call. Images are shown by their address, long ones as `[image]`. */
+export function messageText(message: Json): string {
+  if (!isObject(message)) return '';
+  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : [];
+  return [contentText(message.content), ...calls.map(callText)].filter((line) => line !== '').join('\n');
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map(partText).join('');
+}
+
+const MAX_ADDRESS_LENGTH = 500;
+
+function partText(part: unknown): string {
+  if (!isObject(part)) return '';
+  if (typeof part.text === 'string') return part.text;
+  const url = isObject(part.image_url) ? part.image_url.url : undefined;
+  if (typeof url !== 'string') return '';
+  return url.startsWith('data:') || url.length > MAX_ADDRESS_LENGTH ? '[image]' : `[image: ${url}]`;
+}
+
+function callText(call: unknown): string {
+  if (!isObject(call) || !isObject(call.function)) return '';
+  const { name, arguments: given } = call.function;
+  return `${typeof name === 'string' ? name : ''}(${typeof given === 'string' ? given : ''})`;
+}

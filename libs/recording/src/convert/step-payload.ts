@@ -1,0 +1,101 @@
+import {
+  findUntrainableReason,
+  type SamplingParameters,
+  type StepRecorded,
+  type Usage,
+} from '@retrace/trajectory';
+import type { WireStep, WireSampling, WireTokens, WireUsage } from '../wire/step-record.js';
+import { inputText, messageText } from './message-text.js';
+
+/**
+ * Turns a step as its caller knows it into the payload of a `StepRecorded`. What the caller left out is unknown there, too.
+ *
+ * @param contextTokens tokens of the episode's context before this step, which its prompt keeps unless the record says otherwise
+ */
+export function stepPayload(record: WireStep, contextTokens: number): StepRecorded {
+  const { messages = null, rewards = {}, tokens = null, untrainable = '' } = record;
+  const rewardNames = Object.keys(rewards);
+  const columns = tokenColumns(tokens);
+  const numSampled = columns.actionMask.reduce((sum, mask) => sum + mask, 0);
+  const sampling = samplingOf(record.sampling ?? null, numSampled);
+  const logprobMode = record.logprobMode ?? (hasLogprobs(columns) ? 'raw' : 'none');
+  return {
+    step: record.step,
+    observation: record.observation ?? (messages === null ? '' : inputText(messages.input)),
+    action: record.action ?? (messages === null ? '' : messageText(messages.output)),
+    parsedAction: record.parsedAction ?? null,
+    actionValid: record.actionValid ?? null,
+    anchor: record.anchor ?? null,
+    reward: record.reward ?? null,
+    rewardNames,
+    rewardValues: Float64Array.from(rewardNames, (name) => rewards[name] ?? Number.NaN),
+    terminated: record.terminated ?? false,
+    truncated: record.truncated ?? false,
+    info: record.info ?? null,
+    keptPrefixTokens: tokens?.keptPrefix ?? contextTokens,
+    sampling,
+    engine: record.engine ?? '',
+    model: record.model ?? '',
+    tokenizerHash: record.tokenizerHash ?? '',
+    logprobMode,
+    generationMs: record.generationMs ?? null,
+    environmentMs: record.environmentMs ?? null,
+    snapshot: null,
+    messages,
+    usage: usageOf(record.usage ?? null),
+    // A caller may find more reasons than these rules, never fewer.
+    untrainable: findUntrainableReason({ ...columns, sampling, logprobMode }) || untrainable,
+    ...columns,
+  };
+}
+
+type Columns = Pick<
+  StepRecorded,
+  'tokenIds' | 'actionMask' | 'tokenLogprobs' | 'tokenRawLogprobs' | 'tokenEntropies' | 'tokenPolicyVersions'
+>;
+
+function tokenColumns(tokens: WireTokens | null): Columns {
+  const ids = tokens?.ids ?? [];
+  const mask = tokens?.mask ?? [];
+  const versions = tokens?.versions;
+  return {
+    tokenIds: Int32Array.from(ids),
+    actionMask: Uint8Array.from(mask),
+    tokenLogprobs: tokens?.logprobs
+      ? logprobColumn(tokens.logprobs, mask)
+      : Float32Array.from(ids, (_, t) => (mask[t] === 1 ? Number.NaN : 0)),
+    tokenRawLogprobs: tokens?.rawLogprobs ? realColumn(tokens.rawLogprobs) : null,
+    tokenEntropies: tokens?.entropies ? realColumn(tokens.entropies) : null,
+    tokenPolicyVersions: versions ? Int32Array.from(versions) : new Int32Array(ids.length).fill(-1),
+  };
+}
+
+/** Missing is NaN where the agent sampled, and 0 where nothing was sampled. */
+function logprobColumn(values: readonly (number | null)[], mask: readonly number[]): Float32Array {
+  return Float32Array.from(values, (value, t) => value ?? (mask[t] === 1 ? Number.NaN : 0));
+}
+
+function realColumn(values: readonly (number | null)[]): Float32Array {
+  return Float32Array.from(values, (value) => value ?? Number.NaN);
+}
+
+function hasLogprobs({ tokenLogprobs, actionMask }: Columns): boolean {
+  return tokenLogprobs.some((value, t) => actionMask[t] === 1 && !Number.isNaN(value));
+}
+
+function samplingOf(sampling: WireSampling | null, numSampled: number): SamplingParameters | null {
+  if (sampling === null) return null;
+  const { temperature, topK = 0, topP = 1, greedy = false, maxNewTokens } = sampling;
+  return { temperature, topK, topP, greedy, maxNewTokens: maxNewTokens ?? Math.max(1, numSampled) };
+}
+
+function usageOf(usage: WireUsage | null): Usage | null {
+  if (usage === null) return null;
+  return {
+    inputTokens: usage.inputTokens ?? null,
+    cachedInputTokens: usage.cachedInputTokens ?? null,
+    outputTokens: usage.outputTokens ?? null,
+    reasoningTokens: usage.reasoningTokens ?? null,
+    costUsd: usage.costUsd ?? null,
+  };
+}

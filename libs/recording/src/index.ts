@@ -1,0 +1,17 @@
+export { parseRecords, RECORD_MEDIA_TYPES, type RecordMediaType } from './body/parse-records.js';
+export { episodeIdOf } from './convert/episode-id.js';
+export { type AppendedBatch, Recorder } from './recorder.js';
+export { MAX_RECORDS, type RecorderOptions } from './recorder-options.js';
+export { redact, type RedactionListener } from './redaction/redact.js';
+export { readRedactionRules, type RedactionRules } from './redaction/redaction-rules.js';
+export { type RecordFault, RecordingError, type RecordingErrorCode } from './recording-error.js';
+export type { WireAnnotation, WireEnd, WireEpisode, WireReward, WireTime } from './wire/episode-records.js';
+export {
+  END_RUN_REQUEST,
+  type EndRunRequest,
+  START_RUN_REQUEST,
+  type StartRunRequest,
+} from './wire/run-requests.js';
+export type { Schema } from './wire/schema.js';
+export type { WireStep, WireSampling, WireTokens, WireUsage } from './wire/step-record.js';
+export { RECORD_SCHEMAS, type WireRecord, type WireType } from './wire/wire-records.js';

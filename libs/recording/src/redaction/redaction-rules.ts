@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv } from 'ajv';
+import { RE2JS } from 're2js';
+import { RecordingError } from '../recording-error.js';
+
+/** Hides what a regular expression finds, or all of what fields hold. */
+interface RedactionRule {
+  readonly name: string;
+  /** In the syntax of RE2, which takes a time that is linear in the text. */
+  readonly pattern?: string;
+  readonly ignoreCase?: boolean;
+  /** Paths such as `messages.input.*.content`, each with all below it; for a pattern the default is every text. */
+  readonly fields?: readonly string[];
+  /** Default: `[redacted:<name>]`. */
+  readonly replacement?: string;
+}
+
+/** The content of the file of rules. */
+interface RedactionFile {
+  readonly rules: readonly RedactionRule[];
+  /** Whether token ids and logprobs of steps are stored: they can be decoded to the text that the rules hide. Default: `drop`. */
+  readonly tokens?: 'drop' | 'keep';
+}
+
+/** A rule that is ready for use. */
+export interface CompiledRule {
+  readonly name: string;
+  /** Null hides the whole of each field. */
+  readonly pattern: RE2JS | null;
+  /** Segments of each path; null for every text. */
+  readonly fields: readonly (readonly string[])[] | null;
+  readonly replacement: string;
+}
+
+export interface RedactionRules {
+  readonly rules: readonly CompiledRule[];
+  readonly keepsTokens: boolean;
+}
+
+/** Fields of records and runs whose content is the caller's own. All others say what a record is, and stay as they are. */
+export const FREE_FIELDS: ReadonlySet<string> = new Set([
+  ...['name', 'environment', 'agent', 'groupId', 'externalId', 'tags', 'metadata', 'task'],
+  ...['observation', 'action', 'parsedAction', 'anchor', 'info', 'messages', 'rewards', 'untrainable'],
+  ...['engine', 'model', 'detail', 'finalObservation', 'source', 'rationale'],
+]);
+
+/** Those of them that tell things apart: a hash in place of what is hidden keeps them so. */
+export const ID_FIELDS: ReadonlySet<string> = new Set(['groupId', 'externalId']);
+
+const SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['rules'],
+  properties: {
+    rules: {
+      type: 'array',
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        anyOf: [{ required: ['pattern'] }, { required: ['fields'] }],
+        properties: {
+          name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+          pattern: { type: 'string', minLength: 1, maxLength: 10_000 },
+          ignoreCase: { type: 'boolean' },
+          fields: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1, maxLength: 1000 } },
+          replacement: { type: 'string', maxLength: 1000 },
+        },
+      },
+    },
+    tokens: { enum: ['drop', 'keep'] },
+  },
+};
+
+const check = new Ajv({ strict: false }).compile<RedactionFile>(SCHEMA);
+
+/**
+ * Reads the rules of a file.
+ *
+ * @throws RecordingError `REDACTION_RULES_INVALID` naming the file, the rule and what is wrong with it
+ */
+export async function readRedactionRules(file: string): Promise<RedactionRules> {
+  try {
+    return compileRedactionRules(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RecordingError('REDACTION_RULES_INVALID', `Redaction rules ${file}: ${reason}`, { cause });
+  }
+}
+
+/** @throws RecordingError `REDACTION_RULES_INVALID` */
+export function compileRedactionRules(content: unknown): RedactionRules {
+  if (!check(content)) {
+    const [{ instancePath = '', message = 'must be valid' } = {}] = check.errors ?? [];
+    throw invalidRules(`${instancePath === '' ? 'it' : instancePath} ${message}`);
+  }
+  const names = content.rules.map(({ name }) => name);
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw invalidRules(`two rules have the name "${repeated}"`);
+  return { rules: content.rules.map(compileRule), keepsTokens: content.tokens === 'keep' };
+}
+
+function compileRule(rule: RedactionRule): CompiledRule {
+  const { name, fields, replacement = `[redacted:${name}]` } = rule;
+  const paths = fields?.map((path) => path.split('.')) ?? null;
+  const unknown = paths?.find(([root]) => !FREE_FIELDS.has(root));
+  if (unknown !== undefined) {
+    const known = [...FREE_FIELDS].join(', ');
+    throw invalidRules(`rule "${name}": path "${unknown.join('.')}" must start with one of ${known}`);
+  }
+  return { name, pattern: compilePattern(rule), fields: paths, replacement };
+}
+
+function compilePattern({ name, pattern, ignoreCase }: RedactionRule): RE2JS | null {
+  if (pattern === undefined) return null;
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(pattern, ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    throw invalidRules(`rule "${name}": ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (compiled.matcher('').find()) throw invalidRules(`rule "${name}": its pattern matches the empty text`);
+  return compiled;
+}
+
+function invalidRules(message: string): RecordingError {
+  return new RecordingError('REDACTION_RULES_INVALID', message);
+}

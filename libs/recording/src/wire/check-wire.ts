@@ -1,0 +1,137 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { describeProblem } from '@retrace/trajectory';
+import { RecordingError, type RecordFault } from '../recording-error.js';
+import {
+  END_RUN_REQUEST,
+  START_RUN_REQUEST,
+  type EndRunRequest,
+  type StartRunRequest,
+} from './run-requests.js';
+import type { Schema } from './schema.js';
+import { RECORD_SCHEMAS, WIRE_TYPES, type WireRecord, type WireType } from './wire-records.js';
+
+/** ISO 8601 with a zone; whether such a day exists is asked of `Date`. */
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)$/;
+
+export function isDateTime(value: string): boolean {
+  return DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+const ajv = new Ajv({ verbose: true, strict: true, strictTypes: false });
+ajv.addVocabulary(['x-rule']);
+ajv.addFormat('date-time', isDateTime);
+
+const compile = <T>(schema: Schema): ValidateFunction<T> => ajv.compile<T>(schema);
+
+const checks = Object.fromEntries(
+  WIRE_TYPES.map((type) => [type, compile<WireRecord>(RECORD_SCHEMAS[type])]),
+) as Readonly<Record<WireType, ValidateFunction<WireRecord>>>;
+
+const checkStartRun = compile<StartRunRequest>(START_RUN_REQUEST);
+const checkEndRun = compile<EndRunRequest>(END_RUN_REQUEST);
+
+/** @throws RecordingError `INVALID_RECORDS` naming index, field, value and rule of the first fault */
+export function checkRecord(value: unknown, index: number): WireRecord {
+  const type = (value as { readonly type?: unknown } | null | undefined)?.type;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid({ index, field: '', value, rule: 'must be an object' });
+  if (typeof type !== 'string' || !Object.hasOwn(checks, type))
+    throw invalid({ index, field: 'type', value: type, rule: `must be one of ${WIRE_TYPES.join(', ')}` });
+  const check = checks[type as WireType];
+  if (check(value)) return value;
+  throw invalid(faultOf(check.errors, value, index));
+}
+
+/** @throws RecordingError `INVALID_RECORDS` */
+export function requireStartRun(value: unknown): StartRunRequest {
+  if (checkStartRun(value)) return value;
+  throw invalid(faultOf(checkStartRun.errors, value, null));
+}
+
+/** @throws RecordingError `INVALID_RECORDS` */
+export function requireEndRun(value: unknown): EndRunRequest {
+  if (checkEndRun(value)) return value;
+  throw invalid(faultOf(checkEndRun.errors, value, null));
+}
+
+/** An error for the first broken rule. */
+export function invalid(fault: RecordFault): RecordingError {
+  const { index, field, value, rule } = fault;
+  const where = index === null ? '' : `Record ${index}: `;
+  const what =
+    value === undefined
+      ? `${field || 'it'} is missing; ${rule}`
+      : describeProblem({ field: field || 'it', value, rule });
+  return new RecordingError('INVALID_RECORDS', `${where}${what}`, { faults: [fault] });
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'an integer',
+  number: 'a finite number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+};
+
+/** The error that says most: of a value of several forms the one about all of them, which comes last. */
+function faultOf(
+  errors: readonly ErrorObject[] | null | undefined,
+  root: unknown,
+  index: number | null,
+): RecordFault {
+  const error = errors?.at(-1);
+  if (!error) return { index, field: '', value: root, rule: 'must be valid' };
+  const path = pathOf(error.instancePath);
+  const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  if (error.keyword === 'required') {
+    const { missingProperty } = error.params as { readonly missingProperty: string };
+    return { index, field: inside(missingProperty), value: undefined, rule: 'must be given' };
+  }
+  if (error.keyword === 'additionalProperties') {
+    const { additionalProperty } = error.params as { readonly additionalProperty: string };
+    const value = (error.data as Readonly<Record<string, unknown>>)[additionalProperty];
+    return {
+      index,
+      field: inside(additionalProperty),
+      value,
+      rule: 'must be absent: there is no such field',
+    };
+  }
+  return { index, field: path, value: error.data, rule: ruleOf(error) };
+}
+
+function ruleOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+  const schema = (parentSchema ?? {}) as Schema;
+  if (schema['x-rule'] !== undefined) return schema['x-rule'];
+  const limit = (params as { readonly limit?: number }).limit;
+  switch (keyword) {
+    case 'type':
+      return `must be ${schema.nullable ? 'null or ' : ''}${KINDS[schema.type ?? ''] ?? schema.type}`;
+    case 'enum':
+      return `must be one of ${(schema.enum ?? []).join(', ')}`;
+    case 'minimum':
+      return `must be ≥ ${limit}`;
+    case 'maximum':
+      return `must be ≤ ${limit}`;
+    case 'minLength':
+      return limit === 1 ? 'must be non-empty text' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'maxItems':
+      return `must have at most ${limit} elements`;
+    default:
+      return message ?? 'must be valid';
+  }
+}
+
+/** `/tokens/mask/3` as `tokens.mask[3]`. */
+function pathOf(pointer: string): string {
+  const parts = pointer.split('/').slice(1);
+  return parts
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce(
+      (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
+      '',
+    );
+}

@@ -1,0 +1,39 @@
+import type { Json, RunEnded } from '@retrace/trajectory';
+import { json, name, objectSchema, tags, text, word } from './schema.js';
+
+/** Starts a run that agents outside of Retrace record. */
+export interface StartRunRequest {
+  /** A lower-case UUID, best a UUIDv7, that makes the request idempotent; left out = a new one. */
+  readonly id?: string;
+  readonly name: string;
+  readonly environment?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: Json;
+}
+
+export interface EndRunRequest {
+  readonly reason: RunEnded['reason'];
+  readonly detail?: string;
+}
+
+export const START_RUN_REQUEST = objectSchema<StartRunRequest>(
+  {
+    id: text('A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one', {
+      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+      'x-rule': 'must be a lower-case UUID',
+    }),
+    name: name('Name of the run'),
+    environment: text('Environment of its episodes, where they name none', { maxLength: 256 }),
+    tags: tags('Words to find it by'),
+    metadata: json('Anything else that should be kept with it'),
+  },
+  ['name'],
+);
+
+export const END_RUN_REQUEST = objectSchema<EndRunRequest>(
+  {
+    reason: word(['finished', 'stopped', 'failed'], 'How it ended'),
+    detail: text('Why, in words', { maxLength: 10_000 }),
+  },
+  ['reason'],
+);
