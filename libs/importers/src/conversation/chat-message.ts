@@ -1,0 +1,58 @@
+import { asFields, asList, asText, isFields, isMissing, json } from '../fields.js';
+import { RowFault } from '../skip.js';
+import type { ImportedMessage, ImportedToolCall } from '../records.js';
+import { newMessage } from './conversation-steps.js';
+
+/** Fields of an OpenAI message that are taken; others, such as a weight, belong to their format. */
+export function chatMessage(value: unknown, name: string): ImportedMessage {
+  const fields = asFields(value, name);
+  const { tool_calls: calls, reasoning_content: reasoning } = fields;
+  return newMessage({
+    role: asText(fields.role, `${name}.role`),
+    content: chatContent(fields.content, `${name}.content`),
+    name: optionalText(fields.name),
+    tool_calls: isMissing(calls)
+      ? undefined
+      : asList(calls, `${name}.tool_calls`).map((call, index) =>
+          toolCall(call, `${name}.tool_calls[${index}]`),
+        ),
+    tool_call_id: optionalText(fields.tool_call_id),
+    reasoning_content: optionalText(reasoning) ?? optionalText(fields.reasoning),
+  });
+}
+
+/** @throws RowFault `WRONG_TYPE` for what is neither a text, a list of parts nor missing */
+export function chatContent(value: unknown, name: string): ImportedMessage['content'] {
+  if (isMissing(value)) return null;
+  if (typeof value === 'string') return value;
+  return asList(value, name).map((part, index) => {
+    if (isFields(part) && typeof part.type === 'string') return json(part);
+    throw new RowFault('WRONG_TYPE', `"${name}[${index}]" must be a content part with a type`);
+  });
+}
+
+/** Reads a tool call in OpenAI's shape; arguments that were parsed already become a text again. */
+export function toolCall(value: unknown, name: string): ImportedToolCall {
+  const fields = asFields(value, name);
+  const called = asFields(fields.function, `${name}.function`);
+  return newToolCall({
+    id: optionalText(fields.id) ?? '',
+    name: asText(called.name, `${name}.function.name`),
+    given: called.arguments,
+  });
+}
+
+/** Makes a tool call of a name and arguments, as text or as parsed JSON. */
+export function newToolCall(call: {
+  readonly id: string;
+  readonly name: string;
+  readonly given: unknown;
+}): ImportedToolCall {
+  const { id, name, given } = call;
+  const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+function optionalText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,92 @@
+import type { Json } from '@retrace/trajectory';
+import { known } from '../fields.js';
+import { RowFault } from '../skip.js';
+import type { ImportedEnd, ImportedMessage, ImportedRecord, ImportedStep } from '../records.js';
+
+/** A message of a conversation, and whether the agent said it in answer to what came before. */
+export interface SpokenTurn {
+  readonly message: ImportedMessage;
+  /** A message in the assistant's role that the dump itself put there, such as a fixed greeting, is no step. */
+  readonly isAgents: boolean;
+  /** Fields of the step that this turn of the agent becomes. */
+  readonly step?: Partial<ImportedStep>;
+}
+
+/** Knowledge of a dump about the end of a conversation. */
+export interface ConversationEnd {
+  readonly endReason?: ImportedEnd['endReason'];
+  readonly detail?: string;
+  readonly success?: boolean;
+}
+
+/** Said of episodes whose dump does not tell how they ended. */
+export const END_UNKNOWN: ConversationEnd = {
+  endReason: 'truncated',
+  detail: 'the imported data does not say how the episode ended',
+};
+
+/**
+ * Turns a conversation into steps: each message of the agent is one, and what was said since its last message is its input. The
+ * observation is the last input message; messages after the last step are the final observation.
+ *
+ * @throws RowFault `NO_AGENT_TURN`
+ */
+export function conversationRecords(
+  episode: string,
+  turns: readonly SpokenTurn[],
+  end: ConversationEnd,
+): ImportedRecord[] {
+  const records: ImportedRecord[] = [];
+  let input: ImportedMessage[] = [];
+  for (const { message, isAgents, step } of turns) {
+    if (!isAgents) {
+      input.push(message);
+      continue;
+    }
+    const last = input.at(-1);
+    records.push({
+      type: 'step',
+      episode,
+      step: records.length,
+      observation: last === undefined ? '' : messageText(last),
+      action: messageText(message),
+      ...step,
+      messages: { input, output: message },
+    });
+    input = [];
+  }
+  if (records.length === 0) throw new RowFault('NO_AGENT_TURN', 'the agent says nothing in it');
+  const rest = input.at(-1);
+  records.push({
+    type: 'end',
+    episode,
+    ...end,
+    ...(rest === undefined ? {} : { finalObservation: messageText(rest) }),
+    numSteps: records.length,
+  });
+  return records;
+}
+
+/** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */
+export function messageText(message: ImportedMessage): string {
+  const text = contentText(message.content);
+  if (text !== '' || message.tool_calls === undefined) return text;
+  return message.tool_calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
+}
+
+/** The texts of a content, joined by line breaks. */
+export function contentText(content: string | null | readonly Json[]): string {
+  if (typeof content === 'string') return content;
+  if (content === null) return '';
+  return content
+    .map((part) => (typeof part === 'object' && part !== null && 'text' in part ? part.text : ''))
+    .filter((text) => typeof text === 'string' && text !== '')
+    .join('\n');
+}
+
+/** A message without its undefined fields. */
+export function newMessage(message: {
+  [K in keyof ImportedMessage]: ImportedMessage[K] | undefined;
+}): ImportedMessage {
+  return known(message) as ImportedMessage;
+}

@@ -1,0 +1,150 @@
+import { asFields, type Fields, isFields, known, looseNumber, looseText } from '../fields.js';
+import { episodeName, type ImportFormat } from '../format.js';
+import { looseMessages } from '../spans/loose-messages.js';
+import { traceRecords } from '../spans/trace-records.js';
+import type { CallTokens, ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
+import { timeOfSeconds } from '../time.js';
+import { logprobColumn } from '../tokens/token-context.js';
+import type { ImportedStep } from '../records.js';
+import { attemptKey } from './agent-lightning.js';
+
+const HTTP_ERROR = 400;
+
+/**
+ * Events of agent-lightning 1.0, one a row: `model_request` is a step and `reward` rewards the request before it. Their order in the dump
+ * counts, as in its store.
+ */
+export const agentLightningEvents: ImportFormat = {
+  name: 'agent-lightning-events',
+  description: 'events of agent-lightning 1.0',
+  parquetColumns: null,
+  detects: (row) => isFields(row) && 'event_type' in row && 'rollout_id' in row,
+  keyOf: (row) => (isFields(row) ? attemptKey(row) : null),
+  map: (rows) => {
+    const events = rows.map(({ value }) => asFields(value, 'row'));
+    const [first] = events;
+    return traceRecords(events.map(nodeOf), {
+      episode: episodeName(attemptKey(first) ?? ''),
+      environment: undefined,
+      tags: [],
+      metadata: known({ rolloutId: looseText(first.rollout_id), attemptId: looseText(first.attempt_id) }),
+      // The state of the rollout is not among its events.
+      end: { endReason: 'truncated', detail: 'the imported data does not say how the episode ended' },
+      row: rows[0].number,
+    });
+  },
+};
+
+function nodeOf(event: Fields, index: number): TraceNode {
+  const data = isFields(event.data) ? event.data : {};
+  const isCall = event.event_type === 'model_request';
+  const endUs = timeOfSeconds(event.timestamp);
+  const latencyMs = looseNumber(data.latency_ms);
+  const id = `event-${index}`;
+  return {
+    id,
+    parentId: null,
+    name: looseText(event.event_type) ?? '',
+    kind: isCall ? 'call' : 'other',
+    sequence: index,
+    startUs:
+      endUs === undefined || latencyMs === undefined ? undefined : endUs - Math.round(latencyMs * 1000),
+    endUs,
+    failure:
+      isCall && hasFailed(data)
+        ? `the request failed: ${JSON.stringify(data.http_status ?? data.status ?? null)}`
+        : '',
+    call: isCall ? callOf(data) : null,
+    toolResult: null,
+    agentName: '',
+    rewards: event.event_type === 'reward' ? rewardOf(data, id) : [],
+  };
+}
+
+function hasFailed({ status, http_status: httpStatus }: Fields): boolean {
+  return status === 'error' || (typeof httpStatus === 'number' && httpStatus >= HTTP_ERROR);
+}
+
+function rewardOf(data: Fields, id: string): TraceReward[] {
+  const value = looseNumber(data.value);
+  if (value === undefined) return [];
+  const rationale = [looseText(data.message), looseText(data.reason)]
+    .filter((text) => text !== undefined)
+    .join(': ');
+  return [
+    {
+      id,
+      name: 'reward',
+      value,
+      source: looseText(data.source) ?? 'agent-lightning',
+      rationale,
+      of: 'preceding-call',
+    },
+  ];
+}
+
+function callOf(data: Fields): ModelCall {
+  const request = isFields(data.request) ? data.request : {};
+  const response = hasFailed(data) || !isFields(data.response) ? {} : data.response;
+  const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : [];
+  const output = isFields(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
+  const usage = isFields(response.usage) ? response.usage : isFields(data.usage) ? data.usage : null;
+  return {
+    input: looseMessages(request.messages ?? request.prompt, 'user'),
+    output: output.at(0) ?? null,
+    usage: usage === null ? null : usageOf(usage),
+    model: looseText(response.model) ?? looseText(data.model) ?? '',
+    engine: '',
+    sampling: samplingOf({ ...request, ...(isFields(data.adjusted_params) ? data.adjusted_params : {}) }),
+    tokens: isFields(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
+    responseId: looseText(response.id) ?? '',
+  };
+}
+
+function usageOf(usage: Fields): ModelCall['usage'] {
+  const details = (name: string): Fields => {
+    const value = usage[name];
+    return isFields(value) ? value : {};
+  };
+  return {
+    inputTokens: looseNumber(usage.prompt_tokens) ?? null,
+    cachedInputTokens: looseNumber(details('prompt_tokens_details').cached_tokens) ?? null,
+    outputTokens: looseNumber(usage.completion_tokens) ?? null,
+    reasoningTokens: looseNumber(details('completion_tokens_details').reasoning_tokens) ?? null,
+    costUsd: null,
+  };
+}
+
+function samplingOf(request: Fields): ImportedStep['sampling'] | null {
+  const temperature = looseNumber(request.temperature);
+  if (temperature === undefined) return null;
+  return known({
+    temperature,
+    topK: looseNumber(request.top_k),
+    topP: looseNumber(request.top_p),
+    maxNewTokens: looseNumber(request.max_completion_tokens ?? request.max_tokens),
+  });
+}
+
+/** vLLM puts the prompt's ids beside the choices and the completion's into each; SGLang puts both into the choice. */
+function tokensOf(response: Fields, choice: Fields, version: number | undefined): CallTokens | null {
+  const prompt = idsOf(response.prompt_token_ids ?? choice.prompt_token_ids);
+  const completion = idsOf(choice.token_ids ?? choice.response_token_ids);
+  if (prompt === null || completion === null) return null;
+  const content: unknown = isFields(choice.logprobs) ? choice.logprobs.content : null;
+  const logprobs =
+    Array.isArray(content) && content.length === completion.length
+      ? logprobColumn(
+          content.map((item) => (isFields(item) ? item.logprob : null)),
+          'logprobs',
+          completion.length,
+        )
+      : null;
+  return { prompt, completion, logprobs, version: version ?? null };
+}
+
+function idsOf(value: unknown): readonly number[] | null {
+  return Array.isArray(value) && value.length > 0 && value.every((id) => Number.isInteger(id))
+    ? (value as number[])
+    : null;
+}

@@ -1,0 +1,223 @@
+import { newToolCall } from '../conversation/chat-message.js';
+import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
+import { episodeName, type ImportFormat } from '../format.js';
+import { looseMessages } from '../spans/loose-messages.js';
+import { traceRecords } from '../spans/trace-records.js';
+import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
+import { timeOf } from '../time.js';
+import type { ImportedMessage, ImportedStep } from '../records.js';
+
+/** Types of observations that are calls of a model; `EMBEDDING` is none. */
+const CALL_TYPE = 'GENERATION';
+
+/**
+ * Exports of Langfuse: the files of the blob storage export (`observations_v2/`, or `observations/` and `traces/`, and `scores/`), a
+ * trace downloaded from the page, and what its API answers. Field names come in snake_case or camelCase; both are read.
+ */
+export const langfuse: ImportFormat = {
+  name: 'langfuse',
+  description: 'traces, observations and scores exported by Langfuse',
+  parquetColumns: null,
+  detects: (row) => isFields(row) && (hasParts(row) || rowKind(row) !== null),
+  expand: (row) => (isFields(row) ? partsOf(row) : []),
+  keyOf: (row) => (isFields(row) ? traceIdOf(row) : null),
+  map: (rows) => {
+    const parts = rows.map(({ value }) => value).filter(isFields);
+    const traceId = traceIdOf(parts[0]) ?? '';
+    const trace = parts.find((part) => rowKind(part) === 'trace') ?? {};
+    const observations = parts.filter((part) => rowKind(part) === 'observation');
+    const about = { ...observations.at(0), ...trace };
+    const scores = parts.filter((part) => rowKind(part) === 'score').flatMap(scoreOf);
+    const ids = new Set(observations.map(({ id }) => id));
+    const others = scores.filter(({ observationId }) => observationId === null || !ids.has(observationId));
+    const nodes = observations.map((part) => nodeOf(part, scores));
+    return traceRecords([...nodes, scoreNode(traceId, others)], {
+      episode: episodeName(traceId),
+      environment: undefined,
+      tags: textsOf(about.tags),
+      metadata: metadataOf(traceId, about, trace),
+      end: null,
+      row: rows[0].number,
+    });
+  },
+};
+
+/** A field under its name in snake_case or in camelCase. */
+function field(row: Fields, name: string): unknown {
+  return row[name] ?? row[name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+}
+
+function hasParts(row: Fields): boolean {
+  return (
+    Array.isArray(row.observations) &&
+    row.observations.some((part) => isFields(part) && rowKind(part) !== null)
+  );
+}
+
+/** Splits a downloaded trace into its rows. `data` is the list of an answer of the API. */
+function partsOf(row: Fields): readonly unknown[] {
+  if (Array.isArray(row.data)) return row.data.flatMap((part) => (isFields(part) ? partsOf(part) : []));
+  if (!hasParts(row)) return [row];
+  const { observations, scores, trace, ...own } = row;
+  return [trace, own, ...(observations as unknown[]), ...(Array.isArray(scores) ? scores : [])].filter(
+    (part) => isFields(part) && rowKind(part) !== null,
+  );
+}
+
+function rowKind(row: Fields): 'trace' | 'observation' | 'score' | null {
+  if (typeof row.id !== 'string') return null;
+  const traceId = field(row, 'trace_id');
+  if (typeof traceId === 'string') {
+    if (typeof field(row, 'data_type') === 'string' && typeof row.name === 'string' && 'source' in row)
+      return 'score';
+    return typeof row.type === 'string' && !isMissing(field(row, 'start_time')) ? 'observation' : null;
+  }
+  return typeof row.timestamp === 'string' && 'name' in row && 'metadata' in row ? 'trace' : null;
+}
+
+function traceIdOf(row: Fields): string | null {
+  const id = rowKind(row) === 'trace' ? row.id : field(row, 'trace_id');
+  return looseText(id) ?? null;
+}
+
+function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
+  const type = looseText(row.type) ?? '';
+  const kind = type === CALL_TYPE ? 'call' : type === 'AGENT' ? 'agent' : type === 'TOOL' ? 'tool' : 'other';
+  const id = looseText(row.id) ?? '';
+  const name = looseText(row.name) ?? '';
+  return {
+    id,
+    parentId: looseText(field(row, 'parent_observation_id')) ?? null,
+    name,
+    kind,
+    sequence: 0,
+    startUs: timeOf(field(row, 'start_time')),
+    endUs: timeOf(field(row, 'end_time')),
+    failure:
+      row.level === 'ERROR'
+        ? (looseText(field(row, 'status_message')) ?? 'the observation ended with an error')
+        : '',
+    call: kind === 'call' ? callOf(row) : null,
+    toolResult: kind === 'tool' ? toolResultOf(row.output) : null,
+    agentName: kind === 'agent' ? name : '',
+    rewards: scores
+      .filter(({ observationId }) => observationId === id)
+      .map((score) => ({ ...score, of: kind === 'call' ? 'own-call' : 'episode' })),
+  };
+}
+
+function callOf(row: Fields): ModelCall {
+  const usage = isFields(field(row, 'usage_details')) ? (field(row, 'usage_details') as Fields) : {};
+  const cost = isFields(field(row, 'cost_details')) ? (field(row, 'cost_details') as Fields) : {};
+  const number = (...values: unknown[]) =>
+    values.map(looseNumber).find((value) => value !== undefined) ?? null;
+  const [output = null] = looseMessages(looseJson(row.output), 'assistant').slice(-1);
+  return {
+    input: looseMessages(looseJson(row.input), 'user'),
+    output: withCalls(output, field(row, 'tool_calls')),
+    usage: {
+      inputTokens: number(usage.input, usage.prompt_tokens),
+      cachedInputTokens: number(usage.input_cached_tokens, usage.cache_read_input_tokens),
+      outputTokens: number(usage.output, usage.completion_tokens),
+      reasoningTokens: number(usage.output_reasoning_tokens, usage.reasoning_tokens),
+      costUsd: number(field(row, 'total_cost'), row.calculatedTotalCost, cost.total),
+    },
+    model: looseText(field(row, 'provided_model_name')) ?? looseText(row.model) ?? '',
+    engine: '',
+    sampling: samplingOf(looseJson(field(row, 'model_parameters'))),
+    tokens: null,
+    responseId: '',
+  };
+}
+
+/** Adds the calls of tools that Langfuse lists beside an output which does not show them. */
+function withCalls(output: ImportedMessage | null, listed: unknown): ImportedMessage | null {
+  if (output?.tool_calls !== undefined || !Array.isArray(listed)) return output;
+  const calls = listed.map(looseJson).flatMap((call) => {
+    if (!isFields(call)) return [];
+    const called = isFields(call.function) ? call.function : call;
+    const name = looseText(called.name);
+    return name === undefined
+      ? []
+      : [newToolCall({ id: looseText(call.id) ?? '', name, given: called.arguments })];
+  });
+  if (calls.length === 0) return output;
+  return { ...(output ?? { role: 'assistant', content: null }), tool_calls: calls };
+}
+
+function samplingOf(value: unknown): ImportedStep['sampling'] | null {
+  if (!isFields(value)) return null;
+  const temperature = looseNumber(value.temperature);
+  if (temperature === undefined) return null;
+  return known({
+    temperature,
+    topK: looseNumber(value.top_k ?? value.topK),
+    topP: looseNumber(value.top_p ?? value.topP),
+    maxNewTokens: looseNumber(value.max_tokens ?? value.maxTokens),
+  });
+}
+
+function toolResultOf(output: unknown): ImportedMessage | null {
+  if (isMissing(output) || output === '') return null;
+  return { role: 'tool', content: typeof output === 'string' ? output : JSON.stringify(output) };
+}
+
+interface ObservationScore extends TraceReward {
+  readonly observationId: string | null;
+}
+
+/** A score as a reward. Texts have no number; a category's number is its place among the categories, and its name the rationale. */
+function scoreOf(row: Fields): ObservationScore[] {
+  const type = looseText(field(row, 'data_type')) ?? 'NUMERIC';
+  const value = looseNumber(row.value);
+  if (value === undefined || type === 'TEXT' || type === 'CORRECTION') return [];
+  const observationId = looseText(field(row, 'observation_id')) ?? null;
+  const words = [looseText(field(row, 'string_value')), looseText(row.comment)];
+  return [
+    {
+      id: looseText(row.id) ?? '',
+      name: looseText(row.name) ?? 'score',
+      value,
+      source: `langfuse/${(looseText(row.source) ?? 'unknown').toLowerCase()}`,
+      rationale: words.filter((text) => text !== undefined).join(': '),
+      of: observationId === null ? 'episode' : 'own-call',
+      observationId,
+    },
+  ];
+}
+
+/** Carries the scores of the whole trace, and of observations that the export lacks. */
+function scoreNode(traceId: string, scores: readonly ObservationScore[]): TraceNode {
+  return {
+    id: `${traceId}/scores`,
+    parentId: `${traceId}/none`,
+    name: '',
+    kind: 'other',
+    sequence: 1,
+    startUs: undefined,
+    endUs: undefined,
+    failure: '',
+    call: null,
+    toolResult: null,
+    agentName: '',
+    rewards: scores.map((score) => ({ ...score, of: 'episode' })),
+  };
+}
+
+function metadataOf(traceId: string, about: Fields, trace: Fields): Readonly<Record<string, unknown>> {
+  const { metadata } = isMissing(trace.metadata) ? about : trace;
+  return known({
+    traceId,
+    traceName: looseText(field(about, 'trace_name')) ?? looseText(trace.name),
+    sessionId: looseText(field(about, 'session_id')),
+    userId: looseText(field(about, 'user_id')),
+    release: looseText(about.release),
+    version: looseText(about.version),
+    langfuseEnvironment: looseText(about.environment),
+    metadata: isFields(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
+  });
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

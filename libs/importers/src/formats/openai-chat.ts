@@ -1,0 +1,41 @@
+import { chatMessage } from '../conversation/chat-message.js';
+import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { asFields, asList, isFields, isMissing, json, known } from '../fields.js';
+import { rowEpisodeId, type ImportFormat } from '../format.js';
+import { RowFault } from '../skip.js';
+
+/** Chats in OpenAI's form, one a row: `{messages, tools?}`, as in files for fine-tuning. */
+export const openaiChat: ImportFormat = {
+  name: 'openai-chat',
+  description: 'chats of OpenAI messages, as for fine-tuning',
+  parquetColumns: null,
+  keyOf: null,
+  detects: (row) => isFields(row) && Array.isArray(row.messages),
+  map: ([row], origin) => {
+    const { messages, tools, metadata, ...others } = asFields(row.value, 'row');
+    const episode = rowEpisodeId(origin, row);
+    const turns = asList(messages, 'messages').map((value, index): SpokenTurn => {
+      const message = chatMessage(value, `messages[${index}]`);
+      const { weight } = asFields(value, 'message');
+      return {
+        message,
+        isAgents: message.role === 'assistant',
+        // 0 excludes a message from fine-tuning; the agent said it nevertheless.
+        step: {
+          observation: undefined,
+          action: undefined,
+          ...(isMissing(weight) ? {} : { info: json({ weight }) }),
+        },
+      };
+    });
+    if (turns.length === 0) throw new RowFault('NO_AGENT_TURN', 'it has no messages');
+    const kept = known({ tools: tools ?? undefined, metadata: metadata ?? undefined, ...others });
+    const start = {
+      type: 'episode' as const,
+      episode,
+      ...(Object.keys(kept).length === 0 ? {} : { metadata: json(kept) }),
+    };
+    const records = conversationRecords(episode, turns, END_UNKNOWN).map((record) => known(record));
+    return { episodes: [[start, ...records]], skipped: [] };
+  },
+};

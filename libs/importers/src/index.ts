@@ -1,0 +1,31 @@
+export { detectFormat, FORMAT_NAMES, FORMATS } from './formats/formats.js';
+export type { FormatName, ImportFormat, Mapped } from './format.js';
+export {
+  detectFileFormat,
+  type Found,
+  identifyFile,
+  type IdentifiedFile,
+  type ImportFile,
+  importRows,
+} from './import-rows.js';
+export { findImportFiles } from './find-files.js';
+export { importRunId } from './import-run-id.js';
+export { RowFault, type Skip, type SkipCode } from './skip.js';
+export { AgentGymReplay, ReplayServerError } from './verify/agentgym-replay.js';
+export { BuiltInReplay } from './verify/built-in-replay.js';
+export type { ReplayedEpisode, ReplayedStep, ReplayEnvironment, ReplayStart } from './verify/replay.js';
+export { type Divergence, type Verification, verifyEpisode } from './verify/verify-episode.js';
+export type * from './records.js';
+export {
+  EpisodeWriter,
+  type ImportCounts,
+  type RecordSink,
+  type RowOutcome,
+  type SkippedReason,
+  type VerifiedCounts,
+  type WriteOptions,
+} from './write-episodes.js';
+export { type CompletedTrace, OpenTraces, type OpenTracesOptions } from './spans/open-traces.js';
+export { decodeOtlpRequest, encodeOtlpResponse, type OtlpPartialSuccess } from './spans/otlp-protobuf.js';
+export { otlpSpans } from './spans/otlp-spans.js';
+export type { OtelSpan } from './spans/otel-span.js';

@@ -1,0 +1,195 @@
+import type { Json } from '@retrace/trajectory';
+import { newToolCall } from '../conversation/chat-message.js';
+import { newMessage } from '../conversation/conversation-steps.js';
+import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
+import type { ImportedMessage, ImportedToolCall } from '../records.js';
+import { indexedEntries } from './indexed-attributes.js';
+import { looseMessages } from './loose-messages.js';
+import type { Attributes, OtelSpan } from './otel-span.js';
+
+interface CallMessages {
+  readonly input: readonly ImportedMessage[];
+  readonly output: ImportedMessage | null;
+}
+
+/** The event that has what other tracers put into attributes. */
+const DETAILS_EVENT = 'gen_ai.client.inference.operation.details';
+
+/**
+ * Reads the messages of a call: of `gen_ai.input.messages` and its siblings, in attributes or in an event; of the flattened
+ * `gen_ai.prompt.0.role` of OpenLLMetry; of one event a message, as of 2024; of the AI SDK before version 7.
+ */
+export function genAiMessages(span: OtelSpan): CallMessages {
+  const { attributes, events } = span;
+  const details = events.find(({ name }) => name === DETAILS_EVENT)?.attributes ?? {};
+  const readings = [
+    () => ofConvention({ ...details, ...attributes }),
+    () => ofFlattened(attributes),
+    () => ofEvents(span),
+    () => ofAiSdk(attributes),
+  ];
+  for (const read of readings) {
+    const messages = read();
+    if (messages.input.length > 0 || messages.output !== null) return messages;
+  }
+  return { input: [], output: null };
+}
+
+function ofConvention(attributes: Attributes): CallMessages {
+  const instructions = looseJson(attributes['gen_ai.system_instructions']);
+  const system = isMissing(instructions)
+    ? []
+    : partMessages('system', Array.isArray(instructions) ? instructions : [instructions]);
+  const input = listOf(attributes['gen_ai.input.messages']).flatMap(structuredMessages);
+  const [output = null] = listOf(attributes['gen_ai.output.messages']).flatMap(structuredMessages);
+  return { input: [...system, ...input], output };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  const parsed = looseJson(value);
+  return Array.isArray(parsed) ? parsed : [];
+}
+
+function structuredMessages(value: unknown): ImportedMessage[] {
+  if (!isFields(value)) return [];
+  const role = looseText(value.role) ?? 'user';
+  if (Array.isArray(value.parts)) return partMessages(role, value.parts);
+  return looseMessages([value]);
+}
+
+/** A message of parts: texts, reasoning and calls are one message, and each result of a tool is one of its own. */
+function partMessages(role: string, parts: readonly unknown[]): ImportedMessage[] {
+  const results: ImportedMessage[] = [];
+  const content: Json[] = [];
+  const calls: ImportedToolCall[] = [];
+  const reasoning: string[] = [];
+  for (const part of parts) {
+    if (typeof part === 'string') content.push({ type: 'text', text: part });
+    if (!isFields(part)) continue;
+    const type = looseText(part.type) ?? 'text';
+    if (type === 'text') content.push({ type: 'text', text: textOf(part.content) });
+    else if (type === 'reasoning') reasoning.push(textOf(part.content));
+    else if (type === 'tool_call') {
+      calls.push(
+        newToolCall({
+          id: looseText(part.id) ?? '',
+          name: looseText(part.name) ?? '',
+          given: part.arguments,
+        }),
+      );
+    } else if (type === 'tool_call_response') results.push(toolResult(part));
+    else if (type === 'uri' && typeof part.uri === 'string') {
+      content.push({ type: 'image_url', image_url: { url: part.uri } });
+    } else if (type !== 'blob') content.push(json(part));
+  }
+  if (content.length === 0 && calls.length === 0 && reasoning.length === 0) return results;
+  return [
+    newMessage({
+      role,
+      content: joinTexts(content),
+      reasoning_content: reasoning.length === 0 ? undefined : reasoning.join('\n'),
+      tool_calls: calls.length === 0 ? undefined : calls,
+    }),
+    ...results,
+  ];
+}
+
+function toolResult(part: Fields): ImportedMessage {
+  const id = looseText(part.id);
+  return newMessage({ role: 'tool', content: textOf(part.response ?? part.result), tool_call_id: id });
+}
+
+/** Parts that are all text become one text; null where there are none. */
+function joinTexts(parts: readonly Json[]): ImportedMessage['content'] {
+  if (parts.length === 0) return null;
+  const texts = parts.map((part) => (isFields(part) && part.type === 'text' ? part.text : null));
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isMissing(value) ? '' : JSON.stringify(value);
+}
+
+function ofFlattened(attributes: Attributes): CallMessages {
+  const prompt = indexedEntries(attributes, 'gen_ai.prompt').map(flattenedMessage);
+  const [output] = indexedEntries(attributes, 'gen_ai.completion').map(flattenedMessage);
+  if (prompt.length > 0 || output !== undefined) return { input: prompt, output: output ?? null };
+  const plain = { prompt: attributes['gen_ai.prompt'], completion: attributes['gen_ai.completion'] };
+  return {
+    input: looseMessages(looseJson(plain.prompt), 'user'),
+    output: looseMessages(looseJson(plain.completion), 'assistant').at(0) ?? null,
+  };
+}
+
+function flattenedMessage(entry: Attributes): ImportedMessage {
+  const calls = indexedEntries(entry, 'tool_calls').map((call) =>
+    newToolCall({
+      id: looseText(call.id) ?? '',
+      name: looseText(call.name) ?? looseText(call['function.name']) ?? '',
+      given: call.arguments ?? call['function.arguments'],
+    }),
+  );
+  const toolCallId = looseText(entry.tool_call_id);
+  const role = calls.length > 0 ? 'assistant' : toolCallId === undefined ? 'user' : 'tool';
+  const content = looseJson(entry.content);
+  return newMessage({
+    role: looseText(entry.role) ?? role,
+    content: Array.isArray(content)
+      ? joinTexts(content as Json[])
+      : isMissing(entry.content)
+        ? null
+        : textOf(entry.content),
+    tool_calls: calls.length === 0 ? undefined : calls,
+    tool_call_id: toolCallId,
+  });
+}
+
+function ofEvents({ events }: OtelSpan): CallMessages {
+  const input: ImportedMessage[] = [];
+  let output: ImportedMessage | null = null;
+  for (const { name, attributes } of events) {
+    const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
+    if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...bodyOf(attributes) }]));
+    else if (name === 'gen_ai.choice') {
+      const message = looseJson(attributes.message ?? bodyOf(attributes).message);
+      output ??=
+        looseMessages([isFields(message) ? { role: 'assistant', ...message } : message], 'assistant').at(0) ??
+        null;
+    } else if (name === 'gen_ai.content.prompt') {
+      input.push(...looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'));
+    } else if (name === 'gen_ai.content.completion') {
+      output ??= looseMessages(looseJson(attributes['gen_ai.completion']), 'assistant').at(0) ?? null;
+    }
+  }
+  return { input, output };
+}
+
+function bodyOf(attributes: Attributes): Fields {
+  const body = looseJson(attributes.body ?? attributes['event.body']);
+  return isFields(body) ? body : {};
+}
+
+function ofAiSdk(attributes: Attributes): CallMessages {
+  const text = looseText(attributes['ai.response.text']);
+  const calls = listOf(attributes['ai.response.toolCalls']).flatMap((call) =>
+    isFields(call) && typeof call.toolName === 'string'
+      ? [
+          newToolCall({
+            id: looseText(call.toolCallId) ?? '',
+            name: call.toolName,
+            given: call.input ?? call.args,
+          }),
+        ]
+      : [],
+  );
+  const output =
+    text === undefined && calls.length === 0
+      ? null
+      : newMessage({
+          role: 'assistant',
+          content: text ?? null,
+          tool_calls: calls.length === 0 ? undefined : calls,
+        });
+  return { input: looseMessages(looseJson(attributes['ai.prompt.messages'])), output };
+}

@@ -1,0 +1,163 @@
+import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js';
+import { logprobColumn } from '../tokens/token-context.js';
+import type { ImportedMessage, ImportedStep, CallUsage } from '../records.js';
+import { genAiMessages } from './genai-messages.js';
+import type { Attributes, OtelSpan } from './otel-span.js';
+import { spanRewards } from './span-rewards.js';
+import type { CallTokens, ModelCall, TraceNode } from './trace-node.js';
+
+const CALL_OPERATIONS: ReadonlySet<string> = new Set(['chat', 'text_completion', 'generate_content']);
+const AGENT_OPERATIONS: ReadonlySet<string> = new Set(['invoke_agent', 'invoke_workflow']);
+
+/** Spans of tracers that name no operation: OpenLLMetry, AgentOps, LiteLLM's proxy, and the AI SDK before version 7. */
+const CALL_NAMES =
+  /(^|\.)(openai\.chat\.completion|chat_model\.llm|doGenerate|doStream)|^(litellm_request|raw_gen_ai_request)$/;
+
+/** Reads an OpenTelemetry span by the GenAI conventions, present and past, and those of agent-lightning. */
+export function genAiNode(span: OtelSpan): TraceNode {
+  const { attributes } = span;
+  const kind = kindOf(span);
+  return {
+    id: span.spanId,
+    parentId: span.parentId,
+    name: span.name,
+    kind,
+    sequence: span.sequence,
+    startUs: span.startUs,
+    endUs: span.endUs,
+    failure: failureOf(span),
+    call: kind === 'call' ? callOf(span) : null,
+    toolResult: kind === 'tool' ? toolResultOf(attributes) : null,
+    agentName: firstText(attributes, 'gen_ai.agent.name', 'agent.name', 'executor.id') ?? '',
+    rewards: spanRewards(span, kind === 'call'),
+  };
+}
+
+function kindOf({ name, attributes }: OtelSpan): TraceNode['kind'] {
+  const operation = looseText(attributes['gen_ai.operation.name']);
+  if (operation !== undefined) {
+    if (CALL_OPERATIONS.has(operation)) return 'call';
+    if (AGENT_OPERATIONS.has(operation)) return 'agent';
+    return operation === 'execute_tool' ? 'tool' : 'other';
+  }
+  if (CALL_NAMES.test(name)) return 'call';
+  if (attributes['agentops.span.kind'] === 'agent') return 'agent';
+  if (looseText(attributes['ai.toolCall.name']) !== undefined) return 'tool';
+  const names = Object.keys(attributes);
+  return names.some((key) => /^gen_ai\.(prompt|completion|output\.messages)(\.0|$)/.test(key))
+    ? 'call'
+    : 'other';
+}
+
+function failureOf({ isError, statusMessage, attributes }: OtelSpan): string {
+  if (!isError) return '';
+  return statusMessage || (looseText(attributes['error.type']) ?? 'the span ended with an error');
+}
+
+function callOf(span: OtelSpan): ModelCall {
+  const { attributes } = span;
+  const { input, output } = genAiMessages(span);
+  return {
+    input,
+    output,
+    usage: usageOf(attributes),
+    model: firstText(attributes, 'gen_ai.response.model', 'gen_ai.request.model', 'ai.model.id') ?? '',
+    engine: firstText(attributes, 'gen_ai.provider.name', 'gen_ai.system', 'ai.model.provider') ?? '',
+    sampling: samplingOf(attributes),
+    tokens: tokensOf(attributes),
+    responseId: firstText(attributes, 'gen_ai.response.id', 'llm.hosted_vllm.id', 'ai.response.id') ?? '',
+  };
+}
+
+function usageOf(attributes: Attributes): CallUsage | null {
+  const usage = {
+    inputTokens: firstNumber(
+      attributes,
+      'gen_ai.usage.input_tokens',
+      'gen_ai.usage.prompt_tokens',
+      'ai.usage.promptTokens',
+    ),
+    cachedInputTokens: firstNumber(attributes, 'gen_ai.usage.cache_read.input_tokens'),
+    outputTokens: firstNumber(
+      attributes,
+      'gen_ai.usage.output_tokens',
+      'gen_ai.usage.completion_tokens',
+      'ai.usage.completionTokens',
+    ),
+    reasoningTokens: firstNumber(attributes, 'gen_ai.usage.reasoning.output_tokens'),
+    costUsd: firstNumber(attributes, 'gen_ai.usage.cost', 'gen_ai.usage.total_cost'),
+  };
+  return Object.values(usage).every((value) => value === null) ? null : usage;
+}
+
+/** Sampling parameters; null unless the temperature is known. */
+function samplingOf(attributes: Attributes): ImportedStep['sampling'] | null {
+  const request = (name: string) => firstNumber(attributes, `gen_ai.request.${name}`) ?? undefined;
+  const temperature = request('temperature') ?? firstNumber(attributes, 'ai.settings.temperature');
+  if (temperature === null) return null;
+  return known({
+    temperature,
+    topK: request('top_k'),
+    topP: request('top_p'),
+    maxNewTokens: request('max_tokens'),
+  });
+}
+
+/** Token ids as agent-lightning's tracers and LiteLLM's proxy in front of vLLM write them; no convention has a name for them. */
+function tokensOf(attributes: Attributes): CallTokens | null {
+  const prompt = idsOf(attributes['prompt_token_ids'] ?? attributes['llm.hosted_vllm.prompt_token_ids']);
+  const completion =
+    idsOf(attributes['response_token_ids'] ?? attributes['llm.hosted_vllm.response_token_ids']) ??
+    idsOf(firstChoice(attributes['llm.hosted_vllm.choices'])?.token_ids);
+  if (prompt === null || completion === null) return null;
+  return { prompt, completion, logprobs: logprobsOf(attributes, completion.length), version: null };
+}
+
+/** Logprobs where there is one for each token, else null. */
+function logprobsOf(attributes: Attributes, numTokens: number): CallTokens['logprobs'] {
+  const content = looseJson(attributes['logprobs.content']);
+  if (!Array.isArray(content) || content.length !== numTokens) return null;
+  return logprobColumn(
+    content.map((item) => (isFields(item) ? item.logprob : null)),
+    'logprobs.content',
+    numTokens,
+  );
+}
+
+/** Ids in a list, a list in a list, or either as text. */
+function idsOf(value: unknown): readonly number[] | null {
+  const parsed = looseJson(value);
+  const list: unknown = Array.isArray(parsed) && Array.isArray(parsed[0]) ? parsed[0] : parsed;
+  if (!Array.isArray(list) || list.length === 0) return null;
+  return list.every((id) => Number.isInteger(id)) ? (list as number[]) : null;
+}
+
+function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const choices = looseJson(value);
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  return isFields(first) ? first : undefined;
+}
+
+function toolResultOf(attributes: Attributes): ImportedMessage | null {
+  const result = attributes['gen_ai.tool.call.result'] ?? attributes['ai.toolCall.result'];
+  if (result === undefined || result === null) return null;
+  const id = firstText(attributes, 'gen_ai.tool.call.id', 'ai.toolCall.id');
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return { role: 'tool', content, ...(id === undefined ? {} : { tool_call_id: id }) };
+}
+
+function firstText(attributes: Attributes, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = looseText(attributes[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function firstNumber(attributes: Attributes, ...names: readonly string[]): number | null {
+  for (const name of names) {
+    const number = looseNumber(attributes[name]);
+    if (number !== undefined) return number;
+  }
+  return null;
+}

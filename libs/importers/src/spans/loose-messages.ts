@@ -1,0 +1,82 @@
+import type { Json } from '@retrace/trajectory';
+import { newToolCall } from '../conversation/chat-message.js';
+import { newMessage } from '../conversation/conversation-steps.js';
+import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
+import type { ImportedMessage, ImportedToolCall } from '../records.js';
+
+/**
+ * Reads messages of whatever a tracer wrote as input or output of a call: a list of messages in OpenAI's or LangChain's shape, an
+ * object with `messages` or `choices`, one message, or a text. What is no message is kept as the text of one in `role`.
+ */
+export function looseMessages(value: unknown, role = 'user'): ImportedMessage[] {
+  if (isMissing(value) || value === '') return [];
+  if (typeof value === 'string') return [{ role, content: value }];
+  if (Array.isArray(value)) return value.flatMap((item) => looseMessages(item, role));
+  if (!isFields(value)) return [{ role, content: JSON.stringify(value) }];
+  if (Array.isArray(value.messages)) return looseMessages(value.messages, role);
+  if (Array.isArray(value.choices)) {
+    const [choice] = value.choices as unknown[];
+    return looseMessages(isFields(choice) ? (choice.message ?? choice.text) : choice, role);
+  }
+  if (isFields(value.message)) return looseMessages(value.message, role);
+  const isMessage = 'content' in value || 'tool_calls' in value || 'toolCalls' in value;
+  return isMessage ? [message(value, role)] : [{ role, content: JSON.stringify(value) }];
+}
+
+/** LangChain's names of roles. */
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['human', 'user'],
+  ['ai', 'assistant'],
+  ['HumanMessage', 'user'],
+  ['AIMessage', 'assistant'],
+  ['SystemMessage', 'system'],
+  ['ToolMessage', 'tool'],
+]);
+
+function message(fields: Fields, fallbackRole: string): ImportedMessage {
+  const given = looseText(fields.role) ?? looseText(fields.type) ?? fallbackRole;
+  const extra = isFields(fields.additional_kwargs) ? fields.additional_kwargs : {};
+  const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
+  const fromParts = Array.isArray(fields.content) ? toolCalls(fields.content) : [];
+  const all = calls.length > 0 ? calls : fromParts;
+  return newMessage({
+    role: ROLES.get(given) ?? given,
+    content: contentOf(fields.content),
+    name: looseText(fields.name),
+    reasoning_content: looseText(fields.reasoning_content) ?? looseText(fields.reasoning),
+    tool_calls: all.length === 0 ? undefined : all,
+    tool_call_id: looseText(fields.tool_call_id) ?? looseText(fields.toolCallId) ?? looseText(fields.id),
+  });
+}
+
+function toolCalls(value: unknown): ImportedToolCall[] {
+  const list = looseJson(value);
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item): ImportedToolCall[] => {
+    const call = looseJson(item);
+    if (!isFields(call)) return [];
+    const called = isFields(call.function) ? call.function : call;
+    const name = looseText(called.name) ?? looseText(called.toolName);
+    const given = called.arguments ?? called.args ?? called.input;
+    if (name === undefined || given === undefined) return [];
+    return [newToolCall({ id: looseText(call.id) ?? looseText(call.toolCallId) ?? '', name, given })];
+  });
+}
+
+/** Content as text, or as parts where one is no text. Calls among the parts are read as calls. */
+function contentOf(value: unknown): ImportedMessage['content'] {
+  if (isMissing(value)) return null;
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const parts = value.filter((part) => !(isFields(part) && /^tool[-_](call|use)$/.test(String(part.type))));
+  if (parts.length === 0) return null;
+  const texts = parts.map((part) =>
+    typeof part === 'string' ? part : isFields(part) && part.type === 'text' ? part.text : null,
+  );
+  if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
+  return parts.map((part): Json =>
+    isFields(part) && typeof part.type === 'string'
+      ? json(part)
+      : { type: 'text', text: JSON.stringify(part) },
+  );
+}

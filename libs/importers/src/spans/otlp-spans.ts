@@ -1,0 +1,84 @@
+import { type Fields, isFields, isMissing, looseText } from '../fields.js';
+import { timeOfNanoseconds } from '../time.js';
+import type { Attributes, OtelSpan } from './otel-span.js';
+
+const STATUS_ERROR = 2;
+/** Deepest nesting of an attribute's value. */
+const MAX_DEPTH = 50;
+
+/** Spans of an OTLP message in JSON, or decoded from protobuf; what is no span is left out. */
+export function otlpSpans(message: unknown): readonly OtelSpan[] {
+  if (!isFields(message)) return [];
+  return listOf(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
+    const resource = isFields(resourceSpans.resource) ? attributesOf(resourceSpans.resource.attributes) : {};
+    const service = looseText(resource['service.name']) ?? '';
+    const scopes =
+      resourceSpans.scopeSpans ?? resourceSpans.scope_spans ?? resourceSpans.instrumentationLibrarySpans;
+    return listOf(scopes).flatMap((scope) =>
+      listOf(scope.spans).flatMap((span) => spanOf(span, service) ?? []),
+    );
+  });
+}
+
+function spanOf(span: Fields, service: string): OtelSpan | null {
+  const traceId = idOf(span.traceId ?? span.trace_id, 16);
+  const spanId = idOf(span.spanId ?? span.span_id, 8);
+  if (traceId === null || spanId === null) return null;
+  const status = isFields(span.status) ? span.status : {};
+  return {
+    traceId,
+    spanId,
+    parentId: idOf(span.parentSpanId ?? span.parent_span_id, 8),
+    name: looseText(span.name) ?? '',
+    startUs: timeOfNanoseconds(span.startTimeUnixNano ?? span.start_time_unix_nano),
+    endUs: timeOfNanoseconds(span.endTimeUnixNano ?? span.end_time_unix_nano),
+    attributes: attributesOf(span.attributes),
+    events: listOf(span.events).map((event) => ({
+      name: looseText(event.name) ?? '',
+      attributes: attributesOf(event.attributes),
+    })),
+    isError: status.code === STATUS_ERROR || status.code === 'STATUS_CODE_ERROR',
+    statusMessage: looseText(status.message) ?? '',
+    sequence: 0,
+    service,
+  };
+}
+
+/** Ids are hexadecimal in OTLP's JSON; other writers of protobuf's JSON use base64. All zero and empty = none. */
+function idOf(value: unknown, numBytes: number): string | null {
+  const text = looseText(value);
+  if (text === undefined) return null;
+  const hex = new RegExp(`^[0-9a-fA-F]{${2 * numBytes}}$`).test(text)
+    ? text.toLowerCase()
+    : Buffer.from(text, 'base64').toString('hex');
+  return hex.length === 2 * numBytes && !/^0+$/.test(hex) ? hex : null;
+}
+
+function attributesOf(value: unknown): Attributes {
+  const entries = listOf(value).flatMap((entry): [string, unknown][] =>
+    typeof entry.key === 'string' ? [[entry.key, valueOf(entry.value, 0)]] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+function valueOf(value: unknown, depth: number): unknown {
+  if (!isFields(value) || depth > MAX_DEPTH) return null;
+  const { intValue, int_value: intSnake = intValue } = value;
+  if (!isMissing(intSnake)) return Number(intSnake);
+  const plain =
+    value.stringValue ?? value.string_value ?? value.doubleValue ?? value.double_value ?? value.boolValue;
+  if (!isMissing(plain ?? value.bool_value)) return plain ?? value.bool_value;
+  const list = value.arrayValue ?? value.array_value;
+  if (isFields(list)) return listOf(list.values).map((item) => valueOf(item, depth + 1));
+  const object = value.kvlistValue ?? value.kvlist_value;
+  if (isFields(object)) {
+    return Object.fromEntries(
+      listOf(object.values).map((entry) => [String(entry.key), valueOf(entry.value, depth + 1)]),
+    );
+  }
+  return value.bytesValue ?? value.bytes_value ?? null;
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}

@@ -1,0 +1,215 @@
+import type { Found } from './import-rows.js';
+import type { Skip, SkipCode } from './skip.js';
+import type { ReplayEnvironment } from './verify/replay.js';
+import { type Verification, verifyEpisode } from './verify/verify-episode.js';
+import type { ImportedRecord } from './records.js';
+
+/** Takes records; `Recorder` of `@retrace/recording`, bound to a run. */
+export interface RecordSink {
+  /** Takes all of these records or none; resolves when the log has them. */
+  append(
+    records: readonly ImportedRecord[],
+  ): Promise<{ readonly accepted: number; readonly duplicates: number }>;
+  /** Why an error of `append` refuses the records; null where it is another error, which ends the import. */
+  refusalOf(error: unknown): string | null;
+}
+
+/** The outcome of one episode, or of something that was left out: a line of the report by rows. */
+export interface RowOutcome {
+  readonly file: string;
+  readonly row: number | null;
+  readonly outcome: 'taken' | 'skipped';
+  readonly episode?: string;
+  readonly numSteps?: number;
+  readonly code?: SkipCode;
+  readonly detail?: string;
+  readonly verification?: Omit<Verification, 'records'>;
+}
+
+/** Counts of an import. */
+export interface ImportCounts {
+  readonly numEpisodes: number;
+  readonly numSteps: number;
+  readonly numRecords: number;
+  /** Records that the run had before. */
+  readonly numKnownRecords: number;
+  /** Skipped rows and parts by reason, with the first example of each. */
+  readonly skipped: readonly SkippedReason[];
+  /** null = nothing was to be verified. */
+  readonly verified: VerifiedCounts | null;
+}
+
+export interface SkippedReason {
+  readonly code: SkipCode;
+  readonly count: number;
+  readonly example: { readonly file: string } & Omit<Skip, 'code'>;
+}
+
+export interface VerifiedCounts {
+  readonly numEqual: number;
+  readonly numDiverged: number;
+  readonly numUnverified: number;
+  /** Rewards of steps that the dump lacked. */
+  readonly numFilledRewards: number;
+}
+
+export interface WriteOptions {
+  /** Replays each episode before it is written; null = none are. */
+  replayOf?(records: readonly ImportedRecord[]): ReplayEnvironment | null;
+  onRow?(outcome: RowOutcome): void | Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+/** Size of a batch. The texts of a record take about as many bytes as characters in the log. */
+const MAX_BATCH_RECORDS = 2000;
+const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
+
+/** Writes what an import finds, in batches of whole episodes. An episode that is refused costs no other. */
+export class EpisodeWriter {
+  private batch: Episode[] = [];
+  private batchRecords = 0;
+  private batchCharacters = 0;
+  private numEpisodes = 0;
+  private numSteps = 0;
+  private numRecords = 0;
+  private numKnownRecords = 0;
+  private readonly reasons = new Map<SkipCode, SkippedReason>();
+  private verified: VerifiedCounts | null = null;
+  /** One batch is being written while the next one is read. */
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly sink: RecordSink,
+    private readonly options: WriteOptions = {},
+  ) {}
+
+  /**
+   * Writes all episodes that are found.
+   *
+   * @throws errors of the sink that are no refusal, of reading files, and of a replayed environment that can't be reached
+   */
+  async write(found: AsyncIterable<Found>): Promise<ImportCounts> {
+    try {
+      for await (const item of found) {
+        this.options.signal?.throwIfAborted();
+        if (item.kind === 'skipped') await this.skip(item.file, item.skip);
+        else await this.add(item);
+      }
+      await this.flush();
+    } finally {
+      await this.writing.catch(() => undefined);
+    }
+    await this.writing;
+    const { numEpisodes, numSteps, numRecords, numKnownRecords, verified } = this;
+    const skipped = [...this.reasons.values()].sort((a, b) => b.count - a.count);
+    return { numEpisodes, numSteps, numRecords, numKnownRecords, skipped, verified };
+  }
+
+  private async add(found: Extract<Found, { kind: 'episode' }>): Promise<void> {
+    const episode = await this.verify(found);
+    this.batch.push(episode);
+    this.batchRecords += episode.records.length;
+    this.batchCharacters += charactersOf(episode.records);
+    if (this.batchRecords >= MAX_BATCH_RECORDS || this.batchCharacters >= MAX_BATCH_CHARACTERS) {
+      await this.flush();
+    }
+  }
+
+  private async verify(found: Extract<Found, { kind: 'episode' }>): Promise<Episode> {
+    const environment = this.options.replayOf?.(found.records) ?? null;
+    if (this.options.replayOf === undefined) return found;
+    const verification: Verification =
+      environment === null
+        ? {
+            kind: 'unverified',
+            records: found.records,
+            reason: 'its environment is none that can be replayed',
+          }
+        : await verifyEpisode(found.records, environment);
+    const counts = (this.verified ??= { numEqual: 0, numDiverged: 0, numUnverified: 0, numFilledRewards: 0 });
+    this.verified = {
+      numEqual: counts.numEqual + Number(verification.kind === 'equal'),
+      numDiverged: counts.numDiverged + Number(verification.kind === 'diverged'),
+      numUnverified: counts.numUnverified + Number(verification.kind === 'unverified'),
+      numFilledRewards:
+        counts.numFilledRewards + (verification.kind === 'equal' ? verification.numFilled : 0),
+    };
+    const { records, ...outcome } = verification;
+    return { ...found, records, verification: outcome };
+  }
+
+  /** Begins to write the batch once the one before it is written. */
+  private async flush(): Promise<void> {
+    const { batch } = this;
+    this.batch = [];
+    this.batchRecords = 0;
+    this.batchCharacters = 0;
+    await this.writing;
+    this.writing = this.writeBatch(batch);
+    // Its error is thrown where the next batch, or the end, waits for it.
+    this.writing.catch(() => undefined);
+  }
+
+  private async writeBatch(batch: readonly Episode[]): Promise<void> {
+    if (batch.length === 0) return;
+    const refusal = await this.append(batch);
+    if (refusal === null) return;
+    if (batch.length === 1) {
+      const [{ file, row, records }] = batch;
+      return this.skip(file, { code: 'REFUSED', detail: `${records[0].episode}: ${refusal}`, row });
+    }
+    // A batch is taken as a whole or not at all, so each half shows whether it has the fault.
+    const middle = batch.length >> 1;
+    await this.writeBatch(batch.slice(0, middle));
+    await this.writeBatch(batch.slice(middle));
+  }
+
+  /** Appends episodes and counts them; returns why they are refused, if they are. */
+  private async append(batch: readonly Episode[]): Promise<string | null> {
+    const records = batch.flatMap((episode) => episode.records);
+    try {
+      const { accepted, duplicates } = await this.sink.append(records);
+      this.numRecords += accepted;
+      this.numKnownRecords += duplicates;
+    } catch (error) {
+      const refusal = this.sink.refusalOf(error);
+      if (refusal === null) throw error;
+      return refusal;
+    }
+    for (const { file, row, records: own, verification } of batch) {
+      const numSteps = own.filter(({ type }) => type === 'step').length;
+      this.numEpisodes++;
+      this.numSteps += numSteps;
+      const episode = own[0].episode;
+      const shown = verification === undefined ? {} : { verification };
+      await this.options.onRow?.({ file, row, outcome: 'taken', episode, numSteps, ...shown });
+    }
+    return null;
+  }
+
+  private async skip(file: string, { code, detail, row }: Skip): Promise<void> {
+    const reason = this.reasons.get(code);
+    const example = reason?.example ?? { file, row, detail };
+    this.reasons.set(code, { code, count: (reason?.count ?? 0) + 1, example });
+    await this.options.onRow?.({ file, row, outcome: 'skipped', code, detail });
+  }
+}
+
+interface Episode {
+  readonly file: string;
+  readonly row: number;
+  readonly records: readonly ImportedRecord[];
+  readonly verification?: Omit<Verification, 'records'>;
+}
+
+function charactersOf(records: readonly ImportedRecord[]): number {
+  let sum = 0;
+  for (const record of records) {
+    if (record.type !== 'step') continue;
+    sum += (record.observation?.length ?? 0) + (record.action?.length ?? 0);
+    for (const { content } of record.messages?.input ?? [])
+      sum += typeof content === 'string' ? content.length : 1000;
+    sum += (record.tokens?.ids.length ?? 0) * 8;
+  }
+  return sum;
+}
