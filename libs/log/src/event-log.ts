@@ -88,7 +88,14 @@ export interface EventLog {
    * records lacks this method.
    *
    * @param ranges ascending and disjoint
+   * @param atEdge what the first and the last record of the partition become where a range holds them, as they mark its ends and so must
+   *   stay (default: they stay as they are)
    */
-  release?(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number>;
+  release?(
+    stream: Stream,
+    partition: number,
+    ranges: readonly OffsetRange[],
+    atEdge?: (record: LogRecord) => Uint8Array,
+  ): Promise<number>;
   close(): Promise<void>;
 }

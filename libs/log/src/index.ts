@@ -7,6 +7,7 @@ export {
   type OffsetRange,
   type ReadOptions,
 } from './event-log.js';
+export { GroupCommit } from './group-commit.js';
 export { LogError, type LogErrorCode } from './log-error.js';
 export type { Share } from './kafka/exclusive-role.js';
 export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js';

@@ -137,8 +137,16 @@ export class LmdbLog implements EventLog {
     return false;
   }
 
-  /** Removes records, except the first and the last of a partition. The file keeps its size; later appends reuse the space. */
-  async release(stream: Stream, partition: number, ranges: readonly OffsetRange[]): Promise<number> {
+  /**
+   * Removes records, except the first and the last of a partition. The file keeps its size; later appends reuse the space, and until then
+   * the file still has the bytes (`compactLmdbLog`).
+   */
+  async release(
+    stream: Stream,
+    partition: number,
+    ranges: readonly OffsetRange[],
+    atEdge?: (record: LogRecord) => Uint8Array,
+  ): Promise<number> {
     const store = this.store(stream, partition);
     let numReleased = 0;
     try {
@@ -153,6 +161,8 @@ export class LmdbLog implements EventLog {
           numReleased += removed.numRemoved;
           from = removed.next;
         }
+        if (atEdge !== undefined)
+          await this.parts.environment.childTransaction(() => store.replaceEdges(range, atEdge));
       }
     } catch (error) {
       throw await toLogError('release', this.parts.path, error);

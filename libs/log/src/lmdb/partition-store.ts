@@ -85,6 +85,15 @@ export class PartitionStore {
     return { numRemoved: keys.length, next: keys.length < limit ? end : offsetOf(keys[keys.length - 1]) + 1 };
   }
 
+  /** Replaces the first and the last record of the partition, where they are in the range. Must run in a write transaction. */
+  replaceEdges({ from, end }: OffsetRange, replacement: (record: LogRecord) => Uint8Array): void {
+    for (const offset of new Set([this.startOffset(), this.endOffset() - 1])) {
+      const bytes = offset >= from && offset < end ? this.get(offset) : undefined;
+      if (bytes !== undefined)
+        this.records.putSync(keyOf(offset), replacement({ offset, bytes: Buffer.from(bytes) }));
+    }
+  }
+
   get(offset: number): Uint8Array | undefined {
     return this.records.get(keyOf(offset));
   }

@@ -2,6 +2,9 @@ import { checkUserSql, sqlTokens, USER_SQL_LIMITS, UserSqlError } from '@retrace
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { Statement } from '../statement/statement.js';
 
+/** The start of a statement that is parsed and not run. */
+export const EXPLAIN_AST = /^EXPLAIN\s+AST\b/i;
+
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(USER_SQL_LIMITS));
 
 const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -72,7 +75,7 @@ export async function checkReadonlyStatement(
 ): Promise<void> {
   if (statement.kind === 'insert') throw readonlyMode('INSERT');
   if (statement.kind === 'command') {
-    if (/^EXPLAIN\s+AST\b/i.test(statement.text)) return;
+    if (EXPLAIN_AST.test(statement.text)) return;
     throw readonlyMode(statement.keyword);
   }
   if (statement.tail.trim() !== '')

@@ -16,9 +16,9 @@ export interface EngineConfig {
 
 export const STORE_CONFIG: EngineConfig = { memory: { machineFraction: 0.4 }, allowsOtherDirectories: false };
 
-/** Two statements at their limit, and the engine itself. */
+/** A statement at its limit, and the engine itself. */
 export const USER_SQL_CONFIG: EngineConfig = {
-  memory: { maxBytes: 2560 * MEBIBYTE },
+  memory: { maxBytes: 1536 * MEBIBYTE },
   allowsOtherDirectories: true,
 };
 

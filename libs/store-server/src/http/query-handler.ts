@@ -11,7 +11,7 @@ import type {
   StatementRunner,
 } from '../engine/engine.js';
 import type { QueryRequest } from './query-request.js';
-import { checkReadonlyStatement, readonlySettings } from '../access/readonly-access.js';
+import { checkReadonlyStatement, EXPLAIN_AST, readonlySettings } from '../access/readonly-access.js';
 import type { SpooledBody } from './request-body.js';
 import { contentTypeOf, formatSummary, sendResult } from './result-response.js';
 import type { ResultPipes } from '../engine/result-pipe.js';
@@ -197,9 +197,10 @@ export class QueryHandler {
   private async command(statement: CommandStatement, exchange: Exchange): Promise<void> {
     const { query, response } = exchange;
     const format = query.defaultFormat;
+    const readsNothing = EXPLAIN_AST.test(statement.text);
     const result = await this.laneOf(exchange).run(
       exchange.gone,
-      () => this.engineOf(exchange).run(statement.text, exchange.context, { format }).result,
+      () => this.engineOf(exchange).run(statement.text, exchange.context, { format, readsNothing }).result,
     );
     if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {

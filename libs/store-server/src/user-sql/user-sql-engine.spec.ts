@@ -134,12 +134,28 @@ describe('UserSqlEngine', () => {
     expect(await ask('SELECT count() FROM steps')).toBe('1000');
   });
 
+  it('leaves a statement alone whose neighbor is ended with its process', async () => {
+    const slow = ask('SELECT sum(sleepEachRow(0.5)) FROM numbers(10) SETTINGS max_block_size = 1');
+    await expect(ask(UNSTOPPABLE, { max_execution_time: 1 })).rejects.toThrow('(TIMEOUT_EXCEEDED)');
+    expect(await slow).toBe('0');
+    expect(await userSqlPids()).toHaveLength(1);
+  });
+
+  it('starts as many processes as statements run at once, and uses them again', async () => {
+    const slow = 'SELECT sleep(1)';
+    expect(await Promise.all([ask(slow), ask(slow)])).toEqual(['0', '0']);
+    const pids = await userSqlPids();
+    expect(pids).toHaveLength(2);
+    await ask(slow);
+    expect(await userSqlPids()).toEqual(pids);
+  });
+
   it.runIf(process.platform === 'linux')(
     'has a limit for memory that the engine does not count',
     async () => {
       await ask('SELECT 1');
       const [pid] = await userSqlPids();
-      expect(await readFile(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max data size +4294967296 +4294967296/);
+      expect(await readFile(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max data size +2684354560 +2684354560/);
       // Under a limit of 1 GiB the formatted text alone takes 5 GB.
       await expect(
         ask("SELECT length(printf('%5000000000d', 1))", { max_memory_usage: 2 ** 30 }),

@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
  * Largest sum of the process's private writable memory (RLIMIT_DATA, on Linux; elsewhere there is no limit). The engine's own limits hold for
  * what it counts; this one holds for all. Without a statement the process has 300 MiB of it.
  */
-const MAX_DATA_BYTES = 4096 * MEBIBYTE;
+const MAX_DATA_BYTES = 2560 * MEBIBYTE;
 /** Time to start the process and show a statement the parts of the store. */
 const START_MS = 60_000;
 /** Time after a statement's own limit in which the engine may still end it. */
@@ -26,6 +26,7 @@ const GRACE_MS = 2_000;
 const NICENESS = 10;
 
 interface Pending {
+  readonly id: number;
   readonly resolve: (result: StatementResult) => void;
   readonly reject: (error: Error) => void;
   readonly maxExecutionMs: number;
@@ -35,14 +36,13 @@ interface Pending {
 /** The parts of the store have changed in a way that this process can not follow; a new one can. */
 export class StaleProcessError extends Error {}
 
-/** One life of the process of user SQL. It can end at any time; what runs then fails, and nothing else does. */
+/** A process of user SQL, which runs one statement at a time. It can end at any time; what runs then fails, and nothing else does. */
 export class UserSqlProcess {
   private readonly child: ChildProcess;
-  private readonly pending = new Map<number, Pending>();
+  private pending: Pending | null = null;
   /** Resolves when the process is gone, with its files. */
   readonly ended: Promise<void>;
   private lastId = 0;
-  private isRetired = false;
   /** How the process ended, or will at once; null while it runs. */
   private ending: string | null = null;
 
@@ -68,16 +68,13 @@ export class UserSqlProcess {
     return this.ending !== null;
   }
 
-  get isIdle(): boolean {
-    return this.pending.size === 0;
-  }
-
+  /** Runs a statement; the one before must have settled. */
   run(statement: UserStatement): RunningStatement {
     const id = ++this.lastId;
     const result = new Promise<StatementResult>((resolve, reject) => {
       const maxExecutionMs = Number(statement.context.settings.get('max_execution_time')) * 1000;
-      const timer = setTimeout(() => this.overrun(id), START_MS);
-      this.pending.set(id, { resolve, reject, maxExecutionMs, timer });
+      const timer = setTimeout(() => this.overrun(), START_MS);
+      this.pending = { id, resolve, reject, maxExecutionMs, timer };
       if (this.ending !== null) this.lose(this.ending);
       else this.send({ type: 'run', id, statement });
     });
@@ -88,12 +85,6 @@ export class UserSqlProcess {
         return Promise.resolve();
       },
     };
-  }
-
-  /** Ends the process once nothing runs in it. */
-  retire(): void {
-    this.isRetired = true;
-    if (this.isIdle) void this.kill();
   }
 
   /** Ends the process, whatever runs in it. */
@@ -109,24 +100,23 @@ export class UserSqlProcess {
   }
 
   private receive(message: FromUserSqlProcess): void {
-    const pending = this.pending.get(message.id);
-    if (pending === undefined) return;
+    const { pending } = this;
+    if (pending?.id !== message.id) return;
     clearTimeout(pending.timer);
     if (message.type === 'started') {
-      pending.timer = setTimeout(() => this.overrun(message.id), pending.maxExecutionMs + GRACE_MS);
+      pending.timer = setTimeout(() => this.overrun(), pending.maxExecutionMs + GRACE_MS);
       return;
     }
-    this.pending.delete(message.id);
+    this.pending = null;
     if (message.type === 'result') pending.resolve(message.result);
     else if (message.type === 'stale') pending.reject(new StaleProcessError());
     else pending.reject(ClickHouseException.fromEngine(new Error(message.message)));
-    if (this.isRetired && this.isIdle) void this.kill();
   }
 
   /** Ends the process for a statement that its limit did not end. */
-  private overrun(id: number): void {
-    const pending = this.pending.get(id);
-    this.pending.delete(id);
+  private overrun(): void {
+    const { pending } = this;
+    this.pending = null;
     pending?.reject(
       ClickHouseException.of(
         'TIMEOUT_EXCEEDED',
@@ -138,16 +128,15 @@ export class UserSqlProcess {
 
   private lose(how: string): void {
     this.ending ??= how;
-    for (const { reject, timer } of this.pending.values()) {
-      clearTimeout(timer);
-      reject(
-        ClickHouseException.of(
-          'ABORTED',
-          `The engine of user SQL ended (${this.ending}) while the statement ran: a statement needed more than ${MAX_DATA_BYTES / MEBIBYTE} MiB of memory, could not be stopped in time, or hit a fault of the engine; run this one again unless it was the cause`,
-        ),
-      );
-    }
-    this.pending.clear();
+    const { pending } = this;
+    this.pending = null;
+    clearTimeout(pending?.timer);
+    pending?.reject(
+      ClickHouseException.of(
+        'ABORTED',
+        `The engine of user SQL ended (${this.ending}) while the statement ran: it needed more than ${MAX_DATA_BYTES / MEBIBYTE} MiB of memory, or hit a fault of the engine; read less, or ask in another way`,
+      ),
+    );
   }
 }
 
