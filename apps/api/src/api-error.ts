@@ -1,9 +1,16 @@
-type ApiErrorCode = 'ADDRESS_UNUSABLE';
+type ApiErrorCode = 'ADDRESS_UNUSABLE' | 'API_KEY_MISSING' | 'REDACTION_RULES_INVALID';
+
+/** Exit code of a process whose configuration is wrong. */
+const USAGE = 2;
 
 /** The API can not run; the message says what to do. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly retriable = false;
+
+  get exitCode(): number {
+    return this.code === 'ADDRESS_UNUSABLE' ? 1 : USAGE;
+  }
 
   constructor(
     readonly code: ApiErrorCode,

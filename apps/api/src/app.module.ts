@@ -1,7 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ApiConfig } from './config/api-config.js';
+import { DeletionModule } from './deletion/deletion.module.js';
 import { EpisodesModule } from './episodes/episodes.module.js';
 import { HealthModule } from './health/health.module.js';
+import { KeysModule } from './keys/keys.module.js';
+import { IngestModule } from './ingest/ingest.module.js';
 import { LiveModule } from './live/live.module.js';
 import { LogModule } from './log/log.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -29,16 +32,19 @@ export class AppModule {
         LogModule,
         StoreModule,
         SinkModule,
+        KeysModule,
         LiveModule,
         HealthModule,
         PrometheusModule,
         RunsModule,
         MetricsModule,
         EpisodesModule,
+        DeletionModule,
         UpdatesModule,
         PoliciesModule,
         WarningsModule,
         SqlModule,
+        IngestModule,
       ],
     };
   }

@@ -1,8 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import type { WarningLog } from '@retrace/log';
+import { hideKeys } from '@retrace/process';
 
 /** Contexts of the framework's own messages: how it wires itself, and errors that it throws as well. */
 const FRAMEWORK_CONTEXTS = new Set([
+  'ExceptionHandler',
   'NestFactory',
   'InstanceLoader',
   'RoutesResolver',
@@ -32,11 +34,11 @@ export class RoleLogger implements LoggerService {
   }
 
   private write(level: string, message: unknown, rest: readonly unknown[]): void {
-    const words = rest.filter((part): part is string => typeof part === 'string');
+    const words = rest.filter((part): part is string => typeof part === 'string').map(hideKeys);
     const context = words.at(-1);
     if (context !== undefined && FRAMEWORK_CONTEXTS.has(context)) return;
     const details = words.slice(0, -1);
-    const lines = [context ? `${context}: ${message}` : String(message), ...details];
+    const lines = [hideKeys(context ? `${context}: ${message}` : String(message)), ...details];
     process.stdout.write(`${level} ${lines.join('\n')}\n`);
     if (level !== 'info') this.warnings?.raise({ source: 'api', message: lines[0] });
   }

@@ -7,9 +7,14 @@ import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
 import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config/api-config.js';
+import { registerAllowedMethods } from './http/allowed-methods.js';
 import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerHostGuard } from './http/host-guard.js';
+import { AccessControl } from './keys/access-control.js';
+import { registerAccess } from './keys/register-access.js';
+import { requireKey } from './keys/require-key.js';
+import { registerRecordsBody } from './ingest/records-body.js';
 import { EVENT_LOG } from './log/log.module.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
 import { ProblemFilter } from './problems/problem-filter.js';
@@ -39,13 +44,17 @@ export interface ApiServer {
 /**
  * Starts the API. It listens at once, before the store is there: pages load, and `/api/health` says what is missing.
  *
- * @throws ApiError `ADDRESS_UNUSABLE` when the port is in use; LogError when the log can't be opened
+ * @throws ApiError `ADDRESS_UNUSABLE` when the port is in use, `API_KEY_MISSING` when others could reach the API and no key is needed
+ *   for it; LogError when the log can't be opened
  */
 export async function startApiServer(
   config: ApiConfig,
   { recordsWarnings = false }: ApiServerOptions = {},
 ): Promise<ApiServer> {
   const logger = new RoleLogger();
+  await requireKey(config, (sentence) => {
+    logger.log(sentence);
+  });
   const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
     logger,
@@ -73,7 +82,10 @@ export async function startApiServer(
 async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await registerSecurityHeaders(server);
+  registerAllowedMethods(server);
   registerHostGuard(server, [config.host, ...config.allowedHosts]);
+  await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });
+  registerRecordsBody(server);
   registerBodyBounds(server);
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {

@@ -11,6 +11,8 @@ import {
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8787;
+/** Requests a second. One key may be that of many clients which send steps one by one. */
+const DEFAULT_RATE_LIMIT = 10_000;
 
 /** Typed configuration of the API. */
 export class ApiConfig {
@@ -23,6 +25,14 @@ export class ApiConfig {
   readonly host!: string;
   readonly port!: number;
   readonly allowedHosts!: readonly string[];
+  /** Directory of the API keys; null where there are none. */
+  readonly keyDirectory!: string | null;
+  /** Where a key is written that is made because one is needed and there is none; null: none is made. */
+  readonly firstKeyFile!: string | null;
+  /** Requests a second of one key, or of one address where no key is needed; 0 for no limit. */
+  readonly rateLimit!: number;
+  /** File of rules that hide what may not be stored of records; null: nothing is hidden. */
+  readonly redactionRules!: string | null;
   readonly dashboardDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
@@ -46,6 +56,10 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_API_HOST',
       'RETRACE_API_PORT',
       'RETRACE_API_ALLOWED_HOSTS',
+      'RETRACE_API_KEYS_DIRECTORY',
+      'RETRACE_API_FIRST_KEY_FILE',
+      'RETRACE_API_RATE_LIMIT',
+      'RETRACE_REDACTION_RULES',
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
@@ -53,7 +67,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     ],
     requires: [...STORE_VARIABLES, 'RETRACE_STORE_READONLY_USER', 'RETRACE_MIGRATIONS_DIRECTORY'],
   });
-  const directory = (path: string | undefined): string | null => (path ? resolve(path) : null);
+  const pathOf = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {
     log: logLocationOf(variables),
     store: {
@@ -64,9 +78,13 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     host: variables.RETRACE_API_HOST ?? DEFAULT_HOST,
     port: variables.RETRACE_API_PORT ?? DEFAULT_PORT,
     allowedHosts: splitList(variables.RETRACE_API_ALLOWED_HOSTS),
-    dashboardDirectory: directory(variables.RETRACE_DASHBOARD_DIRECTORY),
+    keyDirectory: pathOf(variables.RETRACE_API_KEYS_DIRECTORY),
+    firstKeyFile: pathOf(variables.RETRACE_API_FIRST_KEY_FILE),
+    rateLimit: variables.RETRACE_API_RATE_LIMIT ?? DEFAULT_RATE_LIMIT,
+    redactionRules: pathOf(variables.RETRACE_REDACTION_RULES),
+    dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
-    tokenizerDirectory: directory(variables.RETRACE_TOKENIZER_DIRECTORY),
+    tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),
     runsSink: variables.RETRACE_SINK !== 'off',
     acceptsOtherLog: variables.RETRACE_ACCEPT_OTHER_LOG === 'on',
   });

@@ -66,7 +66,6 @@ describe('bad requests', () => {
     ['limit=501', 'limit', /^limit must be an integer from 1 to 500, got 501$/],
     ['split=dev', 'split', /^split must be one of train, validation, test, got "dev"$/],
     ['success=maybe', 'success', /^success must be true or false, got "maybe"$/],
-    ['groupId=7', 'groupId', /^groupId must be a lower-case UUID, got "7"$/],
     ['cursor=WzFd', 'cursor', /nextCursor of an earlier page/],
     ['colour=red', 'colour', /^Unknown parameter "colour"$/],
   ])('%s is refused with the field, the value and the rule', async (query, field, rule) => {
@@ -82,6 +81,38 @@ describe('bad requests', () => {
     const error = problem.errors.find((each) => each.field === field);
     expect(error?.rule).toMatch(rule);
     expect(String(error?.value)).toBe(query.split('=')[1]);
+  });
+
+  it.each([
+    ['DELETE', '/api/runs', 'GET, HEAD, POST'],
+    ['PUT', '/api/runs/x/metrics', 'GET, HEAD'],
+    ['QUERY', '/api/runs?limit=1', 'GET, HEAD, POST'],
+    ['PATCH', '/api/session', 'GET, HEAD, POST, DELETE'],
+    ['GET', '/api/sql', 'POST'],
+  ])('answers %s %s with 405, and allows %s', async (method, path, allowed) => {
+    const response = await fetch(`${fixture.api.url}${path}`, {
+      method,
+      ...(method.startsWith('P') && { headers: { 'content-type': 'application/json' }, body: '{}' }),
+    });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe(allowed);
+    expect(await response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+  });
+
+  it('refuses or takes a forged cursor, and never fails on it', async () => {
+    const texts = ['', "'", '\ud800'];
+    const keys: unknown[][] = [...texts, -1, 1.5, 1e308, 2 ** 32, null].map((part) => [part]);
+    keys.push([], [0, 0]);
+    const lists = ['', '/episodes', '/updates', '/policies', '/warnings'].map((list) =>
+      list === '' ? '/api/runs' : `/api/runs/${run.runId}${list}`,
+    );
+    for (const list of lists) {
+      for (const key of keys) {
+        const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+        const { status } = await fixture.get(`${list}?cursor=${cursor}`);
+        expect([200, 400], `${list} ${JSON.stringify(key)}`).toContain(status);
+      }
+    }
   });
 
   it('names a path parameter that is not an id', async () => {
@@ -301,13 +332,17 @@ describe('health and measurements', () => {
       '/api/health',
       '/api/runs',
       '/api/runs/{runId}',
+      '/api/runs/{runId}/delete-episodes',
+      '/api/runs/{runId}/end',
       '/api/runs/{runId}/episodes',
       '/api/runs/{runId}/episodes/{episodeId}',
       '/api/runs/{runId}/live',
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',
+      '/api/runs/{runId}/records',
       '/api/runs/{runId}/updates',
       '/api/runs/{runId}/warnings',
+      '/api/session',
       '/api/sql',
       '/api/sql/schema',
     ]);

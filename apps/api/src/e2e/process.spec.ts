@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,6 +194,52 @@ describe('the API as a process', () => {
     expect(role.output).toContain('RETRACE_API_PORT: got "99999", ');
     expect(role.output).toContain('RETRACE_STORE_URL: got "somewhere", ');
     expect(role.output).not.toContain('secret');
+  });
+
+  it('beyond loopback exits with code 2 and one sentence while there is no key, and listens on no port', async () => {
+    const role = start({
+      RETRACE_API_HOST: '0.0.0.0',
+      RETRACE_API_KEYS_DIRECTORY: join(directory, 'no-keys'),
+    });
+    expect(await role.exited).toBe(2);
+    expect(role.output.trim()).toBe(
+      'error the API would listen on 0.0.0.0, and there is no API key that can be used; make one with "retrace keys create --name admin --scopes admin", or listen on 127.0.0.1',
+    );
+    const without = start({ RETRACE_API_HOST: '::' });
+    expect(await without.exited).toBe(2);
+    expect(without.output).toMatch(/name their directory by RETRACE_API_KEYS_DIRECTORY/);
+  });
+
+  it('beyond loopback makes a first key where it may, says in which file it is, and never prints it', async () => {
+    const keyFile = join(directory, 'first-key');
+    const environment = {
+      RETRACE_API_HOST: '0.0.0.0',
+      RETRACE_API_KEYS_DIRECTORY: join(directory, 'keys'),
+      RETRACE_API_FIRST_KEY_FILE: keyFile,
+    };
+    const role = start(environment);
+    const { url = '' } = (await role.said('ready')) as Extract<RoleMessage, { type: 'ready' }>;
+    const address = url.replace('0.0.0.0', '127.0.0.1');
+    const key = (await readFile(keyFile, 'utf8')).trim();
+    expect(role.output).toContain(
+      `info API key ${key.slice(0, 20)} with scope admin is in the file ${keyFile}`,
+    );
+    const get = (path: string, authorization: string) =>
+      fetch(`${address}${path}`, { headers: authorization === '' ? {} : { authorization } });
+    for (const path of ['/api/health', '/metrics', '/api/runs', '/api/session']) {
+      expect((await get(path, '')).status, path).toBe(path === '/api/session' ? 200 : 401);
+      expect((await get(path, `Bearer ${key}`)).status, path).toBe(200);
+    }
+    expect((await get('/healthz', '')).status).toBe(200);
+    await get(`/api/runs/${key}`, `Bearer ${key}`);
+    role.child.kill('SIGTERM');
+    expect(await role.exited).toBe(0);
+    expect(role.output).not.toContain(key.slice(21));
+
+    const again = start(environment);
+    await again.said('ready');
+    expect(again.output).not.toContain('API key');
+    expect((await readFile(keyFile, 'utf8')).trim()).toBe(key);
   });
 
   it('exits when the store refuses the password', async () => {

@@ -194,6 +194,15 @@ describe('episodes', () => {
     ['success=true', (end: EpisodeEnded) => end.success === true],
     ['success=false&split=train', (end: EpisodeEnded, round: number) => end.success === false && round !== 9],
     ['agent=expert', () => false],
+    ['tag=none', () => false],
+    ['minReturn=0.5', (end: EpisodeEnded) => (end.return ?? -1) >= 0.5],
+    ['maxReturn=0.5', (end: EpisodeEnded) => (end.return ?? 1) <= 0.5],
+    ['minCostUsd=0', () => false],
+    ['maxCostUsd=9', () => false],
+    ['startedFrom=2020-01-01T00:00:00Z&startedBefore=2020-01-02T00:00:00%2B01:00', () => false],
+    ['startedFrom=2020-01-01T00:00Z', (end: EpisodeEnded) => end.success !== null],
+    ['text=GOAL_', (end: EpisodeEnded) => end.success !== null],
+    ['text=no such words', () => false],
   ])('filters by %s', async (filter, isExpected: (end: EpisodeEnded, round: number) => boolean) => {
     const episodes = await allPages<EpisodeListItem>(
       `${runPath()}/episodes?limit=5&sort=oldest&sealed=true&${filter}`,

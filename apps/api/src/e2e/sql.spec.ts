@@ -1,3 +1,4 @@
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlResult, SqlSchema } from '../sql/sql.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
@@ -130,4 +131,40 @@ describe('failures', () => {
       ) as string,
     });
   }, 45_000);
+});
+
+describe('queries that are answered in Arrow', () => {
+  async function arrowOf(query: string, maxRows?: number): Promise<Response> {
+    const headers = { 'content-type': 'application/json', accept: 'application/vnd.apache.arrow.stream' };
+    return fetch(`${fixture.api.url}/api/sql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query, maxRows }),
+    });
+  }
+
+  it('hold the rows that JSON holds, in columns of their types', async () => {
+    const query = 'SELECT episode_id, toUInt32(num_steps), success FROM episodes ORDER BY episode_id';
+    const response = await arrowOf(query);
+    expect(response.headers.get('content-type')).toBe('application/vnd.apache.arrow.stream');
+    const table = tableFromIPC(await response.arrayBuffer());
+    const { rows } = await rowsOf(query);
+    expect(table.toArray().map((row) => [...row].map(([, value]) => value as unknown))).toEqual(rows);
+  });
+
+  it('have as many rows as maxRows allows, also beyond what JSON may have', async () => {
+    const query = 'SELECT a.step FROM steps AS a, steps AS b, steps AS c';
+    expect(tableFromIPC(await (await arrowOf(query, 3)).arrayBuffer()).numRows).toBe(3);
+    expect(tableFromIPC(await (await arrowOf(query, 12_000)).arrayBuffer()).numRows).toBe(12_000);
+    const asJson = await fixture.post('/api/sql', { query, maxRows: 12_000 });
+    expect(asJson.status).toBe(422);
+    expect(await asJson.json()).toMatchObject({ code: 'SQL_LIMIT_EXCEEDED', errors: [{ field: 'maxRows' }] });
+  });
+
+  it('are refused as JSON queries are, with a problem', async () => {
+    const response = await arrowOf('SELECT * FROM system.users');
+    expect(response.status).toBe(422);
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+    expect(await response.json()).toMatchObject({ code: 'SQL_REFUSED' });
+  });
 });

@@ -1,17 +1,58 @@
 import type { EpisodesQuery } from './episodes.dto.js';
 
-const CONDITION_OF = {
+type FilterName = Exclude<keyof EpisodesQuery, 'cursor' | 'limit' | 'sort' | 'groupId' | 'update'>;
+
+/** Conditions on columns of the view `episodes`. */
+const EPISODE_CONDITIONS: Partial<Record<FilterName, string>> = {
   split: 'split = {split:String}',
   agent: 'agent = {agent:String}',
   sealed: 'sealed = {sealed:Bool}',
   success: 'success = {success:Bool}',
-} as const;
+  tag: 'has(tags, {tag:String})',
+  minReturn: '`return` >= {minReturn:Float64}',
+  maxReturn: '`return` <= {maxReturn:Float64}',
+  startedFrom: 'toUnixTimestamp64Milli(started_at) >= {startedFrom:Int64}',
+  startedBefore: 'toUnixTimestamp64Milli(started_at) < {startedBefore:Int64}',
+};
 
-/** Conditions on columns of the view `episodes`, for the filters that are set. */
-export function filterConditions(query: EpisodesQuery): string[] {
-  return Object.entries(CONDITION_OF)
-    .filter(([name]) => query[name as keyof typeof CONDITION_OF] !== undefined)
-    .map(([, condition]) => condition);
+const HAS_TEXT = ['observation', 'action', 'messages']
+  .map((column) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`)
+  .join(' OR ');
+
+/** The fifth element of `usage` is the cost. */
+const KNOWS_COST = 'notEmpty(usage) AND isFinite(usage[5])';
+
+/** Conditions on the records of an episode: on single ones, or on all of them together. */
+const RECORD_CONDITIONS: Partial<Record<FilterName, (among: string) => string>> = {
+  text: (among) => `${among} AND (${HAS_TEXT}) GROUP BY episode_id`,
+  minCostUsd: (among) =>
+    `${among} AND ${KNOWS_COST} GROUP BY episode_id HAVING sum(usage[5]) >= {minCostUsd:Float64}`,
+  maxCostUsd: (among) =>
+    `${among} AND ${KNOWS_COST} GROUP BY episode_id HAVING sum(usage[5]) <= {maxCostUsd:Float64}`,
+};
+
+/**
+ * Returns the conditions on an episode for the filters that are set.
+ *
+ * @param range condition on `episode_id` that bounds the records that are read
+ */
+export function filterConditions(query: EpisodesQuery, range: string): string[] {
+  const among = `SELECT episode_id FROM events
+    WHERE run_id = {runId:String} AND ${range} AND kind IN ('StepRecorded', 'EpisodeEnded')`;
+  const isSet = ([name]: readonly [string, unknown]) => query[name as FilterName] !== undefined;
+  return [
+    ...Object.entries(EPISODE_CONDITIONS)
+      .filter(isSet)
+      .map(([, condition]) => condition),
+    ...Object.entries(RECORD_CONDITIONS)
+      .filter(isSet)
+      .map(([, condition]) => `episode_id IN (${condition(among)})`),
+  ];
+}
+
+/** Whether any filter is set beside the group and the update, which name their episodes. */
+export function hasFilter(query: EpisodesQuery): boolean {
+  return filterConditions(query, 'true').length > 0;
 }
 
 /** Selects the members of a group. */
@@ -27,14 +68,15 @@ export const BATCH_CONDITION = `episode_id IN (
   WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number = {update:UInt64})`;
 
 /** Values of the placeholders in the conditions above. */
-export function filterParams({
-  split,
-  agent,
-  sealed,
-  success,
-  groupId,
-  update,
-}: EpisodesQuery): Record<string, unknown> {
-  const params = { split, agent, sealed, success, groupId, update };
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+export function filterParams(query: EpisodesQuery): Record<string, unknown> {
+  const { cursor: _, limit: __, sort: ___, startedFrom, startedBefore, ...others } = query;
+  const filters = {
+    ...others,
+    startedFrom: milliseconds(startedFrom),
+    startedBefore: milliseconds(startedBefore),
+  };
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
+
+const milliseconds = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(time);

@@ -3,7 +3,13 @@ import { decodeCursor, encodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
-import { BATCH_CONDITION, filterConditions, filterParams, GROUP_CONDITION } from './episode-filter.js';
+import {
+  BATCH_CONDITION,
+  filterConditions,
+  filterParams,
+  GROUP_CONDITION,
+  hasFilter,
+} from './episode-filter.js';
 import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
 import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 
@@ -31,7 +37,7 @@ export class EpisodeListService {
     const order = orderOf(query);
     const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [order.start];
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
-    if (filterConditions(query).length > 0) return this.search(runId, query, after);
+    if (hasFilter(query)) return this.search(runId, query, after);
     const [hasStarted, episodes] = await Promise.all([
       this.hasStarted(runId),
       this.readNext(runId, query, after),
@@ -58,12 +64,12 @@ export class EpisodeListService {
       SELECT ${EPISODE_END_COLUMNS}
       FROM events
       WHERE run_id = {runId:String} AND episode_id > '' AND episode_id ${beyond} {after:String}
-        AND kind IN ('EpisodeStarted', 'EpisodeEnded')
+        AND kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')
       ORDER BY run_id ${direction}, episode_id ${direction}
       LIMIT {size:UInt32}
       SETTINGS use_skip_indexes = 0`;
     const wanted = query.limit + 1;
-    // An episode has two records, and more only when some were delivered again. The last episode of a full answer may be incomplete.
+    // An episode has two records, and more only when it was annotated or some were delivered again. The last episode of a full answer may be incomplete.
     for (let size = 2 * (wanted + 1); ; size *= 2) {
       const records = await this.store.queryRows<EpisodeEndRow>(sql, { runId, after, size });
       const isWhole = records.length < size;
@@ -87,7 +93,7 @@ export class EpisodeListService {
     const sql = `
       SELECT ${EPISODE_COLUMNS}
       FROM episodes
-      WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, ...named, ...filterConditions(query)].join(' AND ')}
+      WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, ...named, ...filterConditions(query, named.join(' AND '))].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
     const params = { ...filterParams(query), runId, after, limit: query.limit + 1 };
@@ -120,7 +126,10 @@ export class EpisodeListService {
         'run_id = {runId:String}',
         `episode_id ${beyond} {after:String}`,
         `episode_id ${notBeyond} window_end`,
-        ...filterConditions(query),
+        ...filterConditions(
+          query,
+          `episode_id ${beyond} {after:String} AND episode_id ${notBeyond} window_end`,
+        ),
       ].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../problems/problem.js';
+import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
@@ -14,6 +15,8 @@ import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.
 
 interface EpisodeDetailRow extends EpisodeListItem {
   readonly task: string;
+  readonly metadata: string | null;
+  readonly parentEpisodeId: string | null;
   readonly finalObservation: string;
 }
 
@@ -21,7 +24,7 @@ interface EpisodeDetailRow extends EpisodeListItem {
 const MAX_TOKENS = 100_000;
 
 const GET_EPISODE = `
-  SELECT ${EPISODE_COLUMNS}, task, final_observation
+  SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id, final_observation
   FROM episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
@@ -45,6 +48,17 @@ const GET_UPDATES = `
   WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0
   ORDER BY update_number`;
 
+const GET_SCORES = `
+  SELECT step, name, value, source, rationale, assigned_at
+  FROM current_rewards
+  WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
+  ORDER BY step IS NOT NULL, step, name, source`;
+
+const GET_COST = `
+  SELECT sum(cost_usd) AS cost_usd
+  FROM steps
+  WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+
 @Injectable()
 export class EpisodeService {
   constructor(
@@ -58,10 +72,12 @@ export class EpisodeService {
     { fromStep, maxSteps }: EpisodeQuery,
   ): Promise<EpisodeDetail> {
     const key = { runId, episodeId };
-    const [[episode], updates, steps] = await Promise.all([
+    const [[episode], updates, steps, scores, [cost]] = await Promise.all([
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
       this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
+      this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, key),
+      this.store.queryRows<Pick<EpisodeDetail, 'costUsd'>>(GET_COST, key),
     ]);
     if (!episode)
       throw new ProblemError(
@@ -71,7 +87,11 @@ export class EpisodeService {
     return {
       ...toEpisodeListItem(episode),
       task: parseJson(episode.task),
+      metadata: parseJson(episode.metadata ?? ''),
+      parentEpisodeId: episode.parentEpisodeId,
       finalObservation: episode.sealed ? episode.finalObservation : null,
+      scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
+      costUsd: cost.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
       steps: await this.withTexts(steps),
       nextStep: nextStep(steps, episode.numSteps),

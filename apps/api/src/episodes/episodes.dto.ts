@@ -1,9 +1,16 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { EndReason, Json, Split } from '@retrace/trajectory';
-import { IsOptional, IsString, Length } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import type { EndReason, Json, Split, Usage } from '@retrace/trajectory';
 import { ApiJson } from '../openapi/any-json.js';
 import { PageQuery } from '../paging/page.js';
-import { OptionalUuid, QueryBoolean, QueryInteger, QueryWord, Uuid } from '../http/query-decorators.js';
+import {
+  QueryBoolean,
+  QueryInteger,
+  QueryNumber,
+  QueryText,
+  QueryTime,
+  QueryWord,
+  Uuid,
+} from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
 import { SPLITS } from './splits.js';
 import {
@@ -33,17 +40,38 @@ export class EpisodesQuery extends PageQuery {
   @QueryBoolean('true: only episodes that have ended; false: only episodes in progress')
   readonly sealed?: boolean;
 
-  @ApiPropertyOptional({
-    type: String,
-    description: 'Only episodes of this agent: policy, expert, random or the name of an external agent',
-  })
-  @IsOptional()
-  @IsString()
-  @Length(1, 200)
+  @QueryText(200, 'Only episodes of this agent: policy, expert, random or the name of an external agent')
   readonly agent?: string;
 
-  @OptionalUuid('Only episodes of this group')
+  @QueryText(256, 'Only episodes of this group')
   readonly groupId?: string;
+
+  @QueryText(200, 'Only episodes with this tag')
+  readonly tag?: string;
+
+  @QueryText(
+    200,
+    'Only episodes in which an observation, an action or a message has this text, whatever its case',
+  )
+  readonly text?: string;
+
+  @QueryNumber('Only episodes with at least this return')
+  readonly minReturn?: number;
+
+  @QueryNumber('Only episodes with at most this return')
+  readonly maxReturn?: number;
+
+  @QueryNumber('Only episodes that cost at least this many US dollars')
+  readonly minCostUsd?: number;
+
+  @QueryNumber('Only episodes that cost at most this many US dollars; those of unknown cost are left out')
+  readonly maxCostUsd?: number;
+
+  @QueryTime('Only episodes that started at this time or later')
+  readonly startedFrom?: string;
+
+  @QueryTime('Only episodes that started before this time')
+  readonly startedBefore?: string;
 
   @QueryInteger({
     min: 0,
@@ -78,13 +106,19 @@ export class EpisodeListItem {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly episodeId!: string;
 
-  @ApiProperty({ type: String, format: 'uuid' })
+  @ApiText('Id that its caller gave it; empty for none')
+  readonly externalId!: string;
+
+  @ApiProperty({ type: [String], description: 'As the newest annotation left them' })
+  readonly tags!: readonly string[];
+
+  @ApiText()
   readonly groupId!: string;
 
   @ApiInteger('Position in its group, from 0')
   readonly groupMember!: number;
 
-  @ApiText()
+  @ApiText('Empty where unknown')
   readonly environment!: string;
 
   @ApiWord(SPLITS)
@@ -93,8 +127,8 @@ export class EpisodeListItem {
   @ApiText()
   readonly agent!: string;
 
-  @ApiInteger()
-  readonly environmentSeed!: number;
+  @ApiNullableInteger('null = unknown')
+  readonly environmentSeed!: number | null;
 
   @ApiTime()
   readonly startedAt!: string;
@@ -164,6 +198,23 @@ class StepTokens {
   readonly policyVersions!: readonly number[];
 }
 
+class StepUsage implements Usage {
+  @ApiNullableInteger('null = unknown')
+  readonly inputTokens!: number | null;
+
+  @ApiNullableInteger("Input tokens from the provider's cache")
+  readonly cachedInputTokens!: number | null;
+
+  @ApiNullableInteger()
+  readonly outputTokens!: number | null;
+
+  @ApiNullableInteger('Output tokens that were reasoning')
+  readonly reasoningTokens!: number | null;
+
+  @ApiNullableNumber('US dollars')
+  readonly costUsd!: number | null;
+}
+
 class StepReward {
   @ApiText()
   readonly name!: string;
@@ -185,8 +236,8 @@ export class StepDetail {
   @ApiNullableText('Action that the environment read from the text')
   readonly parsedAction!: string | null;
 
-  @ApiBoolean()
-  readonly actionValid!: boolean;
+  @ApiNullableBoolean('Whether the environment understood the action; null = unknown')
+  readonly actionValid!: boolean | null;
 
   @ApiNullableText('Text by which the environment identifies its state; null when it offers none')
   readonly anchor!: string | null;
@@ -221,11 +272,22 @@ export class StepDetail {
   @ApiText()
   readonly model!: string;
 
-  @ApiNumber()
-  readonly generationMs!: number;
+  @ApiNullableNumber('null = unknown')
+  readonly generationMs!: number | null;
 
-  @ApiNumber()
-  readonly environmentMs!: number;
+  @ApiNullableNumber('null = unknown')
+  readonly environmentMs!: number | null;
+
+  @ApiJson(
+    'Chat messages that the step added, as `{ input, output }` in the form of OpenAI: those since the previous output, and the answer; null = no chat',
+  )
+  readonly messages!: Json;
+
+  @ApiProperty({ type: StepUsage, nullable: true, description: 'null = unknown' })
+  readonly usage!: StepUsage | null;
+
+  @ApiText('Why no policy gradient may train on the step; empty where one may')
+  readonly untrainable!: string;
 
   @ApiTime()
   readonly occurredAt!: string;
@@ -234,12 +296,48 @@ export class StepDetail {
   readonly tokens!: StepTokens;
 }
 
+class EpisodeScore {
+  @ApiNullableInteger('Step that it scores; null = the whole episode')
+  readonly step!: number | null;
+
+  @ApiText()
+  readonly name!: string;
+
+  @ApiNumber()
+  readonly value!: number;
+
+  @ApiText('Who gave it; people have names that start with "human:"')
+  readonly source!: string;
+
+  @ApiText('Why, in words; may be empty')
+  readonly rationale!: string;
+
+  @ApiTime()
+  readonly assignedAt!: string;
+}
+
 export class EpisodeDetail extends EpisodeListItem {
   @ApiJson('Task that the environment was reset with')
   readonly task!: Json;
 
+  @ApiJson('What its caller knows about it, as the newest annotation left it; null = nothing')
+  readonly metadata!: Json;
+
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Episode that called this one' })
+  readonly parentEpisodeId!: string | null;
+
   @ApiNullableText('Observation after the last action; null until the episode ends')
   readonly finalObservation!: string | null;
+
+  @ApiProperty({
+    type: [EpisodeScore],
+    description:
+      'Rewards that were assigned to it or its steps: the newest of each name and source, without retracted ones',
+  })
+  readonly scores!: readonly EpisodeScore[];
+
+  @ApiNullableNumber('What its steps cost, US dollars; null when no step knows')
+  readonly costUsd!: number | null;
 
   @ApiProperty({ ...INTEGERS, description: 'Updates whose batches contain this episode' })
   readonly updateNumbers!: readonly number[];

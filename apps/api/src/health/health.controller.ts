@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access } from '../keys/access.js';
 import { Health } from './health.dto.js';
 import { HealthService } from './health.service.js';
 
@@ -9,6 +10,7 @@ export class HealthController {
   constructor(private readonly health: HealthService) {}
 
   @Get()
+  @Access('monitoring')
   @ApiOperation({ summary: 'Reports the state of the store, the log and the sink' })
   @ApiOkResponse({ type: Health })
   check(): Promise<Health> {

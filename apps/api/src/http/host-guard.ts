@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RECORD_MEDIA_TYPES } from '@retrace/recording';
+import { recordMediaType, takesRecords } from '../ingest/records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
@@ -12,7 +14,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  * A page on another site can make its own host name resolve to 127.0.0.1 ("DNS rebinding") and then read
  * answers as its own; its requests still carry that name in `Host`. It can also post forms, but not JSON,
  * without a preflight request. Therefore every name that a request gives this host (in `Host`, and in a target with scheme and host)
- * must be known, and bodies must be JSON. Probes and `/metrics` answer under any name, as they tell nothing of a run's content.
+ * must be known, and bodies must be JSON, or of another type that no form can have. Probes and `/metrics` answer under any name, as they tell nothing of a run's content.
  */
 export function registerHostGuard(server: FastifyInstance, allowedHosts: readonly string[]): void {
   const allowed = new Set([...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())]);
@@ -29,11 +31,13 @@ export function registerHostGuard(server: FastifyInstance, allowedHosts: readonl
       );
       return;
     }
-    if (METHODS_WITH_BODY.has(request.method) && !isJson(request)) {
+    const isKnown = takesRecords(request) ? recordMediaType(request) !== null : isJson(request);
+    if (METHODS_WITH_BODY.has(request.method) && !isKnown) {
+      const allowedTypes = takesRecords(request) ? RECORD_MEDIA_TYPES.join(', ') : 'application/json';
       next(
         new ProblemError(
           'UNSUPPORTED_MEDIA_TYPE',
-          `Content-Type is "${request.headers['content-type'] ?? ''}"; it must be application/json`,
+          `Content-Type is "${request.headers['content-type'] ?? ''}"; it must be ${allowedTypes}`,
         ),
       );
       return;

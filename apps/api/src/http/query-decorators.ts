@@ -4,8 +4,12 @@ import { Transform, type TransformFnParams } from 'class-transformer';
 import {
   IsBoolean,
   IsIn,
+  IsISO8601,
   IsInt,
+  IsNumber,
   IsOptional,
+  IsString,
+  Length,
   Matches,
   Max,
   Min,
@@ -15,6 +19,11 @@ import {
 import { shown } from '../problems/violations.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const TIME =
+  /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+const A_TIME = 'a time in ISO 8601 with a zone, such as 2026-11-23T09:00:00Z';
 
 interface IntegerRule {
   readonly min: number;
@@ -35,6 +44,39 @@ export function QueryInteger({ min, max, ...documentation }: IntegerRule): Prope
     IsInt(rule),
     Min(min, rule),
     Max(max, rule),
+  );
+}
+
+/** A number of a query. */
+export function QueryNumber(description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: Number, description }),
+    IsOptional(),
+    Transform(({ value }: TransformFnParams) =>
+      typeof value === 'string' && value.trim() !== '' ? Number(value) : (value as unknown),
+    ),
+    IsNumber({ allowNaN: false, allowInfinity: false }, mustBe('a finite number')),
+  );
+}
+
+/** A point in time of a query. */
+export function QueryTime(description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, format: 'date-time', description }),
+    IsOptional(),
+    Matches(TIME, mustBe(A_TIME)),
+    // The pattern takes the 30th of February.
+    IsISO8601({ strict: true }, mustBe(A_TIME)),
+  );
+}
+
+/** Text of a query. */
+export function QueryText(maxLength: number, description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, minLength: 1, maxLength, description }),
+    IsOptional(),
+    IsString(),
+    Length(1, maxLength),
   );
 }
 

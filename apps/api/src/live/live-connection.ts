@@ -13,7 +13,7 @@ export class LiveConnection {
 
   constructor(
     private readonly response: ServerResponse,
-    readonly runId: string,
+    private readonly client: { readonly runId: string; readonly mayGoOn: () => Promise<boolean> },
   ) {}
 
   open(headers: Readonly<Record<string, string | number | readonly string[]>>): void {
@@ -35,7 +35,7 @@ export class LiveConnection {
   }
 
   send(message: LiveMessage): void {
-    if (message.runId !== this.runId) return;
+    if (message.runId !== this.client.runId) return;
     if (this.held) {
       this.held.push(message);
       return;
@@ -45,8 +45,10 @@ export class LiveConnection {
     this.write(`id: ${message.offset}\nevent: ${message.kind}\ndata: ${JSON.stringify(message.data)}\n\n`);
   }
 
-  sendHeartbeat(): void {
-    this.write('event: heartbeat\ndata: {}\n\n');
+  /** Sends a heartbeat; ends the stream of a client that may not read any more. */
+  async beat(): Promise<void> {
+    if (await this.client.mayGoOn()) this.write('event: heartbeat\ndata: {}\n\n');
+    else this.end();
   }
 
   end(): void {

@@ -1,6 +1,8 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../keys/access.js';
+import { AccessControl } from '../keys/access-control.js';
 import { RunParams } from '../runs/run-params.js';
 import { LIVE_DATA } from './live-message.dto.js';
 import { LastEventId } from './last-event-id.js';
@@ -9,9 +11,13 @@ import { LiveService } from './live.service.js';
 @ApiTags('live')
 @Controller('api/runs/:runId/live')
 export class LiveController {
-  constructor(private readonly live: LiveService) {}
+  constructor(
+    private readonly live: LiveService,
+    private readonly control: AccessControl,
+  ) {}
 
   @Get()
+  @Access('read')
   @ApiOperation({ summary: 'Streams the events of a run as they happen (server-sent events)' })
   @ApiHeader({
     name: 'Last-Event-ID',
@@ -30,8 +36,10 @@ export class LiveController {
   stream(
     @Param() { runId }: RunParams,
     @LastEventId() lastOffset: number | null,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.live.open(reply, runId, lastOffset);
+    const mayGoOn = () => this.control.mayGoOn(request, 'read');
+    return this.live.open(reply, { runId, lastOffset, mayGoOn });
   }
 }

@@ -9,6 +9,14 @@ const HEARTBEAT_MS = 15_000;
 /** How far the store may be behind the log: a new client receives the messages of this time again. */
 const SNAPSHOT_LAG_MS = 30_000;
 
+interface LiveRequest {
+  readonly runId: string;
+  /** `Last-Event-ID`; null for a new client. */
+  readonly lastOffset: number | null;
+  /** Whether the client may still read; asked with every heartbeat. */
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
 /** Connects clients to the live stream. */
 @Injectable()
 export class LiveService implements OnModuleDestroy {
@@ -17,7 +25,7 @@ export class LiveService implements OnModuleDestroy {
 
   constructor(private readonly feed: LiveFeed) {
     this.heartbeat = setInterval(() => {
-      for (const connection of this.connections) connection.sendHeartbeat();
+      for (const connection of this.connections) void connection.beat();
     }, HEARTBEAT_MS).unref();
   }
 
@@ -33,17 +41,16 @@ export class LiveService implements OnModuleDestroy {
   /**
    * Answers with a stream of the run's events. A client that comes back names the last message it got and misses nothing.
    *
-   * @param lastOffset `Last-Event-ID`; null for a new client
    * @throws ProblemError `TOO_MANY_CLIENTS`
    */
-  async open(reply: FastifyReply, runId: string, lastOffset: number | null): Promise<void> {
+  async open(reply: FastifyReply, { runId, lastOffset, mayGoOn }: LiveRequest): Promise<void> {
     if (this.connections.size >= MAX_CONNECTIONS) {
       throw new ProblemError(
         'TOO_MANY_CLIENTS',
         `${MAX_CONNECTIONS} clients are connected, which is the maximum; close a page that shows a live run`,
       );
     }
-    const connection = new LiveConnection(reply.raw, runId);
+    const connection = new LiveConnection(reply.raw, { runId, mayGoOn });
     const unsubscribe = this.feed.subscribe((message) => {
       connection.send(message);
     });

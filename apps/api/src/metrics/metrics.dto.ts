@@ -10,6 +10,7 @@ export type MetricSource = (typeof METRIC_SOURCES)[number];
 export class MetricsQuery {
   @ApiPropertyOptional({
     type: String,
+    pattern: '^[^,]{1,200}(,[^,]{1,200}){0,99}$',
     description: 'Names of metrics, separated by commas; without it, all metrics',
   })
   @Transform(({ value }: TransformFnParams) =>

@@ -32,9 +32,10 @@ describe('the OpenAPI document', () => {
         item as Readonly<Record<string, { readonly responses: Readonly<Record<string, Node>> }>>,
       ).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
     );
-    expect(operations).toHaveLength(12);
+    expect(operations).toHaveLength(20);
     for (const { name, responses } of operations) {
-      expect(Object.keys(responses), name).toEqual(['200', 'default']);
+      const statuses = name === 'post /api/runs' ? ['200', '201', 'default'] : ['200', 'default'];
+      expect(Object.keys(responses), name).toEqual(statuses);
       expect([...schemasIn(responses['200'], '')], name).toHaveLength(1);
       expect(responses.default, name).toMatchObject({
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemBody' } } },
@@ -45,11 +46,14 @@ describe('the OpenAPI document', () => {
   it('describes no object without its properties', async () => {
     const { components } = await createOpenApiDocument();
     for (const [name, schema] of Object.entries(components?.schemas ?? {})) {
-      const properties =
-        (schema as { readonly properties?: Readonly<Record<string, Node>> }).properties ?? {};
-      expect(Object.keys(properties), name).not.toHaveLength(0);
-      for (const [property, { type, additionalProperties }] of Object.entries(properties)) {
-        if (type === 'object') expect(additionalProperties, `${name}.${property}`).toBeTypeOf('object');
+      const { properties = {}, oneOf } = schema as {
+        readonly properties?: Readonly<Record<string, Node>>;
+        readonly oneOf?: readonly Node[];
+      };
+      expect(Object.keys(oneOf ?? properties), name).not.toHaveLength(0);
+      for (const [property, { type, ...described }] of Object.entries(properties)) {
+        const contents = described.properties ?? described.allOf ?? described.additionalProperties;
+        if (type === 'object') expect(contents, `${name}.${property}`).toBeTypeOf('object');
       }
     }
   });

@@ -4,6 +4,9 @@ import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } fro
 import { AppModule } from '../app.module.js';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemBody } from '../problems/problem.js';
+import { BEARER_SCHEME, COOKIE_SCHEME } from '../keys/access.js';
+import { SESSION_COOKIE } from '../keys/session-cookie.js';
+import { addRecordSchemas } from '../ingest/ingest-schemas.js';
 import { LIVE_DATA } from '../live/live-message.dto.js';
 import { VERSION } from '../version.js';
 
@@ -30,15 +33,42 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
   const description = new DocumentBuilder()
     .setTitle('Retrace')
     .setDescription(
-      'Runs, episodes, updates and metrics of language-model agents, and SQL over them. ' +
+      'Runs, episodes, updates and metrics of language-model agents, SQL over them, and recording of any agent. ' +
         'Every error is RFC 9457 `application/problem+json` (schema ProblemBody). Lists take `limit` and `cursor`.',
     )
     .setVersion(VERSION)
+    .addSecurity(BEARER_SCHEME, {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key, as of `retrace keys create`; `x-scope` of a route is the scope that it needs',
+    })
+    .addSecurity(COOKIE_SCHEME, {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description: 'The cookie of `POST /api/session`',
+    })
     .addGlobalResponse({
       status: 'default',
       description: 'An error',
       content: { 'application/problem+json': { schema: { $ref: getSchemaPath(ProblemBody) } } },
     })
     .build();
-  return SwaggerModule.createDocument(app, description, { extraModels: [ProblemBody, ...LIVE_DATA] });
+  const document = SwaggerModule.createDocument(app, description, {
+    extraModels: [ProblemBody, ...LIVE_DATA],
+  });
+  closeRequests(document);
+  return addRecordSchemas(document);
+}
+
+/** Says of each body that it has no other fields: the validation pipe refuses them. */
+function closeRequests({ paths, components }: OpenAPIObject): void {
+  for (const { post } of Object.values(paths)) {
+    const body = post?.requestBody;
+    const schema =
+      body !== undefined && 'content' in body ? body.content['application/json']?.schema : undefined;
+    if (schema === undefined || !('$ref' in schema)) continue;
+    const named = components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''];
+    if (named !== undefined && !('$ref' in named)) named.additionalProperties = false;
+  }
 }

@@ -19,11 +19,20 @@ export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
   shape: Shape,
 ): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
   const key = parseJson(Buffer.from(cursor, 'base64url').toString());
-  if (!Array.isArray(key) || key.length !== shape.length || shape.some((type, i) => typeof key[i] !== type)) {
+  if (
+    !Array.isArray(key) ||
+    key.length !== shape.length ||
+    !shape.every((type, i) => isOfType(key[i], type))
+  ) {
     const rule = 'cursor must be the nextCursor of an earlier page of this list';
     throw new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
   }
   return key as never;
+}
+
+/** Numbers of cursors are counts. */
+function isOfType(value: unknown, type: 'string' | 'number'): boolean {
+  return type === 'number' ? Number.isSafeInteger(value) && Number(value) >= 0 : typeof value === 'string';
 }
 
 function parseJson(text: string): unknown {

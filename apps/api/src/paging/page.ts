@@ -8,7 +8,12 @@ export class PageQuery {
   @QueryInteger({ min: 1, max: 500, default: 50, description: 'Maximum number of items' })
   readonly limit: number = 50;
 
-  @ApiPropertyOptional({ type: String, description: '`nextCursor` of the previous page' })
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 500,
+    pattern: '^[A-Za-z0-9_-]*$',
+    description: '`nextCursor` of the previous page',
+  })
   @IsOptional()
   @IsString()
   @MaxLength(500)

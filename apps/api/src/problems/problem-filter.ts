@@ -1,7 +1,11 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { hideKeys } from '@retrace/process';
+import { LogError } from '@retrace/log';
+import { RecordingError } from '@retrace/recording';
 import { StoreError } from '@retrace/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from './problem.js';
+import { recordingProblem } from './recording-problem.js';
 
 const RETRY_AFTER_SECONDS = '2';
 
@@ -21,17 +25,23 @@ export class ProblemFilter implements ExceptionFilter {
       );
     }
     if (reply.sent || reply.raw.headersSent) return;
-    if (problem.retriable) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if (problem.retriable && !reply.hasHeader('retry-after'))
+      void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    // What is left of the body would be read as the next request.
+    if (problem.code === 'BODY_TOO_LARGE' && !request.raw.readableEnded)
+      void reply.header('connection', 'close');
     void reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(JSON.stringify(problem.toBody(pathOf(request))));
+      .send(hideKeys(JSON.stringify(problem.toBody(pathOf(request)))));
   }
 }
 
 function toProblem(error: unknown, request: FastifyRequest): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof StoreError) return storeProblem(error);
+  if (error instanceof RecordingError) return recordingProblem(error);
+  if (error instanceof LogError && error.retriable) return new ProblemError('LOG_UNAVAILABLE', error.message);
   const status = statusOf(error);
   const message = error instanceof Error ? error.message : String(error);
   switch (status) {
@@ -48,8 +58,7 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
     case 503:
       return new ProblemError('SHUTTING_DOWN', 'The server is shutting down; try again in a moment');
     default:
-      // The reason may name paths and queries: it goes to the log, not to the client.
-      return new ProblemError('INTERNAL', 'The request failed inside the server; its log has the reason');
+      return internalProblem();
   }
 }
 
@@ -57,9 +66,14 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split('?')[0];
 }
 
+/** The reason may name paths and queries: it goes to the log, not to the client. */
+function internalProblem(): ProblemError {
+  return new ProblemError('INTERNAL', 'The request failed inside the server; its log has the reason');
+}
+
 function storeProblem(error: StoreError): ProblemError {
   if (error.retriable) return new ProblemError('STORE_UNAVAILABLE', error.message);
-  return new ProblemError('INTERNAL', error.message);
+  return internalProblem();
 }
 
 /** The HTTP status that Nest and Fastify put on the errors they throw; 500 for any other error. */

@@ -2,13 +2,34 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Violation } from './violations.js';
 
 /** The kind of a problem, for programs to branch on. */
-type ProblemCode =
+export type ProblemCode =
   | 'INVALID_REQUEST'
   | 'MALFORMED_BODY'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'BODY_TOO_LARGE'
   | 'HOST_NOT_ALLOWED'
+  | 'ORIGIN_NOT_ALLOWED'
+  | 'KEY_REQUIRED'
+  | 'KEY_INVALID'
+  | 'SCOPE_MISSING'
+  | 'RATE_LIMITED'
   | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'RUN_EXISTS'
+  | 'RUN_ENDED'
+  | 'RUN_NOT_RECORDED'
+  | 'EPISODE_UNKNOWN'
+  | 'EPISODE_ENDED'
+  | 'EPISODE_CONFLICT'
+  | 'STEP_OUT_OF_ORDER'
+  | 'STEP_UNKNOWN'
+  | 'STEP_CONFLICT'
+  | 'END_CONFLICT'
+  | 'REWARD_CONFLICT'
+  | 'ANNOTATION_CONFLICT'
+  | 'TOO_MANY_RECORDS_IN_FLIGHT'
+  | 'RUN_ACTIVE'
+  | 'EPISODES_REFERRED_TO'
   | 'SQL_REFUSED'
   | 'SQL_FAILED'
   | 'SQL_LIMIT_EXCEEDED'
@@ -16,6 +37,7 @@ type ProblemCode =
   | 'STORE_STARTING'
   | 'STORE_UNAVAILABLE'
   | 'LOG_UNAVAILABLE'
+  | 'KEYS_UNAVAILABLE'
   | 'SHUTTING_DOWN'
   | 'INTERNAL';
 
@@ -25,7 +47,28 @@ const STATUS_OF: Record<ProblemCode, number> = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   BODY_TOO_LARGE: 413,
   HOST_NOT_ALLOWED: 403,
+  ORIGIN_NOT_ALLOWED: 403,
+  KEY_REQUIRED: 401,
+  KEY_INVALID: 401,
+  SCOPE_MISSING: 403,
+  RATE_LIMITED: 429,
   NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  RUN_EXISTS: 409,
+  RUN_ENDED: 409,
+  RUN_NOT_RECORDED: 409,
+  EPISODE_UNKNOWN: 409,
+  EPISODE_ENDED: 409,
+  EPISODE_CONFLICT: 409,
+  STEP_OUT_OF_ORDER: 409,
+  STEP_UNKNOWN: 409,
+  STEP_CONFLICT: 409,
+  END_CONFLICT: 409,
+  REWARD_CONFLICT: 409,
+  ANNOTATION_CONFLICT: 409,
+  TOO_MANY_RECORDS_IN_FLIGHT: 429,
+  RUN_ACTIVE: 409,
+  EPISODES_REFERRED_TO: 409,
   SQL_REFUSED: 422,
   SQL_FAILED: 422,
   SQL_LIMIT_EXCEEDED: 422,
@@ -33,24 +76,47 @@ const STATUS_OF: Record<ProblemCode, number> = {
   STORE_STARTING: 503,
   STORE_UNAVAILABLE: 503,
   LOG_UNAVAILABLE: 503,
+  KEYS_UNAVAILABLE: 503,
   SHUTTING_DOWN: 503,
   INTERNAL: 500,
 };
 
 const TITLE_OF: Record<ProblemCode, string> = {
   INVALID_REQUEST: 'Invalid request',
-  MALFORMED_BODY: 'The body is not valid JSON',
-  UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON',
+  MALFORMED_BODY: 'The body can not be read',
+  UNSUPPORTED_MEDIA_TYPE: 'The body is of another type than the route takes',
   BODY_TOO_LARGE: 'The body is too large',
   HOST_NOT_ALLOWED: 'Host name not allowed',
+  ORIGIN_NOT_ALLOWED: 'Origin not allowed',
+  KEY_REQUIRED: 'API key required',
+  KEY_INVALID: 'API key not accepted',
+  SCOPE_MISSING: 'Scope missing',
+  RATE_LIMITED: 'Too many requests',
   NOT_FOUND: 'Not found',
+  METHOD_NOT_ALLOWED: 'Method not allowed',
+  RUN_EXISTS: 'The run exists with other content',
+  RUN_ENDED: 'The run has ended for another reason',
+  RUN_NOT_RECORDED: 'The run is trained here',
+  EPISODE_UNKNOWN: 'The episode has not started',
+  EPISODE_ENDED: 'The episode has ended',
+  EPISODE_CONFLICT: 'The episode has started with other content',
+  STEP_OUT_OF_ORDER: 'A step is missing',
+  STEP_UNKNOWN: 'The step has not been recorded',
+  STEP_CONFLICT: 'The step was recorded with other content',
+  END_CONFLICT: 'The episode has ended with other content',
+  REWARD_CONFLICT: 'The reward was given with other content',
+  ANNOTATION_CONFLICT: 'The annotation was made with other content',
+  TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
+  RUN_ACTIVE: 'The run has not ended',
+  EPISODES_REFERRED_TO: 'Updates were trained on these episodes',
   SQL_REFUSED: 'Query not allowed',
   SQL_FAILED: 'Query failed',
   SQL_LIMIT_EXCEEDED: 'Query limit exceeded',
   TOO_MANY_CLIENTS: 'Too many clients',
   STORE_STARTING: 'The store is starting',
   STORE_UNAVAILABLE: 'The store does not answer',
-  LOG_UNAVAILABLE: 'The log can not be read',
+  KEYS_UNAVAILABLE: 'The API keys can not be read',
+  LOG_UNAVAILABLE: 'The log does not answer',
   SHUTTING_DOWN: 'The server is shutting down',
   INTERNAL: 'Internal error',
 };
@@ -90,6 +156,9 @@ export class ProblemError extends Error {
 }
 
 class ViolationBody implements Violation {
+  @ApiPropertyOptional({ type: 'integer', description: 'Place of the record in its batch, from 0' })
+  readonly index?: number;
+
   @ApiProperty({ type: String, description: 'Path of the field', example: 'limit' })
   readonly field!: string;
 

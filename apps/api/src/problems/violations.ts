@@ -2,6 +2,8 @@ import type { ValidationError } from 'class-validator';
 
 /** A rule that a field of the request breaks. */
 export interface Violation {
+  /** Place of the record in a batch of records. */
+  readonly index?: number;
   /** Path of the field, `filter.limit`. */
   readonly field: string;
   /** The value that was sent, shortened; undefined when the field is missing. */
@@ -11,12 +13,14 @@ export interface Violation {
 }
 
 const MAX_SHOWN_CHARACTERS = 200;
+/** Fields whose values no error repeats. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['key']);
 
 /** Every broken rule of a class-validator result; a nested field is named by its path. */
 export function describeViolations(errors: readonly ValidationError[], parent = ''): Violation[] {
   return errors.flatMap((error) => {
     const field = parent === '' ? error.property : `${parent}.${error.property}`;
-    const own = rulesOf(error, field).map((rule) => ({ field, value: shorten(error.value), rule }));
+    const own = rulesOf(error, field).map((rule) => ({ field, value: valueOf(error), rule }));
     return [...own, ...describeViolations(error.children ?? [], field)];
   });
 }
@@ -33,7 +37,11 @@ export function shown(value: unknown): string {
   return JSON.stringify(shorten(value)) ?? 'nothing';
 }
 
-function shorten(value: unknown): unknown {
+function valueOf({ property, value }: ValidationError): unknown {
+  return SECRET_FIELDS.has(property) && value !== undefined ? '(hidden)' : shorten(value);
+}
+
+export function shorten(value: unknown): unknown {
   if (typeof value === 'string' && value.length > MAX_SHOWN_CHARACTERS) {
     return `${value.slice(0, MAX_SHOWN_CHARACTERS)}… (${value.length} characters)`;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PartitionProgress } from '@retrace/store';
+import { Redaction } from '../ingest/redaction.js';
 import { LiveService } from '../live/live.service.js';
 import { SinkService } from '../sink/sink.service.js';
 import { StoreService } from '../store/store.service.js';
@@ -25,12 +26,14 @@ export class PrometheusService {
     private readonly sink: SinkService,
     live: LiveService,
     store: StoreService,
+    redaction: Redaction,
   ) {
     collectDefaultMetrics({ register: this.registry });
     this.gaugeStore(store);
     this.gaugeConnections(live);
     this.gaugeSink();
     this.countSink();
+    this.countRedactions(redaction);
   }
 
   get contentType(): string {
@@ -45,6 +48,19 @@ export class PrometheusService {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { method: request.method, route, status: `${reply.statusCode}` };
     this.requestDuration.observe(labels, reply.elapsedTime / 1000);
+  }
+
+  private countRedactions({ counts }: Redaction): void {
+    new Counter({
+      name: 'retrace_redactions_total',
+      help: 'Texts of records that a redaction rule has hidden',
+      labelNames: ['rule'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [rule, count] of counts) this.inc({ rule }, count);
+      },
+    });
   }
 
   private gaugeStore(store: StoreService): void {

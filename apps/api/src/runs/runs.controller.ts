@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from './run-params.js';
@@ -12,6 +13,7 @@ export class RunsController {
   constructor(private readonly runs: RunsService) {}
 
   @Get()
+  @Access('read')
   @ApiOperation({ summary: 'Lists runs, newest first' })
   @ApiPage(RunListItem)
   list(@Query() query: PageQuery): Promise<Page<RunListItem>> {
@@ -19,6 +21,7 @@ export class RunsController {
   }
 
   @Get(':runId')
+  @Access('read')
   @ApiOperation({ summary: 'Returns one run with its recipe and baselines' })
   @ApiOkResponse({ type: RunDetail })
   get(@Param() { runId }: RunParams): Promise<RunDetail> {

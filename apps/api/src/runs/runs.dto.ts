@@ -15,6 +15,9 @@ import {
 const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+const RUN_KINDS = ['trained', 'recorded'] as const;
+type RunKind = (typeof RUN_KINDS)[number];
+
 export class RunListItem {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
@@ -22,13 +25,19 @@ export class RunListItem {
   @ApiText()
   readonly name!: string;
 
-  @ApiText()
+  @ApiWord(RUN_KINDS, '`trained`: its policy is trained here; `recorded`: agents outside write its episodes')
+  readonly kind!: RunKind;
+
+  @ApiProperty({ type: [String] })
+  readonly tags!: readonly string[];
+
+  @ApiText('Empty where unknown')
   readonly environment!: string;
 
   @ApiInteger()
   readonly seed!: number;
 
-  @ApiText()
+  @ApiText('Empty in recorded runs')
   readonly recipeHash!: string;
 
   @ApiWord(RUN_STATUSES, '`idle`: the run has not ended, but it has logged nothing for 30 seconds')
@@ -76,7 +85,7 @@ export class RunBaseline {
 }
 
 export class RunDetail extends RunListItem {
-  @ApiJson('The recipe that was saved with the run')
+  @ApiJson('The recipe that was saved with the run; null in recorded runs')
   readonly recipe!: Json;
 
   @ApiProperty({ type: [RunBaseline] })
@@ -84,4 +93,7 @@ export class RunDetail extends RunListItem {
 
   @ApiText()
   readonly codeVersion!: string;
+
+  @ApiJson('What its caller gave with the run; null = nothing')
+  readonly metadata!: Json;
 }

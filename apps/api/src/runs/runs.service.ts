@@ -14,6 +14,7 @@ interface RunRow extends Omit<RunListItem, 'status' | keyof RunActivity> {
 
 interface RunDetailRow extends RunRow {
   readonly recipe: string;
+  readonly metadata: string | null;
   readonly baselines: string;
   readonly codeVersion: string;
 }
@@ -21,7 +22,8 @@ interface RunDetailRow extends RunRow {
 /** A run that has not ended is `running` while its newest event is younger than this, then `idle`. */
 const RUNNING_WITHIN_MS = 30_000;
 
-const RUN_COLUMNS = 'run_id, name, environment, seed, recipe_hash, started_at, ended_at, end_reason';
+const RUN_COLUMNS =
+  'run_id, name, kind, tags, environment, seed, recipe_hash, started_at, ended_at, end_reason';
 
 // Run ids are UUIDv7: they sort by start.
 const LIST_RUNS = `
@@ -32,7 +34,7 @@ const LIST_RUNS = `
   LIMIT {limit:UInt32}`;
 
 const GET_RUN = `
-  SELECT ${RUN_COLUMNS}, recipe, baselines, code_version
+  SELECT ${RUN_COLUMNS}, recipe, metadata, baselines, code_version
   FROM runs
   WHERE run_id = {runId:String}`;
 
@@ -60,12 +62,13 @@ export class RunsService {
       this.activities.read([runId]),
     ]);
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
-    const { recipe, baselines, codeVersion, ...run } = row;
+    const { recipe, metadata, baselines, codeVersion, ...run } = row;
     return {
       ...toListItem(run, activityOf(runId)),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,
+      metadata: metadata === null ? null : (JSON.parse(metadata) as Json),
     };
   }
 }

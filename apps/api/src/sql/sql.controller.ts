@@ -1,6 +1,8 @@
-import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../keys/access.js';
+import { ARROW_STREAM, SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
 import { SqlService } from './sql.service.js';
 
 @ApiTags('sql')
@@ -9,14 +11,26 @@ export class SqlController {
   constructor(private readonly sql: SqlService) {}
 
   @Post()
+  @Access('sql')
   @ApiOperation({ summary: 'Runs one SELECT as a read-only user, within limits' })
   @HttpCode(200)
-  @ApiOkResponse({ type: SqlResult })
-  run(@Body() request: SqlRequest): Promise<SqlResult> {
-    return this.sql.run(request);
+  @ApiOkResponse({
+    type: SqlResult,
+    description: `With \`Accept: ${ARROW_STREAM}\` the answer is the rows, as an Arrow stream`,
+  })
+  async run(
+    @Body() request: SqlRequest,
+    @Req() { headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SqlResult | Uint8Array> {
+    if (!headers.accept?.includes(ARROW_STREAM)) return this.sql.run(request);
+    const bytes = await this.sql.runAsArrow(request);
+    reply.type(ARROW_STREAM);
+    return bytes;
   }
 
   @Get('schema')
+  @Access('sql')
   @ApiOperation({ summary: 'Lists the tables and columns that SQL may read' })
   @ApiOkResponse({ type: SqlSchema })
   schema(): Promise<SqlSchema> {

@@ -5,8 +5,13 @@ import { ApiJsonRows } from '../openapi/any-json.js';
 import { ApiBoolean, ApiInteger, ApiText } from '../openapi/properties.js';
 
 const MAX_QUERY_LENGTH = 65_536;
-const MAX_ROWS = 10_000;
+const MAX_ROWS = 1_000_000;
+/** Rows of JSON are made one by one, in the process that also serves the pages. */
+export const MAX_JSON_ROWS = 10_000;
 const MAX_ROWS_RULE = { message: `maxRows must be an integer from 1 to ${MAX_ROWS}, got $value` };
+
+/** Media type of rows in Arrow's streaming format. */
+export const ARROW_STREAM = 'application/vnd.apache.arrow.stream';
 
 export class SqlRequest {
   @ApiProperty({
@@ -26,7 +31,9 @@ export class SqlRequest {
     minimum: 1,
     maximum: MAX_ROWS,
     default: 1_000,
-    description: 'Row limit; `truncated` tells whether the result has more rows',
+    description:
+      `Row limit; \`truncated\` tells whether the result has more rows. At most ${MAX_JSON_ROWS} for JSON. An Arrow stream ` +
+      'does not tell: ask for one row more than you need',
   })
   @IsInt(MAX_ROWS_RULE)
   @Min(1, MAX_ROWS_RULE)

@@ -12,7 +12,15 @@ import { performance } from 'node:perf_hooks';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
-import type { SqlColumn, SqlRequest, SqlResult, SqlSchema, SqlTable } from './sql.dto.js';
+import {
+  ARROW_STREAM,
+  MAX_JSON_ROWS,
+  type SqlColumn,
+  type SqlRequest,
+  type SqlResult,
+  type SqlSchema,
+  type SqlTable,
+} from './sql.dto.js';
 import { integersOf } from './sql-values.js';
 
 /** Tables that user SQL may read. */
@@ -26,6 +34,7 @@ const TABLES = [
   'warnings',
   'groups',
   'reward_assignments',
+  'current_rewards',
   'reward_versions',
   'scores',
   'dead_letters',
@@ -41,7 +50,7 @@ const LIMITS: StatementOptions['settings'] = {
   max_result_bytes: `${64 * 1024 ** 2}`,
 };
 
-const OUTPUT_OPTIONS = /^EXPLAIN in a subquery cannot have output options/;
+const READONLY_EXCEPTION = '164';
 
 const LIST_COLUMNS = `
   SELECT table, name, type
@@ -73,12 +82,13 @@ export class SqlService implements OnApplicationShutdown {
 
   /** @throws ProblemError `SQL_REFUSED`, `SQL_FAILED` or `SQL_LIMIT_EXCEEDED`, with the reason */
   async run({ query, maxRows }: SqlRequest): Promise<SqlResult> {
+    if (maxRows > MAX_JSON_ROWS) {
+      const rule = `maxRows must be at most ${MAX_JSON_ROWS} for JSON, got ${maxRows}; ask for more rows with Accept: ${ARROW_STREAM}`;
+      throw new ProblemError('SQL_LIMIT_EXCEEDED', rule, [{ field: 'maxRows', value: maxRows, rule }]);
+    }
     const startedAt = performance.now();
     try {
-      const statement = await checkUserSql(query, {
-        tables: READABLE,
-        explainAst: (sql) => this.explainAst(sql),
-      });
+      const statement = await this.check(query);
       const result = await this.readonlyClient.queryTable(limitRows(statement, maxRows + 1), {
         settings: LIMITS,
       });
@@ -98,6 +108,29 @@ export class SqlService implements OnApplicationShutdown {
     }
   }
 
+  /**
+   * Returns at most `maxRows` rows in Arrow's streaming format.
+   *
+   * @throws ProblemError `SQL_REFUSED`, `SQL_FAILED` or `SQL_LIMIT_EXCEEDED`, with the reason
+   */
+  async runAsArrow({ query, maxRows }: SqlRequest): Promise<Uint8Array> {
+    try {
+      const statement = await this.check(query);
+      const limited = limitRows(statement, maxRows);
+      return await this.readonlyClient.queryArrow(limited, { settings: LIMITS, isUserSql: true });
+    } catch (error) {
+      throw sqlProblem(error);
+    }
+  }
+
+  private async check(query: string): Promise<string> {
+    this.store.requireReady();
+    return checkUserSql(query, {
+      tables: READABLE,
+      explainAst: (sql) => this.readonlyClient.explainAst(sql),
+    });
+  }
+
   async schema(): Promise<SqlSchema> {
     const rows = await this.store.queryRows<SqlColumn & { table: string }>(LIST_COLUMNS, { tables: TABLES });
     const tables = new Map<string, SqlTable>();
@@ -107,18 +140,6 @@ export class SqlService implements OnApplicationShutdown {
     }
     return { tables: [...tables.values()] };
   }
-
-  /**
-   * Parses without evaluating. In a subquery, since the store's protocol adds output options at the end of a statement;
-   * the engine refuses a subquery with output options of its own.
-   */
-  private async explainAst(sql: string): Promise<string> {
-    const lines = await this.store.queryRows<{ explain: string }>(
-      `SELECT explain FROM (EXPLAIN AST ${sql}\n)`,
-      {},
-    );
-    return lines.map(({ explain }) => explain).join('\n');
-  }
 }
 
 function sqlProblem(error: unknown): unknown {
@@ -127,8 +148,8 @@ function sqlProblem(error: unknown): unknown {
   }
   if (!(error instanceof StoreError) || error.code !== 'STORE_EXCEPTION') return error;
   const { code, message } = error.cause as { readonly code: string; readonly message: string };
-  if (OUTPUT_OPTIONS.test(message))
-    return new ProblemError('SQL_REFUSED', 'FORMAT and INTO OUTFILE are not allowed');
+  // Raised by the parser for a SETTINGS clause, which a read-only user may not have.
+  if (code === READONLY_EXCEPTION) return new ProblemError('SQL_REFUSED', 'SETTINGS is not allowed');
   const exceeded = describeExceededLimit(Number(code), message);
   return exceeded === null
     ? new ProblemError('SQL_FAILED', message)

@@ -59,11 +59,15 @@ export class StoreService implements OnApplicationShutdown {
     }
   }
 
+  /** @throws ProblemError `STORE_STARTING` until the store answers and has the schema of this code */
+  requireReady(): void {
+    if (this.state.phase === 'ready') return;
+    throw new ProblemError('STORE_STARTING', `The store is not ready: ${this.state.detail}`);
+  }
+
   /** Rows of a parameterised query, with columns in camelCase. `params` fill the `{name:Type}` placeholders. */
   async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
-    if (this.state.phase !== 'ready') {
-      throw new ProblemError('STORE_STARTING', `The store is not ready: ${this.state.detail}`);
-    }
+    this.requireReady();
     const rows = await this.client.queryRows<object>(sql, { params });
     return rows.map((row) => camelCased(row) as Row);
   }

@@ -44,6 +44,9 @@ export class RunRecorder {
   async start(): Promise<void> {
     await this.control('RunStarted', {
       name: this.name,
+      runKind: 'trained',
+      tags: [],
+      metadata: null,
       recipe: {
         name: this.name,
         environment: frozenLake.name,

@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
@@ -12,6 +13,7 @@ export class UpdatesController {
   constructor(private readonly updates: UpdatesService) {}
 
   @Get()
+  @Access('read')
   @ApiOperation({ summary: 'Lists the updates of a run, newest first' })
   @ApiPage(Update)
   list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Update>> {

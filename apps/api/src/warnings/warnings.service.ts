@@ -15,7 +15,7 @@ const LIST_WARNINGS = `
       AND raised_at <= (
         SELECT ifNull(max(ended_at), toDateTime64('2200-01-01', 6, 'UTC')) FROM runs WHERE run_id = {runId:String}))
   ORDER BY raised_at DESC, message DESC
-  LIMIT {limit:UInt32} OFFSET {skipped:UInt32}`;
+  LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
 
 @Injectable()
 export class WarningsService {

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import type { EventLog } from '@retrace/log';
+import { deleteEpisodes, StoreError, untilVisible } from '@retrace/store';
+import { InjectEventLog } from '../log/log.module.js';
+import { ProblemError } from '../problems/problem.js';
+import { StoreService } from '../store/store.service.js';
+import type { DeletionResult } from './deletion.dto.js';
+
+/** Rewriting the parts of a large store takes minutes. */
+const REQUEST_TIMEOUT_MS = 600_000;
+
+interface Deletion {
+  readonly runId: string;
+  readonly force: boolean;
+}
+
+/** Deletes episodes, one deletion after the other. */
+@Injectable()
+export class DeletionService {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly store: StoreService,
+    @InjectEventLog() private readonly log: EventLog,
+  ) {}
+
+  /** @throws ProblemError `NOT_FOUND`, `RUN_ACTIVE`, `EPISODES_REFERRED_TO` */
+  async deleteEpisode({
+    episodeId,
+    ...deletion
+  }: Deletion & { readonly episodeId: string }): Promise<DeletionResult> {
+    await this.requireDeletable(deletion.runId);
+    const { runId } = deletion;
+    const [row] = await this.store.queryRows<{ n: number }>(
+      'SELECT count() AS n FROM events WHERE run_id = {runId:String} AND episode_id = {episodeId:String}',
+      { runId, episodeId },
+    );
+    if (row.n === 0) throw new ProblemError('NOT_FOUND', `Episode ${episodeId} of run ${runId} not found`);
+    return this.delete(deletion, [episodeId]);
+  }
+
+  /** @throws as `deleteEpisode`; no episode with the tag is no error */
+  async deleteTagged({ tag, ...deletion }: Deletion & { readonly tag: string }): Promise<DeletionResult> {
+    const { runId } = deletion;
+    await this.requireDeletable(runId);
+    const rows = await this.store.queryRows<{ episodeId: string }>(
+      'SELECT episode_id FROM episodes WHERE run_id = {runId:String} AND has(tags, {tag:String})',
+      { runId, tag },
+    );
+    if (rows.length === 0) return { numEpisodes: 0, numRows: 0, numReleased: 0 };
+    return this.delete(
+      deletion,
+      rows.map(({ episodeId }) => episodeId),
+    );
+  }
+
+  private async requireDeletable(runId: string): Promise<void> {
+    const [run] = await this.store.queryRows<{ kind: string; endedAt: string | null } | undefined>(
+      'SELECT kind, ended_at FROM runs WHERE run_id = {runId:String}',
+      { runId },
+    );
+    if (!run) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    if (run.kind === 'recorded' || run.endedAt !== null) return;
+    throw new ProblemError(
+      'RUN_ACTIVE',
+      `Run ${runId} trains; its episodes can be deleted once it has ended`,
+    );
+  }
+
+  private delete({ runId, force }: Deletion, episodeIds: readonly string[]): Promise<DeletionResult> {
+    const result = this.last.then(() => this.deleteNow({ runId, force, episodeIds }));
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  private async deleteNow(
+    request: Deletion & { readonly episodeIds: readonly string[] },
+  ): Promise<DeletionResult> {
+    const client = this.store.createClient(REQUEST_TIMEOUT_MS);
+    const { log } = this;
+    try {
+      const bringUpToDate = () => untilVisible(log, client);
+      const detail = 'by request';
+      const report = await deleteEpisodes({ ...request, log, client, detail, bringUpToDate });
+      const { numEpisodes, numRows, numReleased } = report;
+      return { numEpisodes, numRows, numReleased };
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'EPISODES_REFERRED_TO')
+        throw new ProblemError('EPISODES_REFERRED_TO', error.message);
+      throw error;
+    } finally {
+      await client.close();
+    }
+  }
+}

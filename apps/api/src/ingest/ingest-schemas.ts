@@ -1,0 +1,80 @@
+import {
+  END_RUN_REQUEST,
+  RECORD_SCHEMAS,
+  type Schema,
+  START_RUN_REQUEST,
+  type WireType,
+} from '@retrace/recording';
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+const NAMES: Readonly<Record<WireType, string>> = {
+  episode: 'EpisodeRecord',
+  step: 'StepRecord',
+  end: 'EndRecord',
+  reward: 'RewardRecord',
+  annotation: 'AnnotationRecord',
+};
+
+const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** A reference to the schema of a request. */
+export const schemaOf = (name: 'StartRunRequest' | 'EndRunRequest') => refTo(name);
+
+const entries = Object.entries(NAMES) as [WireType, string][];
+
+const WIRE_RECORD = {
+  description: 'A record, told apart by `type`',
+  oneOf: entries.map(([, name]) => refTo(name)),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(entries.map(([type, name]) => [type, refTo(name).$ref])),
+  },
+};
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+/** Adds the schemas by which records are checked, and the bodies of the route that takes them. */
+export function addRecordSchemas(document: OpenAPIObject): OpenAPIObject {
+  const records: Readonly<Record<string, Schema>> = {
+    StartRunRequest: START_RUN_REQUEST,
+    EndRunRequest: END_RUN_REQUEST,
+    ...Object.fromEntries(entries.map(([type, name]) => [name, RECORD_SCHEMAS[type]])),
+  };
+  document.components ??= {};
+  document.components.schemas = {
+    ...document.components.schemas,
+    ...(records as Schemas),
+    WireRecord: WIRE_RECORD,
+  };
+  const append = document.paths['/api/runs/{runId}/records'].post;
+  if (append === undefined) return document;
+  append.parameters?.push({
+    name: 'Content-Encoding',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', enum: ['gzip'] },
+  });
+  append.requestBody = {
+    required: true,
+    description: 'At most 16 MiB, also decompressed, and 10,000 records',
+    content: {
+      'application/json': {
+        schema: {
+          oneOf: [refTo('WireRecord'), { type: 'array', maxItems: 10_000, items: refTo('WireRecord') }],
+        },
+      },
+      'application/x-ndjson': {
+        schema: { type: 'string', description: 'A `WireRecord` on each line' },
+      },
+      'application/vnd.apache.arrow.stream': {
+        schema: {
+          type: 'string',
+          format: 'binary',
+          description:
+            'An Arrow stream with columns named like the fields of the records, in snake case; type `step` where a column `type` is missing',
+        },
+      },
+    },
+  };
+  return document;
+}
