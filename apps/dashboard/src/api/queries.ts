@@ -1,24 +1,38 @@
 import {
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
   useInfiniteQuery,
   useMutation,
   useQuery,
+  useQueryClient,
 } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { paths, RunDetail, SqlRequest } from './schema';
+import type { paths, RunDetail, SessionStatus, SqlRequest } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
+/** The store has a score a moment after the log, longer where the machine is busy. */
+const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
 const HEALTH_POLL_MS = 2_000;
 /** A server that is stopped or stuck accepts connections and does not answer. */
 const HEALTH_TIMEOUT_MS = 5_000;
 
-/** Failed queries are retried only when the problem may pass by itself. */
+/**
+ * Failed queries are retried only when the problem may pass by itself. After one that lacked a key, it is asked whether the page has one,
+ * which shows the login form where it has none.
+ */
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const onError = (error: Error) => {
+    if (error instanceof ApiProblem && error.status === 401)
+      void client.invalidateQueries({ queryKey: keys.session });
+  };
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         // The server may be on this machine, which needs no network.
@@ -31,10 +45,12 @@ export function createQueryClient(): QueryClient {
       mutations: { networkMode: 'always' },
     },
   });
+  return client;
 }
 
 /** Keys of the cached queries; the keys of everything in a run start with the key of the run. */
 export const keys = {
+  session: ['session'] as const,
   runs: ['runs'] as const,
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
@@ -42,6 +58,28 @@ export const keys = {
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
 };
+
+/** Whether this page needs a key, and which it has. */
+export function useSession() {
+  return useQuery({
+    queryKey: keys.session,
+    queryFn: ({ signal }) => dataOf(api.GET('/api/session', { signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Logs this browser in by a key, or out with `null`; everything that was read before is forgotten. */
+export function useLogin() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (key: string | null): Promise<SessionStatus> =>
+      dataOf(key === null ? api.DELETE('/api/session') : api.POST('/api/session', { body: { key } })),
+    onSuccess: (session) => {
+      client.setQueryData(keys.session, session);
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
+    },
+  });
+}
 
 export function useHealth() {
   return useQuery({
@@ -119,6 +157,41 @@ export function useEpisode(runId: string, episodeId: string) {
     initialPageParam: 0,
     getNextPageParam: (page) => page.nextStep,
     refetchInterval: (query) => (query.state.data?.pages[0]?.sealed === false ? 2_000 : false),
+  });
+}
+
+/** A person's score of an episode. */
+export interface NewScore {
+  readonly runId: string;
+  readonly episodeId: string;
+  readonly name: string;
+  readonly value: number;
+  readonly person: string;
+  readonly note: string;
+}
+
+/** Gives a score as a reward by that person; a later one of the same name replaces it. */
+export function useScoreEpisode() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ runId, episodeId, name, value, person, note }: NewScore) => {
+      const record = {
+        type: 'reward' as const,
+        episode: episodeId,
+        name,
+        value,
+        source: `human:${person}`,
+        rationale: note,
+        occurredAt: new Date().toISOString(),
+      };
+      return dataOf(api.POST('/api/runs/{runId}/records', { params: { path: { runId } }, body: [record] }));
+    },
+    onSuccess: (_, { runId, episodeId }) => {
+      for (const delayMs of SCORE_VISIBLE_MS)
+        setTimeout(() => {
+          void client.invalidateQueries({ queryKey: ['runs', runId, 'episode', episodeId] });
+        }, delayMs);
+    },
   });
 }
 

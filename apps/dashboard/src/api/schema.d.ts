@@ -1,6 +1,25 @@
 // Generated from apps/api/openapi.json by "npm run types -w @retrace/dashboard". Do not edit.
 
 export interface paths {
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says whether requests need a key, and which one this request has */
+        get: operations["SessionController_status"];
+        put?: never;
+        /** Logs a browser in by a key: answers with a cookie */
+        post: operations["SessionController_logIn"];
+        /** Logs out */
+        delete: operations["SessionController_logOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/live": {
         parameters: {
             query?: never;
@@ -45,7 +64,8 @@ export interface paths {
         /** Lists runs, newest first */
         get: operations["RunsController_list"];
         put?: never;
-        post?: never;
+        /** Starts a run that agents outside of Retrace record */
+        post: operations["IngestController_start"];
         delete?: never;
         options?: never;
         head?: never;
@@ -114,6 +134,24 @@ export interface paths {
         get: operations["EpisodesController_get"];
         put?: never;
         post?: never;
+        /** Deletes an episode for ever, from log and store */
+        delete: operations["DeletionController_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/delete-episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes all episodes with a tag for ever, from log and store */
+        post: operations["DeletionController_deleteTagged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -205,10 +243,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends a recorded run and closes its complete groups
+         * @description Records are still taken. Called again after late episodes, it closes the groups that they complete.
+         */
+        post: operations["IngestController_end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Appends records to a run, all of them or none
+         * @description Answers once the log has them. Sending the same records again is safe: each counts once.
+         */
+        post: operations["IngestController_append"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        SessionStatus: {
+            /** @description Whether requests need an API key */
+            needsKey: boolean;
+            /** @description Contained in the key of this request: `retrace_<id>_…` */
+            keyId: string | null;
+            keyName: string | null;
+            scopes: ("ingest" | "read" | "sql" | "admin")[];
+            /**
+             * Format: date-time
+             * @description null for a key that never expires
+             */
+            expiresAt: string | null;
+        };
+        SessionRequest: {
+            /** @description API key */
+            key: string;
+        };
         StoreHealth: {
             /** @enum {string} */
             status: "up" | "degraded";
@@ -250,8 +345,16 @@ export interface components {
             /** Format: uuid */
             runId: string;
             name: string;
+            /**
+             * @description `trained`: its policy is trained here; `recorded`: agents outside write its episodes
+             * @enum {string}
+             */
+            kind: "trained" | "recorded";
+            tags: string[];
+            /** @description Empty where unknown */
             environment: string;
             seed: number;
+            /** @description Empty in recorded runs */
             recipeHash: string;
             /**
              * @description `idle`: the run has not ended, but it has logged nothing for 30 seconds
@@ -291,8 +394,16 @@ export interface components {
             /** Format: uuid */
             runId: string;
             name: string;
+            /**
+             * @description `trained`: its policy is trained here; `recorded`: agents outside write its episodes
+             * @enum {string}
+             */
+            kind: "trained" | "recorded";
+            tags: string[];
+            /** @description Empty where unknown */
             environment: string;
             seed: number;
+            /** @description Empty in recorded runs */
             recipeHash: string;
             /**
              * @description `idle`: the run has not ended, but it has logged nothing for 30 seconds
@@ -319,10 +430,12 @@ export interface components {
             };
             /** @description Newest published policy version */
             policyVersion: number | null;
-            /** @description The recipe that was saved with the run */
+            /** @description The recipe that was saved with the run; null in recorded runs */
             recipe: unknown;
             baselines: components["schemas"]["RunBaseline"][];
             codeVersion: string;
+            /** @description What its caller gave with the run; null = nothing */
+            metadata: unknown;
         };
         MetricSeries: {
             name: string;
@@ -341,15 +454,20 @@ export interface components {
         EpisodeListItem: {
             /** Format: uuid */
             episodeId: string;
-            /** Format: uuid */
+            /** @description Id that its caller gave it; empty for none */
+            externalId: string;
+            /** @description As the newest annotation left them */
+            tags: string[];
             groupId: string;
             /** @description Position in its group, from 0 */
             groupMember: number;
+            /** @description Empty where unknown */
             environment: string;
             /** @enum {string} */
             split: "train" | "validation" | "test";
             agent: string;
-            environmentSeed: number;
+            /** @description null = unknown */
+            environmentSeed: number | null;
             /** Format: date-time */
             startedAt: string;
             /**
@@ -379,10 +497,33 @@ export interface components {
             /** @description Newest policy version that sampled a token; null when no policy of this run did */
             policyVersionMax: number | null;
         };
+        EpisodeScore: {
+            /** @description Step that it scores; null = the whole episode */
+            step: number | null;
+            name: string;
+            value: number;
+            /** @description Who gave it; people have names that start with "human:" */
+            source: string;
+            /** @description Why, in words; may be empty */
+            rationale: string;
+            /** Format: date-time */
+            assignedAt: string;
+        };
         StepReward: {
             name: string;
             /** @description null = missing, which is not zero */
             value: number | null;
+        };
+        StepUsage: {
+            /** @description null = unknown */
+            inputTokens: number | null;
+            /** @description Input tokens from the provider's cache */
+            cachedInputTokens: number | null;
+            outputTokens: number | null;
+            /** @description Output tokens that were reasoning */
+            reasoningTokens: number | null;
+            /** @description US dollars */
+            costUsd: number | null;
         };
         StepTokens: {
             ids: number[];
@@ -405,7 +546,8 @@ export interface components {
             action: string;
             /** @description Action that the environment read from the text */
             parsedAction: string | null;
-            actionValid: boolean;
+            /** @description Whether the environment understood the action; null = unknown */
+            actionValid: boolean | null;
             /** @description Text by which the environment identifies its state; null when it offers none */
             anchor: string | null;
             /** @description null = missing, which is not zero */
@@ -427,8 +569,16 @@ export interface components {
             /** @description Engine that sampled the action */
             engine: string;
             model: string;
-            generationMs: number;
-            environmentMs: number;
+            /** @description null = unknown */
+            generationMs: number | null;
+            /** @description null = unknown */
+            environmentMs: number | null;
+            /** @description Chat messages that the step added, as `{ input, output }` in the form of OpenAI: those since the previous output, and the answer; null = no chat */
+            messages: unknown;
+            /** @description null = unknown */
+            usage: components["schemas"]["StepUsage"] | null;
+            /** @description Why no policy gradient may train on the step; empty where one may */
+            untrainable: string;
             /** Format: date-time */
             occurredAt: string;
             tokens: components["schemas"]["StepTokens"];
@@ -436,15 +586,20 @@ export interface components {
         EpisodeDetail: {
             /** Format: uuid */
             episodeId: string;
-            /** Format: uuid */
+            /** @description Id that its caller gave it; empty for none */
+            externalId: string;
+            /** @description As the newest annotation left them */
+            tags: string[];
             groupId: string;
             /** @description Position in its group, from 0 */
             groupMember: number;
+            /** @description Empty where unknown */
             environment: string;
             /** @enum {string} */
             split: "train" | "validation" | "test";
             agent: string;
-            environmentSeed: number;
+            /** @description null = unknown */
+            environmentSeed: number | null;
             /** Format: date-time */
             startedAt: string;
             /**
@@ -475,13 +630,41 @@ export interface components {
             policyVersionMax: number | null;
             /** @description Task that the environment was reset with */
             task: unknown;
+            /** @description What its caller knows about it, as the newest annotation left it; null = nothing */
+            metadata: unknown;
+            /**
+             * Format: uuid
+             * @description Episode that called this one
+             */
+            parentEpisodeId: string | null;
             /** @description Observation after the last action; null until the episode ends */
             finalObservation: string | null;
+            /** @description Rewards that were assigned to it or its steps: the newest of each name and source, without retracted ones */
+            scores: components["schemas"]["EpisodeScore"][];
+            /** @description What its steps cost, US dollars; null when no step knows */
+            costUsd: number | null;
             /** @description Updates whose batches contain this episode */
             updateNumbers: number[];
             steps: components["schemas"]["StepDetail"][];
             /** @description First step after this answer; null when there is none */
             nextStep: number | null;
+        };
+        DeletionResult: {
+            /** @description Deleted episodes */
+            numEpisodes: number;
+            /** @description Rows deleted from the store */
+            numRows: number;
+            /** @description Records that the log released; null on Kafka, where the topic drops them by its retention */
+            numReleased: number | null;
+        };
+        DeleteTaggedRequest: {
+            /** @description Every episode of the run that has this tag now is deleted */
+            tag: string;
+            /**
+             * @description Delete also episodes that updates were trained on, which then can not be replayed
+             * @default false
+             */
+            force?: boolean;
         };
         Update: {
             updateNumber: number;
@@ -548,7 +731,7 @@ export interface components {
              */
             query: string;
             /**
-             * @description Row limit; `truncated` tells whether the result has more rows
+             * @description Row limit; `truncated` tells whether the result has more rows. At most 10000 for JSON. An Arrow stream does not tell: ask for one row more than you need
              * @default 1000
              */
             maxRows?: number;
@@ -577,7 +760,23 @@ export interface components {
         SqlSchema: {
             tables: components["schemas"]["SqlTable"][];
         };
+        StartedRun: {
+            /** Format: uuid */
+            runId: string;
+        };
+        EndedRun: {
+            /** @description Groups that were closed now */
+            closedGroups: number;
+        };
+        AppendedRecords: {
+            /** @description Records of the request, all of which are in the log */
+            accepted: number;
+            /** @description Those of them that were there before */
+            duplicates: number;
+        };
         ViolationBody: {
+            /** @description Place of the record in its batch, from 0 */
+            index?: number;
             /**
              * @description Path of the field
              * @example limit
@@ -595,7 +794,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "NOT_FOUND" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -672,6 +871,295 @@ export interface components {
             /** @enum {string} */
             reason: "finished" | "stopped" | "failed";
         };
+        StartRunRequest: {
+            /** @description A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one */
+            id?: string;
+            /** @description Name of the run */
+            name: string;
+            /** @description Environment of its episodes, where they name none */
+            environment?: string;
+            /** @description Words to find it by */
+            tags?: string[];
+            /** @description Anything else that should be kept with it */
+            metadata?: unknown;
+        };
+        EndRunRequest: {
+            /**
+             * @description How it ended
+             * @enum {string}
+             */
+            reason: "finished" | "stopped" | "failed";
+            /** @description Why, in words */
+            detail?: string;
+        };
+        /** @description Starts an episode */
+        EpisodeRecord: {
+            /**
+             * @description Starts an episode (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "episode";
+            /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+            episode: string;
+            /** @description Episodes of one group have the same task. Default: the episode itself */
+            groupId?: string;
+            /**
+             * @description Episodes that the group is to have
+             * @default 1
+             */
+            groupSize?: number;
+            /**
+             * @description Place in the group, from 0
+             * @default 0
+             */
+            groupMember?: number;
+            /** @description Default: the run's */
+            environment?: string;
+            /** @description The task: what the environment was reset with */
+            task?: unknown;
+            /** @description null = unknown */
+            environmentSeed?: number | null;
+            /** @description null = unknown */
+            samplingSeed?: number | null;
+            /**
+             * @description Split of the data
+             * @default train
+             * @enum {string}
+             */
+            split?: "train" | "validation" | "test";
+            /**
+             * @description Who acts
+             * @default agent
+             */
+            agent?: string;
+            /** @description The caller's own id, where `episode` is a UUID */
+            externalId?: string;
+            /** @description Words to find it by */
+            tags?: string[];
+            /** @description Anything else that should be kept with it */
+            metadata?: unknown;
+            /** @description The episode that called this one, as an agent calls a sub-agent */
+            parentEpisode?: string | null;
+            forkedFrom?: {
+                /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+                episode: string;
+                /** @description The step from which it goes on in another way */
+                step: number;
+            } | null;
+            /** @description ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival */
+            occurredAt?: string | number;
+        };
+        /** @description One step of an episode. Steps come in order; what is unknown is left out */
+        StepRecord: {
+            /**
+             * @description One step (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "step";
+            /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+            episode: string;
+            /** @description 0, 1, 2 …: the place in the episode, which makes the step idempotent */
+            step: number;
+            /** @description What the agent saw. Default: the input messages as lines `role: text` */
+            observation?: string;
+            /** @description What the agent did. Default: the text of the output message, then its tool calls */
+            action?: string;
+            /** @description The action as the environment understood it */
+            parsedAction?: string | null;
+            /** @description null = unknown */
+            actionValid?: boolean | null;
+            /** @description What the environment says identifies its state */
+            anchor?: string | null;
+            /** @description null = missing, which is not zero */
+            reward?: number | null;
+            /** @description Parts of the reward by name; null = missing */
+            rewards?: {
+                [key: string]: number | null;
+            };
+            /**
+             * @description Whether the environment ended the episode with it
+             * @default false
+             */
+            terminated?: boolean;
+            /**
+             * @description Whether a limit ended the episode with it
+             * @default false
+             */
+            truncated?: boolean;
+            /** @description Anything else that should be kept with it */
+            info?: unknown;
+            /** @description Chat messages that this step added, in the form of OpenAI's chat API */
+            messages?: {
+                /** @description Messages since the output of the step before, in order */
+                input: ({
+                    role: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                /** @description The agent's message; null = none */
+                output: ({
+                    role: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+            } | null;
+            /** @description Tokens and cost as the provider counted them; null = unknown */
+            usage?: {
+                /** @description Tokens of the prompt */
+                inputTokens?: number | null;
+                /** @description Those of them that came from the provider's cache */
+                cachedInputTokens?: number | null;
+                /** @description Tokens of the answer */
+                outputTokens?: number | null;
+                /** @description Those of them that were reasoning */
+                reasoningTokens?: number | null;
+                /** @description Cost in US dollars */
+                costUsd?: number | null;
+            } | null;
+            /** @description The tokens that this step appended to the context: the new part of the prompt, then the sampled tokens */
+            tokens?: {
+                /** @description Token ids */
+                ids: number[];
+                /** @description 1 where the agent sampled the token; no 0 follows a 1 */
+                mask: number[];
+                /** @description Natural logprobs of the sampled tokens; null where unknown and where mask is 0 */
+                logprobs?: (number | null)[] | null;
+                /** @description Logprobs before temperature and other sampling transforms, where known beside `logprobs` */
+                rawLogprobs?: (number | null)[] | null;
+                /** @description Entropies (nats) of the distributions that were sampled from */
+                entropies?: (number | null)[] | null;
+                /** @description Policy version that sampled each token; −1 = no policy of this run */
+                versions?: number[] | null;
+                /** @description Tokens of the context so far that this prompt kept; null or left out = all */
+                keptPrefix?: number | null;
+            } | null;
+            /** @description How the agent sampled; null or left out = unknown */
+            sampling?: {
+                /** @description Temperature */
+                temperature: number;
+                /**
+                 * @description 0 = off
+                 * @default 0
+                 */
+                topK?: number;
+                /**
+                 * @description 1 = off
+                 * @default 1
+                 */
+                topP?: number;
+                /**
+                 * @description Whether the most likely token was taken
+                 * @default false
+                 */
+                greedy?: boolean;
+                /** @description Most tokens that could be sampled. Default: the number that were */
+                maxNewTokens?: number;
+            } | null;
+            /** @description Program that sampled */
+            engine?: string;
+            /** @description Model that sampled */
+            model?: string;
+            /** @description Identity of the tokenizer */
+            tokenizerHash?: string;
+            /**
+             * @description Whether `logprobs` are after the sampling transform or before it. Default: raw where logprobs are given
+             * @enum {string}
+             */
+            logprobMode?: "processed" | "raw" | "none";
+            /** @description Time that the model took; null = unknown */
+            generationMs?: number | null;
+            /** @description Time that the environment took; null = unknown */
+            environmentMs?: number | null;
+            /** @description A reason of the caller why no update may train on the step; the server adds its own */
+            untrainable?: string;
+            /** @description ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival */
+            occurredAt?: string | number;
+        };
+        /** @description Ends an episode. Its totals are computed from its steps */
+        EndRecord: {
+            /**
+             * @description Ends an episode (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "end";
+            /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+            episode: string;
+            /**
+             * @description Whether the environment ended it, a limit cut it, or nobody goes on with it
+             * @default terminated
+             * @enum {string}
+             */
+            endReason?: "terminated" | "truncated" | "abandoned";
+            /** @description Why, in words; required where it was abandoned */
+            detail?: string;
+            /** @description What the agent would have seen next */
+            finalObservation?: string;
+            /** @description Tokens of the final observation */
+            finalTokens?: {
+                /** @description Token ids */
+                ids: number[];
+                /** @description Tokens of the context that the final prompt keeps. Default: all */
+                keptPrefix?: number;
+            };
+            /** @description null = unknown */
+            success?: boolean | null;
+            /** @description Number of steps, which is checked if given */
+            numSteps?: number;
+            /** @description ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival */
+            occurredAt?: string | number;
+        };
+        /** @description Gives a reward, at any time, also after the end. The newest of the same episode, step, name and source counts */
+        RewardRecord: {
+            /**
+             * @description Gives, replaces or retracts a reward (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "reward";
+            /** @description The caller's id of this record, which makes it idempotent. Default: its content and time */
+            id?: string;
+            /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+            episode: string;
+            /** @description The step that it rewards; null = the whole episode */
+            step?: number | null;
+            /** @description Name of the reward */
+            name: string;
+            /** @description null retracts the reward */
+            value: number | null;
+            /**
+             * @description Who or what gives it
+             * @default caller
+             */
+            source?: string;
+            /** @description Why, in words */
+            rationale?: string;
+            /** @description ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival */
+            occurredAt?: string | number;
+        };
+        /** @description Replaces tags or metadata of an episode, at any time */
+        AnnotationRecord: {
+            /**
+             * @description Replaces tags or metadata (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "annotation";
+            /** @description The caller's id of this record, which makes it idempotent. Default: its content and time */
+            id?: string;
+            /** @description The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId` */
+            episode: string;
+            /** @description Replace the tags; null or left out = unchanged */
+            tags?: string[] | null;
+            /** @description Replaces the metadata; null or left out = unchanged */
+            metadata?: unknown;
+            /**
+             * @description Who or what annotates
+             * @default caller
+             */
+            source?: string;
+            /** @description ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival */
+            occurredAt?: string | number;
+        };
+        /** @description A record, told apart by `type` */
+        WireRecord: components["schemas"]["EpisodeRecord"] | components["schemas"]["StepRecord"] | components["schemas"]["EndRecord"] | components["schemas"]["RewardRecord"] | components["schemas"]["AnnotationRecord"];
     };
     responses: never;
     parameters: never;
@@ -679,6 +1167,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type SessionStatus = components['schemas']['SessionStatus'];
+export type SessionRequest = components['schemas']['SessionRequest'];
 export type StoreHealth = components['schemas']['StoreHealth'];
 export type LogHealth = components['schemas']['LogHealth'];
 export type SinkHealth = components['schemas']['SinkHealth'];
@@ -689,10 +1179,14 @@ export type RunDetail = components['schemas']['RunDetail'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
+export type EpisodeScore = components['schemas']['EpisodeScore'];
 export type StepReward = components['schemas']['StepReward'];
+export type StepUsage = components['schemas']['StepUsage'];
 export type StepTokens = components['schemas']['StepTokens'];
 export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
+export type DeletionResult = components['schemas']['DeletionResult'];
+export type DeleteTaggedRequest = components['schemas']['DeleteTaggedRequest'];
 export type Update = components['schemas']['Update'];
 export type Policy = components['schemas']['Policy'];
 export type RunWarning = components['schemas']['RunWarning'];
@@ -701,6 +1195,9 @@ export type SqlColumn = components['schemas']['SqlColumn'];
 export type SqlResult = components['schemas']['SqlResult'];
 export type SqlTable = components['schemas']['SqlTable'];
 export type SqlSchema = components['schemas']['SqlSchema'];
+export type StartedRun = components['schemas']['StartedRun'];
+export type EndedRun = components['schemas']['EndedRun'];
+export type AppendedRecords = components['schemas']['AppendedRecords'];
 export type ViolationBody = components['schemas']['ViolationBody'];
 export type ProblemBody = components['schemas']['ProblemBody'];
 export type LiveMetrics = components['schemas']['LiveMetrics'];
@@ -710,8 +1207,104 @@ export type LiveUpdateApplied = components['schemas']['LiveUpdateApplied'];
 export type LiveWarning = components['schemas']['LiveWarning'];
 export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
+export type StartRunRequest = components['schemas']['StartRunRequest'];
+export type EndRunRequest = components['schemas']['EndRunRequest'];
+export type EpisodeRecord = components['schemas']['EpisodeRecord'];
+export type StepRecord = components['schemas']['StepRecord'];
+export type EndRecord = components['schemas']['EndRecord'];
+export type RewardRecord = components['schemas']['RewardRecord'];
+export type AnnotationRecord = components['schemas']['AnnotationRecord'];
+export type WireRecord = components['schemas']['WireRecord'];
 export type $defs = Record<string, never>;
 export interface operations {
+    SessionController_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionStatus"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    SessionController_logIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionStatus"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    SessionController_logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionStatus"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     LiveController_stream: {
         parameters: {
             query?: never;
@@ -812,6 +1405,47 @@ export interface operations {
             };
         };
     };
+    IngestController_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartRunRequest"];
+            };
+        };
+        responses: {
+            /** @description The run had been started with the same id and content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     RunsController_get: {
         parameters: {
             query?: never;
@@ -898,6 +1532,22 @@ export interface operations {
                 agent?: string;
                 /** @description Only episodes of this group */
                 groupId?: string;
+                /** @description Only episodes with this tag */
+                tag?: string;
+                /** @description Only episodes in which an observation, an action or a message has this text, whatever its case */
+                text?: string;
+                /** @description Only episodes with at least this return */
+                minReturn?: number;
+                /** @description Only episodes with at most this return */
+                maxReturn?: number;
+                /** @description Only episodes that cost at least this many US dollars */
+                minCostUsd?: number;
+                /** @description Only episodes that cost at most this many US dollars; those of unknown cost are left out */
+                maxCostUsd?: number;
+                /** @description Only episodes that started at this time or later */
+                startedFrom?: string;
+                /** @description Only episodes that started before this time */
+                startedBefore?: string;
                 /** @description Only episodes in the batch of this update */
                 update?: number;
                 /** @description Which episodes come first, by their start */
@@ -960,6 +1610,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EpisodeDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    DeletionController_delete: {
+        parameters: {
+            query?: {
+                /** @description Delete also episodes that updates were trained on, which then can not be replayed */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+                /** @description Id of the episode */
+                episodeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    DeletionController_deleteTagged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteTaggedRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletionResult"];
                 };
             };
             /** @description An error */
@@ -1106,6 +1827,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `Accept: application/vnd.apache.arrow.stream` the answer is the rows, as an Arrow stream */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1140,6 +1862,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SqlSchema"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    IngestController_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndRunRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedRun"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    IngestController_append: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Content-Encoding"?: "gzip";
+            };
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 MiB, also decompressed, and 10,000 records */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WireRecord"] | components["schemas"]["WireRecord"][];
+                "application/x-ndjson": string;
+                "application/vnd.apache.arrow.stream": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppendedRecords"];
                 };
             };
             /** @description An error */

@@ -72,6 +72,22 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
     format: 'compact',
   },
   {
+    title: 'Preference accuracy',
+    note: 'Fraction of pairs whose better episode the policy has gained more on, relative to the reference policy',
+    metrics: [{ name: 'preference/accuracy', label: 'Pairs' }],
+    format: 'fraction',
+    range: [0, 1],
+  },
+  {
+    title: 'Implicit rewards',
+    note: 'β times the log ratio of policy and reference, of the better and the worse episode of a pair',
+    metrics: [
+      { name: 'preference/chosenReward', label: 'Chosen' },
+      { name: 'preference/rejectedReward', label: 'Rejected' },
+      { name: 'preference/margin', label: 'Margin' },
+    ],
+  },
+  {
     title: 'Shared anchors',
     note: 'Fraction of steps whose anchor another episode of the group has too: GiGPO compares those step by step',
     metrics: [{ name: 'train/sharedAnchorFraction', label: 'Steps' }],

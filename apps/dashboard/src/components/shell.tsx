@@ -1,12 +1,17 @@
 import { Link, NavLink, Outlet, useNavigation } from 'react-router';
-import { useHealth } from '../api/queries';
+import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health } from '../api/schema';
+import controls from './controls.module.css';
+import { LoginForm } from './login-form';
+import { Loading } from './notice';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
 
-/** Frame of every page: the bar with navigation, server state and theme. */
+/** Frame of every page: the bar with navigation, server state and theme. A browser without the key that is needed sees the login form. */
 export function Shell() {
   const isLoading = useNavigation().state === 'loading';
+  const { data: session, isPending } = useSession();
+  const isLocked = session?.needsKey === true && session.keyId === null;
   return (
     <>
       <a className={styles.skip} href="#content">
@@ -24,13 +29,31 @@ export function Shell() {
           <NavLink to="/sql">SQL</NavLink>
         </nav>
         <span className={styles.spacer} />
-        <ServerState />
+        {!isLocked && <ServerState />}
+        {session?.keyId && <LogOut name={session.keyName ?? ''} />}
         <ThemeSwitch />
       </header>
       <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
-        <Outlet />
+        {isPending ? <Loading label="Loading the page" /> : isLocked ? <LoginForm /> : <Outlet />}
       </main>
     </>
+  );
+}
+
+function LogOut({ name }: { readonly name: string }) {
+  const login = useLogin();
+  return (
+    <button
+      type="button"
+      className={controls.button}
+      title={`Logged in by the key "${name}"`}
+      disabled={login.isPending}
+      onClick={() => {
+        login.mutate(null);
+      }}
+    >
+      Log out
+    </button>
   );
 }
 

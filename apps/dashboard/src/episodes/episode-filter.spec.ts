@@ -18,6 +18,16 @@ describe('readFilter', () => {
     );
   });
 
+  it('reads texts and bounds, and leaves out a bound that is no number', () => {
+    expect(filterOf('tag=a&text=stuck&minReturn=-0.5&maxReturn=x&minCostUsd=0.1')).toEqual({
+      tag: 'a',
+      text: 'stuck',
+      minReturn: -0.5,
+      minCostUsd: 0.1,
+      sort: 'newest',
+    });
+  });
+
   it('leaves out filters that are missing, empty or not offered, and sorts newest first', () => {
     const everything = { sort: 'newest' };
     expect(filterOf('')).toEqual(everything);

@@ -50,6 +50,10 @@ export function readFilter(search: URLSearchParams): EpisodeFilter {
     const value = text(name);
     return value === 'true' || value === 'false' ? value === 'true' : undefined;
   };
+  const number = (name: FilterName): number | undefined => {
+    const value = Number(text(name) ?? NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
   const update = text('update');
   return {
     split: offered(FILTER_OPTIONS.split, text('split')) || undefined,
@@ -58,6 +62,14 @@ export function readFilter(search: URLSearchParams): EpisodeFilter {
     agent: text('agent'),
     groupId: text('groupId'),
     update: update === undefined ? undefined : Number(update),
+    tag: text('tag'),
+    text: text('text'),
+    minReturn: number('minReturn'),
+    maxReturn: number('maxReturn'),
+    minCostUsd: number('minCostUsd'),
+    maxCostUsd: number('maxCostUsd'),
+    startedFrom: text('startedFrom'),
+    startedBefore: text('startedBefore'),
     sort: offered(FILTER_OPTIONS.sort, text('sort')) ?? 'newest',
   };
 }

@@ -5,18 +5,20 @@ import { JsonTree } from '../components/json-tree';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
-import { formatCount, formatNumber } from '../format/numbers';
+import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
 import { episodeDurationMs, formatVersions } from './episode-facts';
+import { EpisodeScores } from './episode-scores';
 import styles from './episode.module.css';
 
 interface EpisodeHeaderProps {
+  readonly runId: string;
   readonly episode: EpisodeDetail;
 }
 
 /** Identity, key figures and task of an episode. */
-export function EpisodeHeader({ episode }: EpisodeHeaderProps) {
+export function EpisodeHeader({ runId, episode }: EpisodeHeaderProps) {
   return (
     <>
       <EpisodeLinks episode={episode} />
@@ -26,8 +28,9 @@ export function EpisodeHeader({ episode }: EpisodeHeaderProps) {
         <Stat label="Tokens" title="All tokens, and those that the policy sampled">
           {formatCount(episode.numTokens)} <small>{formatCount(episode.numActionTokens)} sampled</small>
         </Stat>
-        <Stat label="Policy version">{formatVersions(episode)}</Stat>
-        <Stat label="Environment seed">{episode.environmentSeed}</Stat>
+        {episode.policyVersionMin !== null && <Stat label="Policy version">{formatVersions(episode)}</Stat>}
+        {episode.environmentSeed !== null && <Stat label="Environment seed">{episode.environmentSeed}</Stat>}
+        {episode.costUsd !== null && <Stat label="Cost">{formatCost(episode.costUsd)}</Stat>}
         <Stat label="Started" title={formatMoment(episode.startedAt)}>
           <small>{formatMoment(episode.startedAt)}</small>
         </Stat>
@@ -37,11 +40,18 @@ export function EpisodeHeader({ episode }: EpisodeHeaderProps) {
         <summary className={styles.summary}>Task</summary>
         <JsonTree value={episode.task} />
       </details>
+      {episode.metadata !== null && (
+        <details className={page.card}>
+          <summary className={styles.summary}>Metadata</summary>
+          <JsonTree value={episode.metadata} />
+        </details>
+      )}
+      <EpisodeScores runId={runId} episode={episode} />
     </>
   );
 }
 
-function EpisodeLinks({ episode }: EpisodeHeaderProps) {
+function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
   return (
     <div className={styles.links}>
       <Link className={table.link} to="../episodes">
@@ -53,6 +63,17 @@ function EpisodeLinks({ episode }: EpisodeHeaderProps) {
       <OutcomeBadge {...episode} />
       <Badge>{episode.split}</Badge>
       <Badge>{episode.agent}</Badge>
+      {episode.externalId !== '' && <Badge title="Id that its caller gave it">{episode.externalId}</Badge>}
+      {episode.tags.map((tag) => (
+        <Link key={tag} to={`../episodes?tag=${encodeURIComponent(tag)}`}>
+          <Badge tone="accent">{tag}</Badge>
+        </Link>
+      ))}
+      {episode.parentEpisodeId !== null && (
+        <Link className={table.link} to={`../episodes/${episode.parentEpisodeId}`}>
+          Called by {shortId(episode.parentEpisodeId)}
+        </Link>
+      )}
       <span className={page.subtle}>
         Group{' '}
         <Link

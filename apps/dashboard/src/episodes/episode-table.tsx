@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
 import type { EpisodeListItem } from '../api/schema';
-import { OutcomeBadge } from '../components/badge';
+import { Badge, OutcomeBadge } from '../components/badge';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
@@ -19,6 +19,19 @@ const COLUMNS: readonly TableColumn<EpisodeListItem>[] = [
     ),
   },
   { label: 'Outcome', cell: (episode) => <OutcomeBadge {...episode} /> },
+  {
+    label: 'Tags',
+    cell: ({ tags }) =>
+      tags.map((tag) => (
+        <Link
+          key={tag}
+          to={`?tag=${encodeURIComponent(tag)}`}
+          title={`Show only episodes with the tag ${tag}`}
+        >
+          <Badge>{tag}</Badge>
+        </Link>
+      )),
+  },
   { label: 'Return', isNumeric: true, cell: (episode) => formatNumber(episode.return) },
   { label: 'Steps', isNumeric: true, cell: ({ numSteps }) => formatCount(numSteps) },
   { label: 'Tokens', isNumeric: true, cell: ({ numTokens }) => formatCount(numTokens) },

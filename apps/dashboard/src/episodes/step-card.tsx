@@ -1,18 +1,21 @@
 import type { StepDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
-import { formatCount, formatNumber } from '../format/numbers';
+import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import { TokenStrip } from '../tokens/token-strip';
+import { ChatMessages } from './chat-messages';
+import { readChat } from './read-chat';
 import styles from './episode.module.css';
 
 /** One step: the observation and its tokens, the action that answered it, and the reward that followed. */
 export function StepCard({ step }: { readonly step: StepDetail }) {
+  const chat = readChat(step.messages);
   return (
     <li className={styles.step}>
       <header className={styles.stepHead}>
         <h2>Step {step.step}</h2>
-        {!step.actionValid && <Badge tone="bad">Invalid action</Badge>}
+        {step.actionValid === false && <Badge tone="bad">Invalid action</Badge>}
         {step.terminated && <Badge>Terminated</Badge>}
         {step.truncated && <Badge tone="warn">Truncated</Badge>}
         <span className={styles.grow} />
@@ -20,16 +23,31 @@ export function StepCard({ step }: { readonly step: StepDetail }) {
       </header>
       <div className={styles.exchange}>
         <section>
-          <h3>Observation</h3>
-          <pre className={styles.text}>{step.observation || '(empty)'}</pre>
-          <h3>Tokens</h3>
-          <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
+          {chat === null ? (
+            <>
+              <h3>Observation</h3>
+              <pre className={styles.text}>{step.observation || '(empty)'}</pre>
+            </>
+          ) : (
+            <ChatMessages label={`Messages of step ${step.step}`} {...chat} />
+          )}
+          {step.tokens.ids.length > 0 && (
+            <>
+              <h3>Tokens</h3>
+              <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
+            </>
+          )}
         </section>
         <section>
-          <h3>Action</h3>
-          <pre className={`${styles.text} ${styles.action}`}>{step.action || '(empty)'}</pre>
-          <ParsedAction step={step} />
+          {chat === null && (
+            <>
+              <h3>Action</h3>
+              <pre className={`${styles.text} ${styles.action}`}>{step.action || '(empty)'}</pre>
+              <ParsedAction step={step} />
+            </>
+          )}
           <Reward step={step} />
+          {step.untrainable !== '' && <p className={styles.parsed}>Not trainable: {step.untrainable}</p>}
         </section>
       </div>
       {hasContent(step.info) && (
@@ -75,14 +93,23 @@ function Reward({ step: { reward, rewards } }: { readonly step: StepDetail }) {
 
 function StepFacts({ step }: { readonly step: StepDetail }) {
   const versions = [...new Set(step.tokens.policyVersions.filter((version) => version >= 0))];
-  const facts: readonly [string, string][] = [
-    ['Policy version', versions.length > 0 ? versions.join(', ') : '–'],
-    ['Anchor', step.anchor ?? '–'],
-    ['Temperature', step.greedy ? 'greedy' : formatNumber(step.temperature)],
-    ['Prefix kept', `${formatCount(step.keptPrefixTokens)} tokens`],
-    ['Generation', formatDuration(step.generationMs)],
-    ['Environment', formatDuration(step.environmentMs)],
+  const { usage } = step;
+  const known: readonly [string, string | null][] = [
+    ['Policy version', versions.length > 0 ? versions.join(', ') : null],
+    ['Model', step.model || null],
+    ['Anchor', step.anchor],
+    [
+      'Temperature',
+      step.greedy ? 'greedy' : step.temperature === null ? null : formatNumber(step.temperature),
+    ],
+    ['Prefix kept', step.tokens.ids.length > 0 ? `${formatCount(step.keptPrefixTokens)} tokens` : null],
+    ['Input', usage?.inputTokens == null ? null : `${formatCount(usage.inputTokens)} tokens`],
+    ['Output', usage?.outputTokens == null ? null : `${formatCount(usage.outputTokens)} tokens`],
+    ['Cost', usage?.costUsd == null ? null : formatCost(usage.costUsd)],
+    ['Generation', step.generationMs === null ? null : formatDuration(step.generationMs)],
+    ['Environment', step.environmentMs === null ? null : formatDuration(step.environmentMs)],
   ];
+  const facts = known.filter((fact): fact is [string, string] => fact[1] !== null);
   return (
     <dl className={styles.facts}>
       {facts.map(([name, value]) => (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCompact, formatCount, formatNumber, formatPercent } from './numbers';
+import { formatCompact, formatCost, formatCount, formatNumber, formatPercent } from './numbers';
 
 describe('formatNumber', () => {
   it('writes three significant digits without trailing zeros', () => {
@@ -22,6 +22,14 @@ describe('formatNumber', () => {
     expect(formatNumber(-0.5)).toBe('−0.5');
     expect(formatNumber(null)).toBe('–');
     expect(formatNumber(Number.NaN)).toBe('–');
+  });
+});
+
+describe('formatCost', () => {
+  it('writes cents, and four digits of less', () => {
+    expect(formatCost(1.25)).toBe('$1.25');
+    expect(formatCost(0)).toBe('$0.00');
+    expect(formatCost(0.00424)).toBe('$0.0042');
   });
 });
 

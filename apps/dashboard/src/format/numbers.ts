@@ -32,6 +32,14 @@ export function formatPercent(fraction: number | null | undefined, digits = 1): 
   return `${withMinus((fraction * 100).toFixed(digits))}%`;
 }
 
+/** Formats US dollars with as many digits as a small cost needs: $1.25, $0.0042. */
+export function formatCost(usd: number): string {
+  const digits = Math.abs(usd) >= 0.01 || usd === 0 ? 2 : 4;
+  return withMinus(
+    usd.toLocaleString('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: digits }),
+  );
+}
+
 /** Formats a whole number with commas between thousands. */
 export function formatCount(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;

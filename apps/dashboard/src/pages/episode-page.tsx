@@ -21,7 +21,7 @@ export function EpisodePage() {
   const steps = episode.data.pages.flatMap((one) => one.steps);
   return (
     <div className={page.stack}>
-      <EpisodeHeader episode={summary} />
+      <EpisodeHeader runId={runId} episode={summary} />
       <ol className={styles.steps}>
         {steps.map((step) => (
           <StepCard key={step.step} step={step} />

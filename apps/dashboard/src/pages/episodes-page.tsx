@@ -5,6 +5,7 @@ import { Pager } from '../components/pager';
 import { Select } from '../components/select';
 import { usePaging } from '../components/use-paging';
 import { FILTER_OPTIONS, useEpisodeFilter } from '../episodes/episode-filter';
+import { SearchFields } from '../episodes/search-fields';
 import { EpisodeTable } from '../episodes/episode-table';
 import { shortId } from '../format/ids';
 import { useRefetchMs } from '../live/use-live-run';
@@ -12,6 +13,13 @@ import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
 const PAGE_SIZE = 50;
+
+/** Filters that links set, and that only a button removes. */
+const CHIPS = [
+  { name: 'tag', labelOf: (tag: string) => `Tag ${tag}` },
+  { name: 'update', labelOf: (update: string) => `In the batch of update ${update}` },
+  { name: 'groupId', labelOf: (groupId: string) => `Group ${shortId(groupId)}` },
+] as const;
 
 /** The episodes of the run, filtered. */
 export function EpisodesPage() {
@@ -41,22 +49,15 @@ export function EpisodesPage() {
         <Select label="State" {...select('sealed')} />
         <Select label="Agent" {...select('agent')} />
         <Select label="Order" {...select('sort')} />
-        {filter.update !== undefined && (
-          <FilterChip
-            label={`In the batch of update ${filter.update}`}
-            onRemove={() => {
-              setFilter('update', '');
-            }}
-          />
-        )}
-        {filter.groupId !== undefined && (
-          <FilterChip
-            label={`Group ${shortId(filter.groupId)}`}
-            onRemove={() => {
-              setFilter('groupId', '');
-            }}
-          />
-        )}
+        <SearchFields filter={filter} setFilter={setFilter} />
+        {CHIPS.map(({ name, labelOf }) => {
+          const value = filter[name];
+          if (value === undefined) return null;
+          const remove = () => {
+            setFilter(name, '');
+          };
+          return <FilterChip key={name} label={labelOf(`${value}`)} onRemove={remove} />;
+        })}
       </div>
       {episodes.isPending && <Loading label="Loading episodes" rows={12} />}
       {episodes.isError && !episodes.data && (
