@@ -2,7 +2,17 @@
 import { existsSync } from 'node:fs';
 import { exitIfNodeTooOld, exitWith } from './check-node.mjs';
 
+/** As if SIGPIPE had ended the process. */
+const NOBODY_READS = 141;
+
 exitIfNodeTooOld();
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (error.code !== 'EPIPE') throw error;
+    // A server listens itself, and stops in order.
+    if (stream.listenerCount('error') === 1) process.exit(NOBODY_READS);
+  });
+}
 const main = new URL('../dist/main.js', import.meta.url);
 if (!existsSync(main)) {
   exitWith(

@@ -13,16 +13,20 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   verify: async () => (await import('./commands/verify/command.js')).verifyCommand(),
   export: async () => (await import('./commands/export/command.js')).exportCommand(),
   import: async () => (await import('./commands/import/command.js')).importCommand(),
+  dataset: async () => (await import('./commands/dataset/command.js')).datasetCommand(),
   rebuild: async () => (await import('./commands/rebuild/command.js')).rebuildCommand(),
   deadletters: async () => (await import('./commands/deadletters/command.js')).deadlettersCommand(),
   runs: async () => (await import('./commands/runs/command.js')).runsCommand(),
+  delete: async () => (await import('./commands/delete/command.js')).deleteCommand(),
   retain: async () => (await import('./commands/retain/command.js')).retainCommand(),
+  compact: async () => (await import('./commands/compact/command.js')).compactCommand(),
   replay: async () => (await import('./commands/replay/command.js')).replayCommand(),
   score: async () => (await import('./commands/score/command.js')).scoreCommand(),
   evaluate: async () => (await import('./commands/evaluate/command.js')).evaluateCommand(),
   'save-policy': async () => (await import('./commands/save-policy/command.js')).savePolicyCommand(),
   recipes: async () => (await import('./commands/recipes/command.js')).recipesCommand(),
   backend: async () => (await import('./commands/backend/command.js')).backendCommand(),
+  keys: async () => (await import('./commands/keys/command.js')).keysCommand(),
   store: async () => (await import('./commands/store/command.js')).storeCommand(),
   doctor: async () => (await import('./commands/doctor/command.js')).doctorCommand(),
 };
@@ -35,7 +39,8 @@ Exit codes:
   1    a check found a fault, or the command failed
   2    the command line, an environment variable or the recipe is wrong; nothing was started
   3    doctor, evaluate, replay or verify could not tell: the data is insufficient, or they failed
-  130  ended at once by a second Ctrl-C`;
+  130  ended at once by a second Ctrl-C
+  141  the reader of its output closed it, as in "retrace runs | head -1"`;
 
 /** The part of the command line that `args` need: the command that they name, or all commands where they name none. */
 export async function createProgram(args: readonly string[]): Promise<CommandUnknownOpts> {

@@ -1,3 +1,5 @@
+import { FINAL_FAILURE_EXIT_CODE } from '@retrace/process';
+
 export type CollectorErrorCode =
   /** No policy is published yet. */
   | 'NO_POLICY'
@@ -16,5 +18,11 @@ export class CollectorError extends Error {
   ) {
     super(message);
     this.name = 'CollectorError';
+  }
+
+  /** Of a process that this error ends. */
+  get exitCode(): number {
+    const isFinal = this.code === 'ENVIRONMENT_FAILED' || this.code === 'INVALID_SETTING';
+    return isFinal ? FINAL_FAILURE_EXIT_CODE : 1;
   }
 }

@@ -4,8 +4,9 @@ import { countTensors } from '@retrace/compute';
 import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog } from '@retrace/log';
 import { type PolicyPublished, type RunState, type Split } from '@retrace/trajectory';
-import type { ControlTail } from '@retrace/log';
+import type { ControlTail, WarningLog } from '@retrace/log';
 import { abandonUnfinished, trajectoryEnds } from './episode/abandon-unfinished.js';
+import { maxAnswerCharacters } from './episode/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
@@ -27,6 +28,8 @@ export interface CollectorOptions {
   readonly share: Share;
   readonly log: EventLog;
   readonly control: ControlTail;
+  /** Told of each episode whose environment failed. */
+  readonly warnings: Pick<WarningLog, 'raise'>;
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
   readonly text: PolicyText;
@@ -36,7 +39,10 @@ export interface CollectorOptions {
 }
 
 /** Everything that decides a round, except the run. */
-type RoundSpec = Omit<RoundPlanOptions, 'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places'>;
+type RoundSpec = Omit<
+  RoundPlanOptions,
+  'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places' | 'maxCharacters'
+>;
 
 /**
  * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
@@ -52,7 +58,8 @@ export class Collector {
   constructor(private readonly options: CollectorOptions) {
     this.spec = getEnvironment(options.recipe.environment);
     this.policies = new PolicySource(options.checkpoints);
-    this.failures = new FailureStreak({ ...options.recipe, ...episodeLimits(options.recipe) });
+    const { recipe, warnings } = options;
+    this.failures = new FailureStreak({ ...recipe, ...episodeLimits(recipe), warnings });
   }
 
   /** Resolves when the run has ended or the signal aborts. */
@@ -217,9 +224,10 @@ export class Collector {
   }
 
   private planOptions(plan: RoundSpec, places?: readonly number[]): RoundPlanOptions {
-    const { recipe, runId } = this.options;
+    const { log, recipe, runId } = this.options;
+    const maxCharacters = maxAnswerCharacters(log.maxEventBytes);
     const firstOrdinal = this.view.rounds.nextOrdinal;
-    return { ...plan, runId, seed: recipe.seed, spec: this.spec, firstOrdinal, places };
+    return { ...plan, runId, seed: recipe.seed, spec: this.spec, firstOrdinal, places, maxCharacters };
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {

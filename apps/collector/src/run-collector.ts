@@ -50,6 +50,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     share,
     log: patientLog,
     control,
+    warnings,
     writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     text,
@@ -61,6 +62,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     await collector.run();
   } finally {
     numLeftBytes = await writer.close();
+    await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   }
   if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
   if (numLeftBytes > 0) onNotice(`${numLeftBytes} bytes stay in the spool for the next start`);

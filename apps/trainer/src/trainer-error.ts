@@ -13,6 +13,8 @@ export type TrainerErrorCode =
   | 'NOT_REPLAYABLE'
   /** The baseline that the estimator compares with was not collected. */
   | 'NO_GREEDY_BASELINE'
+  /** The policy that preferences are relative to is not published. */
+  | 'NO_REFERENCE'
   /** Episodes of a plan that is in the log lack events which won't come, or so do all episodes there are to plan with. */
   | 'EPISODES_LOST'
   | 'NON_FINITE_LOSS'

@@ -40,12 +40,15 @@ export async function beginRun(
     occurredAtUs: Date.now() * 1000,
     payload: {
       name: recipe.name,
+      runKind: 'trained',
       recipe: JSON.parse(JSON.stringify(recipe)) as Json,
       recipeHash: hash,
       seed: recipe.seed,
       environment: recipe.environment,
       codeVersion: options.codeVersion,
       baselines: [],
+      tags: [],
+      metadata: null,
     },
   });
   await log.append('control', 0, [encodeEvent(event)]);

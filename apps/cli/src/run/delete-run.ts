@@ -53,7 +53,7 @@ export async function deleteRunOf(
 /** Whether the store has rows of the run. They may lack a start event, after a deletion or import that was cut short. */
 export async function hasTraces({ client }: StoreSession, runId: string): Promise<boolean> {
   const [{ n }] = await client.queryRows<{ n: number }>(
-    "SELECT count() AS n FROM events WHERE run_id = {runId:String} AND kind != 'RunDeleted'",
+    "SELECT count() AS n FROM events WHERE run_id = {runId:String} AND kind NOT IN ('RunDeleted', 'EpisodesDeleted')",
     { params: { runId } },
   );
   return n > 0;

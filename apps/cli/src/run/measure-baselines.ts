@@ -1,4 +1,4 @@
-import { GuardedEnvironment, type TimeLimits } from '@retrace/collector/guarded-environment';
+import { GuardedEnvironment, sampleTask, type AnswerLimits } from '@retrace/collector/guarded-environment';
 import {
   deriveSeed,
   getEnvironment,
@@ -13,7 +13,7 @@ export interface BaselineOptions {
   /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;
   readonly numEpisodes: number;
-  readonly limits: TimeLimits;
+  readonly limits: AnswerLimits;
 }
 
 const SPLIT: Split = 'validation';
@@ -56,10 +56,11 @@ async function succeeds(
   agent: ScriptedAgent,
   { environment, index, seed }: { environment: GuardedEnvironment; index: number; seed: number },
 ): Promise<boolean> {
-  const sampled = spec.sampleTask({ split: SPLIT, index, seed });
-  const generator = new Pcg32(deriveSeed('baseline', agent.name, sampled.seed));
+  const sampled = sampleTask(spec, { split: SPLIT, index, seed });
+  if (!sampled.ok) return false;
+  const generator = new Pcg32(deriveSeed('baseline', agent.name, sampled.value.seed));
   const random = () => generator.nextFloat();
-  const start = await environment.reset(sampled);
+  const start = await environment.reset(sampled.value);
   if (!start.ok) return false;
   let observation = start.value;
   for (let step = 0; step < spec.maxSteps; step++) {

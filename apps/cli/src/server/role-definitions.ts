@@ -1,6 +1,6 @@
 import type { Share } from '@retrace/log';
 import { roleEnvironment, type DataDirectory, type BackendChoice } from '@retrace/process';
-import { logOf } from '../services/environment.js';
+import { keyDirectoryOf, logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
@@ -51,16 +51,17 @@ export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
 interface SinkRoleOptions {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
-  /** Whether the store may have events of another log. */
-  readonly acceptsOtherLog: boolean;
 }
+
+/** Of a sink: who starts it has compared store and log, or was told to accept both. */
+const IS_CHECKED = { RETRACE_ACCEPT_OTHER_LOG: 'on' } as const;
 
 interface ApiRoleOptions extends SinkRoleOptions {
   readonly port: number;
 }
 
 /** Defines the API, which serves the dashboard and hosts the sink. */
-export function apiRole({ directory, storeUrl, acceptsOtherLog, port }: ApiRoleOptions): RoleDefinition {
+export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
@@ -71,11 +72,12 @@ export function apiRole({ directory, storeUrl, acceptsOtherLog, port }: ApiRoleO
         RETRACE_STORE_READONLY_USER: readonlyUser,
         RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
         RETRACE_API_HOST: LOOPBACK,
+        RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
-        RETRACE_ACCEPT_OTHER_LOG: acceptsOtherLog ? 'on' : 'off',
+        ...IS_CHECKED,
       }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,
@@ -85,7 +87,7 @@ export function apiRole({ directory, storeUrl, acceptsOtherLog, port }: ApiRoleO
 }
 
 /** Defines the sink as a process of its own, where no API runs. */
-export function sinkRole({ directory, storeUrl, acceptsOtherLog }: SinkRoleOptions): RoleDefinition {
+export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefinition {
   return {
     name: 'sink',
     script: installation.scripts.sink,
@@ -93,7 +95,7 @@ export function sinkRole({ directory, storeUrl, acceptsOtherLog }: SinkRoleOptio
     environment: () =>
       storeEnvironment(directory, storeUrl, {
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-        RETRACE_ACCEPT_OTHER_LOG: acceptsOtherLog ? 'on' : 'off',
+        ...IS_CHECKED,
       }),
     readyTimeoutMs: 60_000,
     heartbeatTimeoutMs: 30_000,

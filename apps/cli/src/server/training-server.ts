@@ -66,7 +66,7 @@ export class TrainingServer {
       const store = await supervisor.start(storeRole(directory));
       const storeUrl = store.url ?? '';
       if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
-      const addresses = await startServing(supervisor, { ...options, directory, storeUrl });
+      const addresses = await startServing(supervisor, { apiPort: options.apiPort, directory, storeUrl });
       directory.announceServer({
         pid: process.pid,
         apiUrl: addresses.apiUrl ?? '',
@@ -215,7 +215,7 @@ async function openLog(directory: DataDirectory): Promise<EventLog> {
   return openLogAt(logOf(directory), CREATED_BY);
 }
 
-interface ServingOptions extends Pick<TrainingServerOptions, 'apiPort' | 'acceptsOtherLog'> {
+interface ServingOptions extends Pick<TrainingServerOptions, 'apiPort'> {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
 }

@@ -11,3 +11,9 @@ export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'l
   });
   return { kind: 'lmdb', path: directory.log, maxEventBytes };
 }
+
+/** The directory of the API keys: that of the data directory, unless the environment names another. */
+export function keyDirectoryOf(directory: DataDirectory): string {
+  const variables = readVariables(commandEnvironment, { reads: ['RETRACE_API_KEYS_DIRECTORY'] });
+  return variables.RETRACE_API_KEYS_DIRECTORY ?? directory.keys;
+}

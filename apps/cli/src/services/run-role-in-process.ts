@@ -79,6 +79,7 @@ export async function runRoleInProcess(
     RETRACE_SPOOL_DIRECTORY: directory.spool,
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+    RETRACE_API_KEYS_DIRECTORY: directory.keys,
     ...commandEnvironment,
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,

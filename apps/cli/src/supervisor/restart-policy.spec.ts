@@ -11,6 +11,7 @@ const LIMITS: RestartLimits = {
 const failure = (sentence: string, more: Partial<Failure> = {}): Failure => ({
   sentence,
   killed: false,
+  isFinal: false,
   healthyMs: 0,
   ...more,
 });
@@ -35,6 +36,11 @@ describe('RestartPolicy', () => {
       policy.delayAfter(failure('ended by SIGKILL', { killed: true })),
     );
     expect(delays.every((delay) => delay !== null)).toBe(true);
+  });
+
+  it('gives up at once after a failure that would only repeat itself', () => {
+    const policy = new RestartPolicy(LIMITS);
+    expect(policy.delayAfter(failure('the environment fails', { isFinal: true }))).toBeNull();
   });
 
   it('resets the counts after a healthy life', () => {

@@ -4,6 +4,8 @@ export interface Failure {
   readonly sentence: string;
   /** Whether a signal from outside ended the process. That says nothing about the next one. */
   readonly killed: boolean;
+  /** Whether the process said that the next one would end in the same way. */
+  readonly isFinal: boolean;
   /** Time from ready to the end; 0 when the process never became ready. */
   readonly healthyMs: number;
 }
@@ -45,6 +47,7 @@ export class RestartPolicy {
 
   /** Milliseconds to wait before the next start, or null to give up. */
   delayAfter(failure: Failure): number | null {
+    if (failure.isFinal) return null;
     if (failure.healthyMs >= this.limits.healthyAfterMs) {
       this.numFailures = 0;
       this.numSameSentence = 0;

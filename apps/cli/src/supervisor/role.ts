@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FINAL_FAILURE_EXIT_CODE } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import type { LogStream } from './log-stream.js';
 import { RestartPolicy, type RestartLimits } from './restart-policy.js';
@@ -219,13 +220,16 @@ export class Role {
       return;
     }
     const sentence = this.endedBySupervisor || exit.lastSentence || describeExit(exit);
+    const isFinal = exit.code === FINAL_FAILURE_EXIT_CODE;
     const limitedMs = this.policy.delayAfter({
       sentence,
       killed: exit.signal !== null && this.endedBySupervisor === '',
+      isFinal,
       healthyMs: this.readyAt === 0 ? 0 : Date.now() - this.readyAt,
     });
     this.isExhausted = limitedMs === null;
-    const delayMs = limitedMs ?? (options.othersWork?.() === true ? this.policy.longestDelayMs : null);
+    const canWait = !isFinal && options.othersWork?.() === true;
+    const delayMs = limitedMs ?? (canWait ? this.policy.longestDelayMs : null);
     if (delayMs === null) {
       const error = new CliError('ROLE_FAILED', `${this.name} failed: ${sentence}`);
       this.settleReady.reject(error);

@@ -116,6 +116,14 @@ describe('Supervisor', () => {
     expect(supervisor.pids().collector).toBeDefined();
   });
 
+  it('never restarts a role that ended for good, though another role of its group works', async () => {
+    await supervisor.start(role('collector', 'work', { group: 'collectors' }));
+    const second = supervisor.start(role('collector-2', 'fail-for-good', { group: 'collectors' }));
+    await expect(second).rejects.toThrow('collector-2 failed: Error: the environment fails');
+    expect((await supervisor.failure).message).toContain('the environment fails');
+    expect(numStarts()).toBe(2);
+  });
+
   it('gives up on a group once all of its roles have failed', async () => {
     const starts = ['collector', 'collector-2'].map((name) =>
       supervisor.start(role(name, 'fail', { group: 'collectors' })).catch(() => undefined),

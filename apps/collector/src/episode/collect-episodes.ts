@@ -3,12 +3,13 @@ import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Re
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { newRunId, type RunState, type SamplingParameters } from '@retrace/trajectory';
-import { PatientLog, type EventLog } from '@retrace/log';
+import { PatientLog, WarningLog, type EventLog, type WarningLogOptions } from '@retrace/log';
 import type { ControlTail } from '@retrace/log';
 import type { Actor } from '../actors/actor.js';
 import { CollectorError } from '../collector-error.js';
 import { PolicyActor } from '../actors/policy-actor.js';
 import { PolicySource } from '../actors/policy-source.js';
+import { maxAnswerCharacters } from './environment-answer.js';
 import { FailureStreak } from './failure-streak.js';
 import { playRound, type RoundSetting } from '../round/play-round.js';
 import { planRound } from '../round/round-plan.js';
@@ -29,6 +30,8 @@ export interface CollectEpisodesOptions {
   readonly engine: string;
   readonly codeVersion: string;
   readonly signal: AbortSignal;
+  /** Shows the warnings, which are events of the run too. */
+  readonly warn?: WarningLogOptions['show'];
 }
 
 export interface CollectResult {
@@ -78,17 +81,19 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
     groupSize: 1,
     firstTask: 0,
     firstOrdinal: 0,
+    maxCharacters: maxAnswerCharacters(log.maxEventBytes),
   });
   const { engine, signal, policy: model } = options;
   const writer = await TrajectoryWriter.open(log, { signal });
-  const parts = { ...limitsOf(spec, recipe), control, writer, spec, text, context };
+  const warnings = new WarningLog({ control, runId, show: options.warn });
+  const parts = { ...limitsOf(spec, recipe, warnings), control, writer, spec, text, context };
   const metrics = await playRound(
     {
       ...{ ...parts, runId, shareIndex: 0, concurrentEpisodes, engine, model, signal },
       log: new PatientLog(log, { signal }),
     },
     { episodes, actor, policyVersion: -1, idleSeconds: 0 },
-  );
+  ).finally(() => warnings.flush());
   await writer.close();
   await control.append(runId, {
     kind: 'RunEnded',
@@ -105,9 +110,10 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
 function limitsOf(
   { name }: EnvironmentSpec,
   recipe: Recipe | null,
+  warnings: WarningLog,
 ): Pick<RoundSetting, 'limits' | 'failures'> {
   const limits = episodeLimits(recipe ?? { collection: {}, context: {} });
-  return { limits, failures: new FailureStreak({ environment: name, ...limits }) };
+  return { limits, failures: new FailureStreak({ environment: name, ...limits, warnings }) };
 }
 
 /** Appends the start of a run for these episodes, and returns its id. */
@@ -129,12 +135,15 @@ async function startRun(
     kind: 'RunStarted',
     payload: {
       name: `collect-${environment}-${policy}`,
+      runKind: 'trained',
       recipe: collection,
       recipeHash: createHash('sha256').update(JSON.stringify(collection)).digest('hex'),
       seed,
       environment,
       codeVersion,
       baselines: [],
+      tags: [],
+      metadata: null,
     },
   });
   return runId;

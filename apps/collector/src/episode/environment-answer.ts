@@ -1,8 +1,9 @@
-import type { Observation, StepResult } from '@retrace/environments';
+import type { Observation, SampledTask, StepResult } from '@retrace/environments';
 import {
   describeProblem,
   finiteNumber,
   flag,
+  integerAtLeast,
   json,
   listOf,
   nonEmptyText,
@@ -12,8 +13,15 @@ import {
   type FieldRules,
 } from '@retrace/trajectory';
 
-/** Most characters of all texts of one answer, so that two answers and their tokens fit into one event of the log. */
-const MAX_CHARACTERS = 1_000_000;
+/** Bytes of an event for each character of an answer's texts: one event holds the texts of two answers, up to three bytes a character, and tokens. */
+const EVENT_BYTES_PER_CHARACTER = 8;
+
+/** Most characters of all texts of one answer, so that the log takes the events that hold them. */
+export function maxAnswerCharacters(maxEventBytes: number): number {
+  return Math.floor(maxEventBytes / EVENT_BYTES_PER_CHARACTER);
+}
+
+const SAMPLED_TASK: FieldRules<SampledTask> = { task: json, seed: integerAtLeast(0) };
 
 const OBSERVATION: FieldRules<Observation> = {
   text,
@@ -39,10 +47,21 @@ const STEP_RESULT: FieldRules<Omit<StepResult, 'observation'>> = {
  *
  * @throws Error naming the field, its value and the rule
  */
-export function readObservation(answer: unknown): Observation {
+export function readObservation(answer: unknown, maxCharacters: number): Observation {
   const observation = readFields(answer, OBSERVATION, 'observation');
-  requireSize([observation.text, observation.anchor]);
+  requireSize([observation.text, observation.anchor], maxCharacters);
   return observation;
+}
+
+/**
+ * Reads what an environment sampled as a task, as `readObservation` does.
+ *
+ * @throws Error naming the field, its value and the rule
+ */
+export function readSampledTask(answer: unknown, maxCharacters: number): SampledTask {
+  const sampled = readFields(answer, SAMPLED_TASK, 'sampled');
+  requireSize([JSON.stringify(sampled.task)], maxCharacters);
+  return sampled;
 }
 
 /**
@@ -50,7 +69,7 @@ export function readObservation(answer: unknown): Observation {
  *
  * @throws Error naming the field, its value and the rule
  */
-export function readStepResult(answer: unknown): StepResult {
+export function readStepResult(answer: unknown, maxCharacters: number): StepResult {
   const result = readFields(answer, STEP_RESULT, 'result');
   const { rewardNames, rewardValues, parsedAction, info } = result;
   if (rewardValues.length !== rewardNames.length) {
@@ -58,8 +77,8 @@ export function readStepResult(answer: unknown): StepResult {
       `result.rewardValues has ${rewardValues.length} values; must have one for each of the ${rewardNames.length} rewardNames`,
     );
   }
-  const observation = readObservation((answer as StepResult).observation);
-  requireSize([...rewardNames, parsedAction, info === null ? null : JSON.stringify(info)]);
+  const observation = readObservation((answer as StepResult).observation, maxCharacters);
+  requireSize([...rewardNames, parsedAction, info === null ? null : JSON.stringify(info)], maxCharacters);
   return { ...result, observation };
 }
 
@@ -77,8 +96,8 @@ function readFields<T>(answer: unknown, rules: FieldRules<T>, name: string): T {
   return fields as T;
 }
 
-function requireSize(texts: readonly (string | null)[]): void {
+function requireSize(texts: readonly (string | null)[], maxCharacters: number): void {
   const numCharacters = texts.reduce((sum, one) => sum + (one?.length ?? 0), 0);
-  if (numCharacters <= MAX_CHARACTERS) return;
-  throw new Error(`its texts have ${numCharacters} characters; must have at most ${MAX_CHARACTERS}`);
+  if (numCharacters <= maxCharacters) return;
+  throw new Error(`its texts have ${numCharacters} characters; must have at most ${maxCharacters}`);
 }

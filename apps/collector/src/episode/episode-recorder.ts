@@ -1,5 +1,6 @@
 import type { StepResult, Observation } from '@retrace/environments';
 import {
+  findUntrainableReason,
   newEpisodeEvent,
   episodeTotals,
   stepTotals,
@@ -77,6 +78,10 @@ export class EpisodeRecorder {
       split: group.split,
       agent: group.agent,
       forkedFrom: null,
+      externalId: '',
+      tags: [],
+      metadata: null,
+      parentEpisodeId: null,
     });
   }
 
@@ -88,6 +93,7 @@ export class EpisodeRecorder {
     environmentMs: number,
   ) {
     const columns = joinTokens(prompt.tokenIds, turn);
+    const { logprobMode } = turn;
     if (!result.actionValid) this.numInvalidActions++;
     const event = this.event('StepRecorded', {
       step: this.steps.length,
@@ -108,10 +114,13 @@ export class EpisodeRecorder {
       engine: this.context.engine,
       model: this.context.model,
       tokenizerHash: this.context.tokenizerHash,
-      logprobMode: turn.logprobMode,
+      logprobMode,
       generationMs: turn.generationMs,
       environmentMs,
       snapshot: null,
+      messages: null,
+      usage: null,
+      untrainable: findUntrainableReason({ ...columns, sampling, logprobMode }),
     });
     this.steps.push(stepTotals(event.payload));
     return event;

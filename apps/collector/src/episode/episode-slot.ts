@@ -20,6 +20,8 @@ export interface SlotContext {
   readonly window: 'observation' | 'history';
   readonly maxNewTokens: number;
   readonly limits: EpisodeLimits;
+  /** Most characters of all texts of one answer of the environment. */
+  readonly maxCharacters?: number;
   readonly recorder: RecorderContext;
   /** Receives each event as it happens, in order. */
   readonly emit: (event: AnyEvent) => void;
@@ -52,7 +54,10 @@ export class EpisodeSlot {
     spec: Pick<EnvironmentSpec, 'create'>,
     private readonly context: SlotContext,
   ) {
-    this.environment = new GuardedEnvironment(spec, context.limits);
+    this.environment = new GuardedEnvironment(spec, {
+      ...context.limits,
+      maxCharacters: context.maxCharacters,
+    });
   }
 
   /** Whether it can't take an episode: one is under way, or the slot is closed. */
@@ -69,7 +74,12 @@ export class EpisodeSlot {
     this.numTurns = 0;
     this.active = true;
     emit(this.recorder.started());
-    const { task, seed } = plan.group.sampled;
+    const { failure, sampled } = plan.group;
+    if (failure !== null) {
+      this.fail(failure);
+      return;
+    }
+    const { task, seed } = sampled;
     return whenKnown(this.environment.reset({ task, seed, member: plan.groupMember }), (answer) => {
       if (!this.closed) this.afterReset(answer);
     });

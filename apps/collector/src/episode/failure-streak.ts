@@ -1,11 +1,13 @@
+import type { WarningLog } from '@retrace/log';
 import { CollectorError } from '../collector-error.js';
 
 interface FailureStreakOptions {
   readonly environment: string;
   readonly maxFailuresInARow: number;
+  readonly warnings: Pick<WarningLog, 'raise'>;
 }
 
-/** Counts the episodes in a row whose environment failed. Single failures pass; an environment that only fails ends the collector. */
+/** Counts the episodes in a row whose environment failed. Single failures are warnings; an environment that only fails ends the collector. */
 export class FailureStreak {
   private numInARow = 0;
 
@@ -17,9 +19,18 @@ export class FailureStreak {
    * @param failure why its environment failed; null when it did not
    * @throws CollectorError `ENVIRONMENT_FAILED`
    */
-  add(failure: string | null): void {
-    this.numInARow = failure === null ? 0 : this.numInARow + 1;
-    const { environment, maxFailuresInARow } = this.options;
+  add(failure: string | null, round: number): void {
+    const { environment, maxFailuresInARow, warnings } = this.options;
+    if (failure === null) {
+      this.numInARow = 0;
+      return;
+    }
+    warnings.raise({
+      source: 'collector',
+      step: round,
+      message: `environment "${environment}" failed: ${failure}`,
+    });
+    this.numInARow += 1;
     if (this.numInARow < maxFailuresInARow) return;
     throw new CollectorError(
       'ENVIRONMENT_FAILED',

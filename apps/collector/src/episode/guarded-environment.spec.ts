@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment, Observation, StepResult } from '@retrace/environments';
 import { describe, expect, it } from 'vitest';
-import { GuardedEnvironment } from './guarded-environment.js';
+import { GuardedEnvironment, sampleTask } from './guarded-environment.js';
 
 const observation: Observation = { text: 'here', anchor: null, legalActions: ['go'] };
 const result: StepResult = {
@@ -98,7 +98,7 @@ describe('GuardedEnvironment', () => {
     [
       'a huge object',
       { info: 'x'.repeat(2_000_000) },
-      /its texts have 2000006 characters; must have at most 1000000/,
+      /its texts have 2000006 characters; must have at most 1048576/,
     ],
     [
       'a list for an outcome',
@@ -111,5 +111,52 @@ describe('GuardedEnvironment', () => {
     const answer = await environment.step('go');
     expect(answer).toMatchObject({ ok: false });
     expect((answer as { failure: string }).failure).toMatch(failure);
+  });
+});
+
+describe('sampleTask', () => {
+  const options = { split: 'train', index: 0, seed: 1 } as const;
+  const sample = (answer: () => unknown, maxCharacters?: number) =>
+    sampleTask({ sampleTask: answer as never }, options, { maxCharacters });
+
+  it('gives the task and its seed, without other fields', () => {
+    expect(sample(() => ({ task: { size: 4 }, seed: 7, hidden: 1 }))).toEqual({
+      ok: true,
+      value: { task: { size: 4 }, seed: 7 },
+    });
+  });
+
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no tasks left');
+      },
+      'sampleTask threw "no tasks left"',
+    ],
+    [
+      'answers nothing',
+      () => undefined,
+      'sampleTask gave an invalid answer: sampled is undefined; must be an object',
+    ],
+    [
+      'answers by promise',
+      () => Promise.resolve({ task: 1, seed: 1 }),
+      'sampleTask gave an invalid answer: sampled.task',
+    ],
+    [
+      'has half a seed',
+      () => ({ task: 1, seed: 0.5 }),
+      'sampleTask gave an invalid answer: sampled.seed is 0.5',
+    ],
+    [
+      'has a huge task',
+      () => ({ task: 'x'.repeat(99), seed: 1 }),
+      'its texts have 101 characters; must have at most 50',
+    ],
+  ])('gives the reason where the environment %s', (_, answer, reason) => {
+    const sampled = sample(answer, 50);
+    expect(sampled.ok).toBe(false);
+    expect((sampled as { failure: string }).failure).toContain(reason);
   });
 });

@@ -3,9 +3,10 @@ import type {
   EnvironmentSpec,
   Observation,
   ResetOptions,
+  SampledTask,
   StepResult,
 } from '@retrace/environments';
-import { readObservation, readStepResult } from './environment-answer.js';
+import { readObservation, readSampledTask, readStepResult } from './environment-answer.js';
 
 /** A checked answer of an environment, or why there is none, in words. */
 export type Answer<T> =
@@ -15,13 +16,17 @@ interface Question<T> {
   readonly name: 'reset' | 'step';
   readonly timeoutMs: number;
   /** @throws Error for an answer that breaks a rule */
-  readonly read: (answer: unknown) => T;
+  readonly read: (answer: unknown, maxCharacters: number) => T;
 }
 
-export interface TimeLimits {
+export interface AnswerLimits {
   readonly resetTimeoutMs: number;
   readonly stepTimeoutMs: number;
+  /** Most characters of all texts of one answer (default 1,048,576). */
+  readonly maxCharacters?: number;
 }
+
+const DEFAULT_MAX_CHARACTERS = 2 ** 20;
 
 const MAX_MESSAGE_CHARACTERS = 300;
 const LATE = Symbol('late');
@@ -36,7 +41,7 @@ export class GuardedEnvironment {
 
   constructor(
     private readonly spec: Pick<EnvironmentSpec, 'create'>,
-    private readonly limits: TimeLimits,
+    private readonly limits: AnswerLimits,
   ) {}
 
   /** The instance that plays, for agents that read its hidden state. */
@@ -95,7 +100,7 @@ export class GuardedEnvironment {
 
   private check<T>({ name, read }: Question<T>, answer: unknown): Answer<T> {
     try {
-      return { ok: true, value: read(answer) };
+      return { ok: true, value: read(answer, this.limits.maxCharacters ?? DEFAULT_MAX_CHARACTERS) };
     } catch (error) {
       return this.fail(`${name} gave an invalid answer: ${messageOf(error)}`);
     }
@@ -104,6 +109,25 @@ export class GuardedEnvironment {
   private fail(failure: string): { readonly ok: false; readonly failure: string } {
     this.close();
     return { ok: false, failure };
+  }
+}
+
+/** Samples a task from an environment that may throw or answer nonsense; each of that is a value, as with `GuardedEnvironment`. */
+export function sampleTask(
+  spec: Pick<EnvironmentSpec, 'sampleTask'>,
+  options: Parameters<EnvironmentSpec['sampleTask']>[0],
+  { maxCharacters = DEFAULT_MAX_CHARACTERS }: Pick<AnswerLimits, 'maxCharacters'> = {},
+): Answer<SampledTask> {
+  let answer: unknown;
+  try {
+    answer = spec.sampleTask(options);
+  } catch (error) {
+    return { ok: false, failure: `sampleTask threw "${messageOf(error)}"` };
+  }
+  try {
+    return { ok: true, value: readSampledTask(answer, maxCharacters) };
+  } catch (error) {
+    return { ok: false, failure: `sampleTask gave an invalid answer: ${messageOf(error)}` };
   }
 }
 

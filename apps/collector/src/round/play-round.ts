@@ -9,6 +9,7 @@ import type { SlotContext } from '../episode/episode-slot.js';
 import type { FailureStreak } from '../episode/failure-streak.js';
 import { EpisodeOrder } from './episode-order.js';
 import { GroupCloser } from './group-closer.js';
+import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { RoundMetrics } from './round-metrics.js';
 import type { PlannedEpisode } from './round-plan.js';
@@ -63,6 +64,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
     window: setting.context.window,
     maxNewTokens: setting.context.maxNewTokens,
     limits: setting.limits,
+    maxCharacters: maxAnswerCharacters(log.maxEventBytes),
     recorder: {
       runId,
       logId: log.logId,
@@ -80,11 +82,9 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
       closer.add(summary);
       // Greedy baselines say nothing about how well the policy samples.
       if (!summary.plan.isGreedyBaseline) metrics.add(summary);
-      setting.failures.add(summary.failure);
+      setting.failures.add(summary.failure, summary.plan.group.round);
     },
-    onEnvironmentMs: (ms) => {
-      metrics.environmentMs += ms;
-    },
+    onEnvironmentMs: (ms) => void (metrics.environmentMs += ms),
   };
   const slots = createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context);
   await playEpisodes({

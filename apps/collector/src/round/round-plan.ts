@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
+import { sampleTask, type AnswerLimits } from '../episode/guarded-environment.js';
 import { episodeIdFor, newControlEventId, type Split } from '@retrace/trajectory';
 
 /** One episode to play: everything that decides its content, apart from the policy. */
@@ -21,7 +22,10 @@ export interface PlannedGroup {
   readonly split: Split;
   readonly agent: string;
   readonly trainable: boolean;
+  /** Task null and seed 0 where sampling failed. */
   readonly sampled: SampledTask;
+  /** Why the environment gave no task; null when it did. The group's episodes then end before their first step. */
+  readonly failure: string | null;
 }
 
 export interface RoundPlanOptions {
@@ -43,11 +47,14 @@ export interface RoundPlanOptions {
   readonly firstTask: number;
   /** Ordinal of the first episode; decides only ids. */
   readonly firstOrdinal: number;
+  /** Of the texts of a task. */
+  readonly maxCharacters?: AnswerLimits['maxCharacters'];
 }
 
 /**
  * The episodes of one round, in group order. Tasks and sampling seeds follow from (seed, split, round, place), never from
- * ids, so a round that is collected again after a crash has the same content under new ids.
+ * ids, so a round that is collected again after a crash has the same content under new ids. An environment that fails to sample a task fails
+ * the episodes of its group, no others.
  */
 export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
   const { runId, seed, spec, split, agent, trainable, round, numGroups, groupSize } = options;
@@ -55,6 +62,7 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
   const places = options.places ?? Array.from({ length: numGroups }, (_, g) => g);
   const episodes: PlannedEpisode[] = [];
   for (const g of places) {
+    const sampled = sampleTask(spec, { split, index: options.firstTask + g, seed }, options);
     const group: PlannedGroup = {
       groupId: newControlEventId(),
       place: g,
@@ -63,7 +71,8 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
       split,
       agent,
       trainable,
-      sampled: spec.sampleTask({ split, index: options.firstTask + g, seed }),
+      sampled: sampled.ok ? sampled.value : { task: null, seed: 0 },
+      failure: sampled.ok ? null : sampled.failure,
     };
     for (let member = 0; member < numMembers; member++) {
       const place = g * numMembers + member;

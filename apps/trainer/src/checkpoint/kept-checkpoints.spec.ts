@@ -103,11 +103,14 @@ describe('the weights that a run keeps', () => {
     expect(run.weights()).toEqual(['w0', 'w9', 'w10']);
   });
 
-  it('include the reference of a KL term, which comes after imitation', () => {
+  it('include the reference of a KL term or of preferences, which comes after imitation', () => {
     const checkpoint = { weights: { ...weights, keepEvery: 100 }, ...states };
     const withKl = { checkpoint, loss: { klCoefficient: 0.1 }, imitation: { numUpdates: 4 } };
     expect(new RecordedRun(withKl).train(9).weights()).toContain('w4');
-    expect(new RecordedRun({ ...withKl, loss: { klCoefficient: 0 } }).train(9).weights()).not.toContain('w4');
+    const without = { ...withKl, loss: { klCoefficient: 0 } };
+    expect(new RecordedRun(without).train(9).weights()).not.toContain('w4');
+    const preference = { loss: 'dpo', beta: 0.1 };
+    expect(new RecordedRun({ ...without, preference }).train(9).weights()).toContain('w4');
   });
 
   it('include as many of the newest as collectors may lag behind', () => {

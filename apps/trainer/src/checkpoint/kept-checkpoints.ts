@@ -2,8 +2,10 @@ import type { CheckpointRecipe, KeptWeightsRecipe, Recipe } from '@retrace/confi
 import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
 import { referenceWeights } from '../update/reference-logprobs.js';
 
-/** The parts of a recipe that say what is kept; a run that another program began may lack them. */
-type RetentionRecipe = Partial<Pick<Recipe, 'loss' | 'imitation' | 'collection' | 'evaluation'>> & {
+/** The parts of a recipe that say what is kept; a run that another program began may lack them, and a recorded one has none. */
+type RetentionRecipe = Partial<
+  Pick<Recipe, 'loss' | 'imitation' | 'preference' | 'collection' | 'evaluation'>
+> & {
   readonly checkpoint?: Partial<CheckpointRecipe>;
 };
 
@@ -13,18 +15,20 @@ interface KeptCheckpoints {
 }
 
 /**
- * The checkpoint files of a run that its recipe keeps, and those that a resume, a replay from a kept optimizer state, a KL term or a
+ * The checkpoint files of a run that its recipe keeps, and those that a resume, a replay from a kept optimizer state, a reference policy or a
  * validation to come needs, whatever the recipe says. A version that is not kept once is never kept again.
  */
 export function keptCheckpoints(run: RunState): KeptCheckpoints {
-  const recipe = run.started.recipe as RetentionRecipe;
+  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
   const states = keptStates(run.updates.commits, recipe.checkpoint ?? {});
   const resumable = new Set(states.map(({ updateNumber }) => updateNumber));
   return {
     optimizers: states.map(({ optimizer }) => optimizer),
     weights: [
       ...keptPolicies(run, recipe, resumable).map(({ weights }) => weights),
-      ...(recipe.loss ? [referenceWeights(recipe as Pick<Recipe, 'loss' | 'imitation'>, run.policies)] : []),
+      ...(recipe.loss
+        ? [referenceWeights(recipe as Pick<Recipe, 'loss' | 'imitation' | 'preference'>, run.policies)]
+        : []),
     ].filter((file) => file !== null),
   };
 }

@@ -95,7 +95,7 @@ function estimatorColumns(
     proximalLogprobs: isProximalWhole ? atActions(proximal.logprobs) : null,
     behaviorLogprobs: atActions(batch.behaviorLogprobs),
     sumSquaredProbabilities: proximal.sumSquaredProbabilities && atActions(proximal.sumSquaredProbabilities),
-    rolloutWeights: correction?.weights ? atActions(correction.weights) : null,
+    importanceWeights: correction?.weights ? atActions(correction.weights) : null,
     episodeSteps: input.columns.stepOffsets,
     stepOffsets: scored.stepOffsets,
     anchors,

@@ -4,22 +4,29 @@ import type { UpdateEngine } from '../engine/update-engine.js';
 import { describeLearning } from './learned-tokens.js';
 import { measured, outcomeMetrics } from './metrics.js';
 import { makeOptimizerSteps } from './optimizer-steps.js';
+import { findBroken, findTruncated } from './read-batch.js';
 import { imitationSteps } from './step-options.js';
+import { actionsOf, not } from './token-columns.js';
 import type { UpdateResult } from './update-result.js';
 
-/** Behavior cloning: trains every action token of the demonstrations; no logprob of the demonstrator is needed. */
+/**
+ * Behavior cloning: trains every action token of the demonstrations, except those of episodes whose environment failed. No logprob of the
+ * demonstrator is needed.
+ */
 export async function imitationUpdate(
   engine: UpdateEngine,
   columns: EpisodeColumns,
   { recipe, seed }: { readonly recipe: Recipe; readonly seed: number },
 ): Promise<Omit<UpdateResult, 'trainerState'>> {
-  const { tokenIds, sequenceOffsets, actionMask } = buildTokenBatch(columns);
+  const batch = buildTokenBatch(columns);
+  const { tokenIds, sequenceOffsets } = batch;
+  const isBroken = findBroken(findTruncated(columns), batch);
   const steps = imitationSteps(recipe, seed);
   const sequences = {
     tokenIds,
     sequenceOffsets,
     sequenceGroups: new Int32Array(sequenceOffsets.length - 1),
-    trainedMask: actionMask,
+    trainedMask: actionsOf(batch, not(isBroken)),
     sequenceCopies: null,
     keptMask: null,
   };

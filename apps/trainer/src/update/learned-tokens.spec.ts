@@ -12,8 +12,8 @@ describe('tokens that an update learned from', () => {
       numLearned: 3,
     });
     const keptMask = Uint8Array.of(0, 1, 1, 0, 1);
-    const rolloutWeights = Float32Array.of(0, 1, 1, 1, 0);
-    expect(learnedTokens({ trainedMask, keptMask, rolloutWeights, advantages })).toEqual({
+    const importanceWeights = Float32Array.of(0, 1, 1, 1, 0);
+    expect(learnedTokens({ trainedMask, keptMask, importanceWeights, advantages })).toEqual({
       numTrained: 4,
       numKept: 2,
       numLearned: 1,
@@ -47,9 +47,9 @@ describe('an update that learned from nothing', () => {
     expect(describeLearning(columns, scored)).toEqual({ metrics: [['train/numLearnedTokens', 0]], alarm });
   });
 
-  it('is one in imitation too, where no demonstration has a token', () => {
+  it('is one in imitation too, where no demonstration has a token that may be imitated', () => {
     expect(describeLearning({ trainedMask: new Uint8Array(2), keptMask: null }, null).alarm).toBe(
-      'nothing was trained, the policy stays as it was: the demonstrations have no action tokens',
+      'nothing was trained, the policy stays as it was: the demonstrations have no action tokens, or their environment failed',
     );
   });
 });

@@ -5,7 +5,7 @@ import type { UpdateColumns } from './mini-batches.js';
 import type { ScoredRewards } from './score-rewards.js';
 
 type LearnedColumns = Pick<UpdateColumns, 'trainedMask' | 'keptMask'> &
-  Partial<Pick<LossColumns, 'advantages' | 'rolloutWeights'>>;
+  Partial<Pick<LossColumns, 'advantages' | 'importanceWeights'>>;
 
 /**
  * How many tokens an update learned from: those that it trains, that rollout correction neither rejected nor weighted 0, and whose
@@ -16,12 +16,12 @@ export function learnedTokens(columns: LearnedColumns): {
   readonly numKept: number;
   readonly numLearned: number;
 } {
-  const { trainedMask, keptMask, rolloutWeights, advantages } = columns;
+  const { trainedMask, keptMask, importanceWeights, advantages } = columns;
   let [numTrained, numKept, numLearned] = [0, 0, 0];
   trainedMask.forEach((isTrained, n) => {
     if (isTrained === 0) return;
     numTrained += 1;
-    if (keptMask?.[n] === 0 || rolloutWeights?.[n] === 0) return;
+    if (keptMask?.[n] === 0 || importanceWeights?.[n] === 0) return;
     numKept += 1;
     if (advantages?.[n] !== 0) numLearned += 1;
   });
@@ -51,6 +51,6 @@ export function describeLearning(
   }
   const reason = scored
     ? `of ${scored.totals.length} episodes none has both a reward and action tokens to train (${scored.numMissing} without a reward)`
-    : 'the demonstrations have no action tokens';
+    : 'the demonstrations have no action tokens, or their environment failed';
   return { metrics, alarm: `nothing was trained, the policy stays as it was: ${reason}` };
 }

@@ -27,7 +27,7 @@ function columnsOf(sequences: readonly { length: number; trained: number }[]): U
     sequenceCopies: null,
     trainedMask,
     keptMask: null,
-    rolloutWeights: null,
+    importanceWeights: null,
     advantages: numbers,
     proximalLogprobs: numbers,
     behaviorLogprobs: numbers,

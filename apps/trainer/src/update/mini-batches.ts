@@ -45,8 +45,18 @@ export function splitByActionTokens(
     for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++) count += trainedMask[n];
     return count;
   });
+  return splitEvenly(order, counts, actionTokens);
+}
+
+/**
+ * Cuts an order into runs whose counts sum to about `wanted` each: their number is the rounded quotient (at least one) and they are as
+ * even as whole items allow.
+ *
+ * @param counts of the items, in that order
+ */
+export function splitEvenly(order: Int32Array, counts: readonly number[], wanted: number): Int32Array[] {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const numBatches = Math.max(1, Math.round(total / actionTokens));
+  const numBatches = Math.max(1, Math.round(total / wanted));
   const batches: Int32Array[] = [];
   let start = 0;
   let seen = 0;

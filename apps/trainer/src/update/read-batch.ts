@@ -42,16 +42,28 @@ export function readBatch(
   const batch = buildTokenBatch(columns);
   const baselines = hasGreedyBaselines ? greedyBaselines(columns) : null;
   assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
-  const truncated = columns.endReasons.map((reason) => Number(reason === TRUNCATED));
-  const finalOffsets = batch.finalSequences.sequenceOffsets;
+  const truncated = findTruncated(columns);
   return {
     batch,
     baselines,
     groupIds: numberGroups(columns.groupIds).groupIds,
     truncated,
-    broken: truncated.map((isTruncated, e) =>
-      Number(isTruncated === 1 && finalOffsets[e + 1] === finalOffsets[e]),
-    ),
+    broken: findBroken(truncated, batch),
     sampled: baselines ? actionsOf(batch, not(baselines)) : batch.actionMask,
   };
+}
+
+/** [E] 1 for episodes that were cut by us. */
+export function findTruncated({ endReasons }: Pick<EpisodeColumns, 'endReasons'>): Uint8Array {
+  return endReasons.map((reason) => Number(reason === TRUNCATED));
+}
+
+/** [E] 1 for episodes whose environment failed: they were cut, and have no final observation. */
+export function findBroken(
+  truncated: Uint8Array,
+  { finalSequences: { sequenceOffsets } }: Pick<TokenBatch, 'finalSequences'>,
+): Uint8Array {
+  return truncated.map((isTruncated, e) =>
+    Number(isTruncated === 1 && sequenceOffsets[e + 1] === sequenceOffsets[e]),
+  );
 }

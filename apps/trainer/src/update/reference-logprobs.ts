@@ -9,14 +9,14 @@ interface PublishedPolicies {
 }
 
 /**
- * Weights of the reference policy of the KL term: the first policy that the policy gradient starts from, after any imitation.
- * Null where the recipe has no KL term, or that version is not published yet.
+ * Weights of the reference policy of the KL term or of preferences: the first policy after any imitation. Null where the recipe has
+ * neither, or that version is not published yet.
  */
 export function referenceWeights(
-  { loss, imitation }: Pick<Recipe, 'loss' | 'imitation'>,
+  { loss, imitation, preference }: Pick<Recipe, 'loss' | 'imitation' | 'preference'>,
   policies: PublishedPolicies,
 ): CheckpointFile | null {
-  if (loss.klCoefficient === 0) return null;
+  if (loss.klCoefficient === 0 && !preference) return null;
   return policies.get(imitation?.numUpdates ?? 0)?.weights ?? null;
 }
 

@@ -8,11 +8,11 @@ import { correctRollout } from './rollout-correction.js';
 const batch = {
   tokenIds: new Int32Array(6),
   sequenceOffsets: Int32Array.of(0, 3, 6),
-  behaviorLogprobs: Float32Array.of(0, -1, -1, 0, -1, NaN),
+  behaviorLogprobs: Float32Array.of(0, -2, -2, 0, -2, NaN),
   policyVersions: Int32Array.of(3, 3, 2, 3, 0, 3),
 } as unknown as TokenBatch;
 const trained = Uint8Array.of(0, 1, 1, 0, 1, 0);
-const proximalLogprobs = Float32Array.of(0, -1 + Math.log(2), -1 + Math.log(0.5), 0, -1 + Math.log(4), 0);
+const proximalLogprobs = Float32Array.of(0, -2 + Math.log(2), -2 + Math.log(0.5), 0, -2 + Math.log(4), 0);
 
 function correct(rolloutCorrection: object) {
   const recipe = resolveRecipe('bandit-ppo', {

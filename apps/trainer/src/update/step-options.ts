@@ -1,8 +1,9 @@
 import { getPolicyLoss } from '@retrace/algorithms';
-import { policyLossOptions, type Recipe } from '@retrace/config';
+import { policyLossOptions, type PreferenceRecipe, type Recipe } from '@retrace/config';
 import type { StepLoss } from '../engine/update-engine.js';
 import { learningRateAt } from './learning-rate.js';
 import type { StepOptions } from './optimizer-steps.js';
+import type { PreferenceStepOptions } from './preference-steps.js';
 
 interface StepSettings {
   /** From 1, over all stages. */
@@ -17,10 +18,9 @@ export function policySteps(
   recipe: Recipe,
   { updateNumber, seed, klCoefficient }: StepSettings,
 ): StepOptions {
-  const { loss, optimizer, numUpdates } = recipe;
-  const numImitationUpdates = recipe.imitation?.numUpdates ?? 0;
+  const { loss, optimizer } = recipe;
   return {
-    learningRate: learningRateAt(optimizer, updateNumber - 1 - numImitationUpdates, numUpdates),
+    learningRate: learningRateOf(recipe, updateNumber),
     seed,
     optimizer,
     loss: {
@@ -56,6 +56,35 @@ export function imitationSteps(recipe: Recipe, seed: number): StepOptions {
     },
     aggregation: { aggregation: 'tokenMean', horizon: null, denominator: 'all' },
   };
+}
+
+/** The optimizer steps of an update by preference; its token loss has the gradient that the advantages say. */
+export function preferenceSteps(
+  recipe: Recipe,
+  {
+    updateNumber,
+    seed,
+    preference,
+  }: Omit<StepSettings, 'klCoefficient'> & { readonly preference: PreferenceRecipe },
+): PreferenceStepOptions {
+  return {
+    learningRate: learningRateOf(recipe, updateNumber),
+    seed,
+    preference,
+    optimizer: recipe.optimizer,
+    tokenLoss: {
+      policyLoss: 'gpg',
+      policyLossOptions: {},
+      valueCoefficient: 0,
+      entropyCoefficient: recipe.loss.entropyCoefficient,
+      klCoefficient: 0,
+      ...regularizers(recipe),
+    },
+  };
+}
+
+function learningRateOf({ optimizer, numUpdates, imitation }: Recipe, updateNumber: number): number {
+  return learningRateAt(optimizer, updateNumber - 1 - (imitation?.numUpdates ?? 0), numUpdates);
 }
 
 export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {

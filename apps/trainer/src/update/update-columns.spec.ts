@@ -35,10 +35,10 @@ function columns(assignments: readonly string[], weights: Float32Array | null = 
 it('update columns: only the trained tokens of the highest entropy keep their weight, which is 1 without a correction', () => {
   const assignments = ['loss.topEntropyFraction=0.5'];
   // Entropies .3, .1 and .2: at or over the median .2.
-  expect([...(columns(assignments).rolloutWeights ?? [])]).toEqual([0, 1, 0, 0, 1, 0]);
+  expect([...(columns(assignments).importanceWeights ?? [])]).toEqual([0, 1, 0, 0, 1, 0]);
   const weights = Float32Array.of(0, 0.5, 2, 0, 4, 0);
-  expect([...(columns(assignments, weights).rolloutWeights ?? [])]).toEqual([0, 0.5, 0, 0, 4, 0]);
-  expect(columns([]).rolloutWeights).toBeNull();
+  expect([...(columns(assignments, weights).importanceWeights ?? [])]).toEqual([0, 0.5, 0, 0, 4, 0]);
+  expect(columns([]).importanceWeights).toBeNull();
 });
 
 it('update columns: an interpolated proximal policy is n/(n + 1) of the way for a token n versions old', () => {

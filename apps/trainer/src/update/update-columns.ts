@@ -52,7 +52,7 @@ export function updateColumns(
     sequenceCopies: copies && episodes.map((e) => copies[e]),
     trainedMask: trained,
     keptMask: correction?.keep ?? null,
-    rolloutWeights: topEntropyFraction
+    importanceWeights: topEntropyFraction
       ? weightsAtHighEntropy(weights, { entropies: proximal.entropies, positions, topEntropyFraction })
       : weights,
     advantages: atTokens(credit.advantages),

@@ -15,7 +15,7 @@ export interface UpdateInputs {
   readonly rewards: RewardScorer;
   /** Holds the weights and optimizer state that the plan starts from; changed by the update. */
   readonly engine: UpdateEngine;
-  /** Weights of the reference policy; null when the recipe has no KL term. */
+  /** Weights of the reference policy; null when the recipe has no KL term and no preferences. */
   readonly referenceWeights: CheckpointFile | null;
   /** [E] Rewards that the update had when it was committed, for a replay; null where they are not known, or not yet. */
   readonly recordedRewards: Float64Array | null;

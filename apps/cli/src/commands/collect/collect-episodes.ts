@@ -66,6 +66,7 @@ async function collectIntoLog(
         engine: `retrace ${name}`,
         codeVersion: await readCodeVersion(),
         signal,
+        warn: (message) => console.error(`warning: ${message}`),
       });
       await session.catchUp();
       return result;

@@ -17,13 +17,13 @@ describe('checkRecipeMemory', () => {
     expect(shared.totalBytes - alone.totalBytes).toBeCloseTo(2 * alone.roles[0].estimate.totalBytes, 0);
   });
 
-  it('counts recomputed layers and the reference policy of a KL term, of which workers keep no copy', async () => {
-    const trainerBytes = async (...assignments: string[]) => {
-      const { roles } = await estimateRecipeMemory(
-        resolveRecipe('frozen-lake-ppo', { assignments: [...HUGE, ...assignments] }),
-      );
+  it('counts recomputed layers and the reference policy of a KL term or of preferences, of which workers keep no copy', async () => {
+    const bytesOf = async (name: string, ...assignments: string[]) => {
+      const recipe = resolveRecipe(name, { assignments: [...HUGE, ...assignments] });
+      const { roles } = await estimateRecipeMemory(recipe);
       return roles.map(({ estimate }) => estimate.totalBytes);
     };
+    const trainerBytes = (...assignments: string[]) => bytesOf('frozen-lake-ppo', ...assignments);
     const [plain] = await trainerBytes();
     const [recomputed] = await trainerBytes('optimizer.recomputeLayers=true');
     expect(recomputed).toBeLessThan(plain);
@@ -33,6 +33,9 @@ describe('checkRecipeMemory', () => {
     const weights = 4 * 64 * (12 * 16 * 8192 + 3 * 8192 * 32_768);
     expect((withReference - plain) / weights).toBeCloseTo(1, 2);
     expect(worker).toBe(plain);
+    const [withPairs] = await bytesOf('frozen-lake-dpo');
+    const [withAdvantages] = await bytesOf('frozen-lake-dpo', 'preference=null');
+    expect((withPairs - withAdvantages) / weights).toBeCloseTo(1, 2);
   });
 
   it('refuses a recipe that exceeds any machine, and lists what would help, the largest saving first', async () => {

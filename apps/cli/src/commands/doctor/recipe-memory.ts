@@ -42,7 +42,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
     directory: recipe.policy?.model,
   });
   const config = await recipeModelConfig(recipe, tokenizer.vocabSize);
-  const { optimizer, collection, loss } = recipe;
+  const { optimizer, collection, loss, preference } = recipe;
   const rowTokens = longestContext(recipe);
   const numEpisodes = collection.groupsPerRound * collection.groupSize;
   // An episode can have several sequences of the longest context. Only the size of a pass limits how much is computed at once.
@@ -51,11 +51,12 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
   const training = { passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers };
   // Only the trainer itself evaluates the reference policy.
-  const trainer = estimateTrainingMemory(config, { ...training, keepsReference: loss.klCoefficient > 0 });
+  const keepsReference = loss.klCoefficient > 0 || Boolean(preference);
+  const trainer = estimateTrainingMemory(config, { ...training, keepsReference });
   const collector = estimateGenerationMemory(config, {
     maxSlots: slots,
     maxTokens: rowTokens,
-    passTokens: Math.min(slots * rowTokens, 2048),
+    maxNewTokens: recipe.context.maxNewTokens,
   });
   const roles = [
     { role: 'trainer', count: 1, estimate: asRole(trainer) },
@@ -127,7 +128,7 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
     ],
     [
       bytesOf('reference policy'),
-      bytesOf('reference policy') > 0
+      recipe.loss.klCoefficient > 0
         ? `set loss.klCoefficient to 0: the reference policy takes ${gibibytes(bytesOf('reference policy'))} GiB`
         : null,
     ],

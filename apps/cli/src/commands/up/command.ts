@@ -23,6 +23,7 @@ export const upCommand = () =>
     .option('--updates <number>', 'number of policy updates, instead of the recipe’s', wholeNumber(1))
     .option('--seed <number>', 'seed, instead of the recipe’s', wholeNumber(0))
     .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
+    .option('--no-training', 'train nothing: only serve what agents record and what is stored')
     .addOption(collectorsOption())
     .addOption(acceptOtherLogOption())
     .addOption(backendOption())

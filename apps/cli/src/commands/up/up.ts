@@ -10,10 +10,12 @@ import { createLogStream } from '../../supervisor/log-stream.js';
 
 interface UpOptions extends TrainingOptions {
   readonly port: number;
+  /** False: only serve. */
+  readonly training: boolean;
 }
 
 /**
- * Starts all roles on a data directory, trains, and keeps serving after the run has ended.
+ * Starts all roles on a data directory, trains unless told not to, and keeps serving after the run has ended.
  *
  * @throws CliError `SERVICES_IN_USE` where the environment names Kafka
  */
@@ -24,7 +26,7 @@ export async function up(options: UpOptions): Promise<void> {
       'up: works only on a data directory, but RETRACE_KAFKA_BROKERS names a log on Kafka; unset it, or start "retrace sink", "train", "collect --run" and "api"',
     );
   }
-  const recipe = await readTrainingRecipe(options);
+  const recipe = options.training ? await readTrainingRecipe(options) : null;
   await assertPortFree(LOOPBACK, options.port);
   const log = createLogStream({ json: options.json === true, out: process.stdout });
   const say = (message: string) => {
@@ -38,15 +40,17 @@ export async function up(options: UpOptions): Promise<void> {
     work: async (server, stopped) => {
       const apiUrl = server.apiUrl ?? '';
       say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
-      const summary = await server.train(recipe, {
-        backend: options.backend,
-        numCollectors: options.collectors,
-      });
-      if (stopped.aborted) return;
-      const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
-      const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
-      if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
-      say(`the run ${ending}; still serving, press Ctrl-C to stop`);
+      if (recipe !== null) {
+        const summary = await server.train(recipe, {
+          backend: options.backend,
+          numCollectors: options.collectors,
+        });
+        if (stopped.aborted) return;
+        const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
+        const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
+        if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
+        say(`the run ${ending}; still serving, press Ctrl-C to stop`);
+      }
       await untilAborted(stopped);
     },
   });

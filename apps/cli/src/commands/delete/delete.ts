@@ -1,0 +1,67 @@
+import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
+import { deleteEpisodesOf, type EpisodesDeletion } from '../../run/delete-episodes.js';
+import { findRun } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
+import { withStore } from '../../services/store-session.js';
+
+interface DeleteOptions extends CommonOptions {
+  readonly run: string;
+  readonly episode?: readonly string[];
+  readonly tag?: string;
+  readonly dryRun?: true;
+  readonly force?: true;
+}
+
+/** Deletes the named episodes of a run, or those with a tag, and prints what was removed. */
+export async function deleteSome(options: DeleteOptions): Promise<void> {
+  const { dataDir, json, episode = [], tag } = options;
+  if (episode.length === 0 && tag === undefined) {
+    throw new CliError('EPISODE_UNKNOWN', 'no episode named; use --episode <id> or --tag <tag>');
+  }
+  const report = await withStore({ dataDir }, async (session) => {
+    await session.catchUp();
+    const run = await findRun(session.log, options.run);
+    const episodeIds = await findEpisodes(session, { runId: run.runId, ids: episode, tag });
+    const request = { run, episodeIds, force: options.force === true, detail: 'by request' };
+    return deleteEpisodesOf(session, request, { isDryRun: options.dryRun === true });
+  });
+  console.log(json === true ? JSON.stringify(report) : describe(report));
+}
+
+interface Wanted {
+  readonly runId: string;
+  readonly ids: readonly string[];
+  readonly tag: string | undefined;
+}
+
+/** @throws CliError `EPISODE_UNKNOWN` naming an episode that the run does not have */
+async function findEpisodes({ client }: StoreSession, { runId, ids, tag }: Wanted): Promise<string[]> {
+  const named = await client.queryRows<{ id: string }>(
+    `SELECT DISTINCT episode_id AS id FROM events
+     WHERE run_id = {runId:String} AND episode_id != '' AND episode_id IN {ids:Array(String)}`,
+    { params: { runId, ids } },
+  );
+  const found = new Set(named.map(({ id }) => id));
+  const unknown = ids.find((id) => !found.has(id));
+  if (unknown !== undefined) {
+    throw new CliError('EPISODE_UNKNOWN', `episode "${unknown}" not found in run ${runId}`);
+  }
+  if (tag === undefined) return [...found];
+  const tagged = await client.queryRows<{ id: string }>(
+    'SELECT episode_id AS id FROM episodes WHERE run_id = {runId:String} AND has(tags, {tag:String})',
+    { params: { runId, tag } },
+  );
+  for (const { id } of tagged) found.add(id);
+  return [...found];
+}
+
+function describe({ runId, numEpisodes, numRows, numReleased, isDryRun }: EpisodesDeletion): string {
+  const count = `${numEpisodes.toLocaleString('en')} episodes of run ${runId}`;
+  if (isDryRun) return `would delete ${count}`;
+  if (numEpisodes === 0) return `deleted ${count}: nothing to delete`;
+  const rows = `${numRows.toLocaleString('en')} rows`;
+  return numReleased === null
+    ? `deleted ${count}: ${rows}; a log on Kafka keeps their records, unread, until the topic's retention drops them`
+    : `deleted ${count}: ${rows}, ${numReleased.toLocaleString('en')} log records; "retrace compact" removes what the files still have in free room`;
+}

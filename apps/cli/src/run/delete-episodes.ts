@@ -1,0 +1,40 @@
+import { deleteEpisodes, type DeleteEpisodesReport } from '@retrace/store';
+import type { RunState } from '@retrace/trajectory';
+import { CliError } from '../cli-error.js';
+import type { StoreSession } from '../services/connection.js';
+
+export interface EpisodesDeletion extends DeleteEpisodesReport {
+  readonly isDryRun: boolean;
+}
+
+interface EpisodesRequest {
+  readonly run: RunState;
+  readonly episodeIds: readonly string[];
+  readonly force: boolean;
+  readonly detail: string;
+}
+
+/**
+ * Deletes episodes of a run from log and store.
+ *
+ * @throws CliError `RUN_ACTIVE` for an unfinished trained run while a server runs, as its trainer may be reading them; StoreError
+ *   `EPISODES_REFERRED_TO`
+ */
+export async function deleteEpisodesOf(
+  session: StoreSession,
+  { run, episodeIds, force, detail }: EpisodesRequest,
+  { isDryRun }: { readonly isDryRun: boolean },
+): Promise<EpisodesDeletion> {
+  const { runId, started, ended } = run;
+  if (session.isLive && started.runKind === 'trained' && ended === null) {
+    const rule = 'stop the server first, or wait for the end of the run';
+    throw new CliError('RUN_ACTIVE', `run ${runId} trains while a server is running; ${rule}`);
+  }
+  if (isDryRun || episodeIds.length === 0) {
+    return { runId, numEpisodes: episodeIds.length, numRows: 0, numReleased: 0, isDryRun };
+  }
+  const { log, client } = session;
+  const bringUpToDate = () => session.catchUp();
+  const report = await deleteEpisodes({ log, client, runId, episodeIds, force, detail, bringUpToDate });
+  return { ...report, isDryRun };
+}
