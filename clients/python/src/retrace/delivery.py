@@ -1,0 +1,154 @@
+"""Brings spooled lines to Retrace, in order, and sets aside what it refuses."""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from retrace.connection import Connection
+from retrace.errors import Problem, read_problem
+from retrace.records import encode_json
+
+logger = logging.getLogger("retrace")
+
+_LINE = re.compile(rb'\{"run":"([0-9a-f-]{36})","(start|record|end)":(\{.*\})\}\n', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of the records so far."""
+
+    accepted: int = 0
+    """Records that Retrace has in its log."""
+    duplicates: int = 0
+    """Those among them that it already had."""
+    refused: int = 0
+    """Records that it refused; they are in `refused.ndjson` in the spool directory, with the reason."""
+    dropped: int = 0
+    """Records for which the spool had no room, or that have no JSON form."""
+    pending_bytes: int = 0
+    """Size of the records that wait."""
+    last_problem: str = ""
+    """Why the newest request that failed did so."""
+
+
+def encode_line(run_id: str, kind: str, body: bytes) -> bytes:
+    """Return the line of the spool for the start of a run, a record of it, or its end."""
+    return b'{"run":"%s","%s":%s}\n' % (run_id.encode(), kind.encode(), body)
+
+
+class Courier:
+    """Delivers lines over one connection; used by one thread."""
+
+    def __init__(self, connection: Connection, refused_path: Path, count: Callable[..., None]) -> None:
+        """Deliver over `connection`. `count` takes numbers to add to the fields of `Delivery`."""
+        self._connection = connection
+        self._refused_path = refused_path
+        self._count = count
+
+    def deliver(self, lines: list[bytes]) -> None:
+        """Send the lines. Returns when each of them was acknowledged or set aside.
+
+        Raises Stopped when the client closes meanwhile; some lines may have been acknowledged then.
+        """
+        matches = []
+        for line in lines:
+            match = _LINE.fullmatch(line)
+            if match:
+                matches.append((match[1].decode(), match[2].decode(), match[3]))
+            else:
+                self._set_aside(
+                    "", line, Problem(0, "LINE_DAMAGED", "the line of the spool is damaged", None)
+                )
+        for (run_id, kind), group in groupby(matches, key=lambda match: match[:2]):
+            bodies = [body for _, _, body in group]
+            if kind == "record":
+                self._send_records(run_id, bodies)
+            else:
+                for body in bodies:
+                    self._send_boundary(run_id, kind, body)
+
+    def _send_boundary(self, run_id: str, kind: str, body: bytes) -> None:
+        path = "/api/runs" if kind == "start" else f"/api/runs/{run_id}/end"
+        response = self._connection.post(path, body, "application/json")
+        if response.is_success:
+            self._count(accepted=1)
+        else:
+            self._set_aside(run_id, body, _problem_of(read_problem(response), response.status_code))
+
+    def _send_records(self, run_id: str, records: list[bytes]) -> None:
+        while records:
+            path, body = f"/api/runs/{run_id}/records", b"\n".join(records) + b"\n"
+            response = self._connection.post(path, body, "application/x-ndjson")
+            if response.is_success:
+                answer: dict[str, Any] = response.json()
+                self._count(accepted=len(records), duplicates=int(answer.get("duplicates", 0)))
+                return
+            problem = _problem_of(read_problem(response), response.status_code)
+            if problem.index is None or not 0 <= problem.index < len(records):
+                self._send_halves(run_id, records, problem)
+                return
+            records = self._without_refused(run_id, records, problem.index, problem)
+
+    def _send_halves(self, run_id: str, records: list[bytes], problem: Problem) -> None:
+        """Find the records at fault by halving: the batch was too large, or the answer names none."""
+        if len(records) == 1 or problem.status == 404:
+            for record in records:
+                self._set_aside(run_id, record, problem)
+            return
+        middle = len(records) // 2
+        self._send_records(run_id, records[:middle])
+        self._send_records(run_id, records[middle:])
+
+    def _without_refused(
+        self, run_id: str, records: list[bytes], index: int, problem: Problem
+    ) -> list[bytes]:
+        """Set aside the record at fault, and the later ones of its episode that can't be taken without it."""
+        refused = _parse(records[index])
+        kept = records[:index]
+        self._set_aside(run_id, records[index], problem)
+        # After a conflict the episode goes on: Retrace has another record in that place.
+        breaks = problem.status != 409 and refused.get("type") in ("episode", "step")
+        for record in records[index + 1 :]:
+            later = _parse(record) if breaks else {}
+            follows = later.get("episode") == refused.get("episode")
+            if breaks and follows and (refused["type"] == "episode" or later.get("type") in ("step", "end")):
+                detail = f"an earlier record of the episode was refused: {problem.detail}"
+                self._set_aside(run_id, record, Problem(problem.status, problem.code, detail, None))
+            else:
+                kept.append(record)
+        return kept
+
+    def _set_aside(self, run_id: str, record: bytes, problem: Problem) -> None:
+        self._count(refused=1)
+        logger.warning("Retrace refused a record: %s (%s)", problem.detail, problem.code)
+        entry = {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "run": run_id,
+            "status": problem.status,
+            "code": problem.code,
+            "detail": problem.detail,
+            "record": record.decode(errors="replace"),
+        }
+        try:
+            with self._refused_path.open("ab") as file:
+                file.write(encode_json(entry) + b"\n")
+        except OSError as error:
+            logger.warning("the refused record could not be kept: %s", error)
+
+
+def _problem_of(problem: Problem | None, status: int) -> Problem:
+    return problem or Problem(status, "REFUSED", f"the server answered HTTP {status}", None)
+
+
+def _parse(record: bytes) -> dict[str, Any]:
+    try:
+        parsed: Any = json.loads(record)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}

@@ -1,0 +1,146 @@
+"""Records the traces of verifiers: https://github.com/PrimeIntellect-ai/verifiers, tried with 0.4.0 (its `verifiers.v1`).
+
+episode = await env.run(task, …)
+record_episode(run, episode)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from retrace.episode import Episode
+from retrace.records import Message, Sampling, Tokens, Usage
+from retrace.run import Run
+
+
+def record_episode(run: Run, source: Any, **episode_fields: Any) -> list[Episode]:
+    """Record each trace of a verifiers `Episode`: several agents give as many episodes."""
+    group = source.group.id if source.group else None
+    fields = {"environment": source.env.name or source.env.id or None, "group_id": group, **episode_fields}
+    metadata = {"verifiersEpisode": source.id}
+    return [record_trace(run, trace, metadata=metadata, **fields) for trace in source.traces]
+
+
+def record_trace(run: Run, trace: Any, **episode_fields: Any) -> Episode:
+    """Record a verifiers `Trace`: each message that the model sampled is a step.
+
+    The step has the messages and tokens that its path in the message graph adds to that of the step before; a path that
+    branches off keeps the prefix up to there. The last step has the trace's reward, and its parts by name.
+    """
+    fields = {
+        "external_id": trace.id,
+        "task": trace.task.data.model_dump(mode="json"),
+        "agent": trace.agent.name,
+        **episode_fields,
+    }
+    episode = run.episode(**fields)
+    calls = {call.node: call for call in trace.calls if call.node is not None}
+    sampled = [at for at, node in enumerate(trace.nodes) if node.sampled]
+    untrainable = None if trace.agent.trainable else "the agent is not trained"
+    path: list[int] = []
+    for at in sampled:
+        before, path = path, _path_to(trace.nodes, at)
+        num_kept = _num_common(before, path)
+        is_last = at == sampled[-1]
+        call = calls.get(at)
+        added = [trace.nodes[node] for node in path[num_kept:]]
+        episode.step(
+            messages={
+                "input": [_message(node.message) for node in added[:-1]],
+                "output": _message(trace.nodes[at].message),
+            },
+            tokens=_tokens(added, [trace.nodes[node] for node in path[:num_kept]]),
+            sampling=_sampling(call.sampling) if call else None,
+            usage=_usage(call.usage) if call else None,
+            model=call.model if call else None,
+            generation_ms=call.time.duration * 1000 if call and call.time.end else None,
+            reward=trace.reward if is_last and trace.rewards else None,
+            rewards=_scores(trace) if is_last else None,
+            terminated=True if is_last and trace.is_completed else None,
+            untrainable=untrainable,
+            occurred_at=round(trace.nodes[at].timestamp * 1_000_000),
+        )
+    _end(episode, trace)
+    return episode
+
+
+def _end(episode: Episode, trace: Any) -> None:
+    if trace.errors and not trace.ok:
+        error = trace.errors[-1]
+        episode.end("abandoned", detail=f"{error.type}: {error.message}")
+    elif trace.is_timeout:
+        episode.end("truncated", detail="a deadline expired")
+    else:
+        episode.end("terminated", detail=trace.stop_condition)
+
+
+def _path_to(nodes: Sequence[Any], at: int | None) -> list[int]:
+    path = []
+    while at is not None:
+        path.append(at)
+        at = nodes[at].parent
+    return path[::-1]
+
+
+def _num_common(before: Sequence[int], path: Sequence[int]) -> int:
+    for place, (left, right) in enumerate(zip(before, path, strict=False)):
+        if left != right:
+            return place
+    return min(len(before), len(path))
+
+
+def _tokens(added: Sequence[Any], kept: Sequence[Any]) -> Tokens | None:
+    """Join the tokens of the nodes; only those of the last one were sampled in this step. None where none are known."""
+    sampled = added[-1]
+    if not sampled.token_ids:
+        return None
+    given = [token for node in added[:-1] for token in node.token_ids]
+    values = iter(sampled.logprobs)
+    known = [next(values, None) if is_sampled else None for is_sampled in sampled.mask]
+    return Tokens(
+        ids=[*given, *sampled.token_ids],
+        mask=[0] * len(given) + [int(is_sampled) for is_sampled in sampled.mask],
+        logprobs=[None] * len(given) + known if sampled.logprobs else None,
+        kept_prefix=sum(len(node.token_ids) for node in kept),
+    )
+
+
+def _message(message: Any) -> Message:
+    """Return a message in the shape of OpenAI's API, where a tool call has its name and arguments under `function`."""
+    fields: dict[str, Any] = message.model_dump(mode="json", exclude_none=True, exclude={"provider_state"})
+    calls = [
+        {
+            "id": call["id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": call["arguments"]},
+        }
+        for call in fields.pop("tool_calls", None) or []
+    ]
+    return {"content": None, **fields, **({"tool_calls": calls} if calls else {})}
+
+
+def _sampling(sampling: Any) -> Sampling | None:
+    fields = sampling.model_dump() if sampling is not None else {}
+    if fields.get("temperature") is None:
+        return None
+    return Sampling(
+        temperature=fields["temperature"],
+        top_k=fields.get("top_k"),
+        top_p=fields.get("top_p"),
+        max_new_tokens=fields.get("max_completion_tokens") or fields.get("max_tokens"),
+    )
+
+
+def _usage(usage: Any) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        output_tokens=usage.completion_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_usd=usage.cost,
+    )
+
+
+def _scores(trace: Any) -> dict[str, float | None] | None:
+    return {name: None if reward is None else reward.score for name, reward in trace.rewards.items()} or None

@@ -1,0 +1,48 @@
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrace import ContextDelta, TokenContext, append_to_context
+
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "append-to-context.json").read_text())
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_append_to_context_gives_the_delta_that_all_clients_give(vector: dict[str, Any]) -> None:
+    delta = append_to_context(vector["context"], vector["prompt"], vector["completion"])
+    assert delta == ContextDelta(vector["keptPrefix"], vector["ids"], vector["mask"])
+
+
+def test_deltas_of_random_calls_rebuild_each_prompt_and_completion() -> None:
+    source = random.Random(7)
+    context: list[int] = []
+    for _ in range(500):
+        prompt = context[: source.randint(0, len(context))] if source.random() < 0.3 else list(context)
+        prompt += [source.randint(0, 3) for _ in range(source.randint(0, 5))]
+        completion = [source.randint(0, 3) for _ in range(source.randint(0, 5))]
+        delta = append_to_context(context, prompt, completion)
+        assert context[: delta.kept_prefix] + delta.ids == prompt + completion
+        kept = delta.kept_prefix
+        # No longer prefix would do.
+        assert kept in (len(context), len(prompt)) or context[kept] != prompt[kept]
+        assert delta.mask == [0] * (len(prompt) - kept) + [1] * len(completion)
+        context = prompt + completion if len(prompt) < 60 else []
+
+
+def test_token_context_gives_logprobs_to_sampled_tokens_only() -> None:
+    context = TokenContext()
+    context.append([1, 2], [3], logprobs=[-0.5])
+    tokens = context.append([1, 2, 3, 4], [5, 6], logprobs=[-0.1, None], versions=[7, 8])
+    assert tokens.kept_prefix == 3
+    assert tokens.ids == [4, 5, 6]
+    assert tokens.mask == [0, 1, 1]
+    assert tokens.logprobs == [None, -0.1, None]
+    assert tokens.versions == [-1, 7, 8]
+
+
+def test_token_context_refuses_logprobs_of_another_length() -> None:
+    with pytest.raises(ValueError, match="logprobs has 1 values, but the completion has 2 tokens"):
+        TokenContext().append([1], [2, 3], logprobs=[-0.5])

@@ -1,0 +1,202 @@
+import type { EndFields, Episode, EpisodeOptions } from '../episode.js';
+import type { Run } from '../run.js';
+import type { Sampling } from '../wire/records.js';
+import {
+  outputMessage,
+  promptMessages,
+  toolOutputText,
+  type AiSdkInstructions,
+  type AiSdkMessage,
+  type AiSdkPart,
+} from './ai-sdk-messages.js';
+import { errorText } from './chat-message.js';
+import { NestedAgents } from './nested-agents.js';
+import { RecordedAgent } from './recorded-agent.js';
+
+/** The first call of a model in a `generateText` or `streamText`. */
+export interface AiSdkStart {
+  readonly callId: string;
+  readonly provider: string;
+  readonly modelId: string;
+  /** `telemetry.functionId` of the call. */
+  readonly functionId?: string;
+}
+
+export interface AiSdkRecorderOptions {
+  /** Tags, task, group and so on of the episode that begins. */
+  readonly describe?: (start: AiSdkStart) => EpisodeOptions;
+  /** Receives each episode as it begins, to reward it later. */
+  readonly onEpisode?: (episode: Episode, start: AiSdkStart) => void;
+}
+
+interface ModelCallStart extends AiSdkStart {
+  readonly instructions?: AiSdkInstructions;
+  readonly messages?: readonly AiSdkMessage[];
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly maxOutputTokens?: number;
+}
+
+interface ModelCallEnd extends AiSdkStart {
+  readonly finishReason: string;
+  readonly content?: readonly AiSdkPart[];
+  readonly usage: {
+    readonly inputTokens?: number;
+    readonly inputTokenDetails?: { readonly cacheReadTokens?: number };
+    readonly outputTokens?: number;
+    readonly outputTokenDetails?: { readonly reasoningTokens?: number };
+  };
+  readonly performance?: { readonly responseTimeMs?: number };
+}
+
+interface ToolExecutionEnd {
+  readonly callId: string;
+  readonly toolCall: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly toolMetadata?: unknown;
+  };
+  readonly toolExecutionMs: number;
+  readonly toolOutput?: AiSdkPart;
+}
+
+interface CallEnd {
+  readonly callId: string;
+  readonly finishReason?: string;
+  readonly reason?: unknown;
+  readonly error?: unknown;
+}
+
+/** The hooks of the AI SDK's `Telemetry` that record. */
+export interface AiSdkRecorder {
+  onLanguageModelCallStart(event: ModelCallStart): void;
+  onLanguageModelCallEnd(event: ModelCallEnd): void;
+  onToolExecutionEnd(event: ToolExecutionEnd): void;
+  onEnd(event: unknown): void;
+  onAbort(event: CallEnd): void;
+  onError(event: unknown): void;
+  executeTool<Result>(options: {
+    readonly callId: string;
+    readonly execute: () => PromiseLike<Result>;
+  }): PromiseLike<Result>;
+}
+
+/**
+ * Records what the Vercel AI SDK 7 does: register it with `registerTelemetry(recordAiSdk(run))`, or give it to one call as
+ * `telemetry: { integrations: [recordAiSdk(run)] }`.
+ *
+ * Each `generateText` or `streamText` is an episode and each call of a model a step. A call inside a tool is a sub-agent: its episode
+ * names the one that called it. A call with an error or an abort ends `abandoned`, one that hits a limit `truncated`.
+ */
+export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdkRecorder {
+  const nested = new NestedAgents();
+  const agents = new Map<string, { readonly agent: RecordedAgent; call: ModelCallStart }>();
+  const end = (callId: string, fields: EndFields) => {
+    agents.get(callId)?.agent.end(fields);
+    agents.delete(callId);
+  };
+  return {
+    onLanguageModelCallStart(event) {
+      const known = agents.get(event.callId);
+      if (known) {
+        known.call = event;
+        return;
+      }
+      const agent = new RecordedAgent(run, {
+        agent: event.functionId ?? 'agent',
+        externalId: event.callId,
+        ...(nested.parentEpisode !== undefined && { parentEpisode: nested.parentEpisode }),
+        ...options.describe?.(event),
+      });
+      agents.set(event.callId, { agent, call: event });
+      options.onEpisode?.(agent.episode, event);
+    },
+    onLanguageModelCallEnd(event) {
+      const known = agents.get(event.callId);
+      if (known) recordCall(known.agent, known.call, event);
+    },
+    onToolExecutionEnd({ callId, toolCall, toolExecutionMs, toolOutput }) {
+      const isError = toolOutput?.type === 'tool-error';
+      const mcpServer = mcpServerOf(toolCall.toolMetadata);
+      agents.get(callId)?.agent.toolEnded(
+        {
+          name: toolCall.toolName,
+          callId: toolCall.toolCallId,
+          ms: toolExecutionMs,
+          ...(isError && { error: errorText(toolOutput.error) }),
+          ...(mcpServer !== undefined && { mcpServer }),
+        },
+        toolOutput ? toolOutputText(toolOutput) : '',
+      );
+    },
+    onEnd(event) {
+      const { callId, finishReason } = event as CallEnd;
+      end(callId, endOf(finishReason));
+    },
+    onAbort({ callId, reason }) {
+      const why = reason === undefined ? '' : `: ${errorText(reason)}`;
+      end(callId, { endReason: 'abandoned', detail: `aborted${why}` });
+    },
+    onError(event) {
+      const { callId, error } = event as CallEnd;
+      end(callId, { endReason: 'abandoned', detail: errorText(error) });
+    },
+    executeTool({ callId, execute }) {
+      const known = agents.get(callId);
+      return known ? nested.runTool(known.agent.episode.id, execute) : execute();
+    },
+  };
+}
+
+function recordCall(agent: RecordedAgent, call: ModelCallStart, answer: ModelCallEnd): void {
+  const { usage, content, finishReason, performance, modelId, provider } = answer;
+  agent.modelAnswered({
+    prompt: promptMessages(call.instructions, call.messages),
+    output: outputMessage(content),
+    model: modelId,
+    engine: provider,
+    usage: {
+      inputTokens: usage.inputTokens ?? null,
+      cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens ?? null,
+      outputTokens: usage.outputTokens ?? null,
+      reasoningTokens: usage.outputTokenDetails?.reasoningTokens ?? null,
+    },
+    ...samplingOf(call),
+    ...(performance?.responseTimeMs !== undefined && { generationMs: performance.responseTimeMs }),
+    finishReason,
+  });
+}
+
+/** A temperature that the caller left to the server is not known. */
+function samplingOf({ temperature, topK, topP, maxOutputTokens }: ModelCallStart): { sampling?: Sampling } {
+  if (temperature === undefined) return {};
+  return {
+    sampling: {
+      temperature,
+      ...(topK !== undefined && { topK }),
+      ...(topP !== undefined && { topP }),
+      ...(maxOutputTokens !== undefined && { maxNewTokens: maxOutputTokens }),
+    },
+  };
+}
+
+function mcpServerOf(metadata: unknown): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null || !('clientName' in metadata)) return undefined;
+  return typeof metadata.clientName === 'string' ? metadata.clientName : undefined;
+}
+
+function endOf(finishReason: string | undefined): EndFields {
+  switch (finishReason) {
+    case 'length':
+      return { endReason: 'truncated', detail: 'the answer reached its limit of tokens' };
+    case 'tool-calls':
+      return { endReason: 'truncated', detail: 'ended while the model still called tools' };
+    case 'content-filter':
+      return { endReason: 'truncated', detail: 'the answer was filtered' };
+    case 'error':
+      return { endReason: 'abandoned', detail: 'the model answered with an error' };
+    default:
+      return { endReason: 'terminated' };
+  }
+}

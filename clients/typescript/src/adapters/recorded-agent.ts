@@ -1,0 +1,97 @@
+import { nowUs, type EndFields, type Episode, type EpisodeOptions } from '../episode.js';
+import type { Run } from '../run.js';
+import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '../wire/records.js';
+import { Conversation } from './conversation.js';
+
+/** A tool that the agent called between two calls of the model. */
+export interface ToolRun extends JsonObject {
+  readonly name: string;
+  readonly callId?: string;
+  readonly ms: number;
+  readonly error?: string;
+  /** Name of the MCP server whose tool it is. */
+  readonly mcpServer?: string;
+}
+
+/** One call of a model, when it has been answered. */
+export interface ModelCall {
+  /** The whole prompt, or with `isDelta` what is new in it. */
+  readonly prompt: readonly ChatMessage[];
+  readonly isDelta?: boolean;
+  /** null: the framework was told not to record it. */
+  readonly output: ChatMessage | null;
+  readonly model: string;
+  readonly engine: string;
+  readonly usage?: TokenUsage;
+  readonly sampling?: Sampling;
+  readonly generationMs?: number;
+  readonly finishReason?: string;
+}
+
+/**
+ * One activation of an agent as an episode: each call of a model is a step, with the messages that it added. A step is recorded once
+ * the tools that it called have ended, since they are a part of it: when the next call begins, or the agent ends.
+ */
+export class RecordedAgent {
+  readonly episode: Episode;
+  private readonly conversation = new Conversation();
+  private pending: (ModelCall & { readonly occurredAt: number }) | null = null;
+  private tools: ToolRun[] = [];
+  private answeredAtMs = 0;
+  /** From the answer of the model to the end of its last tool: tools run beside each other. */
+  private environmentMs = 0;
+  /** Results of tools that no later prompt has shown. */
+  private unseenResults: string[] = [];
+
+  constructor(run: Run, options: EpisodeOptions) {
+    this.episode = run.episode(options);
+  }
+
+  modelAnswered(call: ModelCall): void {
+    this.recordPending();
+    this.pending = { ...call, occurredAt: nowUs() };
+    this.answeredAtMs = performance.now();
+  }
+
+  toolEnded(tool: ToolRun, result: string): void {
+    this.tools.push(tool);
+    this.environmentMs = performance.now() - this.answeredAtMs;
+    this.unseenResults.push(result);
+  }
+
+  /** Ends the episode. Results of tools that no model has seen are its last observation. */
+  end(fields: EndFields): void {
+    const unseen = this.unseenResults;
+    this.recordPending();
+    this.episode.end({ ...(unseen.length > 0 && { finalObservation: unseen.join('\n') }), ...fields });
+  }
+
+  private recordPending(): void {
+    const call = this.pending;
+    this.pending = null;
+    if (call === null) return;
+    const { prompt, output, model, engine, usage, sampling, generationMs, finishReason } = call;
+    const { input, keptMessages } = call.isDelta
+      ? { input: prompt, keptMessages: null }
+      : this.conversation.next(prompt);
+    if (output) this.conversation.add(output);
+    const info = {
+      ...(finishReason !== undefined && { finishReason }),
+      ...(keptMessages !== null && { keptMessages }),
+      ...(this.tools.length > 0 && { tools: this.tools }),
+    };
+    this.episode.step({
+      messages: { input, output },
+      model,
+      engine,
+      occurredAt: call.occurredAt,
+      ...(usage && { usage }),
+      ...(sampling && { sampling }),
+      ...(generationMs !== undefined && { generationMs }),
+      ...(this.tools.length > 0 && { environmentMs: this.environmentMs }),
+      ...(Object.keys(info).length > 0 && { info }),
+    });
+    this.tools = [];
+    this.unseenResults = [];
+  }
+}

@@ -1,0 +1,132 @@
+import type { ChatMessage, ContentPart, ToolCall } from '../wire/records.js';
+import {
+  chatMessage,
+  contentOf,
+  imagePart,
+  jsonText,
+  leftOut,
+  resultText,
+  toolCall,
+} from './chat-message.js';
+
+/** An item of the Responses API, or of the OpenAI Agents SDK, which names some fields otherwise. */
+export interface ResponsesItem {
+  readonly type?: string;
+  readonly role?: string;
+  readonly content?: unknown;
+  readonly summary?: unknown;
+  readonly name?: string;
+  readonly arguments?: unknown;
+  readonly call_id?: string;
+  readonly callId?: string;
+  readonly id?: string;
+  readonly output?: unknown;
+}
+
+interface Part {
+  readonly type?: string;
+  readonly text?: string;
+  readonly refusal?: string;
+  readonly image?: unknown;
+  readonly image_url?: unknown;
+}
+
+/** An agent's message that grows: its items come one by one. */
+interface Draft {
+  readonly parts: ContentPart[];
+  readonly reasoning: string[];
+  readonly calls: ToolCall[];
+}
+
+/** Items as chat messages: the agent's items between two others are one message. */
+export function messagesOfItems(input: string | readonly ResponsesItem[] | undefined): ChatMessage[] {
+  if (typeof input === 'string') return [chatMessage({ role: 'user', content: input })];
+  const messages: ChatMessage[] = [];
+  let draft: Draft | null = null;
+  const finish = () => {
+    if (draft) messages.push(draftMessage(draft));
+    draft = null;
+  };
+  for (const item of input ?? []) {
+    const other = otherMessage(item);
+    if (other) {
+      finish();
+      messages.push(other);
+    } else {
+      draft ??= { parts: [], reasoning: [], calls: [] };
+      addToDraft(draft, item);
+    }
+  }
+  finish();
+  return messages;
+}
+
+/** The items of one answer as the agent's message; null when there are none. */
+export function outputOfItems(output: readonly ResponsesItem[] | undefined): ChatMessage | null {
+  if (!output) return null;
+  const draft: Draft = { parts: [], reasoning: [], calls: [] };
+  for (const item of output) addToDraft(draft, item);
+  return draftMessage(draft);
+}
+
+/** A message that is not the agent's; null for the agent's items. */
+function otherMessage(item: ResponsesItem): ChatMessage | null {
+  const { type = 'message', role } = item;
+  if (type === 'function_call_result' || type === 'function_call_output') {
+    return chatMessage({ role: 'tool', content: outputText(item.output), tool_call_id: callIdOf(item) });
+  }
+  if (type !== 'message' || role === undefined || role === 'assistant') return null;
+  return chatMessage({ role, content: contentOf(partsOf(item.content)) });
+}
+
+function addToDraft(draft: Draft, item: ResponsesItem): void {
+  const { type = 'message', name = '' } = item;
+  if (type === 'message') draft.parts.push(...partsOf(item.content));
+  else if (type === 'reasoning') draft.reasoning.push(...textsOf(item.summary), ...textsOf(item.content));
+  else if (type === 'function_call') draft.calls.push(toolCall(callIdOf(item), name, item.arguments ?? ''));
+  // A tool that the provider runs itself.
+  else
+    draft.calls.push(toolCall(callIdOf(item), name === '' ? type : name, item.arguments ?? jsonText(item)));
+}
+
+function draftMessage({ parts, reasoning, calls }: Draft): ChatMessage {
+  return chatMessage({
+    role: 'assistant',
+    content: contentOf(parts),
+    reasoning_content: reasoning.join('\n'),
+    tool_calls: calls,
+  });
+}
+
+function callIdOf({ callId, call_id, id }: ResponsesItem): string {
+  return callId ?? call_id ?? id ?? '';
+}
+
+/** Parts of a message of either API, by what they have in common. */
+export function partsOf(content: unknown): ContentPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) return [];
+  return (content as Part[]).map((part) => {
+    const text = part.text ?? part.refusal;
+    if (typeof text === 'string') return { type: 'text', text };
+    const image = addressOf(part.image ?? part.image_url);
+    return typeof image === 'string' ? imagePart(image) : leftOut(part.type ?? 'part', 'inline');
+  });
+}
+
+function textsOf(parts: unknown): string[] {
+  if (!Array.isArray(parts)) return [];
+  return (parts as Part[]).flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []));
+}
+
+/** Text of the result of a tool: it comes as text, as a part with text, or as a list of parts. */
+function outputText(output: unknown): string {
+  if (Array.isArray(output)) return output.map(outputText).join('\n');
+  if (typeof output === 'object' && output !== null && 'text' in output) return resultText(output.text);
+  return resultText(output);
+}
+
+/** Chat completions put the address of an image into an object. */
+function addressOf(image: unknown): unknown {
+  return typeof image === 'object' && image !== null && 'url' in image ? image.url : image;
+}

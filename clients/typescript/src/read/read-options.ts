@@ -1,0 +1,4 @@
+export interface ReadOptions {
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}

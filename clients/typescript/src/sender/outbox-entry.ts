@@ -1,0 +1,28 @@
+import type { RunEnd, RunRecord, RunStart } from '../wire/records.js';
+
+/** The content of a line: the start of a run, a record of it, or its end. */
+export type OutboxEntry =
+  | { readonly kind: 'start'; readonly run: string; readonly content: RunStart }
+  | { readonly kind: 'record'; readonly run: string; readonly content: RunRecord }
+  | { readonly kind: 'end'; readonly run: string; readonly content: RunEnd };
+
+/** A line as it is sent: the content is still JSON text. */
+export interface OutboxLine {
+  readonly kind: OutboxEntry['kind'];
+  readonly run: string;
+  readonly json: string;
+}
+
+const LINE = /^\{"run":"([^"\\]{1,64})","(start|record|end)":/;
+
+/** @throws TypeError when the content is not JSON: a cycle, a BigInt */
+export function encodeEntry({ kind, run, content }: OutboxEntry): string {
+  return `{"run":${JSON.stringify(run)},"${kind}":${JSON.stringify(content)}}`;
+}
+
+/** @returns null for a line that `encodeEntry` did not write */
+export function decodeLine(line: string): OutboxLine | null {
+  const match = LINE.exec(line);
+  if (!match || !line.endsWith('}')) return null;
+  return { kind: match[2] as OutboxLine['kind'], run: match[1], json: line.slice(match[0].length, -1) };
+}

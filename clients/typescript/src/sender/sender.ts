@@ -1,0 +1,256 @@
+import type { ApiConnection } from '../wire/api-connection.js';
+import { reasonOf, RetraceError } from '../wire/retrace-error.js';
+import { deliver } from './deliver.js';
+import { decodeLine, encodeEntry, type OutboxEntry, type OutboxLine } from './outbox-entry.js';
+import type { RecordQueue } from './record-queue.js';
+import { retryDelayMs } from './retry-delay.js';
+
+export interface SenderOptions {
+  /** Most records of a request (default 1,000; the server takes 10,000). */
+  readonly maxBatchRecords?: number;
+  /** Most bytes of a request, before compression (default 1 MiB; the server takes 16). A record that is larger is sent by itself. */
+  readonly maxBatchBytes?: number;
+  /** How long records wait for others to be sent with (default 200). */
+  readonly lingerMs?: number;
+  /** Hears of everything that went wrong. What it throws is ignored. */
+  readonly onError?: (error: RetraceError) => void;
+}
+
+export interface SenderCounts {
+  /** Waiting to be sent. */
+  readonly numPending: number;
+  /** Acknowledged by the server, which has them in its log; `numDuplicates` of them it had already. */
+  readonly numAcknowledged: number;
+  readonly numDuplicates: number;
+  /** Not taken in, as there was no room or they are not JSON. */
+  readonly numDropped: number;
+  /** Refused by the server, and dropped. */
+  readonly numRefused: number;
+}
+
+/**
+ * Sends lines of a queue in batches, one request at a time, so that the order stays. What the server can't take now is sent again until
+ * it can; what it refuses is reported and dropped, by itself: the rest of its batch is sent.
+ *
+ * `enqueue` neither waits nor throws.
+ */
+export class Sender {
+  private readonly options: Required<SenderOptions>;
+  private readonly stopping = new AbortController();
+  private counts = { numAcknowledged: 0, numDuplicates: 0, numDropped: 0, numRefused: 0 };
+  private numFailures = 0;
+  /** Lines of the next request at most; fewer while a line at fault is looked for. */
+  private maxLines: number;
+  private linger: ReturnType<typeof setTimeout> | null = null;
+  private sending: Promise<void> | null = null;
+  /** Ends the wait before a repeated attempt. */
+  private endWait: () => void = () => undefined;
+  /** The same, unless the server asked for the wait. */
+  private endBackoff: () => void = () => undefined;
+
+  constructor(
+    private readonly queue: RecordQueue,
+    private readonly connection: ApiConnection,
+    options: SenderOptions = {},
+  ) {
+    this.options = {
+      maxBatchRecords: options.maxBatchRecords ?? 1_000,
+      maxBatchBytes: options.maxBatchBytes ?? 1024 ** 2,
+      lingerMs: options.lingerMs ?? 200,
+      onError: options.onError ?? (() => undefined),
+    };
+    this.maxLines = this.options.maxBatchRecords;
+  }
+
+  get stats(): SenderCounts {
+    return { numPending: this.queue.numLines, ...this.counts };
+  }
+
+  /** @returns whether the entry was taken in; if not, it is counted as dropped and reported */
+  enqueue(entry: OutboxEntry): boolean {
+    try {
+      if (this.stopping.signal.aborted) throw new RetraceError('DROPPED', 'A record came after close()');
+      if (!this.queue.append(encodeEntry(entry))) {
+        const { numLines, numBytes } = this.queue;
+        const held = `${numLines} records of ${numBytes} bytes wait`;
+        throw new RetraceError('DROPPED', `A record found no room: ${held} to be sent`);
+      }
+    } catch (cause) {
+      this.countDropped();
+      this.report(
+        cause instanceof RetraceError
+          ? cause
+          : new RetraceError('DROPPED', `A record is not JSON: ${reasonOf(cause)}`, { cause }),
+      );
+      return false;
+    }
+    const { maxBatchRecords, maxBatchBytes } = this.options;
+    if (this.queue.numLines >= maxBatchRecords || this.queue.numBytes >= maxBatchBytes) this.start();
+    else this.startSoon();
+    return true;
+  }
+
+  /** Counts a record that was not given to `enqueue`, as an earlier one of its episode was dropped. */
+  countDropped(): void {
+    this.counts.numDropped++;
+  }
+
+  /**
+   * Sends what waits, also what processes that ended have left in the spool.
+   *
+   * @returns whether everything was answered before the time was up; if not, it goes on later
+   */
+  async flush(timeoutMs: number): Promise<boolean> {
+    const deadline = Date.now() + timeoutMs;
+    await withinMs(this.queue.adopt(), timeoutMs);
+    this.endBackoff();
+    while (this.queue.numLines > 0 && Date.now() < deadline && !this.stopping.signal.aborted) {
+      this.start();
+      await withinMs(this.sending, deadline - Date.now());
+    }
+    return this.queue.numLines === 0;
+  }
+
+  /** Sends what waits, as `flush` does, then ends. What was not sent stays in the spool, or is lost where there is none. */
+  async close(timeoutMs: number): Promise<boolean> {
+    const isEmpty = await this.flush(timeoutMs);
+    this.stopping.abort();
+    if (this.linger !== null) clearTimeout(this.linger);
+    this.endWait();
+    await this.sending;
+    await this.queue.close();
+    return isEmpty;
+  }
+
+  /** Begins to send; while it already does, ends the wait for more records only. */
+  start(): void {
+    if (this.linger !== null) clearTimeout(this.linger);
+    this.linger = null;
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = null;
+      // What came after the queue was seen empty.
+      if (this.queue.numLines > 0 && !this.stopping.signal.aborted) this.startSoon();
+    });
+  }
+
+  private startSoon(): void {
+    this.linger ??= setTimeout(() => {
+      this.start();
+    }, this.options.lingerMs);
+  }
+
+  private async sendAll(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        const lines = await this.nextLines();
+        if (lines === null) return;
+        if (lines.length > 0) await this.sendBatch(lines);
+      } catch (cause) {
+        await this.waitAfter(
+          new RetraceError('SPOOL_FAILED', `Reading the queue failed: ${reasonOf(cause)}`, { cause }),
+        );
+      }
+    }
+  }
+
+  /** The oldest lines that fit into one request; null when nothing waits. */
+  private async nextLines(): Promise<readonly OutboxLine[] | null> {
+    const { maxBatchBytes } = this.options;
+    const raw = await this.queue.peek({ maxLines: this.maxLines, maxBytes: maxBatchBytes });
+    if (raw.length === 0) return null;
+    const first = decodeLine(raw[0]);
+    if (first === null) {
+      await this.drop(new RetraceError('SPOOL_FAILED', 'A line of the spool is damaged, and was left out'));
+      return [];
+    }
+    const lines = [first];
+    while (first.kind === 'record' && lines.length < raw.length) {
+      const next = decodeLine(raw[lines.length]);
+      if (next?.kind !== 'record' || next.run !== first.run) break;
+      lines.push(next);
+    }
+    return lines;
+  }
+
+  private async sendBatch(lines: readonly OutboxLine[]): Promise<void> {
+    const delivery = await deliver(this.connection, lines, this.stopping.signal);
+    if (this.stopping.signal.aborted && delivery.outcome === 'wait') return;
+    switch (delivery.outcome) {
+      case 'acknowledged':
+        this.numFailures = 0;
+        this.maxLines = this.options.maxBatchRecords;
+        this.counts.numAcknowledged += lines.length;
+        this.counts.numDuplicates += delivery.numDuplicates;
+        return this.queue.take(lines.length);
+      case 'wait':
+        return this.waitAfter(delivery.error);
+      case 'refused':
+        this.numFailures = 0;
+        return this.isolate(lines, delivery.index, delivery.error);
+    }
+  }
+
+  /** Drops the first line if it is at fault; otherwise sends those before the one at fault by themselves, so that it comes first. */
+  private async isolate(
+    lines: readonly OutboxLine[],
+    index: number | null,
+    error: RetraceError,
+  ): Promise<void> {
+    if (index !== 0) {
+      this.maxLines = index ?? Math.ceil(lines.length / 2);
+      return;
+    }
+    this.maxLines = this.options.maxBatchRecords;
+    const { kind, run, json } = lines[0];
+    const what = `${kind} of run ${run} ${json.slice(0, 200)}`;
+    await this.drop(
+      new RetraceError('REFUSED', `${error.message} (${what})`, {
+        cause: error,
+        status: error.status ?? undefined,
+        problem: error.problem,
+        errors: error.errors,
+      }),
+    );
+  }
+
+  private async drop(error: RetraceError): Promise<void> {
+    this.counts.numRefused++;
+    this.report(error);
+    await this.queue.take(1);
+  }
+
+  /** Waits before the next attempt, without keeping the process from ending. */
+  private waitAfter(error: RetraceError): Promise<void> {
+    this.numFailures++;
+    this.report(error);
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.endWait = this.endBackoff = () => undefined;
+        resolve();
+      };
+      const timer = setTimeout(end, retryDelayMs(this.numFailures, error.retryAfterMs, Math.random()));
+      (timer as { unref?: () => void }).unref?.();
+      this.endWait = end;
+      if (error.retryAfterMs === null) this.endBackoff = end;
+    });
+  }
+
+  private report(error: RetraceError): void {
+    try {
+      this.options.onError(error);
+    } catch {
+      // An agent never fails on Retrace, nor on what it does with an error of Retrace.
+    }
+  }
+}
+
+/** Waits for a promise, but not for longer than that. */
+async function withinMs(waiting: Promise<unknown> | null, timeoutMs: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, timeoutMs));
+  });
+  await Promise.race([waiting, limit]);
+  clearTimeout(timer);
+}
