@@ -7,7 +7,8 @@ const DRIVERS = [
   ['kafka', '^node_modules/(kafkajs|fzstd|@bokuweb/zstd-wasm)/', '^libs/log/src/kafka/'],
   ['chdb', '^node_modules/(chdb|lz4-napi)/', '^libs/store-server/src/'],
   ['clickhouse', '^node_modules/@clickhouse/', '^libs/store/src/client/'],
-  ['arrow', '^node_modules/apache-arrow/', '^libs/store/src/(arrow|rows|run-file)/'],
+  ['parquet', '^node_modules/hyparquet', '^libs/(datasets|importers)/src/'],
+  ['arrow', '^node_modules/apache-arrow/', '^libs/(store/src/(arrow|rows|run-file)|recording/src/body)/'],
   ['tfjs', '^node_modules/@tensorflow/', '^libs/(compute|policy)/'],
   ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
 ];
@@ -21,11 +22,14 @@ const ARROWS = {
   store: ['trajectory', 'log', 'algorithms/src/registry'],
   'store-server': ['store/src/user-sql', 'trajectory'],
   scoring: ['rewards', 'algorithms', 'trajectory', 'log', 'store'],
+  datasets: ['trajectory', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
+  importers: ['trajectory', 'environments'],
   compute: [],
   policy: ['algorithms', 'compute'],
   config: ['algorithms', 'rewards', 'environments'],
   process: ['log'],
+  recording: ['trajectory', 'log', 'store'],
 };
 
 export default {
@@ -69,6 +73,19 @@ export default {
       severity: 'error',
       from: { path: '^libs/' },
       to: { path: '^apps/' },
+    },
+    {
+      name: 'clients-import-no-workspace',
+      comment: 'A client is published by itself.',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^(libs|apps|stand-ins|scripts|test|bench)/' },
+    },
+    {
+      name: 'libs-never-import-clients',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^clients/' },
     },
     {
       name: 'libs-and-apps-never-import-scripts-or-tests',

@@ -15,6 +15,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/libs ./libs
 COPY --from=build /app/stand-ins ./stand-ins
 COPY --from=build /app/apps ./apps
+COPY --from=build /app/clients ./clients
 COPY --from=build /app/migrations ./migrations
 RUN mkdir /data && chown node:node /data
 USER node

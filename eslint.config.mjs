@@ -7,7 +7,7 @@ import conventions from './eslint-conventions.mjs';
 /** Tools that the tests of all workspaces share; they may be imported anywhere. */
 const sharedTools = ['vitest', 'vite', 'fast-check'];
 
-const workspaces = ['libs', 'apps'].flatMap((folder) =>
+const workspaces = ['libs', 'apps', 'clients'].flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder))
     .map((name) => `${folder}/${name}`)
     .filter((path) => existsSync(join(import.meta.dirname, path, 'package.json'))),

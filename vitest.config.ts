@@ -36,6 +36,7 @@ export default defineConfig({
           include: [
             'libs/**/src/**/*.spec.ts',
             'apps/**/src/**/*.spec.ts',
+            'clients/**/src/**/*.spec.ts',
             'test/**/*.spec.ts',
             'scripts/**/*.spec.mjs',
           ],

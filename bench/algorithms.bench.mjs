@@ -90,7 +90,7 @@ function makeBatch(numSequences) {
   const column = (of) => Float32Array.from({ length: numTokens }, of);
   const rewards = new Float32Array(numTokens);
   for (let s = 0; s < numSequences; s++) rewards[offsets[s + 1] - 1] = random() < 0.5 ? 1 : 0;
-  const logprobs = column(() => -3 * random());
+  const logprobs = column(() => -0.2 - 3 * random());
   return {
     offsets,
     rewards,
@@ -111,7 +111,7 @@ function makeLargeBatch(numTokens) {
     Int32Array.from({ length: numSequences }, () => 1 + Math.floor(random() * MAX_LENGTH)),
   );
   const rewards = new Float32Array(offsets[numSequences]);
-  const values = rewards.map(() => random() - 0.5);
+  const values = rewards.map(() => random() - 1.2);
   for (let s = 0; s < numSequences; s++) rewards[offsets[s + 1] - 1] = random() < 0.5 ? 1 : 0;
   return {
     offsets,

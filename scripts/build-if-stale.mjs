@@ -44,7 +44,7 @@ function staleSources() {
 
 /** Lists the workspaces to transpile; the dashboard has its own bundler. */
 function packageDirectories() {
-  return ['libs', 'apps']
+  return ['libs', 'apps', 'clients']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
     .filter((directory) => directory !== dashboard && existsSync(join(directory, 'src')));
 }

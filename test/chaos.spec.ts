@@ -52,7 +52,7 @@ describe('a run in an environment that throws, hangs and answers nonsense', () =
     expect(episodes).toHaveLength(NUM_UPDATES * 8 * 4);
     const faults = new Set<string | null>();
     for (const { environmentSeed: seed, groupMember: member, ended } of episodes) {
-      const { fault, detail, numSteps } = expectedEnd({ seed, member });
+      const { fault, detail, numSteps } = expectedEnd({ seed: seed ?? 0, member });
       expect(ended?.endDetail, `${fault}`).toMatch(detail);
       expect(ended, `${fault}`).toMatchObject({
         endReason: fault === null ? 'terminated' : 'truncated',
@@ -67,6 +67,58 @@ describe('a run in an environment that throws, hangs and answers nonsense', () =
     await run.close();
   });
 
+  it('warns of each way in which the environment failed, with how often', async () => {
+    const run = await InProcessRun.begin(directory, recipeWith());
+    const shown: string[] = [];
+    await run.work({ onWarning: (line) => shown.push(line) });
+    const faults = new Map<string, number>();
+    for (const { ended } of episodesOf(await run.episodeEvents())) {
+      const failure = /^environment failed: (.*)$/.exec(ended?.endDetail ?? '')?.[1];
+      if (failure !== undefined) faults.set(failure, (faults.get(failure) ?? 0) + 1);
+    }
+    expect(faults.size).toBeGreaterThan(8);
+    const warnings = (await run.warnings()).filter(({ source }) => source === 'collector');
+    for (const [failure, count] of faults) {
+      const counts = warnings.flatMap(({ message, numTimes }) =>
+        message === `environment "chaos" failed: ${failure}` ? [numTimes] : [],
+      );
+      expect(Math.max(...counts), failure).toBe(2 ** Math.floor(Math.log2(count)));
+    }
+    expect(shown.join('\n')).toMatch(/^round 3: environment "chaos" failed: .* \(4 times so far\)$/m);
+    await run.close();
+  });
+
+  it('bounds the texts of an answer by the largest event that the log takes', async () => {
+    const run = await InProcessRun.begin(directory, recipeWith(), { maxEventBytes: 80_000 });
+    await run.work({ untilUpdate: 2 });
+    const details = episodesOf(await run.episodeEvents()).map(({ ended }) => ended?.endDetail);
+    expect(details).toContain(
+      'environment failed: step gave an invalid answer: its texts have 10000000 characters; must have at most 10000',
+    );
+    await run.close();
+  });
+
+  it('imitates only the demonstrations whose environment did not fail', async () => {
+    const imitation = {
+      agent: 'random',
+      numEpisodes: 32,
+      numUpdates: 1,
+      episodesPerUpdate: 32,
+      learningRate: 1e-3,
+    };
+    const run = await InProcessRun.begin(directory, { ...recipeWith(), imitation });
+    await run.work({ untilUpdate: 1 });
+    const [{ metricNames, metricValues }] = await run.updates();
+    const events = await run.episodeEvents();
+    const counted = episodesOf(events).filter(({ agent }) => agent === 'random');
+    const wholeOnes = counted.filter(({ ended }) => ended?.endReason === 'terminated');
+    expect([counted.length, wholeOnes.length < 32]).toEqual([32, true]);
+    expect(metricValues[metricNames.indexOf('train/numLearnedTokens')]).toBe(
+      wholeOnes.reduce((sum, { ended }) => sum + (ended?.numActionTokens ?? NaN), 0),
+    );
+    await run.close();
+  });
+
   it('leaves the episodes whose environment failed out of its updates', async () => {
     const run = await InProcessRun.begin(directory, recipeWith());
     await run.work({ untilUpdate: 1 });
@@ -74,7 +126,9 @@ describe('a run in an environment that throws, hangs and answers nonsense', () =
     const rewards = [...(update.episodeRewards ?? [])];
     const faults = episodesOf(await run.episodeEvents())
       .slice(0, rewards.length)
-      .map(({ environmentSeed: seed, groupMember: member }) => expectedEnd({ seed, member }).fault);
+      .map(
+        ({ environmentSeed: seed, groupMember: member }) => expectedEnd({ seed: seed ?? 0, member }).fault,
+      );
     expect(rewards.map(Number.isNaN)).toEqual(faults.map((fault) => fault !== null));
     await run.close();
   });

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
+import { ControlTail, WarningLog } from '@retrace/log';
+import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
-import { makeDataDirectory, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
 import { DashboardBrowser } from './support/dashboard-browser.mjs';
 import { contextsOf, type Step } from './support/step-contexts.js';
 
@@ -135,6 +137,43 @@ describe('a run whose collector and trainer work at the same time', () => {
       const labels = baselines.map(({ name, success }) => `${name} ${(100 * success).toFixed(1)}%`);
       expect(texts).toEqual(expect.arrayContaining(labels));
       expect(numDashedLines).toBeGreaterThanOrEqual(baselines.length);
+    });
+
+    it('shows the newest warnings of a run with how often they came, and the earlier ones when asked', async () => {
+      const { page } = browser;
+      const [runId = ''] = /[0-9a-f-]{36}$/.exec(page.url()) ?? [];
+      const log = await openLmdbLog({ path: join(data.path, 'log'), createdBy: 'test' });
+      const control = new ControlTail(log);
+      const warnings = new WarningLog({ control, runId });
+      warnings.raise({
+        source: 'collector',
+        step: 1,
+        message: 'environment "bandit" failed: reset threw "no"',
+      });
+      warnings.raise({
+        source: 'collector',
+        step: 2,
+        message: 'environment "bandit" failed: reset threw "no"',
+      });
+      warnings.raise({ source: 'store', message: 'the disk has 2 GiB left' });
+      warnings.raise({ source: 'trainer', step: 3, severity: 'alarm', message: 'nothing was trained' });
+      await warnings.flush();
+      control.close();
+      await log.close();
+
+      const stored = async () => (await sql(`SELECT message FROM warnings WHERE run_id = '${runId}'`)).length;
+      await vi.waitFor(async () => expect(await stored()).toBe(4), { timeout: 20_000, interval: 200 });
+      // The page of an ended run asks once.
+      await page.reload();
+      const panel = page.getByRole('region', { name: 'Warnings' });
+      await panel.getByText('trainer: update 3: nothing was trained').waitFor();
+      expect(await panel.getByRole('listitem').count()).toBe(3);
+      expect(await panel.getByText('alarm', { exact: true }).count()).toBe(1);
+      const repeated = 'collector: round 2: environment "bandit" failed: reset threw "no" (2 times so far)';
+      expect(await panel.getByText(repeated).count()).toBe(1);
+      await panel.getByRole('button', { name: 'Show earlier warnings' }).click();
+      await panel.getByText('collector: round 1: environment').waitFor();
+      expect(await panel.getByRole('listitem').count()).toBe(4);
     });
 
     it('shows each step of an episode with its tokens, their policy versions and its reward', async () => {
@@ -275,5 +314,33 @@ describe('a run whose collector and trainer work at the same time', () => {
       server = startRetrace(['up', ...run, '--port', new URL(url).port, '--data-dir', data.path]);
       await state.getByText('Ready').waitFor({ timeout: 60_000 });
     }, 90_000);
+
+    it('asks for a key as soon as there is one, logs in and out by it, and has no accessibility fault', async () => {
+      const { page } = browser;
+      const made = await runRetrace([
+        ...['keys', 'create', '--name', 'page', '--scopes', 'read,sql'],
+        ...['--data-dir', data.path],
+      ]);
+      await expect.poll(async () => (await fetch(`${url}/api/runs`)).status, { timeout: 5_000 }).toBe(401);
+      await page.goto(`${url}/live`);
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      const [field, submit] = [page.getByLabel('API key'), page.getByRole('button', { name: 'Log in' })];
+      await field.fill('retrace_0123456789ab_wrong');
+      await submit.click();
+      await page.getByRole('alert').getByText('Unknown API key').waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await field.fill(made.stdout);
+      await submit.click();
+      await page.getByRole('heading', { level: 1, name: 'memory-bandit-grpo' }).waitFor();
+      await page.getByRole('banner').getByText('Ready').waitFor();
+      expect(await page.evaluate('document.cookie')).toBe('');
+      await page.reload();
+      await page.getByRole('figure', { name: 'Learning rate' }).waitFor();
+      await page.getByRole('link', { name: 'SQL', exact: true }).click();
+      await page.getByText('dead_letters').waitFor();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    }, 60_000);
   });
 });

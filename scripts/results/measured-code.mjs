@@ -62,7 +62,7 @@ export class MeasuredCode {
 export async function readMeasuredCode(files) {
   const { enhancedResolveOptions, tsConfig, ...options } = cruiserConfiguration.options;
   const { output } = await cruise(
-    ['bench', 'test', 'scripts', 'libs', 'apps'],
+    ['bench', 'test', 'scripts', 'libs', 'apps', 'clients'],
     { ...options, tsPreCompilationDeps: false, baseDir: root },
     enhancedResolveOptions,
     { tsConfig: extractTsConfig(join(root, tsConfig.fileName)) },

@@ -1,5 +1,5 @@
 /**
- * Checks that predicted peak memory is within 20 % of measured: for training of several shapes, each in its own process, and for the
+ * Checks that predicted peak memory is within 20 % of measured: for training and generation of several shapes, each in its own process, and for the
  * trainer and the collector of built-in recipes in a run.
  *
  *   npm run test:long -- memory-estimate [-- --half-billion]
@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolveRecipe } from '@retrace/config';
-import { estimateTrainingMemory, parseHuggingFaceConfig } from '@retrace/policy';
+import { estimateGenerationMemory, estimateTrainingMemory, parseHuggingFaceConfig } from '@retrace/policy';
 import { estimateRecipeMemory } from '../../apps/cli/dist/commands/doctor/recipe-memory.js';
 import { qwenHalfBillion } from '../../bench/random-model.mjs';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
@@ -100,6 +100,32 @@ for (const [name, model, numSequences, sequenceTokens, maxTokensPerMicroBatch] o
     accumulates: numSequences * sequenceTokens > maxTokensPerMicroBatch,
   });
   compare(name, JSON.parse(output).peakBytes, totalBytes);
+}
+
+const wide = qwenLike({ vocabSize: 64, hiddenSize: 768, numLayers: 8, numHeads: 12, numKeyValueHeads: 4 });
+/** Generation: name, shape, slots, tokens of a prompt, tokens of a turn. */
+const generations = [
+  ['generation, 4 layers × 256, 16 × 128 tokens', qwenLike(), 16, 128, 8],
+  ['generation, turns of one token, 64 × 128 tokens', qwenLike(), 64, 128, 1],
+  ['generation, turns of one token in three passes', qwenLike(), 192, 128, 1],
+  ['generation with adapters, 16 × 128 tokens', qwenLike({ lora }), 16, 128, 8],
+  [
+    'generation, 8 layers × 768, turns of one token, 16 × 128 tokens',
+    { ...wide, intermediateSize: 3072 },
+    16,
+    128,
+    1,
+  ],
+  ['generation, 8 layers × 768, 16 × 128 tokens', { ...wide, intermediateSize: 3072 }, 16, 128, 4],
+];
+for (const [name, config, maxSlots, promptTokens, maxNewTokens] of generations) {
+  const options = { maxSlots, maxTokens: promptTokens + maxNewTokens, maxNewTokens };
+  const output = execFileSync(
+    process.execPath,
+    [join(root, 'bench', 'peak-memory-of-generation.mjs'), JSON.stringify({ config, promptTokens, options })],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  compare(name, JSON.parse(output).peakBytes, estimateGenerationMemory(config, options).totalBytes);
 }
 
 // Limits passes to a size that the episodes fill, because a prediction is for the largest pass that the recipe allows.

@@ -24,13 +24,20 @@ const FAULTS = {
   rewardNaN:
     /^environment failed: step gave an invalid answer: result\.reward is NaN; must be null or a finite number$/,
   hugeText:
-    /^environment failed: step gave an invalid answer: its texts have 10000000 characters; must have at most 1000000$/,
+    /^environment failed: step gave an invalid answer: its texts have 10000000 characters; must have at most 1048576$/,
   noObservation:
     /^environment failed: step gave an invalid answer: observation is undefined; must be an object$/,
   numberAsText: /^environment failed: step gave an invalid answer: observation\.text is 7; must be text/,
   answersText: /^environment failed: step gave an invalid answer: result is "left"; must be an object$/,
   unknownWord:
     /^environment failed: its observation can't be tokenized: word "sideways" is not in the vocabulary/,
+};
+/** The seed that an episode is recorded with when no task could be sampled for its group. */
+const NO_SEED = 0;
+const NO_TASK = {
+  fault: 'throwsInSampleTask',
+  detail: /^environment failed: sampleTask threw "no tasks left"$/,
+  numSteps: 0,
 };
 const FAULT_NAMES = Object.keys(FAULTS);
 const FAULT_FRACTION = 0.4;
@@ -49,6 +56,7 @@ function fateOf({ seed, member = 0 }) {
  * @param {{ seed: number, member: number }} episode
  */
 export function expectedEnd({ seed, member }) {
+  if (seed === NO_SEED) return NO_TASK;
   const { fault, turn } = fateOf({ seed, member });
   if (fault === null) return { fault, detail: /^$/, numSteps: NUM_TURNS };
   const isAtReset = fault.endsWith('InReset') || fault === 'longTask';
@@ -163,7 +171,11 @@ export const chaos = defineEnvironment({
   splitsAreDisjoint: false,
   offersAnchors: false,
   create: () => new Chaos(),
-  sampleTask: ({ split, index, seed }) => ({ task: {}, seed: deriveSeed('chaos-task', seed, split, index) }),
+  sampleTask: ({ split, index, seed }) => {
+    const sampled = deriveSeed('chaos-task', seed, split, index);
+    if (sampled % 16 === 3) throw new Error('no tasks left');
+    return { task: {}, seed: sampled };
+  },
   agents: [
     randomAgent(MOVES),
     {

@@ -12,7 +12,7 @@ import {
   type ReplayResult,
 } from '@retrace/trainer';
 import { SINK_GROUP, type EventLog } from '@retrace/log';
-import { type AnyEvent, type UpdateApplied } from '@retrace/trajectory';
+import { type AnyEvent, type UpdateApplied, type WarningRaised } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { ControlTail, WarningLog } from '@retrace/log';
@@ -21,7 +21,7 @@ import { columnsFromEvents } from '@retrace/trajectory/testing';
 
 interface WorkOptions {
   readonly untilUpdate?: number;
-  /** Called with each warning that the trainer shows. */
+  /** Called with each warning that trainer and collector show. */
   readonly onWarning?: (line: string) => void;
 }
 
@@ -39,20 +39,27 @@ export class InProcessRun {
     private readonly runId: string,
   ) {}
 
-  static async begin(directory: string, recipe: Recipe): Promise<InProcessRun> {
-    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+  static async begin(
+    directory: string,
+    recipe: Recipe,
+    logOptions: { readonly maxEventBytes?: number } = {},
+  ): Promise<InProcessRun> {
+    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', ...logOptions });
     const control = new ControlTail(log);
     const runId = crypto.randomUUID();
     await control.append(runId, {
       kind: 'RunStarted',
       payload: {
         name: recipe.name,
+        runKind: 'trained',
         recipe: JSON.parse(JSON.stringify(recipe)) as never,
         recipeHash: recipeHash(recipe),
         seed: recipe.seed,
         environment: recipe.environment,
         codeVersion: 'test',
         baselines: [],
+        tags: [],
+        metadata: null,
       },
     });
     await control.catchUp();
@@ -76,6 +83,7 @@ export class InProcessRun {
       );
       if (isLast) stop.abort();
     };
+    const warnings = new WarningLog({ control, runId, show: onWarning });
     const trainer = await Trainer.start({
       ...common,
       trainerId: crypto.randomUUID(),
@@ -88,13 +96,14 @@ export class InProcessRun {
           tokenizerHash: tokenizer.hash,
         }),
       reader: this.episodes,
-      warnings: new WarningLog({ control, runId, show: onWarning }),
+      warnings,
     });
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const collector = new Collector({
       ...common,
       share: { index: 0, count: 1 },
       writer,
+      warnings,
       text,
       engine: 'test',
     });
@@ -106,9 +115,16 @@ export class InProcessRun {
       await Promise.all([trainer.run(), collector.run()]);
     } finally {
       clearInterval(sinking);
+      await warnings.flush();
       control.append = append;
       await writer.close();
     }
+  }
+
+  /** Returns the warnings of the run, in order. */
+  async warnings(): Promise<WarningRaised[]> {
+    const events = await this.read('control');
+    return events.flatMap((event) => (event.kind === 'WarningRaised' ? [event.payload] : []));
   }
 
   /** Returns the committed updates, in order. */

@@ -1,0 +1,148 @@
+/**
+ * Measures how many steps of about 1 kB agents record over HTTP, each acknowledged by the event log: in batches of 100, and one at a
+ * time from 64 clients. Clients, API, sink and store share this machine. Afterwards the store must have every acknowledged step once.
+ *
+ *   npm run bench -- ingest [-- --seconds 10]
+ */
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
+import { FigureTable } from './figure-table.mjs';
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } });
+const lastsMs = Number(values.seconds) * 1000;
+const BATCH_STEPS = 100;
+const NUM_BATCH_CLIENTS = 4;
+const NUM_SINGLE_CLIENTS = 64;
+const EPISODE_STEPS = 20;
+const STORED_WITHIN_MS = 120_000;
+const OBSERVATION = 'what the agent saw '.repeat(40);
+const ACTION = 'what it did '.repeat(10);
+
+/** Steps that the API has acknowledged so far. */
+let acknowledged = 0;
+
+const agent = new Agent({ keepAlive: true, maxSockets: NUM_SINGLE_CLIENTS });
+const directory = makeDataDirectory();
+const session = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', directory.path]);
+try {
+  const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
+  await measure(url);
+  await session.stop('SIGINT');
+} finally {
+  agent.destroy();
+  await session.killTree();
+  directory.remove();
+}
+
+async function measure(url) {
+  const table = new FigureTable('Recording over HTTP');
+  const { runId } = JSON.parse(await post(`${url}/api/runs`, 'application/json', '{"name":"bench"}'));
+  const records = `${url}/api/runs/${runId}/records`;
+  table.add('size of a step', Buffer.byteLength(JSON.stringify(stepOf('0'.repeat(36), 0))), 'bytes');
+  await drive(NUM_BATCH_CLIENTS, 1000, () => sendBatch(records));
+  const batches = await drive(NUM_BATCH_CLIENTS, lastsMs, () => sendBatch(records));
+  table.add('steps acknowledged in batches of 100', batches.rate, 'steps/s', { least: 10_000 });
+  table.add('… a batch, p50', percentile(batches.timesMs, 0.5), 'ms');
+  table.add('… a batch, p99', percentile(batches.timesMs, 0.99), 'ms');
+  const singles = await drive(NUM_SINGLE_CLIENTS, lastsMs, newSingleClient(records));
+  table.add('steps acknowledged one at a time, 64 clients', singles.rate, 'steps/s', { least: 3_000 });
+  table.add('… a step, p50', percentile(singles.timesMs, 0.5), 'ms');
+  table.add('… a step, p99', percentile(singles.timesMs, 0.99), 'ms');
+  const difference = Math.abs(acknowledged - (await numStored(url, runId)));
+  table.add(
+    'acknowledged steps against those in the store',
+    difference,
+    'apart',
+    { most: 0 },
+    { required: true },
+  );
+  table.save();
+}
+
+/** Runs clients beside one another for a time; each calls `send` again as soon as it resolves with its number of steps. */
+async function drive(numClients, forMs, send) {
+  const startedAt = performance.now();
+  const timesMs = [];
+  let numSteps = 0;
+  const client = async (number) => {
+    while (performance.now() - startedAt < forMs) {
+      const sentAt = performance.now();
+      // Read after the answer: the clients share the counter.
+      const numSent = await send(number);
+      numSteps += numSent;
+      timesMs.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: numClients }, (_, number) => client(number)));
+  acknowledged += numSteps;
+  return { rate: (numSteps * 1000) / (performance.now() - startedAt), timesMs };
+}
+
+/** Whole episodes, which begin and end in the batch. */
+async function sendBatch(records) {
+  const lines = [];
+  for (let begun = 0; begun < BATCH_STEPS; begun += EPISODE_STEPS) {
+    const episode = randomUUID();
+    lines.push(JSON.stringify({ type: 'episode', episode, environment: 'bench' }));
+    for (let step = 0; step < EPISODE_STEPS; step++) lines.push(JSON.stringify(stepOf(episode, step)));
+    lines.push(JSON.stringify({ type: 'end', episode }));
+  }
+  await post(records, 'application/x-ndjson', lines.join('\n'));
+  return BATCH_STEPS;
+}
+
+/** Each client records one episode after the other, a step a request. */
+function newSingleClient(records) {
+  const places = new Map();
+  return async (number) => {
+    const place = places.get(number) ?? { episode: randomUUID(), step: 0 };
+    const body = [];
+    if (place.step === 0) body.push({ type: 'episode', episode: place.episode, environment: 'bench' });
+    body.push(stepOf(place.episode, place.step));
+    await post(records, 'application/json', JSON.stringify(body));
+    places.set(number, place.step + 1 < EPISODE_STEPS ? { ...place, step: place.step + 1 } : undefined);
+    return 1;
+  };
+}
+
+function stepOf(episode, step) {
+  return { type: 'step', episode, step, observation: OBSERVATION, action: ACTION, reward: 0 };
+}
+
+async function numStored(url, runId) {
+  const query = `SELECT count() FROM steps WHERE run_id = '${runId}'`;
+  const until = performance.now() + STORED_WITHIN_MS;
+  for (;;) {
+    const { rows } = JSON.parse(await post(`${url}/api/sql`, 'application/json', JSON.stringify({ query })));
+    if (rows[0][0] >= acknowledged || performance.now() > until) return rows[0][0];
+    await sleep(500);
+  }
+}
+
+function post(url, type, body) {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode < 300) resolve(text);
+        else reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 500)}`));
+      });
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function percentile(sorted, share) {
+  const ascending = [...sorted].sort((a, b) => a - b);
+  return ascending[Math.min(ascending.length - 1, Math.floor(share * ascending.length))];
+}

@@ -1,0 +1,37 @@
+/**
+ * `npm run test:python`: checks the Python client (lint, types) and runs its tests against a Retrace that this starts. Arguments are
+ * passed to pytest. Where there is no Python, or its packages can't be installed, it says why and skips everything.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CLIENT,
+  makePythonEnvironment,
+  pipInstall,
+  runPython,
+  withRetrace,
+} from '../test/support/python-client.mjs';
+import { buildIfStale } from './build-if-stale.mjs';
+
+const CHECKS = [['ruff', 'check', '.'], ['ruff', 'format', '--check', '.'], ['mypy']];
+
+const list = readFileSync(join(CLIENT, 'pyproject.toml'));
+const name = `client-${createHash('sha256').update(list).digest('hex').slice(0, 12)}`;
+const environment = await makePythonEnvironment(name, (python) => pipInstall(python, [`${CLIENT}[test]`]));
+if ('unavailable' in environment) {
+  console.log(`Python client: skipped, because ${environment.unavailable}`);
+} else {
+  process.exitCode = await testWith(environment.python, process.argv.slice(2));
+}
+
+async function testWith(python, pytestArguments) {
+  for (const check of CHECKS) {
+    const code = await runPython(python, ['-m', ...check]);
+    if (code !== 0) return code;
+  }
+  await buildIfStale();
+  return withRetrace((url) =>
+    runPython(python, ['-m', 'pytest', ...pytestArguments], { RETRACE_TEST_URL: url }),
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * Runs the Python recorders against the real verl, TRL and verifiers on the processor, and sends what they recorded to a Retrace.
+ * Without a GPU: verl's own agent loop with a played inference server, a step of TRL's GRPOTrainer with a tiny model, and verifiers'
+ * own graph of messages.
+ *
+ *   npm run test:long -- python-recorders
+ *
+ * Some 4 GB of packages are installed once; then it takes about two minutes.
+ */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { root } from '../support/cli.mjs';
+import { makePythonEnvironment, pipInstall, runPython, withRetrace } from '../support/python-client.mjs';
+
+const TOOLS = ['pytest==9.0.2', 'pyarrow', 'httpx'];
+
+const ENVIRONMENTS = [
+  {
+    name: 'verl-0.9.1-trl-1.16.0',
+    tests: ['test_verl.py', 'test_trl.py', '../test_batches.py'],
+    install: async (python, directory) => {
+      await promisify(execFile)('bash', [join(root, 'bench', 'peers', 'set-up.sh'), directory], {
+        timeout: 1_800_000,
+        maxBuffer: 64 * 1024 ** 2,
+      });
+      await pipInstall(python, [...TOOLS, 'pillow', 'cachetools', 'aiohttp', 'fastapi', 'uvicorn']);
+    },
+  },
+  {
+    name: 'verifiers-0.4.0',
+    tests: ['test_verifiers.py'],
+    install: (python) => pipInstall(python, [...TOOLS, 'verifiers==0.4.0']),
+  },
+];
+
+process.exitCode = await withRetrace(async (url) => {
+  let failed = 0;
+  const figures = [];
+  for (const { name, tests, install } of ENVIRONMENTS) {
+    const environment = await makePythonEnvironment(name, install);
+    if ('unavailable' in environment) {
+      console.log(`${name}: skipped, because ${environment.unavailable}`);
+      continue;
+    }
+    const startedAt = performance.now();
+    const files = tests.map((file) => `tests/heavy/${file}`);
+    const code = await runPython(environment.python, ['-m', 'pytest', ...files], { RETRACE_TEST_URL: url });
+    if (code !== 0) failed = 1;
+    figures.push({ name: `${name}: passed`, value: code === 0 ? 1 : 0, unit: '' });
+    figures.push({
+      name: `${name}: time`,
+      value: Math.round((performance.now() - startedAt) / 1000),
+      unit: 's',
+    });
+  }
+  const file = process.env.RETRACE_RESULT_FILE;
+  if (file) writeFileSync(file, JSON.stringify({ title: 'Python recorders on real packages', figures }));
+  return failed;
+});

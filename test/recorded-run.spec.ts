@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findBrowser } from '../scripts/find-browser.mjs';
+import { makeDataDirectory, startRetrace } from './support/cli.mjs';
+import { DashboardBrowser } from './support/dashboard-browser.mjs';
+
+const found = findBrowser();
+const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailable})` : '';
+
+const CALL = { id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{"size":42}' } };
+
+/** Two conversations with a shop; the first has tool calls, reasoning, usage and a tag. */
+const records = [
+  {
+    type: 'episode',
+    episode: 'customer-1',
+    environment: 'shop',
+    task: { buy: 'shoes' },
+    tags: ['returning'],
+    metadata: { country: 'NL' },
+  },
+  {
+    type: 'step',
+    episode: 'customer-1',
+    step: 0,
+    model: 'some-model',
+    messages: {
+      input: [
+        { role: 'system', content: 'You sell shoes.' },
+        { role: 'user', content: 'Blue shoes, size 42?' },
+      ],
+      output: {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'I must look it up.',
+        tool_calls: [CALL],
+      },
+    },
+    usage: { inputTokens: 21, outputTokens: 9, costUsd: 0.25 },
+  },
+  {
+    type: 'step',
+    episode: 'customer-1',
+    step: 1,
+    messages: {
+      input: [{ role: 'tool', tool_call_id: 'call_1', content: 'one pair left' }],
+      output: { role: 'assistant', content: 'One pair is left.' },
+    },
+    reward: 1,
+  },
+  { type: 'end', episode: 'customer-1', success: true },
+  { type: 'episode', episode: 'customer-2', environment: 'shop' },
+  { type: 'step', episode: 'customer-2', step: 0, observation: 'Red shoes?', action: 'Sold out.', reward: 0 },
+  { type: 'end', episode: 'customer-2', success: false },
+];
+
+describe('a server without a training run, into which an agent records', () => {
+  const data = makeDataDirectory();
+  let server: ReturnType<typeof startRetrace>;
+  let url = '';
+  let runId = '';
+
+  const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(response.status, path).toBeLessThan(300);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const sql = async (query: string) => (await post('/api/sql', { query })).rows as unknown[][];
+
+  beforeAll(async () => {
+    server = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', data.path]);
+    url = await server.waitFor(/dashboard at (http:\S+)\/live/, 60_000);
+    runId = String((await post('/api/runs', { name: 'shop agent' })).runId);
+    await post(`/api/runs/${runId}/records`, records);
+    await vi.waitFor(
+      async () => {
+        expect(await sql('SELECT count() FROM episodes WHERE sealed')).toEqual([[2]]);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+  }, 100_000);
+
+  afterAll(async () => {
+    await server.killTree();
+    data.remove();
+  });
+
+  it('lists the run as recorded, and its episodes by text, tag, return and cost', async () => {
+    expect(await sql('SELECT kind FROM runs')).toEqual([['recorded']]);
+    const named = async (filter: string) => {
+      const response = await fetch(`${url}/api/runs/${runId}/episodes?${filter}`);
+      const { items } = (await response.json()) as { items: { externalId: string }[] };
+      return items.map(({ externalId }) => externalId);
+    };
+    await expect(named('text=BLUE shoes')).resolves.toEqual(['customer-1']);
+    await expect(named('text=sold out')).resolves.toEqual(['customer-2']);
+    await expect(named('tag=returning')).resolves.toEqual(['customer-1']);
+    await expect(named('maxReturn=0.5')).resolves.toEqual(['customer-2']);
+    await expect(named('minCostUsd=0.2')).resolves.toEqual(['customer-1']);
+    await expect(named('maxCostUsd=0.2')).resolves.toEqual([]);
+    await expect(named('startedBefore=2020-01-01T00:00:00Z')).resolves.toEqual([]);
+  });
+
+  describe.skipIf(noBrowser !== '')(`its page in a browser${noBrowser}`, () => {
+    let browser: DashboardBrowser;
+
+    beforeAll(async () => {
+      browser = await DashboardBrowser.open('path' in found ? found.path : '');
+      browser.page.setDefaultTimeout(20_000);
+    }, 60_000);
+    afterAll(() => browser.close());
+
+    it('filters the list by a text that is typed, and opens the conversation with roles, tool calls and reasoning', async () => {
+      const { page } = browser;
+      await page.goto(`${url}/runs/${runId}/episodes`);
+      await page.getByLabel('Text').fill('blue');
+      await page.getByLabel('Text').press('Enter');
+      await expect.poll(() => page.getByRole('row').count(), { timeout: 20_000 }).toBe(2);
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      const messages = page.getByRole('list', { name: 'Messages of step 0' }).getByRole('listitem');
+      await messages.first().waitFor();
+      expect(await messages.allInnerTexts()).toEqual([
+        expect.stringMatching(/^system\s+You sell shoes\.$/),
+        expect.stringMatching(/^user\s+Blue shoes, size 42\?$/),
+        expect.stringMatching(
+          /^assistant\s+Reasoning\s+I must look it up\.\s+look_up call_1\s+\{\s+"size": 42\s+\}$/,
+        ),
+      ]);
+      await page.getByText('$0.25').first().waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    });
+
+    it('takes the score of a person, which SQL and the page show, and which a later one replaces', async () => {
+      const { page } = browser;
+      await page.getByLabel('Your name').fill('Ada');
+      await page.getByRole('button', { name: 'Bad' }).click();
+      const scores = page.getByRole('region', { name: 'Scores' }).getByRole('listitem');
+      await scores.filter({ hasText: '👎 by Ada' }).waitFor();
+      await page.getByLabel('Note').fill('kind and quick');
+      await page.getByRole('button', { name: 'Good' }).click();
+      await expect
+        .poll(() => scores.allInnerTexts(), { timeout: 20_000 })
+        .toEqual([expect.stringMatching(/^👍 by Ada kind and quick$/)]);
+      await page.getByLabel('Number').fill('0.5');
+      await page.getByRole('button', { name: 'Score' }).click();
+      await page.getByText('score 0.5').waitFor();
+      expect(await sql('SELECT name, value, source FROM current_rewards ORDER BY name')).toEqual([
+        ['score', 0.5, 'human:Ada'],
+        ['thumb', 1, 'human:Ada'],
+      ]);
+      expect(browser.complaints).toEqual([]);
+    }, 90_000);
+  });
+});
