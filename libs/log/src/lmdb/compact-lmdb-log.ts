@@ -4,7 +4,7 @@ import type { Stream } from '@retrace/trajectory';
 import type { LogRecord } from '../event-log.js';
 import { decodeLogOpened } from '../log-opened.js';
 import { toLogError } from './log-errors.js';
-import { openEnvironment } from './open-lmdb-log.js';
+import { openEnvironment } from './open-environment.js';
 import { type LmdbEnvironment, PartitionStore } from './partition-store.js';
 import { type RecordsToWrite, writeLmdbLog } from './write-lmdb-log.js';
 

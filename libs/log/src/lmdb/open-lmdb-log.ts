@@ -1,24 +1,14 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { open } from 'lmdb';
 import { TrajectoryError, type RetraceEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { DEFAULT_MAX_EVENT_BYTES, type EventLog } from '../event-log.js';
 import { LogError } from '../log-error.js';
 import { decodeLogOpened, newLogOpened } from '../log-opened.js';
-import { checkDataFile } from './data-file/check-data-file.js';
 import { LmdbLog } from './lmdb-log.js';
 import { toLogError } from './log-errors.js';
+import { MAX_TRAJECTORY_PARTITIONS, openEnvironment } from './open-environment.js';
 import { PartitionStore, type LmdbEnvironment } from './partition-store.js';
 
 const DEFAULT_TRAJECTORY_PARTITIONS = 1;
-const MAX_TRAJECTORY_PARTITIONS = 128;
-
-/** Named databases: one for each partition, one for `control` and one for cursors. */
-const MAX_DATABASES = MAX_TRAJECTORY_PARTITIONS + 2;
-
-/** Address space that is reserved at first, without allocating it, so that a growing log is seldom mapped again. */
-const MAP_BYTES = 64 * 1024 ** 3;
-
 export interface LmdbLogOptions {
   /** Directory of the log; created if it does not exist. */
   readonly path: string;
@@ -49,26 +39,6 @@ export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
     await environment?.close();
     throw await toLogError('opening', path, error);
   }
-}
-
-/** Opens the environment in a directory, which it creates. @throws LogError `LOG_CORRUPT`; what the file system throws */
-export function openEnvironment(path: string): LmdbEnvironment {
-  mkdirSync(path, { recursive: true });
-  accessSync(path, constants.W_OK | constants.X_OK);
-  checkDataFile(path);
-  return open({
-    path,
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    maxDbs: MAX_DATABASES,
-    mapSize: MAP_BYTES,
-    noSubdir: false,
-    // With `true`, commits resolve before they are on disk.
-    overlappingSync: false,
-    // `GroupCommit` batches appends. After a failed commit, the driver's own batching leaves a rejected promise that
-    // nobody handles, which would end the process.
-    eventTurnBatching: false,
-  });
 }
 
 function openLog(environment: LmdbEnvironment, options: LmdbLogOptions): EventLog {

@@ -1,6 +1,6 @@
 import type { Stream } from '@retrace/trajectory';
 import type { LogRecord } from '../event-log.js';
-import { openEnvironment } from './open-lmdb-log.js';
+import { openEnvironment } from './open-environment.js';
 import { toLogError } from './log-errors.js';
 import { PartitionStore } from './partition-store.js';
 
