@@ -1,0 +1,3 @@
+export type { Protocol } from './protocol/protocol.js';
+export { CHAT_COMPLETIONS } from './protocol/chat-completions.js';
+export { COMPLETIONS } from './protocol/completions.js';

@@ -1,0 +1,88 @@
+import type { ChatMessage, JsonObject, ToolCall } from '@retrace/client';
+import { chatMessage, contentOf, partsOf, toolCall } from '@retrace/client/messages';
+import { errorOfAnswer } from './answer-error.js';
+import { ChunksReader } from './chunks-reader.js';
+import { addingCall, usageOf, type EngineAnswer } from './engine-call.js';
+import {
+  callTokens,
+  logprobsOf,
+  promptIdsOf,
+  sampledIdsOf,
+  tokenFields,
+  usageFields,
+  weightVersionOf,
+} from './engine-tokens.js';
+import { isObject, listedObjects, objectOf, objectsOf, textOf } from './json-fields.js';
+import type { Protocol, RecordedCall } from './protocol.js';
+import { otherSamplingOf, samplingOf } from './sampling.js';
+
+/** Reads OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), with vLLM's and SGLang's fields. */
+export const CHAT_COMPLETIONS: Protocol = {
+  name: 'chat-completions',
+  prepare(body, upstream) {
+    const prompt = objectsOf(body.messages).map(messageOf);
+    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    return {
+      prompt,
+      ...addingCall(body, { ...tokenFields(body, upstream, true), ...usageFields(body, upstream) }),
+      read: (answer) => record({ ...answer, isCut: false }),
+      reader: () => new ChunksReader(record),
+    };
+  },
+};
+
+function recordedCall(
+  asked: JsonObject,
+  prompt: readonly ChatMessage[],
+  { status, body, isCut }: EngineAnswer,
+): RecordedCall {
+  const choices = objectsOf(body.choices);
+  const [first, ...others] = choices;
+  const untrainable = otherSamplingOf(asked);
+  return {
+    model: textOf(body.model) ?? textOf(asked.model),
+    prompt,
+    tools: listedObjects(asked.tools),
+    output: choices.length > 0 ? messageOf(objectOf(first.message)) : null,
+    otherOutputs: others.map(({ message }) => messageOf(objectOf(message))),
+    finishReason: choices.length > 0 ? textOf(first.finish_reason) : null,
+    usage: usageOf(body.usage),
+    sampling: samplingOf(asked),
+    tokens: choices.length > 0 ? callTokens(promptIdsOf(body), sampledIdsOf(first), logprobsOf(first)) : null,
+    weightVersion: weightVersionOf(body),
+    responseId: textOf(body.id),
+    error: errorOfAnswer(status, body) ?? errorInStream(status, body),
+    isCut,
+    ...(untrainable !== undefined && { untrainable }),
+  };
+}
+
+/** An error that came after the answer had begun. */
+function errorInStream(status: number, { error }: JsonObject): RecordedCall['error'] {
+  return isObject(error) ? { status, message: textOf(error.message) ?? JSON.stringify(error) } : null;
+}
+
+/** A message in the form that Retrace stores, without the fields that are null or empty. */
+function messageOf(message: JsonObject): ChatMessage {
+  const { content, refusal, name, tool_call_id } = message;
+  const parts = [...partsOf(content), ...partsOf(textOf(refusal))];
+  const reasoning = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+  return chatMessage({
+    role: textOf(message.role) ?? 'assistant',
+    content: contentOf(parts),
+    tool_calls: toolCallsOf(message),
+    ...(reasoning !== null && { reasoning_content: reasoning }),
+    ...(typeof tool_call_id === 'string' && { tool_call_id }),
+    ...(typeof name === 'string' && { name }),
+  });
+}
+
+/** Calls of tools; `function_call` is their older form, which has no id. */
+function toolCallsOf({ tool_calls, function_call }: JsonObject): ToolCall[] {
+  const calls = objectsOf(tool_calls).map((call) => {
+    const called = objectOf(call.function ?? call.custom);
+    return toolCall(textOf(call.id) ?? '', textOf(called.name) ?? '', called.arguments ?? called.input ?? '');
+  });
+  if (!isObject(function_call)) return calls;
+  return [...calls, toolCall('', textOf(function_call.name) ?? '', function_call.arguments ?? '')];
+}

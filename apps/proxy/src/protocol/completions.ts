@@ -1,0 +1,79 @@
+import type { ChatMessage, JsonObject, JsonValue } from '@retrace/client';
+import { chatMessage } from '@retrace/client/messages';
+import { errorOfAnswer } from './answer-error.js';
+import { ChunksReader } from './chunks-reader.js';
+import { addingCall, usageOf, type EngineAnswer } from './engine-call.js';
+import {
+  callTokens,
+  logprobsOf,
+  promptIdsOf,
+  sampledIdsOf,
+  tokenFields,
+  usageFields,
+  weightVersionOf,
+} from './engine-tokens.js';
+import { objectsOf, textOf } from './json-fields.js';
+import type { Protocol, RecordedCall } from './protocol.js';
+import { otherSamplingOf, samplingOf } from './sampling.js';
+
+/**
+ * Reads OpenAI's older completions (https://platform.openai.com/docs/api-reference/completions), with vLLM's and SGLang's fields. The
+ * prompt is one message of role `user`; a prompt of token ids has no text.
+ */
+export const COMPLETIONS: Protocol = {
+  name: 'completions',
+  prepare(body, upstream) {
+    const [text] = [body.prompt].flat() as (JsonValue | undefined)[];
+    const prompt = [chatMessage({ role: 'user', content: textOf(text) })];
+    const asked = body.echo === true ? {} : tokenFields(body, upstream, 0);
+    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    return {
+      prompt,
+      ...addingCall(body, { ...asked, ...usageFields(body, upstream) }),
+      read: (answer) => record({ ...answer, isCut: false }),
+      reader: () => new ChunksReader(record),
+    };
+  },
+};
+
+/** Whether a request has several prompts, whose answers are several conversations: such a call is not recorded. */
+export function hasSeveralPrompts({ prompt }: JsonObject): boolean {
+  return Array.isArray(prompt) && prompt.length > 1 && typeof prompt[0] !== 'number';
+}
+
+function recordedCall(
+  asked: JsonObject,
+  prompt: readonly ChatMessage[],
+  { status, body, isCut }: EngineAnswer,
+): RecordedCall {
+  const choices = objectsOf(body.choices);
+  const [output = null, ...otherOutputs] = choices.map((choice) => outputOf(asked, prompt, choice));
+  const untrainable = otherSamplingOf(asked);
+  return {
+    model: textOf(body.model) ?? textOf(asked.model),
+    prompt,
+    tools: null,
+    output,
+    otherOutputs,
+    finishReason: textOf(choices[0]?.finish_reason),
+    usage: usageOf(body.usage),
+    sampling: samplingOf(asked),
+    tokens:
+      choices.length > 0
+        ? callTokens(promptIdsOf(body), sampledIdsOf(choices[0]), logprobsOf(choices[0]))
+        : null,
+    weightVersion: weightVersionOf(body),
+    responseId: textOf(body.id),
+    error: errorOfAnswer(status, body),
+    isCut,
+    ...(untrainable !== undefined && { untrainable }),
+  };
+}
+
+function outputOf(asked: JsonObject, prompt: readonly ChatMessage[], { text }: JsonObject): ChatMessage {
+  const [{ content }] = prompt;
+  const answered = textOf(text) ?? '';
+  // With `echo` the answer begins with the prompt.
+  const isEcho = asked.echo === true && typeof content === 'string' && answered.startsWith(content);
+  return chatMessage({ role: 'assistant', content: isEcho ? answered.slice(content.length) : answered });
+}

@@ -1,0 +1,109 @@
+import type { JsonObject, JsonValue } from '@retrace/client';
+import { isObject, numberOf, objectsOf } from './json-fields.js';
+import type { CallTokens, UpstreamKind } from './protocol.js';
+
+/** vLLM writes this for a log-probability that it does not have. */
+const MISSING_LOGPROB = -9999;
+
+/** Fields of an answer with token ids: vLLM's names, then SGLang's. */
+const PROMPT_IDS = 'prompt_token_ids';
+const SAMPLED_IDS = ['token_ids', 'response_token_ids'] as const;
+
+/**
+ * Fields that ask an engine for token ids and log-probabilities, where the request does not ask itself. Sources:
+ * `vllm/entrypoints/openai/chat_completion/protocol.py`, `sglang/srt/entrypoints/openai/protocol.py`.
+ *
+ * @param logprobs value of `logprobs` that asks for those of the sampled tokens only
+ */
+export function tokenFields(body: JsonObject, upstream: UpstreamKind, logprobs: JsonValue): JsonObject {
+  if (upstream !== 'vllm' && upstream !== 'sglang') return {};
+  return {
+    ...(body.return_token_ids !== true && { return_token_ids: true }),
+    ...(upstream === 'sglang' && body.return_prompt_token_ids !== true && { return_prompt_token_ids: true }),
+    ...(!asksForLogprobs(body) && { logprobs }),
+  };
+}
+
+/** Asks for the usage at the end of a stream, where the request does not ask itself. */
+export function usageFields(body: JsonObject, upstream: UpstreamKind): JsonObject {
+  if (body.stream !== true || upstream === 'other' || upstream === 'anthropic') return {};
+  const options = isObject(body.stream_options) ? body.stream_options : {};
+  return options.include_usage === true ? {} : { stream_options: { ...options, include_usage: true } };
+}
+
+/** Removes from an answer, or from a chunk of it, what only `added` had asked for. */
+export function withoutAdded(answer: JsonObject, added: JsonObject): JsonObject {
+  const { [PROMPT_IDS]: _, ...rest } = answer;
+  const shown = 'return_token_ids' in added ? rest : answer;
+  const hidden = {
+    ...shown,
+    ...(Array.isArray(answer.choices) && {
+      choices: objectsOf(answer.choices).map((choice) => choiceWithoutAdded(choice, added)),
+    }),
+  };
+  if (!('stream_options' in added)) return hidden;
+  const { usage: __, ...chunk } = hidden as JsonObject;
+  return chunk;
+}
+
+function choiceWithoutAdded(choice: JsonObject, added: JsonObject): JsonObject {
+  const hidden: Record<string, JsonValue | undefined> = { ...choice };
+  if ('return_token_ids' in added)
+    for (const name of [PROMPT_IDS, ...SAMPLED_IDS]) Reflect.deleteProperty(hidden, name);
+  if ('logprobs' in added && 'logprobs' in hidden) hidden.logprobs = null;
+  return hidden;
+}
+
+/** Tokens of a prompt: of the answer, or of its first choice. */
+export function promptIdsOf(answer: JsonObject): readonly number[] | null {
+  return idsOf(answer[PROMPT_IDS]) ?? idsOf(objectsOf(answer.choices)[0]?.[PROMPT_IDS]);
+}
+
+/** Sampled tokens of a choice, or of a chunk of it. */
+export function sampledIdsOf(choice: JsonObject): readonly number[] | null {
+  return idsOf(choice[SAMPLED_IDS[0]]) ?? idsOf(choice[SAMPLED_IDS[1]]);
+}
+
+/** Log-probabilities of sampled tokens of a choice: of chat completions (`content`), or of completions (`token_logprobs`). */
+export function logprobsOf({ logprobs }: JsonObject): readonly (number | null)[] | null {
+  if (!isObject(logprobs)) return null;
+  if (Array.isArray(logprobs.content))
+    return objectsOf(logprobs.content).map(({ logprob }) => known(logprob));
+  if (Array.isArray(logprobs.token_logprobs))
+    return (logprobs.token_logprobs as readonly JsonValue[]).map(known);
+  return null;
+}
+
+/** @returns null where ids are missing; logprobs are left out where there are not as many as sampled tokens */
+export function callTokens(
+  promptIds: readonly number[] | null,
+  sampledIds: readonly number[] | null,
+  logprobs: readonly (number | null)[] | null,
+): CallTokens | null {
+  if (promptIds === null || sampledIds === null || promptIds.length === 0) return null;
+  return { promptIds, sampledIds, logprobs: logprobs?.length === sampledIds.length ? logprobs : null };
+}
+
+/** Version of the weights as the engine names it (SGLang); null where the answer does not tell. */
+export function weightVersionOf({ metadata }: JsonObject): string | null {
+  if (!isObject(metadata)) return null;
+  const version = metadata.weight_version;
+  return typeof version === 'string' ? version : null;
+}
+
+function asksForLogprobs({ logprobs }: JsonObject): boolean {
+  return logprobs !== undefined && logprobs !== null && logprobs !== false;
+}
+
+function known(value: JsonValue | undefined): number | null {
+  const logprob = numberOf(value);
+  return logprob === null || logprob <= MISSING_LOGPROB ? null : logprob;
+}
+
+function idsOf(value: JsonValue | undefined): readonly number[] | null {
+  if (!Array.isArray(value)) return null;
+  const ids = value as readonly JsonValue[];
+  return ids.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0)
+    ? (ids as number[])
+    : null;
+}

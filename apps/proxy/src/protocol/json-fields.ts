@@ -1,0 +1,40 @@
+import type { JsonObject, JsonValue } from '@retrace/client';
+
+type Json = JsonValue | undefined;
+
+/** Objects in a list; [] for everything else. Bodies come from programs that may send anything, and are passed on as they are. */
+export function objectsOf(value: Json): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isObject) : [];
+}
+
+/** Objects in a list; null where there is no list. */
+export function listedObjects(value: Json): readonly JsonObject[] | null {
+  return Array.isArray(value) ? objectsOf(value) : null;
+}
+
+/** An object; {} for everything else. */
+export function objectOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function textOf(value: Json): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberOf(value: Json): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+export function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The data of an event as an object; null for data of another kind, such as `[DONE]`. */
+export function eventObject(data: string): JsonObject | null {
+  try {
+    const value = JSON.parse(data) as JsonValue;
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import type { SseEvent } from '../protocol/protocol.js';
+
+/** A part of a stream that ends with a blank line. */
+export interface SseFrame {
+  /** Its text as it came, blank line included: all frames together are the stream. */
+  readonly raw: string;
+  /** null for a frame without data: a comment, as servers send to keep a connection alive. */
+  readonly event: SseEvent | null;
+}
+
+const END_OF_LINE = /\r\n|\n|\r/;
+const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
+/** A blank line is at most so long. */
+const MAX_BLANK_LINE = 4;
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Cuts a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) into its frames. */
+export class SseFrames {
+  private rest = '';
+
+  /** @returns the frames that this text completes */
+  add(text: string): SseFrame[] {
+    const frames: SseFrame[] = [];
+    const from = Math.max(0, this.rest.length - MAX_BLANK_LINE);
+    this.rest += text;
+    let start = 0;
+    BLANK_LINE.lastIndex = from;
+    for (let match = BLANK_LINE.exec(this.rest); match; match = BLANK_LINE.exec(this.rest)) {
+      const end = BLANK_LINE.lastIndex;
+      // The line feed that belongs to this carriage return may still come.
+      if (end === this.rest.length && match[0].endsWith('\r')) break;
+      frames.push(frameOf(this.rest.slice(start, end)));
+      start = end;
+    }
+    this.rest = this.rest.slice(start);
+    return frames;
+  }
+
+  /** @returns what came after the last blank line, which some servers leave out at their end; null when nothing did */
+  finish(): SseFrame | null {
+    const { rest } = this;
+    this.rest = '';
+    return rest === '' ? null : frameOf(rest);
+  }
+}
+
+/** The frame with other data. Its further lines stay: names, ids, comments. */
+export function withData({ raw }: SseFrame, data: string): string {
+  const lines = raw.split(END_OF_LINE);
+  const first = lines.findIndex(isData);
+  const kept = lines.filter((line, i) => line !== '' && (i === first || !isData(line)));
+  return `${kept.map((line) => (isData(line) ? `data: ${data}` : line)).join('\n')}\n\n`;
+}
+
+function isData(line: string): boolean {
+  return line === 'data' || line.startsWith('data:');
+}
+
+function frameOf(raw: string): SseFrame {
+  let event: string | null = null;
+  const data: string[] = [];
+  const text = raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw;
+  for (const line of text.split(END_OF_LINE)) {
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'data') data.push(value);
+    else if (name === 'event') event = value;
+  }
+  return { raw, event: data.length > 0 ? { event, data: data.join('\n') } : null };
+}
