@@ -1,3 +1,11 @@
 /** Messages of model APIs as Retrace stores them, for programs that record calls of models themselves, as a proxy does. */
-export { chatMessage, contentOf, imagePart, jsonText, leftOut, resultText, toolCall } from './chat-message.js';
+export {
+  chatMessage,
+  contentOf,
+  imagePart,
+  jsonText,
+  leftOut,
+  resultText,
+  toolCall,
+} from './chat-message.js';
 export { messagesOfItems, outputOfItems, partsOf, type ResponsesItem } from './responses-messages.js';
