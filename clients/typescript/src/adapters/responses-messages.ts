@@ -9,6 +9,9 @@ import {
   toolCall,
 } from './chat-message.js';
 
+/** Types of the items that bring the result of a tool: of a function, of a custom tool, of a shell and so on. */
+const RESULT_TYPE = /_call_(result|output)$/;
+
 /** An item of the Responses API, or of the OpenAI Agents SDK, which names some fields otherwise. */
 export interface ResponsesItem {
   readonly type?: string;
@@ -17,6 +20,8 @@ export interface ResponsesItem {
   readonly summary?: unknown;
   readonly name?: string;
   readonly arguments?: unknown;
+  /** Arguments of a custom tool, which are text. */
+  readonly input?: unknown;
   readonly call_id?: string;
   readonly callId?: string;
   readonly id?: string;
@@ -72,8 +77,8 @@ export function outputOfItems(output: readonly ResponsesItem[] | undefined): Cha
 /** A message that is not the agent's; null for the agent's items. */
 function otherMessage(item: ResponsesItem): ChatMessage | null {
   const { type = 'message', role } = item;
-  if (type === 'function_call_result' || type === 'function_call_output') {
-    return chatMessage({ role: 'tool', content: outputText(item.output), tool_call_id: callIdOf(item) });
+  if (RESULT_TYPE.test(type)) {
+    return chatMessage({ role: 'tool', content: outputContent(item.output), tool_call_id: callIdOf(item) });
   }
   if (type !== 'message' || role === undefined || role === 'assistant') return null;
   return chatMessage({ role, content: contentOf(partsOf(item.content)) });
@@ -84,6 +89,7 @@ function addToDraft(draft: Draft, item: ResponsesItem): void {
   if (type === 'message') draft.parts.push(...partsOf(item.content));
   else if (type === 'reasoning') draft.reasoning.push(...textsOf(item.summary), ...textsOf(item.content));
   else if (type === 'function_call') draft.calls.push(toolCall(callIdOf(item), name, item.arguments ?? ''));
+  else if (type === 'custom_tool_call') draft.calls.push(toolCall(callIdOf(item), name, item.input ?? ''));
   // A tool that the provider runs itself.
   else
     draft.calls.push(toolCall(callIdOf(item), name === '' ? type : name, item.arguments ?? jsonText(item)));
@@ -109,7 +115,7 @@ export function partsOf(content: unknown): ContentPart[] {
   return (content as Part[]).map((part) => {
     const text = part.text ?? part.refusal;
     if (typeof text === 'string') return { type: 'text', text };
-    const image = addressOf(part.image ?? part.image_url);
+    const image = imageOf(part);
     return typeof image === 'string' ? imagePart(image) : leftOut(part.type ?? 'part', 'inline');
   });
 }
@@ -119,11 +125,21 @@ function textsOf(parts: unknown): string[] {
   return (parts as Part[]).flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []));
 }
 
+/** Result of a tool: its text, or its parts if images are among them. */
+function outputContent(output: unknown): ChatMessage['content'] {
+  const hasImage = [output].flat().some((part) => imageOf(part as Part | null) !== undefined);
+  return hasImage ? partsOf([output].flat()) : outputText(output);
+}
+
 /** Text of the result of a tool: it comes as text, as a part with text, or as a list of parts. */
 function outputText(output: unknown): string {
   if (Array.isArray(output)) return output.map(outputText).join('\n');
   if (typeof output === 'object' && output !== null && 'text' in output) return resultText(output.text);
   return resultText(output);
+}
+
+function imageOf(part: Part | null): unknown {
+  return addressOf(part?.image ?? part?.image_url);
 }
 
 /** Chat completions put the address of an image into an object. */
