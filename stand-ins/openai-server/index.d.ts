@@ -1,12 +1,12 @@
-/** A request, the same for both APIs. */
+/** A request, the same for all APIs. */
 export interface ModelRequest {
-  readonly api: 'chat' | 'responses';
+  readonly api: 'chat' | 'completions' | 'responses' | 'messages';
   readonly model: string;
   readonly stream: boolean;
   /** The body as it came. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Messages (chat) or input items (responses). */
+  /** Messages (chat; messages, with the system prompt first), input items (responses), or the prompt as one message (completions). */
   readonly input: readonly Readonly<Record<string, unknown>>[];
   /** The last user's text. */
   readonly question: string;
@@ -30,6 +30,8 @@ export interface ModelReply {
   readonly delayMs?: number;
   /** Ends a streamed answer in its middle. */
   readonly breaks?: boolean;
+  /** Pause after each event of a streamed answer. */
+  readonly betweenMs?: number;
 }
 
 export interface OpenAiServer {
@@ -42,8 +44,11 @@ export interface OpenAiServer {
 /** Number of tokens that the server counts in a text: its words. */
 export function countTokens(text: string): number;
 
-/** Starts a server on loopback that speaks chat completions and responses, streamed or not; `reply` is the model. */
+/**
+ * Starts a server on loopback that speaks chat completions, responses and messages, streamed or not; `reply` is the model. As `vllm` it
+ * speaks completions too, and gives token ids and log-probabilities when they are asked for.
+ */
 export function startOpenAiServer(
   reply: (request: ModelRequest) => ModelReply | Promise<ModelReply>,
-  options?: { readonly port?: number },
+  options?: { readonly port?: number; readonly engine?: 'openai' | 'vllm' },
 ): Promise<OpenAiServer>;
