@@ -19,3 +19,4 @@ export { randomAgent, randomVocabularyAgent } from './random-agents.js';
 export { bandit } from './bandit/index.js';
 export { fixedLake, frozenLake } from './frozen-lake/index.js';
 export { memoryBandit } from './memory-bandit/index.js';
+export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './sokoban/index.js';

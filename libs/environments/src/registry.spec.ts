@@ -5,7 +5,14 @@ import { bandit, defineEnvironment, getEnvironment, listEnvironments } from './i
 describe('the registry of environments', () => {
   it('lists the built-in environments by name', () => {
     const names = listEnvironments().map((spec) => spec.name);
-    expect(names).toEqual(['bandit', 'fixed-lake', 'frozen-lake', 'memory-bandit']);
+    expect(names).toEqual([
+      'bandit',
+      'fixed-lake',
+      'frozen-lake',
+      'memory-bandit',
+      'sokoban',
+      'sokoban-two-boxes',
+    ]);
     for (const name of names) expect(getEnvironment(name).name).toBe(name);
   });
 
@@ -18,7 +25,7 @@ describe('the registry of environments', () => {
       }) as Error,
     );
     expect(() => getEnvironment('chess')).toThrowError(
-      'known: bandit, fixed-lake, frozen-lake, memory-bandit',
+      'known: bandit, fixed-lake, frozen-lake, memory-bandit, sokoban, sokoban-two-boxes',
     );
   });
 

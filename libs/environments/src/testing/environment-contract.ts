@@ -1,6 +1,6 @@
 import type { Split } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
-import type { Environment, EnvironmentSpec, ResetOptions } from '../environment.js';
+import type { Environment, EnvironmentSpec, ResetOptions, StepResult } from '../environment.js';
 import { Pcg32 } from '../random/pcg32.js';
 import { agentOf, playEpisode, type Playthrough } from './play.js';
 
@@ -78,19 +78,9 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
           expect(unknown).toEqual([]);
           const acted = [episode.first, ...episode.results.slice(0, -1).map((r) => r.observation)];
           expect(acted.every(({ anchor }) => (anchor !== null) === spec.offersAnchors)).toBe(true);
-          for (const [step, result] of episode.results.entries()) {
-            const last = step === episode.results.length - 1;
-            expect(result.success === null).toBe(!last);
-            expect(result.terminated && result.truncated).toBe(false);
-            expect(result.rewardNames).toHaveLength(result.rewardValues.length);
-            // Missing is null; whatever is there is finite and what its parts add up to.
-            if (result.reward !== null) {
-              expect(result.reward).toBeCloseTo(
-                result.rewardValues.reduce((sum, value) => sum + value, 0),
-                12,
-              );
-            }
-          }
+          expect(episode.results.filter((result) => !isSound(result))).toEqual([]);
+          const last = episode.results.length - 1;
+          expect(episode.results.findIndex(({ success }) => success !== null)).toBe(last);
         }
       }
     });
@@ -118,6 +108,13 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
       },
     );
   });
+}
+
+/** Whether a result keeps the rules that hold at every step: a reward that is there is finite and the sum of its named parts. */
+function isSound({ reward, rewardNames, rewardValues, terminated, truncated }: StepResult): boolean {
+  const sum = rewardValues.reduce((total, value) => total + value, 0);
+  const addsUp = reward === null || Math.abs(reward - sum) < 1e-12;
+  return addsUp && rewardNames.length === rewardValues.length && !(terminated && truncated);
 }
 
 interface RandomPlay extends ResetOptions {
