@@ -38,6 +38,7 @@ function readClass(node) {
         name: field,
         ...docstring(member, `${name}.${field}`),
         nested: /\b(\w+Recipe)\b/.exec(member.type.getText())?.[1],
+        orName: /^string \| \w+Recipe$/.test(member.type.getText()),
         rules: rules.filter(({ propertyName }) => propertyName === field),
       };
     }),

@@ -51,8 +51,8 @@ function sections(name, path, example, classes) {
 }
 
 function row(field, example) {
-  const { name, description, defaultValue, nested } = field;
-  const value = nested || example === undefined ? '' : code(JSON.stringify(example));
+  const { name, description, defaultValue, nested, orName } = field;
+  const value = (nested && !orName) || example === undefined ? '' : code(JSON.stringify(example));
   const missing = isOptional(field) ? 'none' : 'required';
   const cells = [
     code(name),
@@ -82,7 +82,9 @@ function valueText({
   maxItems,
   uniqueItems,
   items,
+  anyOf,
 }) {
+  if (anyOf) return 'string, or an object, see below';
   if ($ref) return 'object, see below';
   if (values) return values.map((value) => code(JSON.stringify(value))).join(', ');
   if (type === 'array') {

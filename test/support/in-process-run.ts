@@ -47,6 +47,7 @@ export class InProcessRun {
     const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', ...logOptions });
     const control = new ControlTail(log);
     const runId = crypto.randomUUID();
+    const spec = getEnvironment(recipe.environment as string);
     await control.append(runId, {
       kind: 'RunStarted',
       payload: {
@@ -55,7 +56,7 @@ export class InProcessRun {
         recipe: JSON.parse(JSON.stringify(recipe)) as never,
         recipeHash: recipeHash(recipe),
         seed: recipe.seed,
-        environment: recipe.environment,
+        environment: spec.name,
         codeVersion: 'test',
         baselines: [],
         tags: [],
@@ -63,8 +64,7 @@ export class InProcessRun {
       },
     });
     await control.catchUp();
-    const { words } = getEnvironment(recipe.environment);
-    const text = plainPolicyText(createTokenizer(recipe.context.tokenizer as 'word', words));
+    const text = plainPolicyText(createTokenizer(recipe.context.tokenizer as 'word', spec.words ?? []));
     const checkpoints = new CheckpointFiles(join(directory, 'checkpoints'));
     return new InProcessRun(recipe, log, control, checkpoints, text, runId);
   }
@@ -101,6 +101,7 @@ export class InProcessRun {
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const collector = new Collector({
       ...common,
+      environment: getEnvironment(recipe.environment as string),
       share: { index: 0, count: 1 },
       writer,
       warnings,

@@ -1,4 +1,4 @@
-import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import type { EnvironmentSpec } from '@retrace/environments';
 import { episodeLimits, longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
 import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
@@ -24,6 +24,8 @@ import { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
 export interface CollectorOptions {
   readonly runId: string;
   readonly recipe: Recipe;
+  /** The recipe's environment. */
+  readonly environment: EnvironmentSpec;
   /** Which of the run's collectors this is. */
   readonly share: Share;
   readonly log: EventLog;
@@ -56,10 +58,11 @@ export class Collector {
   private generator: Generator | null = null;
 
   constructor(private readonly options: CollectorOptions) {
-    this.spec = getEnvironment(options.recipe.environment);
+    this.spec = options.environment;
     this.policies = new PolicySource(options.checkpoints);
     const { recipe, warnings } = options;
-    this.failures = new FailureStreak({ ...recipe, ...episodeLimits(recipe), warnings });
+    const { name: environment } = this.spec;
+    this.failures = new FailureStreak({ environment, ...episodeLimits(recipe), warnings });
   }
 
   /** Resolves when the run has ended or the signal aborts. */

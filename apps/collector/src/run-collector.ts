@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { matrixProducts, parseRecipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, requireFit } from '@retrace/config';
 import type { CollectorConfig, Supervised } from '@retrace/process';
-import { getEnvironment } from '@retrace/environments';
+import { openEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
@@ -30,9 +30,11 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     ...matrixProducts(recipe),
     prefer: config.backend === null ? undefined : [config.backend],
   });
+  const environment = await openEnvironment(recipe.environment);
+  requireFit(recipe, environment.spec);
   const text = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: environment.spec.words,
     directory: recipe.policy?.model,
     useChatTemplate: recipe.policy?.chatTemplate,
   });
@@ -47,6 +49,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   const collector = new Collector({
     runId: config.runId,
     recipe,
+    environment: environment.spec,
     share,
     log: patientLog,
     control,
@@ -61,6 +64,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   try {
     await collector.run();
   } finally {
+    await environment.close();
     numLeftBytes = await writer.close();
     await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   }

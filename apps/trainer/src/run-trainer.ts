@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { matrixProducts, parseRecipe } from '@retrace/config';
 import type { RunRoleConfig, Supervised } from '@retrace/process';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import {
@@ -55,7 +55,7 @@ export async function runTrainer(
   });
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: (await readEnvironment(recipe.environment)).words,
     directory: recipe.policy?.model,
   });
   await saveTokenizer(config.tokenizerDirectory, tokenizer);

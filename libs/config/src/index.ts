@@ -5,6 +5,12 @@ export {
   proximalPolicy,
   rejectionRules,
 } from './recipe/algorithm-problems.js';
+export { requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
+export {
+  EnvironmentRecipe,
+  EnvironmentServerRecipe,
+  type EnvironmentProtocol,
+} from './recipe/environment-recipe.js';
 export { type EpisodeLimits, episodeLimits } from './recipe/episode-limits.js';
 export {
   AdaptiveKlRecipe,
@@ -37,5 +43,6 @@ export {
   parseRecipe,
   recipeHash,
   type RecipeOverrides,
+  resolveEnvironment,
   resolveRecipe,
 } from './recipe/resolve-recipe.js';

@@ -65,13 +65,15 @@ export interface EnvironmentSpec {
   readonly description: string;
   /** Most actions an episode can have. */
   readonly maxSteps: number;
-  /** Every word that observations and actions can contain: the vocabulary of a word-level tokenizer. */
-  readonly words: readonly string[];
+  /** Every word that observations and actions can contain: the vocabulary of a word-level tokenizer; null without a fixed vocabulary. */
+  readonly words: readonly string[] | null;
   /** Words that are actions, where an action is one word; null otherwise. */
   readonly actionWords: readonly string[] | null;
   /** Whether its observations have anchors, which GiGPO compares the steps of a group by. */
   readonly offersAnchors: boolean;
   create(): Environment;
+  /** Most instances that can play at the same time; absent for any number. */
+  readonly maxInstances?: number;
   /** False where all splits share their tasks, so that held-out episodes differ only in luck. */
   readonly splitsAreDisjoint: boolean;
   /** Draws the `index`-th task of a split, deterministically; splits are disjoint by hash of the task's content. */

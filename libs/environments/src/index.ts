@@ -8,7 +8,7 @@ export type {
   StepResult,
 } from './environment.js';
 export { EnvironmentError, type EnvironmentErrorCode } from './errors.js';
-export { defineEnvironment, getEnvironment, listEnvironments } from './registry.js';
+export { defineEnvironment, getEnvironment, listEnvironments, specFault } from './registry.js';
 export { Pcg32 } from './random/pcg32.js';
 export { shuffle } from './random/shuffle.js';
 export { deriveSeed } from './random/derive-seed.js';

@@ -37,6 +37,8 @@ describe('the registry of environments', () => {
 
   it.each<[string, Partial<EnvironmentSpec>]>([
     ['kebab-case', { name: 'Two Words' }],
+    ['create is undefined, must be a function', { create: undefined }],
+    ['actionWords must be null where words is', { words: null }],
     ['maxSteps is 0', { maxSteps: 0 }],
     ['words must not repeat', { words: ['a', 'a'] }],
     ["word 'a b' must be non-empty", { words: ['a b'] }],

@@ -33,19 +33,47 @@ export function listEnvironments(): readonly EnvironmentSpec[] {
   return specs.names().map(getEnvironment);
 }
 
-function specFault(spec: EnvironmentSpec): string | null {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(spec.name)) return 'its name must be kebab-case';
+/** Says which rule a spec breaks, which in a user's file may be anything; null for none. */
+export function specFault(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return `it is ${typeof value}, must be an object`;
+  const spec = value as EnvironmentSpec;
+  const wrongType = FIELD_TYPES.find(([field, type]) => typeof spec[field] !== type);
+  if (wrongType) return `${wrongType[0]} is ${typeof spec[wrongType[0]]}, must be a ${wrongType[1]}`;
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(spec.name)) return `name is '${spec.name}', must be kebab-case`;
   if (!Number.isInteger(spec.maxSteps) || spec.maxSteps < 1) {
     return `maxSteps is ${spec.maxSteps}, must be a positive integer`;
   }
-  const words = new Set(spec.words);
-  if (words.size !== spec.words.length) return 'words must not repeat';
-  const badWord = spec.words.find((word) => word === '' || /\s/.test(word));
+  return wordsFault(spec) ?? agentsFault(spec);
+}
+
+const FIELD_TYPES = [
+  ['name', 'string'],
+  ['description', 'string'],
+  ['maxSteps', 'number'],
+  ['offersAnchors', 'boolean'],
+  ['splitsAreDisjoint', 'boolean'],
+  ['create', 'function'],
+  ['sampleTask', 'function'],
+] as const satisfies readonly (readonly [keyof EnvironmentSpec, string])[];
+
+function wordsFault({ words: listed, actionWords }: EnvironmentSpec): string | null {
+  if (listed === null) return actionWords === null ? null : 'actionWords must be null where words is';
+  if (!Array.isArray(listed))
+    return `words is ${typeof listed}, must be a list, or null without a fixed vocabulary`;
+  const words = new Set<string>(listed);
+  if (words.size !== listed.length) return 'words must not repeat';
+  const badWord = (listed as string[]).find((word) => word === '' || /\s/.test(word));
   if (badWord !== undefined) return `word '${badWord}' must be non-empty and without whitespace`;
-  const unknownAction = spec.actionWords?.find((word) => !words.has(word));
+  if (actionWords !== null && !Array.isArray(actionWords)) return 'actionWords must be a list or null';
+  const unknownAction = actionWords?.find((word) => !words.has(word));
   if (unknownAction !== undefined) return `action word '${unknownAction}' is not among words`;
-  const agentNames = new Set(spec.agents.map((agent) => agent.name));
-  if (agentNames.size !== spec.agents.length) return 'agent names must not repeat';
-  if (!agentNames.has('random')) return `an agent named 'random' is required`;
+  return null;
+}
+
+function agentsFault({ agents }: EnvironmentSpec): string | null {
+  if (!Array.isArray(agents)) return `agents is ${typeof agents}, must be a list`;
+  const names = new Set((agents as EnvironmentSpec['agents']).map((agent) => agent.name));
+  if (names.size !== agents.length) return 'agent names must not repeat';
+  if (!names.has('random')) return `an agent named 'random' is required`;
   return null;
 }

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { register } from 'node:module';
-import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { importModule, type ModuleFault } from '@retrace/modules';
 import {
   componentFault,
   type ComponentConfig,
@@ -10,23 +8,6 @@ import {
 } from '@retrace/rewards';
 import { codeHash } from './module-code.js';
 import { ScoringError } from './scoring-error.js';
-
-/**
- * Lets a file in any folder import `@retrace/rewards`, which is resolved from this module if it is not found from there. Runs in
- * Node's loader thread, so it is a separate module.
- */
-const RESOLVE_FROM_HERE = `
-  let here;
-  export function initialize(data) { here = data.here; }
-  export async function resolve(specifier, context, next) {
-    try {
-      return await next(specifier, context);
-    } catch (error) {
-      if (!/^@retrace\\/(rewards|algorithms\\/registry)$/.test(specifier)) throw error;
-      return next(specifier, { ...context, parentURL: here });
-    }
-  }`;
-let isHookRegistered = false;
 
 /**
  * Loads the rewards that files export as their default, by path.
@@ -49,29 +30,15 @@ export async function loadRewardModules(
 async function loadRewardModule(path: string): Promise<RewardImplementation> {
   const refuse = (what: string, cause?: unknown): ScoringError =>
     new ScoringError('MODULE_INVALID', `reward module ${path}: ${what}`, { cause });
-  if (!isAbsolute(path)) throw refuse('must be an absolute path, or relative to a recipe file');
-  if (!existsSync(path)) throw refuse('not found');
-  if (!isHookRegistered) {
-    register(`data:text/javascript,${encodeURIComponent(RESOLVE_FROM_HERE)}`, {
-      parentURL: import.meta.url,
-      data: { here: import.meta.url },
-    });
-    isHookRegistered = true;
-  }
-  const { href } = pathToFileURL(path);
-  let exported: { readonly default?: unknown };
+  let component: RewardComponent;
   try {
-    exported = (await import(/* @vite-ignore */ `${href}?code=${codeHash(href)}`)) as typeof exported;
+    component = (await importModule(path, codeHash)) as RewardComponent;
   } catch (cause) {
-    throw refuse(`running it failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    const { message } = cause as ModuleFault;
+    const hint = '; must be export default defineReward({ name, description, options, score })';
+    throw refuse(message === 'has no default export' ? message + hint : message, cause);
   }
-  if (exported.default === undefined) {
-    throw refuse(
-      'has no default export; must be export default defineReward({ name, description, options, score })',
-    );
-  }
-  const fault = componentFault(exported.default);
+  const fault = componentFault(component);
   if (fault !== null) throw refuse(`its default export is not a reward: ${fault}`);
-  const component = exported.default as RewardComponent;
-  return { name: component.name, component, module: href };
+  return { name: component.name, component, module: pathToFileURL(path).href };
 }

@@ -71,7 +71,7 @@ async function play(
   const random = new Pcg32(plan.ordinal + 1);
   const environment = frozenLake.create();
   const expert = agentOf(frozenLake, 'expert');
-  const words = frozenLake.words;
+  const words = frozenLake.words ?? [];
   const steps: StepRecorded[] = [];
   for (let observation = await environment.reset(start); ;) {
     const isSkilled = random.nextFloat() < plan.skill;

@@ -21,7 +21,7 @@ const ROUND_US = 2_000_000;
 /** Writes a run into a log as its collector and trainer would: real episodes, round by round, with one update each. */
 export class RunRecorder {
   readonly runId = newRunId();
-  readonly vocabulary = new WordVocabulary(frozenLake.words);
+  readonly vocabulary = new WordVocabulary(frozenLake.words ?? []);
   private readonly groupsPerRound: number;
   private readonly groupSize: number;
   private readonly learningRounds: number;

@@ -1,4 +1,5 @@
 import { recipeHash, type Recipe } from '@retrace/config';
+import { readEnvironment } from '@retrace/environment-sources';
 import { newControlEvent, newRunId, type ControlFold, type Json } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
@@ -32,6 +33,7 @@ export async function beginRun(
   );
   if (unfinished) return { runId: unfinished.runId, isResumed: true };
 
+  const { name: environment } = await readEnvironment(recipe.environment);
   const runId = newRunId();
   const event = newControlEvent({
     kind: 'RunStarted',
@@ -44,7 +46,7 @@ export async function beginRun(
       recipe: JSON.parse(JSON.stringify(recipe)) as Json,
       recipeHash: hash,
       seed: recipe.seed,
-      environment: recipe.environment,
+      environment,
       codeVersion: options.codeVersion,
       baselines: [],
       tags: [],

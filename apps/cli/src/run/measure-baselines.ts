@@ -1,15 +1,11 @@
 import { GuardedEnvironment, sampleTask, type AnswerLimits } from '@retrace/collector/guarded-environment';
-import {
-  deriveSeed,
-  getEnvironment,
-  Pcg32,
-  type EnvironmentSpec,
-  type ScriptedAgent,
-} from '@retrace/environments';
+import type { Recipe } from '@retrace/config';
+import { openEnvironment } from '@retrace/environment-sources';
+import { deriveSeed, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import type { Baseline, Split } from '@retrace/trajectory';
 
 export interface BaselineOptions {
-  readonly environment: string;
+  readonly environment: Recipe['environment'];
   /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;
   readonly numEpisodes: number;
@@ -25,7 +21,7 @@ export async function measureBaselines(
   options: BaselineOptions,
   onMeasured: (baseline: Baseline) => void,
 ): Promise<void> {
-  const spec = getEnvironment(options.environment);
+  const { spec } = await openEnvironment(options.environment);
   for (const agent of spec.agents) {
     const success = await successRate(spec, agent, options);
     onMeasured({ name: agent.name, success, numEpisodes: options.numEpisodes, split: SPLIT });

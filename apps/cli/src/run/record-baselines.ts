@@ -54,6 +54,8 @@ async function measureInThread({
   missing: string | null;
 }> {
   const { environment, seed } = recipe;
+  // A server's episodes are for training; it knows no baselines either.
+  if (typeof environment !== 'string' && environment.server) return { baselines: [], missing: null };
   const limits = episodeLimits(recipe);
   const workerData: BaselineOptions = { environment, seed, numEpisodes: NUM_EPISODES, limits };
   const thread = new Worker(installation.scripts.baselines, { workerData });

@@ -1,4 +1,4 @@
-import { resolveRecipe, type Recipe } from '@retrace/config';
+import { requireFit, resolveRecipe, type Recipe } from '@retrace/config';
 import type { CommonOptions } from '../options.js';
 import type { BackendChoice } from '@retrace/process';
 
@@ -14,10 +14,10 @@ export interface TrainingOptions extends CommonOptions {
 }
 
 /**
- * Reads the recipe that the options name, with their overrides. Loads its reward modules before anything starts, so that a fault
+ * Reads the recipe that the options name, with their overrides. Loads its modules before anything starts, so that a fault
  * in one is reported at once instead of by a role that keeps failing.
  *
- * @throws ConfigError; ScoringError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
+ * @throws ConfigError; ScoringError and EnvironmentSourceError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
  */
 export async function readTrainingRecipe(
   options: Pick<TrainingOptions, 'recipe' | 'updates' | 'seed' | 'set'>,
@@ -27,6 +27,10 @@ export async function readTrainingRecipe(
   if (recipe.reward.components.some(({ module }) => module !== undefined)) {
     const { RewardScorer } = await import('@retrace/scoring');
     await RewardScorer.load(recipe.reward);
+  }
+  if (typeof recipe.environment !== 'string') {
+    const { readEnvironment } = await import('@retrace/environment-sources');
+    requireFit(recipe, await readEnvironment(recipe.environment));
   }
   return recipe;
 }

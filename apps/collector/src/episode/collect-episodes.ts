@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
-import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import type { EnvironmentSpec } from '@retrace/environments';
 import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { newRunId, type RunState, type SamplingParameters } from '@retrace/trajectory';
 import { PatientLog, WarningLog, type EventLog, type WarningLogOptions } from '@retrace/log';
@@ -20,7 +20,7 @@ export interface CollectEpisodesOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
-  readonly environment: string;
+  readonly environment: EnvironmentSpec;
   /** `latest` (the newest policy of the newest run in this environment), or a scripted agent of the environment. */
   readonly policy: string;
   readonly numEpisodes: number;
@@ -47,17 +47,17 @@ const MAX_CONCURRENT_EPISODES = 256;
 /**
  * Collects episodes of one environment outside any training run, as a run of its own.
  *
- * @throws EnvironmentError for an unknown environment or agent; CollectorError `NO_POLICY` when there is no latest policy
+ * @throws EnvironmentError for an unknown agent; CollectorError `NO_POLICY` when there is no latest policy
  */
 export async function collectEpisodes(options: CollectEpisodesOptions): Promise<CollectResult> {
   const { control, numEpisodes, seed, log } = options;
-  const spec = getEnvironment(options.environment);
+  const { environment: spec } = options;
   await control.catchUp();
   const source = options.policy === 'latest' ? latestRun(control, spec) : null;
   const recipe = source ? parseRecipe(source.started.recipe) : null;
   const context: ContextRecipe = recipe
     ? recipe.context
-    : { window: 'observation', tokenizer: 'word', maxNewTokens: 1 };
+    : { window: 'observation', tokenizer: spec.words === null ? 'byte' : 'word', maxNewTokens: 1 };
   const text = await openPolicyText({
     tokenizer: context.tokenizer,
     words: spec.words,

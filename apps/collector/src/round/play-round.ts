@@ -86,7 +86,8 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
     },
     onEnvironmentMs: (ms) => void (metrics.environmentMs += ms),
   };
-  const slots = createSlots(spec, Math.min(setting.concurrentEpisodes, round.episodes.length), context);
+  const numSlots = Math.min(setting.concurrentEpisodes, round.episodes.length, spec.maxInstances ?? Infinity);
+  const slots = createSlots(spec, numSlots, context);
   await playEpisodes({
     slots,
     context,

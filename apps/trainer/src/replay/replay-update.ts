@@ -1,5 +1,5 @@
 import { parseRecipe, type Recipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import { openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/policy';
 import type { UpdateApplied } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
@@ -76,7 +76,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
   const recipe = parseRecipe(run.recipe);
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: (await readEnvironment(recipe.environment)).words,
     directory: recipe.policy?.model,
   });
   const { vocabSize, hash: tokenizerHash } = tokenizer;

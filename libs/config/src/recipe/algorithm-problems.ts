@@ -3,7 +3,6 @@ import {
   combinationFaults,
   getAdvantageEstimator,
   getPolicyLoss,
-  listAdvantageEstimators,
   importanceWeights,
   rejectTokens,
   resolveAdvantageOptions,
@@ -11,7 +10,7 @@ import {
   type ProximalPolicy,
   type RejectionRule,
 } from '@retrace/algorithms';
-import { listEnvironments } from '@retrace/environments';
+import { readsAnchors } from './environment-problems.js';
 import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
 
@@ -156,23 +155,11 @@ function entropyProblems({ loss: { policyLoss, topEntropyFraction } }: Recipe): 
   ];
 }
 
-/** Checks that estimators which compare steps by their states have an environment that identifies those. */
-function anchorProblems({ advantage: { estimator, anchorSimilarity }, environment }: Recipe): string[] {
-  const readsAnchors =
-    listAdvantageEstimators().includes(estimator) &&
-    getAdvantageEstimator(estimator).requires.includes('anchors');
-  if (!readsAnchors) {
-    if (anchorSimilarity === undefined) return [];
-    return [
-      `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it ignores anchors`,
-    ];
-  }
-  const known = listEnvironments().find(({ name }) => name === environment);
-  if (known?.offersAnchors !== false) return [];
-  const others = listEnvironments().filter(({ offersAnchors }) => offersAnchors);
+/** Checks that options about anchors come with an estimator that reads them. */
+function anchorProblems({ advantage: { estimator, anchorSimilarity } }: Recipe): string[] {
+  if (anchorSimilarity === undefined || readsAnchors(estimator)) return [];
   return [
-    `environment: got "${environment}", must be one that offers anchors (${others.map(({ name }) => name).join(', ')}) with ` +
-      `advantage.estimator ${estimator}: it compares steps in the same state`,
+    `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it ignores anchors`,
   ];
 }
 

@@ -1,7 +1,9 @@
+import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsDefined,
   IsInt,
   IsNumber,
   IsString,
@@ -10,6 +12,8 @@ import {
   Max,
   Min,
   ValidateBy,
+  ValidateIf,
+  ValidateNested,
 } from 'class-validator';
 import { optionsFault } from './options-fault.js';
 
@@ -41,6 +45,19 @@ export function IsName(): PropertyDecorator {
     message: `must have 1 to ${MAX_NAME_LENGTH} of the characters a-z, A-Z, 0-9, ".", "_" and "-", the first a letter or digit`,
   };
   return all(IsString(rule), Length(1, MAX_NAME_LENGTH, rule), Matches(NAME, rule));
+}
+
+/** A name as `IsName` has it, or an object of a class. */
+export function IsNameOr(classOf: () => new () => object): PropertyDecorator {
+  const message = `must have 1 to ${MAX_NAME_LENGTH} of the characters a-z, A-Z, 0-9, ".", "_" and "-", the first a letter or digit, or be an object`;
+  const isName = (value: unknown) =>
+    typeof value === 'string' && value.length <= MAX_NAME_LENGTH && NAME.test(value);
+  return all(
+    ValidateIf((_, value) => !isName(value)),
+    IsDefined({ message }),
+    ValidateNested({ message }),
+    Type(classOf),
+  );
 }
 
 /** No control characters, marks of direction or other invisible characters, lone surrogates, or ends of lines. */

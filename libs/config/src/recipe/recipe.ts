@@ -3,7 +3,17 @@ import { RESAMPLING_RULES, type ResamplingRule } from '@retrace/algorithms';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
-import { IsLine, IsList, IsName, IsNumberFrom, IsOptions, IsText, IsWholeNumberFrom } from './field-rules.js';
+import { EnvironmentRecipe } from './environment-recipe.js';
+import {
+  IsLine,
+  IsList,
+  IsName,
+  IsNameOr,
+  IsNumberFrom,
+  IsOptions,
+  IsText,
+  IsWholeNumberFrom,
+} from './field-rules.js';
 import { LossRecipe } from './loss-recipe.js';
 import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
 import { PreferenceRecipe } from './preference-recipe.js';
@@ -228,8 +238,8 @@ export class Recipe {
   @IsName() readonly name!: string;
   /** One sentence for people. */
   @IsLine({ minLength: 0, maxLength: 1000 }) readonly description!: string;
-  /** Name of the environment. */
-  @IsName() readonly environment!: string;
+  /** Name of a built-in environment, or an environment of your own. */
+  @IsNameOr(() => EnvironmentRecipe) readonly environment!: string | EnvironmentRecipe;
   /** Seed of all that is drawn: initial weights, tasks, sampling, order of mini-batches. */
   @IsWholeNumberFrom(0, 2 ** 31 - 1, { why: 'a seed has 31 bits' }) readonly seed!: number;
   /** Number of policy updates, after imitation. */

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { matrixProducts } from './matrix-products.js';
 import { listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
@@ -161,6 +161,51 @@ describe('resolveRecipe', () => {
       resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.klCoefficient=0.1'] }),
     );
     expect(message).toContain(expected);
+  });
+
+  it('takes an environment of your own: a module, or servers, with paths relative to the working directory', () => {
+    const withEnvironment = (environment: unknown, ...more: string[]) =>
+      resolveRecipe('bandit-ppo', {
+        assignments: [`environment=${JSON.stringify(environment)}`, 'context.tokenizer=byte', ...more],
+      }).environment;
+    expect(withEnvironment({ module: './mine.ts', options: { size: 3 } })).toMatchObject({
+      module: resolve('mine.ts'),
+      options: { size: 3 },
+    });
+    const server = { protocol: 'retrace', command: ['python', 'game.py', '{port}'], numServers: 2 };
+    expect(withEnvironment({ name: 'game', server })).toMatchObject({
+      name: 'game',
+      server: { ...server, directory: resolve('.') },
+    });
+    for (const [environment, rule] of [
+      [{}, 'environment: must have either module or server'],
+      [{ module: 'a.ts', name: 'a' }, 'environment.name: must be absent with environment.module'],
+      [{ server }, '"environment.name" is required with environment.server'],
+      [
+        { name: 'a', server: { protocol: 'retrace' } },
+        'environment.server: must have either urls or command',
+      ],
+      [
+        { name: 'a', server: { protocol: 'http', urls: [] } },
+        'environment.server.protocol: got "http", must be',
+      ],
+      [
+        { name: 'a', server: { protocol: 'retrace', urls: ['localhost:1'] } },
+        'must be an address with http or https',
+      ],
+      [
+        { name: 'a', server: { ...server, command: ['game'] } },
+        'environment.server.command: must contain {port}',
+      ],
+      [{ name: 'a', server: { ...server, firstPort: 65_535 } }, 'with 2 servers the last port exceeds 65535'],
+      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent with protocol retrace'],
+      [{ module: 'a.ts', modul: 1 }, 'unknown field "environment.modul"'],
+    ] as const) {
+      expect(() => withEnvironment(environment)).toThrow(rule);
+    }
+    expect(() => withEnvironment({ name: 'game', server }, 'context.tokenizer=word')).toThrow(
+      'context.tokenizer: got "word", must be model (with policy.model) or byte',
+    );
   });
 
   it('refuses GiGPO where the environment offers no anchors, and similar anchors for estimators that read none', () => {

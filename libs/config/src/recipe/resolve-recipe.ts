@@ -46,7 +46,31 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
     if (fault !== null) throw invalid(fault);
   }
   anchorModel(plain, process.cwd());
+  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
   return parseRecipe(plain);
+}
+
+/**
+ * Reads an environment as the command line names it: the name of a built-in one, the path of a module, or a JSON file with the value of a
+ * recipe's field `environment`, or with a whole recipe.
+ *
+ * @throws ConfigError `RECIPE_UNKNOWN` for a missing file, `RECIPE_INVALID` naming every bad field
+ */
+export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
+  if (/\.[mc]?[jt]s$/.test(nameOrFile)) return { module: resolve(nameOrFile) };
+  if (!nameOrFile.endsWith('.json')) return nameOrFile;
+  let plain: unknown;
+  try {
+    plain = JSON.parse(readRecipeFile(nameOrFile));
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    throw invalid(`"${showText(nameOrFile)}" is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+  const record = requireRecord(plain);
+  const environment = 'environment' in record ? record.environment : record;
+  if (isRecord(environment)) anchorEnvironment(environment, dirname(resolve(nameOrFile)));
+  const context = { ...recipes['bandit-ppo']().context, tokenizer: 'byte' };
+  return parseRecipe({ ...recipes['bandit-ppo'](), context, environment }).environment;
 }
 
 /**
@@ -113,8 +137,9 @@ function readRecipeFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Paths of reward modules become absolute, since a run is trained, replayed and scored from other directories. */
+/** Paths of modules become absolute, since a run is trained, replayed and scored from other directories. */
 function anchorModules(plain: PlainObject, directory: string): void {
+  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, directory);
   const components = isRecord(plain.reward) ? plain.reward.components : undefined;
   if (!Array.isArray(components)) return;
   for (const component of components as unknown[]) {
@@ -122,6 +147,14 @@ function anchorModules(plain: PlainObject, directory: string): void {
       component.module = resolve(directory, component.module);
     }
   }
+}
+
+/** The module's path and the folder in which servers start. */
+function anchorEnvironment(environment: PlainObject, directory: string): void {
+  const { module, server } = environment;
+  if (typeof module === 'string') environment.module = resolve(directory, module);
+  if (!isRecord(server) || !Array.isArray(server.command)) return;
+  server.directory = resolve(directory, typeof server.directory === 'string' ? server.directory : '.');
 }
 
 /** The paths of the model and of its adapters become absolute, for the same reason. */

@@ -146,8 +146,8 @@ function toJson(value: unknown): string {
 export interface OpenTextOptions extends LoadTextOptions {
   /** `model`: the tokenizer of the directory. */
   readonly tokenizer: 'word' | 'byte' | 'model';
-  /** The vocabulary of the `word` tokenizer. */
-  readonly words: readonly string[];
+  /** The vocabulary of the `word` tokenizer; null where there is no fixed one. */
+  readonly words: readonly string[] | null;
   readonly directory: string | undefined;
 }
 
@@ -158,7 +158,13 @@ export async function openPolicyText({
   directory,
   ...options
 }: OpenTextOptions): Promise<PolicyText> {
-  if (tokenizer !== 'model') return plainPolicyText(createTokenizer(tokenizer, words));
+  if (tokenizer === 'word' && words === null) {
+    throw new PolicyError(
+      'INVALID_CONFIG',
+      'tokenizer is "word", and the environment has no fixed vocabulary; use "model" with the directory of a model that has a tokenizer, or "byte"',
+    );
+  }
+  if (tokenizer !== 'model') return plainPolicyText(createTokenizer(tokenizer, words ?? []));
   if (directory === undefined) {
     throw new PolicyError('INVALID_CONFIG', 'tokenizer is "model"; it needs the directory of the model');
   }

@@ -4,7 +4,9 @@ import {
   type CollectEpisodesOptions,
   type CollectResult,
 } from '@retrace/collector';
-import { getEnvironment } from '@retrace/environments';
+import { resolveEnvironment } from '@retrace/config';
+import { openEnvironment } from '@retrace/environment-sources';
+import type { EnvironmentSpec } from '@retrace/environments';
 import { CheckpointFiles } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { PatientLog, ControlTail } from '@retrace/log';
@@ -32,9 +34,16 @@ interface CollectOptions extends CommonOptions {
  * @throws EnvironmentError for an unknown environment or agent, before anything is opened
  */
 export async function collect({ dataDir, json, ...options }: CollectOptions): Promise<void> {
-  const spec = getEnvironment(options.environment);
-  if (options.policy !== 'latest') scriptedAgent(spec, options.policy);
-  const result = await withStore({ dataDir, create: true }, (session) => collectIntoLog(session, options));
+  const { spec, close } = await openEnvironment(resolveEnvironment(options.environment));
+  let result: CollectResult;
+  try {
+    if (options.policy !== 'latest') scriptedAgent(spec, options.policy);
+    result = await withStore({ dataDir, create: true }, (session) =>
+      collectIntoLog(session, { ...options, environment: spec }),
+    );
+  } finally {
+    await close();
+  }
   if (json === true) {
     console.log(JSON.stringify(result));
     return;
@@ -48,7 +57,14 @@ export async function collect({ dataDir, json, ...options }: CollectOptions): Pr
 /** Appends episodes to the session's log. They are in its store when this resolves, or soon where a server runs. */
 async function collectIntoLog(
   session: StoreSession,
-  { backend, environment, policy, episodes, seed, sampling }: Omit<CollectOptions, keyof CommonOptions>,
+  {
+    backend,
+    environment,
+    policy,
+    episodes,
+    seed,
+    sampling,
+  }: Omit<CollectOptions, keyof CommonOptions | 'environment'> & { readonly environment: EnvironmentSpec },
 ): Promise<CollectResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
   return withInterrupt(async (signal) => {

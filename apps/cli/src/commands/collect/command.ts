@@ -24,7 +24,10 @@ export const collectCommand = () =>
         .env('RETRACE_COLLECTOR_SHARE')
         .default(''),
     )
-    .option('--environment <name>', 'environment to act in')
+    .option(
+      '--environment <name-or-file>',
+      'environment to act in: a built-in one, a module (.ts, .js, .mjs), or a .json file as the field of a recipe',
+    )
     .option(
       '--policy <name>',
       'random, expert or another scripted agent of the environment, or "latest": the newest policy that was trained in it',

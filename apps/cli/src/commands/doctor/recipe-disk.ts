@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import { countParameters, openPolicyText } from '@retrace/policy';
 import { countKeptCheckpoints, recipeModelConfig } from '@retrace/trainer';
 import { runCheck, type CheckResult } from './check.js';
@@ -24,7 +24,7 @@ const LEFT_BYTES = 2 ** 30;
 export async function estimateRecipeDisk(recipe: Recipe): Promise<RecipeDisk> {
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: (await readEnvironment(recipe.environment)).words,
     directory: recipe.policy?.model,
   });
   const { numTrained } = countParameters(await recipeModelConfig(recipe, tokenizer.vocabSize));

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { longestContext, type Recipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import {
   estimateGenerationMemory,
   estimateTrainingMemory,
@@ -38,7 +38,7 @@ const RESERVED_FRACTION = 0.05;
 export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): Promise<RecipeMemory> {
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: (await readEnvironment(recipe.environment)).words,
     directory: recipe.policy?.model,
   });
   const config = await recipeModelConfig(recipe, tokenizer.vocabSize);

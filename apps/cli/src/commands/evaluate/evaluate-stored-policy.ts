@@ -1,5 +1,5 @@
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import {
@@ -168,7 +168,7 @@ async function checkSameTokens(client: StoreClient, runId: string, policyRun: Ru
   const recipe = parseRecipe(policyRun.started.recipe);
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
-    words: getEnvironment(recipe.environment).words,
+    words: (await readEnvironment(recipe.environment)).words,
     directory: recipe.policy?.model,
   });
   const rows = await client.queryRows<{ readonly hash: string }>(

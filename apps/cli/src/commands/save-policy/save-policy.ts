@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseRecipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { readEnvironment } from '@retrace/environment-sources';
 import {
   CheckpointFiles,
   openPolicyCheckpoint,
@@ -63,7 +63,7 @@ async function saveFrom(
   } else {
     const text = await openPolicyText({
       tokenizer: recipe.context.tokenizer,
-      words: getEnvironment(recipe.environment).words,
+      words: (await readEnvironment(recipe.environment)).words,
       directory: recipe.policy?.model,
     });
     const merged = model.config.lora ? model.merge() : model;

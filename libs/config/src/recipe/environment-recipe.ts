@@ -1,0 +1,64 @@
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import { IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsLine, IsList, IsName, IsOptions, IsWholeNumberFrom } from './field-rules.js';
+
+const PROTOCOLS = ['retrace', 'agentgym', 'openenv'] as const;
+export type EnvironmentProtocol = (typeof PROTOCOLS)[number];
+
+/** Servers that host an environment: running ones (`urls`), or ones that the collector starts and stops (`command`). */
+export class EnvironmentServerRecipe {
+  /** Protocol that the servers speak: Retrace's own, AgentGym's, or OpenEnv's. */
+  @IsIn(PROTOCOLS) readonly protocol!: EnvironmentProtocol;
+  /** Environment of AgentGym that the servers host, such as `textcraft`; only with the protocol `agentgym`. */
+  @IsOptional() @IsName() readonly family?: string;
+  /** Addresses of running servers, such as `http://127.0.0.1:36001`; episodes are divided among them. */
+  @IsOptional() @IsList(1, 256) @IsLine({ maxLength: 1000, each: true }) readonly urls?: readonly string[];
+  /** Program and arguments that start a server; `{port}` is replaced by its port. */
+  @IsOptional() @IsList(1, 100) @IsLine({ maxLength: 4096, each: true }) readonly command?: readonly string[];
+  /** Folder in which `command` runs; without it, the recipe file's. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
+  /** Number of servers that each collector starts with `command`. @defaultValue 1 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 64, { unit: 'processes', why: 'they run on one machine' })
+  readonly numServers?: number;
+  /** Port of the first server, those of the others follow; without it, the ports are free ones. */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 65_535, { why: 'it is a port' })
+  readonly firstPort?: number;
+  /** Longest time until a started server answers. @defaultValue 120000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
+  readonly startTimeoutMs?: number;
+  /** Most episodes at a time on one server; 1 for most OpenEnv servers. @defaultValue 64 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 8192, { unit: 'episodes', why: 'a collector plays no more' })
+  readonly maxEpisodes?: number;
+  /** Number of episodes after which a started server is replaced by a fresh one; without it, never. */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000_000, { unit: 'episodes', why: 'a run has no more' })
+  readonly recycleAfterEpisodes?: number;
+  /** Most actions of an episode, after which it is truncated; where the server knows a limit, the smaller one counts. @defaultValue 50 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 100_000, { unit: 'actions', why: 'an episode is held in memory' })
+  readonly maxSteps?: number;
+  /** Number of tasks that the server has, by index; where the server or its family tells it, that counts. */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tasks', why: 'their split is decided by index' })
+  readonly numTasks?: number;
+}
+
+/** An environment of your own: either a file (`module`), or servers (`server`). */
+export class EnvironmentRecipe {
+  /** Name under which the episodes of a server are stored; a module has its own. */
+  @IsOptional() @IsName() readonly name?: string;
+  /** Path of your own JavaScript or TypeScript file whose default export is an environment, or a function that makes one of `options`; relative to the recipe file. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly module?: string;
+  /** Servers that host the environment. */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => EnvironmentServerRecipe)
+  readonly server?: EnvironmentServerRecipe | null;
+  /** Options of the module's function, or of each reset of a server. @defaultValue {} */
+  @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
+}

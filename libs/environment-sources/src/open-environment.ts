@@ -1,0 +1,76 @@
+import type { EnvironmentRecipe, EnvironmentServerRecipe } from '@retrace/config';
+import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
+import type { Json } from '@retrace/trajectory';
+import { EnvironmentSourceError } from './errors.js';
+import { loadEnvironmentModule } from './module/load-environment-module.js';
+import { ProtocolAdapter } from './protocol/protocol-adapter.js';
+import type { ServerAdapter } from './remote/adapter.js';
+import { remoteSpec } from './remote/remote-spec.js';
+import { openServers } from './servers/open-servers.js';
+
+/** An environment that can be played. `close` stops what was started for it. */
+export interface OpenEnvironment {
+  readonly spec: EnvironmentSpec;
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_STEPS = 50;
+
+const NOTHING_TO_CLOSE = () => Promise.resolve();
+
+/**
+ * Opens a recipe's environment to be played: loads its module, or connects to its servers, which it starts where the recipe says how.
+ *
+ * @throws EnvironmentError `UNKNOWN_ENVIRONMENT`; EnvironmentSourceError
+ */
+export async function openEnvironment(environment: string | EnvironmentRecipe): Promise<OpenEnvironment> {
+  if (typeof environment === 'string') return { spec: getEnvironment(environment), close: NOTHING_TO_CLOSE };
+  const { server, module = '', name = '', options = {} } = environment;
+  if (server) return openServerEnvironment(name, server, options as Json);
+  return { spec: await loadEnvironmentModule(module, options), close: NOTHING_TO_CLOSE };
+}
+
+async function openServerEnvironment(
+  name: string,
+  server: EnvironmentServerRecipe,
+  options: Json,
+): Promise<OpenEnvironment> {
+  const adapter = adapterOf(server, options);
+  const pool = await openServers(server, adapter);
+  const close = async () => {
+    adapter.close();
+    await pool.close();
+  };
+  try {
+    const { url } = await pool.take().then((lease) => {
+      lease.release(false);
+      return lease;
+    });
+    const description = await adapter.describe(url);
+    const maxSteps = Math.min(
+      description.maxSteps ?? Infinity,
+      server.maxSteps ?? (description.maxSteps === null ? DEFAULT_MAX_STEPS : Infinity),
+    );
+    const numTasks = description.numTasks ?? server.numTasks ?? null;
+    const spec = remoteSpec({
+      name,
+      pool,
+      adapter,
+      maxSteps,
+      description: { ...description, numTasks },
+    });
+    return { spec, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function adapterOf({ protocol }: EnvironmentServerRecipe, options: Json): ServerAdapter {
+  switch (protocol) {
+    case 'retrace':
+      return new ProtocolAdapter(options);
+    default:
+      throw new EnvironmentSourceError('PROTOCOL_VIOLATION', `protocol ${protocol} is not supported`);
+  }
+}

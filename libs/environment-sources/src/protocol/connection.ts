@@ -1,0 +1,121 @@
+import { WebSocket } from 'ws';
+import { EnvironmentSourceError, type EnvironmentSourceErrorCode } from '../errors.js';
+import type { Answer, Request } from './messages.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
+const CODES: Readonly<Record<string, EnvironmentSourceErrorCode>> = {
+  CAPACITY_REACHED: 'SERVER_FULL',
+  INVALID_MESSAGE: 'PROTOCOL_VIOLATION',
+  UNSUPPORTED_PROTOCOL: 'PROTOCOL_VIOLATION',
+};
+
+interface Waiting {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One WebSocket to a server of Retrace's protocol, shared by all episodes on that server. */
+export class ProtocolConnection {
+  private readonly waiting = new Map<number, Waiting>();
+  private nextId = 1;
+
+  private constructor(
+    private readonly url: string,
+    private readonly socket: WebSocket,
+  ) {
+    socket.on('message', (data: Buffer) => {
+      this.take(data.toString());
+    });
+    socket.once('close', (code, reason) => {
+      this.fail(`the connection was closed (${code}${reason.length > 0 ? `, ${reason.toString()}` : ''})`);
+    });
+    socket.on('error', (error) => {
+      this.fail(error.message);
+    });
+  }
+
+  /** @throws EnvironmentSourceError `SERVER_UNREACHABLE` */
+  static async open(url: string): Promise<ProtocolConnection> {
+    const address = `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`;
+    const socket = new WebSocket(address, {
+      handshakeTimeout: CONNECT_TIMEOUT_MS,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve).once('error', (cause) => {
+        reject(new EnvironmentSourceError('SERVER_UNREACHABLE', `${address}: ${cause.message}`, { cause }));
+      });
+    });
+    return new ProtocolConnection(url, socket);
+  }
+
+  get isOpen(): boolean {
+    return this.socket.readyState === WebSocket.OPEN;
+  }
+
+  /**
+   * Sends a request; resolves with its answer, of the type that it calls for.
+   *
+   * @throws EnvironmentSourceError what the server refused, with its code and words; `SERVER_UNREACHABLE` when the connection is lost
+   */
+  async ask<T extends Answer['type']>(request: Request, type: T): Promise<Extract<Answer, { type: T }>> {
+    const id = this.nextId++;
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      if (!this.isOpen) {
+        reject(this.unreachable('the connection is closed'));
+        return;
+      }
+      this.waiting.set(id, { resolve, reject });
+      this.socket.send(JSON.stringify({ id, ...request }));
+    });
+    if (answer.type === type) return answer as Extract<Answer, { type: T }>;
+    if (answer.type === 'error') {
+      const code = CODES[answer.code] ?? 'SERVER_REFUSED';
+      throw new EnvironmentSourceError(code, `${this.url}: ${answer.message} (${answer.code})`);
+    }
+    throw this.violation(`answered ${request.type} with ${JSON.stringify(answer.type)}, must be "${type}"`);
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  private take(text: string): void {
+    let message: { readonly id?: unknown } & Answer;
+    try {
+      message = JSON.parse(text) as typeof message;
+    } catch {
+      this.breakOff(`sent what is no JSON: ${text.slice(0, 80)}`);
+      return;
+    }
+    const waiting = typeof message.id === 'number' ? this.waiting.get(message.id) : undefined;
+    if (waiting === undefined) {
+      this.breakOff(`sent an answer with the id ${JSON.stringify(message.id)}, which no open request has`);
+      return;
+    }
+    this.waiting.delete(message.id as number);
+    waiting.resolve(message);
+  }
+
+  private breakOff(what: string): void {
+    const error = this.violation(what);
+    for (const { reject } of this.waiting.values()) reject(error);
+    this.waiting.clear();
+    this.socket.terminate();
+  }
+
+  private fail(reason: string): void {
+    for (const { reject } of this.waiting.values()) reject(this.unreachable(reason));
+    this.waiting.clear();
+  }
+
+  private unreachable(reason: string): EnvironmentSourceError {
+    return new EnvironmentSourceError('SERVER_UNREACHABLE', `${this.url}: ${reason}`);
+  }
+
+  private violation(what: string): EnvironmentSourceError {
+    return new EnvironmentSourceError('PROTOCOL_VIOLATION', `${this.url} ${what}`);
+  }
+}

@@ -1,0 +1,1 @@
+export { importModule, ModuleFault } from './import-module.js';

@@ -1,0 +1,39 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DataDirectories, root, runRetrace } from './support/cli.mjs';
+
+const directories = new DataDirectories();
+
+/** The file in a folder outside the repository, where no package is found. */
+function moduleElsewhere(): string {
+  const path = join(directories.make(), 'twenty-one.ts');
+  copyFileSync(join(root, 'test/support/environments/twenty-one.ts'), path);
+  return path;
+}
+
+describe('an environment in a TypeScript file of one’s own', () => {
+  afterAll(() => {
+    directories.removeAll();
+  });
+
+  it('is played by collect with its own scripted agent', async () => {
+    const collected = await runRetrace([
+      ...['collect', '--environment', moduleElsewhere(), '--policy', 'careful', '--episodes', '40'],
+      ...['--data-dir', directories.make(), '--json'],
+    ]);
+    expect(collected.stderr).toBe('');
+    expect(JSON.parse(collected.stdout)).toMatchObject({ numEpisodes: 40 });
+    expect((JSON.parse(collected.stdout) as { success: number }).success).toBeGreaterThan(0.3);
+  });
+
+  it('without a fixed vocabulary, a recipe with the word tokenizer is refused with what to do', async () => {
+    const set = ['--set', `environment=${JSON.stringify({ module: moduleElsewhere() })}`];
+    const args = ['train', '--recipe', 'bandit-ppo', ...set, '--data-dir', directories.make()];
+    const { code, stderr } = await runRetrace(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'context.tokenizer: got "word", must be model (with policy.model) or byte: twenty-one has no fixed vocabulary',
+    );
+  });
+});
