@@ -8,7 +8,7 @@ const directories = new DataDirectories();
 /** The file in a folder outside the repository, where no package is found. */
 function moduleElsewhere(): string {
   const path = join(directories.make(), 'twenty-one.ts');
-  copyFileSync(join(root, 'test/support/environments/twenty-one.ts'), path);
+  copyFileSync(join(root, 'test/support/twenty-one.ts'), path);
   return path;
 }
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { matrixProducts, parseRecipe, requireFit } from '@retrace/config';
+import { matrixProducts, parseRecipe, requireFit, type EnvironmentFacts, type Recipe } from '@retrace/config';
 import type { CollectorConfig, Supervised } from '@retrace/process';
 import { openEnvironment } from '@retrace/environment-sources';
-import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { CheckpointFiles, openPolicyText, type PolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
 import { Collector } from './collector.js';
@@ -31,13 +31,7 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     prefer: config.backend === null ? undefined : [config.backend],
   });
   const environment = await openEnvironment(recipe.environment);
-  requireFit(recipe, environment.spec);
-  const text = await openPolicyText({
-    tokenizer: recipe.context.tokenizer,
-    words: environment.spec.words,
-    directory: recipe.policy?.model,
-    useChatTemplate: recipe.policy?.chatTemplate,
-  });
+  const text = await openText(recipe, environment.spec);
   const writer = await TrajectoryWriter.open(log, {
     signal,
     onNotice,
@@ -62,9 +56,8 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   });
   let numLeftBytes: number;
   try {
-    await collector.run();
+    await collector.run().finally(environment.close);
   } finally {
-    await environment.close();
     numLeftBytes = await writer.close();
     await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   }
@@ -75,6 +68,17 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
   await Promise.race([role.release(), sleep(RELEASE_MS)]);
   await Promise.race([patientLog.close(), sleep(RELEASE_MS)]);
+}
+
+/** @throws ConfigError `RECIPE_INVALID` where the environment does not fit the recipe */
+function openText(recipe: Recipe, environment: EnvironmentFacts): Promise<PolicyText> {
+  requireFit(recipe, environment);
+  return openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: environment.words,
+    directory: recipe.policy?.model,
+    useChatTemplate: recipe.policy?.chatTemplate,
+  });
 }
 
 /** A directory for each collector of a run, so that those on one machine do not share a spool. */

@@ -65,7 +65,7 @@ export class ServerPool {
   /** Stops the servers that this pool started. */
   async close(): Promise<void> {
     this.fail(new EnvironmentSourceError('SERVER_FAILED', 'the servers were stopped'));
-    await Promise.all(this.entries.map(({ server }) => server.process?.stop()));
+    await Promise.all(this.entries.map(async ({ server }) => server.process?.stop()));
   }
 
   private serve(): void {
