@@ -106,8 +106,14 @@ export default {
       severity: 'error',
       from: { path: '^(libs|apps)/' },
       to: {
-        path: '^(stand-ins/|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js|@redocly/openapi-core)/)',
+        path: '^(stand-ins/(?!openai-server/)|node_modules/(@tensorflow/tfjs|swagger-ui-dist|libphonenumber-js|@redocly/openapi-core)/)',
       },
+    },
+    {
+      name: 'only-tests-start-the-stand-in-of-models',
+      severity: 'error',
+      from: { path: '^(libs|apps|clients)/', pathNot: `(${SPEC}|\\.fixture\\.ts$)` },
+      to: { path: '^stand-ins/openai-server/' },
     },
     {
       name: 'apps-never-import-apps',

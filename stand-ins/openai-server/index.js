@@ -119,6 +119,7 @@ function completeReply(told, { api, body, model, input }, n) {
   );
   return {
     n,
+    id: n.toString(16).padStart(16, '0'),
     api,
     body,
     model,

@@ -3,8 +3,6 @@
  * the space before it; the chat template renders an answer again exactly as it was sampled, so that a conversation's prompts
  * extend one another.
  */
-import { randomUUID } from 'node:crypto';
-
 const FINGERPRINT = 'vllm-0.32.0-28f19fd9';
 const IM_START = '<|im_start|>';
 const IM_END = '<|im_end|>';
@@ -131,7 +129,7 @@ function chatMessage({ content, reasoning, toolCalls }) {
 }
 
 const headOf = (made, object) => ({
-  id: `${made.api === 'chat' ? 'chatcmpl' : 'cmpl'}-${randomUUID().replaceAll('-', '').slice(0, 16)}`,
+  id: `${made.api === 'chat' ? 'chatcmpl' : 'cmpl'}-${made.id}`,
   object,
   created: 1_795_234_742,
   model: made.model,
@@ -187,12 +185,14 @@ export function vllmCompletion(made) {
   };
 }
 
-/** The answer as server-sent events, a token each; the ids of the prompt are in the first one. */
+/** The answer as server-sent events, a token each; the ids of the prompt are in the first one, the fingerprint in the last. */
 export function vllmEvents(made) {
   const chunks = made.api === 'chat' ? chatChunks(made) : textChunks(made);
-  const usage = { ...headOf(made, chunks[0].object), choices: [], usage: usageOf(made) };
-  const sent = made.body.stream_options?.include_usage ? [...chunks, usage] : chunks;
-  return [...sent.map((data) => ({ data })), { data: '[DONE]' }];
+  const { prompt_tokens_details, completion_tokens_details, ...usage } = usageOf(made);
+  const counts = { ...headOf(made, chunks[0].object), choices: [], usage };
+  const sent = made.body.stream_options?.include_usage ? [...chunks, counts] : chunks;
+  const last = { ...sent.at(-1), system_fingerprint: FINGERPRINT };
+  return [...[...sent.slice(0, -1), last].map((data) => ({ data })), { data: '[DONE]' }];
 }
 
 function chatChunks(made) {
@@ -205,7 +205,7 @@ function chatChunks(made) {
   const first = { index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null };
   const thought = { ...first, delta: { reasoning } };
   return [
-    { ...head, choices: [first], prompt_token_ids: given(made, promptIds) },
+    { ...head, choices: [first], prompt_token_ids: given(made, promptIds), prompt_text: null },
     ...(reasoning === '' ? [] : [{ ...head, choices: [thought] }]),
     ...deltas.map(({ delta, from, to }, i) => ({
       ...head,
@@ -257,7 +257,7 @@ function textChunks(made) {
       prompt_token_ids: i === 0 ? given(made, promptIds) : null,
       token_ids: given(made, [one.id]),
     };
-    return { ...head, choices: [choice], ...(isLast && { system_fingerprint: FINGERPRINT }) };
+    return { ...head, choices: [choice] };
   });
 }
 

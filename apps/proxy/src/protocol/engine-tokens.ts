@@ -100,7 +100,8 @@ function known(value: JsonValue | undefined): number | null {
   return logprob === null || logprob <= MISSING_LOGPROB ? null : logprob;
 }
 
-function idsOf(value: JsonValue | undefined): readonly number[] | null {
+/** A list of token ids; null for anything else. */
+export function idsOf(value: JsonValue | undefined): readonly number[] | null {
   if (!Array.isArray(value)) return null;
   const ids = value as readonly JsonValue[];
   return ids.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0)

@@ -1,0 +1,71 @@
+import type { ChatMessage, JsonObject, TokenUsage } from '@retrace/client';
+import { errorOfAnswer } from './answer-error.js';
+import { addingCall, type EngineAnswer } from './engine-call.js';
+import { isObject, listedObjects, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
+import { assistantMessage, messagesOfRequest } from './messages-chat.js';
+import { MessagesReader } from './messages-reader.js';
+import type { Protocol, RecordedCall } from './protocol.js';
+import { samplingOf } from './sampling.js';
+
+/** Reads Anthropic's Messages API, https://docs.anthropic.com/en/api/messages. */
+export const MESSAGES: Protocol = {
+  name: 'messages',
+  prepare(body) {
+    const prompt = messagesOfRequest(body);
+    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    return {
+      prompt,
+      ...addingCall(body, {}),
+      read: (answer) => record({ ...answer, isCut: false }),
+      reader: () => new MessagesReader(record),
+    };
+  },
+};
+
+function recordedCall(
+  asked: JsonObject,
+  prompt: readonly ChatMessage[],
+  { status, body, isCut }: EngineAnswer,
+): RecordedCall {
+  const blocks = objectsOf(body.content);
+  return {
+    model: textOf(body.model) ?? textOf(asked.model),
+    prompt,
+    tools: listedObjects(asked.tools),
+    output: blocks.length > 0 || isAnswered(body) ? assistantMessage(blocks) : null,
+    otherOutputs: [],
+    finishReason: textOf(body.stop_reason),
+    usage: usageOf(objectOf(body.usage)),
+    sampling: samplingOf(asked),
+    tokens: null,
+    weightVersion: null,
+    responseId: textOf(body.id),
+    error: errorOfAnswer(status, body) ?? errorInStream(status, body),
+    isCut,
+  };
+}
+
+/** Whether the model has answered, if only with nothing, as it may after results of tools. */
+function isAnswered({ stop_reason }: JsonObject): boolean {
+  return typeof stop_reason === 'string';
+}
+
+/** An error that came after the answer had begun. */
+function errorInStream(status: number, { error }: JsonObject): RecordedCall['error'] {
+  if (!isObject(error)) return null;
+  return { status, message: textOf(error.message) ?? JSON.stringify(error) };
+}
+
+/** Anthropic counts tokens that the cache gave, and those that it took in, beside `input_tokens`; here they are a part of the input. */
+function usageOf(usage: JsonObject): TokenUsage | null {
+  const fresh = numberOf(usage.input_tokens);
+  const cached = numberOf(usage.cache_read_input_tokens);
+  const outputTokens = numberOf(usage.output_tokens);
+  if (fresh === null && outputTokens === null) return null;
+  const written = numberOf(usage.cache_creation_input_tokens) ?? 0;
+  return {
+    inputTokens: fresh === null ? null : fresh + (cached ?? 0) + written,
+    cachedInputTokens: cached,
+    outputTokens,
+  };
+}

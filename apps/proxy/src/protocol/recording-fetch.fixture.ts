@@ -1,0 +1,65 @@
+import type { JsonObject } from '@retrace/client';
+import { createParser } from 'eventsource-parser';
+import type { Protocol, RecordedCall, UpstreamKind } from './protocol.js';
+
+/**
+ * A `fetch` for SDKs that reads each call as the proxy does: the request before it is sent, the answer beside the SDK.
+ *
+ * @returns the function, and the calls that it recorded, in the order in which their answers ended
+ */
+export function recordingFetch(protocol: Protocol, upstream: UpstreamKind = 'openai') {
+  const calls: RecordedCall[] = [];
+  const record = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const call = protocol.prepare(JSON.parse(init?.body as string) as JsonObject, upstream);
+    const response = await fetch(url, { ...init, body: JSON.stringify(call.body) });
+    if (!call.isStream || !response.ok || response.body === null) {
+      const body = (await response.clone().json()) as JsonObject;
+      calls.push(call.read({ status: response.status, body }));
+      return response;
+    }
+    const reader = call.reader();
+    const parser = createParser({
+      onEvent: ({ event, data }) => {
+        reader.add({ event: event ?? null, data });
+      },
+    });
+    const body = readBeside(response.body, {
+      onText: (text) => {
+        parser.feed(text);
+      },
+      onEnd: (isComplete) => calls.push(reader.finish(isComplete)),
+    });
+    return new Response(body, response);
+  };
+  return { fetch: record, calls };
+}
+
+interface Listener {
+  onText(text: string): void;
+  onEnd(isComplete: boolean): void;
+}
+
+/** The same body, each piece told first; it breaks where the body breaks. */
+function readBeside(
+  body: ReadableStream<Uint8Array>,
+  { onText, onEnd }: Listener,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    try {
+      const { done, value } = await reader.read();
+      if (!done) {
+        onText(decoder.decode(value, { stream: true }));
+        controller.enqueue(value);
+        return;
+      }
+      onEnd(true);
+      controller.close();
+    } catch (error) {
+      onEnd(false);
+      controller.error(error);
+    }
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+}

@@ -1,0 +1,159 @@
+import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/client';
+import { chatMessage, messagesOfItems, outputOfItems, type ResponsesItem } from '@retrace/client/messages';
+import { errorOfAnswer } from './answer-error.js';
+import type { EngineAnswer } from './engine-call.js';
+import { isObject, listedObjects, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
+import type { PreparedCall, Protocol, RecordedCall, UpstreamKind } from './protocol.js';
+import { ResponseMemory } from './response-memory.js';
+import { hideEventTokens, hideTokens, tokenFieldsOf, tokensOfResponse } from './responses-tokens.js';
+import { ResponsesReader } from './responses-reader.js';
+import { otherSamplingOf, samplingOf } from './sampling.js';
+
+/**
+ * Reads OpenAI's Responses API, https://platform.openai.com/docs/api-reference/responses.
+ *
+ * A request may name what the server holds in place of sending it: `previous_response_id`, `conversation`, and items of the type
+ * `item_reference`. The recorded prompt holds the items themselves, as far as this proxy has seen them; otherwise only what was sent.
+ */
+export function createResponses(memory = new ResponseMemory()): Protocol {
+  return {
+    name: 'responses',
+    prepare(body, upstream) {
+      const asked = readRequest(body, memory);
+      const record = (answer: EngineAnswer) => {
+        remember(memory, asked, answer.body);
+        return recordedCall(asked, answer);
+      };
+      return {
+        prompt: asked.prompt,
+        ...callWithTokens(body, upstream),
+        read: (answer) => record({ ...answer, isCut: false }),
+        reader: () => new ResponsesReader(record),
+      };
+    },
+  };
+}
+
+/** Asks vLLM for tokens, and hides them from a client that did not ask. */
+function callWithTokens(
+  body: JsonObject,
+  upstream: UpstreamKind,
+): Pick<PreparedCall, 'body' | 'isStream' | 'hides' | 'hide' | 'hideEvent'> {
+  const added = tokenFieldsOf(body, upstream);
+  const hides = Object.keys(added).length > 0;
+  return {
+    body: hides ? { ...body, ...added } : body,
+    isStream: body.stream === true,
+    hides,
+    hide: (answer) => (hides ? hideTokens(answer, body, added) : answer),
+    hideEvent: (event) => (hides ? hideEventTokens(event, body, added) : event),
+  };
+}
+
+interface ResponsesRequest {
+  readonly body: JsonObject;
+  /** Items that were sent, with references resolved. */
+  readonly input: readonly ResponsesItem[];
+  readonly previousId: string | null;
+  readonly conversationId: string | null;
+  readonly prompt: readonly ChatMessage[];
+}
+
+function readRequest(body: JsonObject, memory: ResponseMemory): ResponsesRequest {
+  const input = inputItems(body, memory);
+  const conversationId = conversationOf(body);
+  const previousId =
+    textOf(body.previous_response_id) ??
+    (conversationId === null ? null : memory.lastResponseOf(conversationId));
+  const history = (previousId === null ? null : memory.itemsUpTo(previousId)) ?? [];
+  const { instructions } = body;
+  const system = Array.isArray(instructions)
+    ? messagesOfItems(objectsOf(instructions))
+    : typeof instructions === 'string'
+      ? [chatMessage({ role: 'system', content: instructions })]
+      : [];
+  return {
+    body,
+    input,
+    previousId,
+    conversationId,
+    prompt: [...system, ...messagesOfItems([...history, ...input])],
+  };
+}
+
+function inputItems({ input }: JsonObject, memory: ResponseMemory): readonly ResponsesItem[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+  return (objectsOf(input) as readonly ResponsesItem[]).map((item) =>
+    // The type may be left out of a reference.
+    item.id !== undefined && (item.type === 'item_reference' || Object.keys(item).length === 1)
+      ? (memory.item(item.id) ?? item)
+      : item,
+  );
+}
+
+function conversationOf({ conversation }: JsonObject): string | null {
+  return isObject(conversation) ? textOf(conversation.id) : textOf(conversation);
+}
+
+/** Keeps what later requests may name; the server forgets responses that are not stored, so they are never named. */
+function remember(memory: ResponseMemory, asked: ResponsesRequest, answer: JsonObject): void {
+  const id = textOf(answer.id);
+  if (id === null || asked.body.store === false) return;
+  const { input, previousId } = asked;
+  const conversationId = asked.conversationId ?? conversationOf(answer);
+  const output = objectsOf(answer.output) as readonly ResponsesItem[];
+  memory.remember({ id, previousId, conversationId, input, output });
+}
+
+function recordedCall(asked: ResponsesRequest, { status, body, isCut }: EngineAnswer): RecordedCall {
+  const items = objectsOf(body.output) as readonly ResponsesItem[];
+  const untrainable = otherSamplingOf(asked.body);
+  return {
+    model: textOf(body.model) ?? textOf(asked.body.model),
+    prompt: asked.prompt,
+    tools: listedObjects(asked.body.tools),
+    output: items.length > 0 || isAnswered(body) ? outputOfItems(items) : null,
+    otherOutputs: [],
+    finishReason: isCut ? null : finishReasonOf(body),
+    usage: usageOf(objectOf(body.usage)),
+    sampling: samplingOfResponse(asked.body, body),
+    tokens: tokensOfResponse(body),
+    weightVersion: null,
+    responseId: textOf(body.id),
+    error: errorOfAnswer(status, body) ?? errorOfResponse(status, body),
+    isCut,
+    ...(untrainable !== undefined && { untrainable }),
+  };
+}
+
+/** Whether the model has answered, if only with nothing: a response in the background is `queued` first. */
+function isAnswered({ status }: JsonObject): boolean {
+  return status === 'completed' || status === 'incomplete';
+}
+
+/** A failed response: HTTP has answered 200 by then. */
+function errorOfResponse(status: number, { error }: JsonObject): RecordedCall['error'] {
+  if (!isObject(error)) return null;
+  return { status, message: textOf(error.message) ?? textOf(error.code) ?? JSON.stringify(error) };
+}
+
+/** Status of the response, or why it is incomplete. */
+function finishReasonOf({ status, incomplete_details: details }: JsonObject): string | null {
+  return textOf(objectOf(details).reason) ?? textOf(status);
+}
+
+function usageOf(usage: JsonObject): TokenUsage | null {
+  if (Object.keys(usage).length === 0) return null;
+  return {
+    inputTokens: numberOf(usage.input_tokens),
+    cachedInputTokens: numberOf(objectOf(usage.input_tokens_details).cached_tokens),
+    outputTokens: numberOf(usage.output_tokens),
+    reasoningTokens: numberOf(objectOf(usage.output_tokens_details).reasoning_tokens),
+  };
+}
+
+/** Sampling as the answer tells it, which knows the server's defaults, else as it was asked for; null without a temperature. */
+function samplingOfResponse(asked: JsonObject, answer: JsonObject): Sampling | null {
+  const told = { temperature: answer.temperature ?? asked.temperature, top_p: answer.top_p ?? asked.top_p };
+  return samplingOf({ ...told, top_k: asked.top_k, max_tokens: asked.max_output_tokens });
+}
