@@ -25,7 +25,7 @@ export class MessagesReader implements StreamReader {
     const event = eventObject(data);
     if (event === null) return;
     const index = numberOf(event.index) ?? 0;
-    switch (textOf(event.type)) {
+    switch (textOf(event.type) ?? '') {
       case 'message_start':
         this.message = objectOf(event.message);
         break;
