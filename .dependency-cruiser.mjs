@@ -26,7 +26,7 @@ const ARROWS = {
   datasets: ['trajectory', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
   'environment-sources': ['config', 'environments', 'trajectory', 'modules'],
-  importers: ['trajectory', 'environments'],
+  importers: ['trajectory', 'environments', 'recording'],
   compute: [],
   policy: ['algorithms', 'compute'],
   config: ['algorithms', 'rewards', 'environments'],
@@ -70,6 +70,13 @@ export default {
       from: { path: '^(libs|apps)/', pathNot: `(${folder}|${SPEC})` },
       to: { path: driver },
     })),
+    {
+      name: 'importers-import-only-types-of-recording',
+      comment: 'Importers make records; writing them is for the caller.',
+      severity: 'error',
+      from: { path: '^libs/importers/' },
+      to: { path: '^libs/recording/', dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'libs-never-import-apps',
       severity: 'error',

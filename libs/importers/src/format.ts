@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Skip } from './skip.js';
 import type { PlacedRow } from './rows/group-rows.js';
-import type { ImportedRecord } from './records.js';
+import type { WireRecord } from '@retrace/recording';
 
 /** Names of the formats that `retrace import --format` takes, beside the run file. */
 export type FormatName =
@@ -18,7 +18,7 @@ export type FormatName =
 /** Episodes of a row or a group of rows, and the parts of it that were left out. */
 export interface Mapped {
   /** Records of one episode each: its start first, its end before rewards that came later. */
-  readonly episodes: readonly (readonly ImportedRecord[])[];
+  readonly episodes: readonly (readonly WireRecord[])[];
   readonly skipped: readonly Skip[];
 }
 

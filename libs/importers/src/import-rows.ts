@@ -6,7 +6,7 @@ import { groupRows, type PlacedRow } from './rows/group-rows.js';
 import { findRowLayout, openBytes, openRows, type RowLayout } from './rows/open-rows.js';
 import { isBroken } from './rows/row.js';
 import { RowFault, type Skip } from './skip.js';
-import type { ImportedRecord } from './records.js';
+import type { WireRecord } from '@retrace/recording';
 
 /** A file to import. */
 export interface ImportFile {
@@ -30,7 +30,7 @@ export type Found =
       readonly kind: 'episode';
       readonly file: string;
       readonly row: number;
-      readonly records: readonly ImportedRecord[];
+      readonly records: readonly WireRecord[];
     }
   | { readonly kind: 'skipped'; readonly file: string; readonly skip: Skip };
 

@@ -15,7 +15,6 @@ export { AgentGymReplay, ReplayServerError } from './verify/agentgym-replay.js';
 export { BuiltInReplay } from './verify/built-in-replay.js';
 export type { ReplayedEpisode, ReplayedStep, ReplayEnvironment, ReplayStart } from './verify/replay.js';
 export { type Divergence, type Verification, verifyEpisode } from './verify/verify-episode.js';
-export type * from './records.js';
 export {
   EpisodeWriter,
   type ImportCounts,

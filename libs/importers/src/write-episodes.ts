@@ -2,13 +2,13 @@ import type { Found } from './import-rows.js';
 import type { Skip, SkipCode } from './skip.js';
 import type { ReplayEnvironment } from './verify/replay.js';
 import { type Verification, verifyEpisode } from './verify/verify-episode.js';
-import type { ImportedRecord } from './records.js';
+import type { WireRecord } from '@retrace/recording';
 
 /** Takes records; `Recorder` of `@retrace/recording`, bound to a run. */
 export interface RecordSink {
   /** Takes all of these records or none; resolves when the log has them. */
   append(
-    records: readonly ImportedRecord[],
+    records: readonly WireRecord[],
   ): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Why an error of `append` refuses the records; null where it is another error, which ends the import. */
   refusalOf(error: unknown): string | null;
@@ -55,7 +55,7 @@ export interface VerifiedCounts {
 
 export interface WriteOptions {
   /** Replays each episode before it is written; null = none are. */
-  replayOf?(records: readonly ImportedRecord[]): ReplayEnvironment | null;
+  replayOf?(records: readonly WireRecord[]): ReplayEnvironment | null;
   onRow?(outcome: RowOutcome): void | Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -198,11 +198,11 @@ export class EpisodeWriter {
 interface Episode {
   readonly file: string;
   readonly row: number;
-  readonly records: readonly ImportedRecord[];
+  readonly records: readonly WireRecord[];
   readonly verification?: Omit<Verification, 'records'>;
 }
 
-function charactersOf(records: readonly ImportedRecord[]): number {
+function charactersOf(records: readonly WireRecord[]): number {
   let sum = 0;
   for (const record of records) {
     if (record.type !== 'step') continue;

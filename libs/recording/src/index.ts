@@ -14,4 +14,5 @@ export {
 } from './wire/run-requests.js';
 export type { Schema } from './wire/schema.js';
 export type { WireStep, WireSampling, WireTokens, WireUsage } from './wire/step-record.js';
+export type { WireMessage, WireToolCall } from './wire/wire-message.js';
 export { RECORD_SCHEMAS, type WireRecord, type WireType } from './wire/wire-records.js';

@@ -1,10 +1,11 @@
+import type { Json } from '@retrace/trajectory';
 import { asFields, asList, asText, isFields, isMissing, json } from '../fields.js';
 import { RowFault } from '../skip.js';
-import type { ImportedMessage, ImportedToolCall } from '../records.js';
+import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { newMessage } from './conversation-steps.js';
 
 /** Fields of an OpenAI message that are taken; others, such as a weight, belong to their format. */
-export function chatMessage(value: unknown, name: string): ImportedMessage {
+export function chatMessage(value: unknown, name: string): WireMessage {
   const fields = asFields(value, name);
   const { tool_calls: calls, reasoning_content: reasoning } = fields;
   return newMessage({
@@ -22,7 +23,7 @@ export function chatMessage(value: unknown, name: string): ImportedMessage {
 }
 
 /** @throws RowFault `WRONG_TYPE` for what is neither a text, a list of parts nor missing */
-export function chatContent(value: unknown, name: string): ImportedMessage['content'] {
+export function chatContent(value: unknown, name: string): string | null | readonly Json[] {
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
   return asList(value, name).map((part, index) => {
@@ -32,7 +33,7 @@ export function chatContent(value: unknown, name: string): ImportedMessage['cont
 }
 
 /** Reads a tool call in OpenAI's shape; arguments that were parsed already become a text again. */
-export function toolCall(value: unknown, name: string): ImportedToolCall {
+export function toolCall(value: unknown, name: string): WireToolCall {
   const fields = asFields(value, name);
   const called = asFields(fields.function, `${name}.function`);
   return newToolCall({
@@ -47,7 +48,7 @@ export function newToolCall(call: {
   readonly id: string;
   readonly name: string;
   readonly given: unknown;
-}): ImportedToolCall {
+}): WireToolCall {
   const { id, name, given } = call;
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   return { id, type: 'function', function: { name, arguments: text } };

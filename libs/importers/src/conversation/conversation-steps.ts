@@ -1,20 +1,20 @@
 import type { Json } from '@retrace/trajectory';
 import { known } from '../fields.js';
 import { RowFault } from '../skip.js';
-import type { ImportedEnd, ImportedMessage, ImportedRecord, ImportedStep } from '../records.js';
+import type { WireEnd, WireMessage, WireRecord, WireStep } from '@retrace/recording';
 
 /** A message of a conversation, and whether the agent said it in answer to what came before. */
 export interface SpokenTurn {
-  readonly message: ImportedMessage;
+  readonly message: WireMessage;
   /** A message in the assistant's role that the dump itself put there, such as a fixed greeting, is no step. */
   readonly isAgents: boolean;
   /** Fields of the step that this turn of the agent becomes. */
-  readonly step?: Partial<ImportedStep>;
+  readonly step?: Partial<WireStep>;
 }
 
 /** Knowledge of a dump about the end of a conversation. */
 export interface ConversationEnd {
-  readonly endReason?: ImportedEnd['endReason'];
+  readonly endReason?: WireEnd['endReason'];
   readonly detail?: string;
   readonly success?: boolean;
 }
@@ -35,9 +35,9 @@ export function conversationRecords(
   episode: string,
   turns: readonly SpokenTurn[],
   end: ConversationEnd,
-): ImportedRecord[] {
-  const records: ImportedRecord[] = [];
-  let input: ImportedMessage[] = [];
+): WireRecord[] {
+  const records: WireRecord[] = [];
+  let input: WireMessage[] = [];
   for (const { message, isAgents, step } of turns) {
     if (!isAgents) {
       input.push(message);
@@ -68,14 +68,14 @@ export function conversationRecords(
 }
 
 /** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */
-export function messageText(message: ImportedMessage): string {
+export function messageText(message: WireMessage): string {
   const text = contentText(message.content);
   if (text !== '' || message.tool_calls === undefined) return text;
   return message.tool_calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
 }
 
 /** The texts of a content, joined by line breaks. */
-export function contentText(content: string | null | readonly Json[]): string {
+export function contentText(content: string | null | readonly Json[] = null): string {
   if (typeof content === 'string') return content;
   if (content === null) return '';
   return content
@@ -86,7 +86,7 @@ export function contentText(content: string | null | readonly Json[]): string {
 
 /** A message without its undefined fields. */
 export function newMessage(message: {
-  [K in keyof ImportedMessage]: ImportedMessage[K] | undefined;
-}): ImportedMessage {
-  return known(message) as ImportedMessage;
+  [K in keyof WireMessage]: WireMessage[K] | undefined;
+}): WireMessage {
+  return known(message) as WireMessage;
 }

@@ -5,7 +5,7 @@ import { traceRecords } from '../spans/trace-records.js';
 import type { CallTokens, ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOfSeconds } from '../time.js';
 import { logprobColumn } from '../tokens/token-context.js';
-import type { ImportedStep } from '../records.js';
+import type { WireStep } from '@retrace/recording';
 import { attemptKey } from './agent-lightning.js';
 
 const HTTP_ERROR = 400;
@@ -115,7 +115,7 @@ function usageOf(usage: Fields): ModelCall['usage'] {
   };
 }
 
-function samplingOf(request: Fields): ImportedStep['sampling'] | null {
+function samplingOf(request: Fields): WireStep['sampling'] | null {
   const temperature = looseNumber(request.temperature);
   if (temperature === undefined) return null;
   return known({

@@ -12,7 +12,7 @@ import {
 } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import type { PlacedRow } from '../rows/group-rows.js';
-import type { ImportedStart, ImportedRecord } from '../records.js';
+import type { WireEpisode, WireRecord } from '@retrace/recording';
 
 /** Roles of both dialects: `{from, value}` of AgentGym and OpenManus-RL, `{role, content}` of AgentGym-RL's logs and OpenManus' SFT data. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -60,7 +60,7 @@ function turnOf(value: unknown, index: number): SpokenTurn {
   };
 }
 
-function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): ImportedStart {
+function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): WireEpisode {
   const itemId = looseText(fields.item_id) ?? looseText(fields.id);
   return known({
     type: 'episode' as const,
@@ -77,7 +77,7 @@ function environmentOf(itemId: string | undefined): string | undefined {
 }
 
 /** AgentGym's reward of an episode is the one of its last step, never a sum. */
-function withLastReward(records: readonly ImportedRecord[], given: unknown): ImportedRecord[] {
+function withLastReward(records: readonly WireRecord[], given: unknown): WireRecord[] {
   const reward = numberOrNull(given, 'reward');
   const last = records.length - 2;
   return records.map((record, index) =>

@@ -18,14 +18,7 @@ import { episodeName, rowEpisodeId, type ImportFormat, type Mapped } from '../fo
 import { RowFault, type Skip } from '../skip.js';
 import { logprobColumn, TokenContext } from '../tokens/token-context.js';
 import { timeOf } from '../time.js';
-import type {
-  ImportedEnd,
-  ImportedStart,
-  ImportedMessage,
-  ImportedRecord,
-  ImportedStep,
-  AppendedTokens,
-} from '../records.js';
+import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireStep, WireTokens } from '@retrace/recording';
 
 /** Trajectories in trajectories, at most so deep. */
 const MAX_SUBAGENT_DEPTH = 8;
@@ -54,7 +47,7 @@ export const atif: ImportFormat = {
 };
 
 class TrajectoryMapping {
-  private readonly episodes: ImportedRecord[][] = [];
+  private readonly episodes: WireRecord[][] = [];
   private readonly skipped: Skip[] = [];
 
   constructor(private readonly row: number) {}
@@ -62,7 +55,7 @@ class TrajectoryMapping {
   map(root: Fields, episode: string, parentEpisode: string | null, depth: number): Mapped {
     const agent = asFields(root.agent, 'agent');
     const carried = carriedBy<AtifRetraceEpisode>(root);
-    const start = known<ImportedStart>({
+    const start = known<WireEpisode>({
       type: 'episode',
       episode,
       agent: looseText(agent.name),
@@ -83,8 +76,8 @@ class TrajectoryMapping {
 
   private steps(root: Fields, episode: string, model: string | undefined): MappedSteps {
     const context = new TokenContext();
-    const records: ImportedStep[] = [];
-    let input: ImportedMessage[] = [];
+    const records: WireStep[] = [];
+    let input: WireMessage[] = [];
     for (const [index, value] of asList(root.steps, 'steps').entries()) {
       const name = `steps[${index}]`;
       const step = asFields(value, name);
@@ -95,7 +88,7 @@ class TrajectoryMapping {
         input.push(message);
       } else if (step.source === 'agent') {
         const mapped = { ...agentStep(step, name, context, model), messages: { input, output: message } };
-        records.push(known<ImportedStep>({ type: 'step', episode, step: records.length, ...mapped }));
+        records.push(known<WireStep>({ type: 'step', episode, step: records.length, ...mapped }));
         input = [];
       } else input.push(message);
       input.push(...toolMessages(step, name));
@@ -122,9 +115,9 @@ class TrajectoryMapping {
 }
 
 interface MappedSteps {
-  readonly records: readonly ImportedStep[];
+  readonly records: readonly WireStep[];
   /** Messages after the last step of the agent. */
-  readonly rest: readonly ImportedMessage[];
+  readonly rest: readonly WireMessage[];
 }
 
 function agentStep(
@@ -132,7 +125,7 @@ function agentStep(
   name: string,
   context: TokenContext,
   model: string | undefined,
-): Partial<ImportedStep> {
+): Partial<WireStep> {
   const metrics = isMissing(step.metrics) ? {} : asFields(step.metrics, `${name}.metrics`);
   const carried = carriedBy<AtifRetraceStep>(step);
   const { reward, rewards, sampling, engine, tokenizerHash, logprobMode } = carried;
@@ -163,7 +156,7 @@ function tokensOf(
   name: string,
   context: TokenContext,
   versions: readonly number[] | undefined,
-): AppendedTokens | undefined {
+): WireTokens | undefined {
   const prompt = integersOrNull(metrics.prompt_token_ids, `${name}.metrics.prompt_token_ids`);
   const completion = integersOrNull(metrics.completion_token_ids, `${name}.metrics.completion_token_ids`);
   if (prompt === null || completion === null) return undefined;
@@ -172,7 +165,7 @@ function tokensOf(
   return context.append({ prompt, completion, logprobs, versions: isWhole ? versions : null });
 }
 
-function usageOf(metrics: Fields, name: string): ImportedStep['usage'] {
+function usageOf(metrics: Fields, name: string): WireStep['usage'] {
   const usage = {
     inputTokens: numberOrNull(metrics.prompt_tokens, `${name}.metrics.prompt_tokens`),
     cachedInputTokens: numberOrNull(metrics.cached_tokens, `${name}.metrics.cached_tokens`),
@@ -183,7 +176,7 @@ function usageOf(metrics: Fields, name: string): ImportedStep['usage'] {
   return Object.values(usage).every((value) => value === null) ? undefined : usage;
 }
 
-function messageOf(step: Fields, name: string): ImportedMessage {
+function messageOf(step: Fields, name: string): WireMessage {
   const source = asText(step.source, `${name}.source`);
   const content = chatContent(step.message, `${name}.message`);
   const calls = isMissing(step.tool_calls) ? [] : asList(step.tool_calls, `${name}.tool_calls`);
@@ -213,7 +206,7 @@ function contentPart(part: Json): Json {
   return url === undefined ? part : { type: 'image_url', image_url: { url } };
 }
 
-function toolMessages(step: Fields, name: string): ImportedMessage[] {
+function toolMessages(step: Fields, name: string): WireMessage[] {
   if (isMissing(step.observation)) return [];
   const { results } = asFields(step.observation, `${name}.observation`);
   return asList(results, `${name}.observation.results`).map((value, index) => {
@@ -228,9 +221,9 @@ function toolMessages(step: Fields, name: string): ImportedMessage[] {
   });
 }
 
-function endOf(carried: AtifRetraceEpisode, episode: string, { records, rest }: MappedSteps): ImportedEnd {
+function endOf(carried: AtifRetraceEpisode, episode: string, { records, rest }: MappedSteps): WireEnd {
   const last = rest.map(messageText).filter((text) => text !== '');
-  return known<ImportedEnd>({
+  return known<WireEnd>({
     type: 'end',
     episode,
     endReason: (carried.endReason as EndReason | undefined) ?? END_UNKNOWN.endReason,

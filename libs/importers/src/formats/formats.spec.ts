@@ -4,7 +4,7 @@ import type { FormatName, Mapped } from '../format.js';
 import type { PlacedRow } from '../rows/group-rows.js';
 import { RowFault } from '../skip.js';
 import { SAMPLE_ROWS } from '../testing/sample-rows.js';
-import type { ImportedEnd, ImportedStart, ImportedRecord, ImportedReward, ImportedStep } from '../records.js';
+import type { WireEnd, WireEpisode, WireRecord, WireReward, WireStep } from '@retrace/recording';
 import { detectFormat, FORMATS } from './formats.js';
 
 /** Maps rows as an import does, all of them as one group where the format groups. */
@@ -27,12 +27,12 @@ function groupBy(rows: readonly PlacedRow[], keyOf: (value: unknown) => string |
   return [...groups.values()];
 }
 
-const ofType = <T extends ImportedRecord>(records: readonly ImportedRecord[], type: T['type']) =>
+const ofType = <T extends WireRecord>(records: readonly WireRecord[], type: T['type']) =>
   records.filter((record): record is T => record.type === type);
-const steps = (records: readonly ImportedRecord[]) => ofType<ImportedStep>(records, 'step');
-const startOf = (records: readonly ImportedRecord[]) => ofType<ImportedStart>(records, 'episode')[0];
-const endOf = (records: readonly ImportedRecord[]) => ofType<ImportedEnd>(records, 'end')[0];
-const rewards = (records: readonly ImportedRecord[]) => ofType<ImportedReward>(records, 'reward');
+const steps = (records: readonly WireRecord[]) => ofType<WireStep>(records, 'step');
+const startOf = (records: readonly WireRecord[]) => ofType<WireEpisode>(records, 'episode')[0];
+const endOf = (records: readonly WireRecord[]) => ofType<WireEnd>(records, 'end')[0];
+const rewards = (records: readonly WireRecord[]) => ofType<WireReward>(records, 'reward');
 
 describe('each format', () => {
   it('is detected by its rows', () => {

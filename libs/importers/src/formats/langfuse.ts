@@ -5,7 +5,7 @@ import { looseMessages } from '../spans/loose-messages.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOf } from '../time.js';
-import type { ImportedMessage, ImportedStep } from '../records.js';
+import type { WireMessage, WireStep } from '@retrace/recording';
 
 /** Types of observations that are calls of a model; `EMBEDDING` is none. */
 const CALL_TYPE = 'GENERATION';
@@ -131,7 +131,7 @@ function callOf(row: Fields): ModelCall {
 }
 
 /** Adds the calls of tools that Langfuse lists beside an output which does not show them. */
-function withCalls(output: ImportedMessage | null, listed: unknown): ImportedMessage | null {
+function withCalls(output: WireMessage | null, listed: unknown): WireMessage | null {
   if (output?.tool_calls !== undefined || !Array.isArray(listed)) return output;
   const calls = listed.map(looseJson).flatMap((call) => {
     if (!isFields(call)) return [];
@@ -145,7 +145,7 @@ function withCalls(output: ImportedMessage | null, listed: unknown): ImportedMes
   return { ...(output ?? { role: 'assistant', content: null }), tool_calls: calls };
 }
 
-function samplingOf(value: unknown): ImportedStep['sampling'] | null {
+function samplingOf(value: unknown): WireStep['sampling'] | null {
   if (!isFields(value)) return null;
   const temperature = looseNumber(value.temperature);
   if (temperature === undefined) return null;
@@ -157,7 +157,7 @@ function samplingOf(value: unknown): ImportedStep['sampling'] | null {
   });
 }
 
-function toolResultOf(output: unknown): ImportedMessage | null {
+function toolResultOf(output: unknown): WireMessage | null {
   if (isMissing(output) || output === '') return null;
   return { role: 'tool', content: typeof output === 'string' ? output : JSON.stringify(output) };
 }

@@ -18,7 +18,7 @@ import {
   numberOrNull,
 } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
-import type { ImportedMessage } from '../records.js';
+import type { WireMessage } from '@retrace/recording';
 
 const ROLES: ReadonlyMap<string, string> = new Map([
   ['human', 'user'],
@@ -86,7 +86,7 @@ function turnOf(value: unknown, index: number): SpokenTurn {
 }
 
 /** A `function_call` turn has the call, or a list of calls, as JSON: `{name, arguments}`. */
-function callMessage(text: string): ImportedMessage {
+function callMessage(text: string): WireMessage {
   const parsed = looseJson(text);
   const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isFields);
   const toolCalls = calls.flatMap(({ name, arguments: given, id }) =>

@@ -12,7 +12,7 @@ import {
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
 import { logprobColumn } from '../tokens/token-context.js';
-import type { ImportedStep, AppendedTokens } from '../records.js';
+import type { WireStep, WireTokens } from '@retrace/recording';
 
 /** Fields of a row that are no extra of the reward function. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -49,7 +49,7 @@ export const verl: ImportFormat = {
     const episode = rowEpisodeId(origin, row);
     const parts = tokensOf(fields) ?? [undefined];
     const steps = parts.map((tokens, index) =>
-      known<ImportedStep>({
+      known<WireStep>({
         type: 'step',
         episode,
         step: index,
@@ -73,7 +73,7 @@ export const verl: ImportFormat = {
 };
 
 /** The texts of a dump, which hold the whole response whatever turns it had. */
-function textsOf({ input, output }: Fields): Partial<ImportedStep> {
+function textsOf({ input, output }: Fields): Partial<WireStep> {
   return {
     observation: isMissing(input) ? undefined : asText(input, 'input'),
     action: isMissing(output) ? undefined : asText(output, 'output'),
@@ -81,7 +81,7 @@ function textsOf({ input, output }: Fields): Partial<ImportedStep> {
 }
 
 /** verl scores the whole response, at its last token. */
-function rewardsOf(fields: Fields): Partial<ImportedStep> {
+function rewardsOf(fields: Fields): Partial<WireStep> {
   const { numbers, others } = extrasOf(fields);
   const info = known({ groundTruth: fields.gts ?? undefined, ...others });
   return {
@@ -117,7 +117,7 @@ function extrasOf(fields: Fields): { numbers: Record<string, number>; others: Re
  * Token columns of an agent loop's output, a step for each turn: in a response of several turns the answers of tools, which have mask 0,
  * begin the next step. Tokens after the last sampled one are left out, since nothing answers them. undefined for a dump, which has none.
  */
-function tokensOf(fields: Fields): readonly AppendedTokens[] | undefined {
+function tokensOf(fields: Fields): readonly WireTokens[] | undefined {
   const prompt = integersOrNull(fields.prompt_ids, 'prompt_ids');
   const response = integersOrNull(fields.response_ids, 'response_ids');
   if (prompt === null || response === null) return undefined;
@@ -129,7 +129,7 @@ function tokensOf(fields: Fields): readonly AppendedTokens[] | undefined {
   const logprobs = logprobColumn(fields.response_logprobs, 'response_logprobs', response.length);
   const ids = [...prompt, ...response];
   const isSampled = (at: number) => at >= prompt.length && mask[at - prompt.length] !== 0;
-  const parts: AppendedTokens[] = [];
+  const parts: WireTokens[] = [];
   let start = 0;
   for (let at = 0; at < ids.length; at++) {
     if (!isSampled(at) || (at + 1 < ids.length && isSampled(at + 1))) continue;

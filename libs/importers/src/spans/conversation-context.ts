@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ImportedMessage } from '../records.js';
+import type { WireMessage } from '@retrace/recording';
 
 /** The messages of a conversation so far, for sources that record whole prompts. */
 export class ConversationContext {
-  private messages: readonly ImportedMessage[] = [];
+  private messages: readonly WireMessage[] = [];
   private readonly toolResults = new Set<string>();
 
   /**
    * Takes a call and returns the messages that it added: those after the ones that the context had, where the prompt continues it; the
    * whole prompt, where it does not.
    */
-  append(prompt: readonly ImportedMessage[], output: ImportedMessage | null): readonly ImportedMessage[] {
+  append(prompt: readonly WireMessage[], output: WireMessage | null): readonly WireMessage[] {
     const continues =
       prompt.length >= this.messages.length &&
       this.messages.every((message, index) => isSameMessage(message, prompt[index]));
@@ -27,7 +27,7 @@ export class ConversationContext {
 }
 
 /** Whether two messages say the same. Sources differ in whether they repeat reasoning, and in "" or null beside tool calls. */
-function isSameMessage(a: ImportedMessage, b: ImportedMessage): boolean {
+function isSameMessage(a: WireMessage, b: WireMessage): boolean {
   return (
     a.role === b.role &&
     isDeepStrictEqual(a.content ?? '', b.content ?? '') &&

@@ -2,14 +2,14 @@ import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
-import type { ImportedMessage, ImportedToolCall } from '../records.js';
+import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
 import { looseMessages } from './loose-messages.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 
 interface CallMessages {
-  readonly input: readonly ImportedMessage[];
-  readonly output: ImportedMessage | null;
+  readonly input: readonly WireMessage[];
+  readonly output: WireMessage | null;
 }
 
 /** The event that has what other tracers put into attributes. */
@@ -50,7 +50,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(parsed) ? parsed : [];
 }
 
-function structuredMessages(value: unknown): ImportedMessage[] {
+function structuredMessages(value: unknown): WireMessage[] {
   if (!isFields(value)) return [];
   const role = looseText(value.role) ?? 'user';
   if (Array.isArray(value.parts)) return partMessages(role, value.parts);
@@ -58,10 +58,10 @@ function structuredMessages(value: unknown): ImportedMessage[] {
 }
 
 /** A message of parts: texts, reasoning and calls are one message, and each result of a tool is one of its own. */
-function partMessages(role: string, parts: readonly unknown[]): ImportedMessage[] {
-  const results: ImportedMessage[] = [];
+function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
+  const results: WireMessage[] = [];
   const content: Json[] = [];
-  const calls: ImportedToolCall[] = [];
+  const calls: WireToolCall[] = [];
   const reasoning: string[] = [];
   for (const part of parts) {
     if (typeof part === 'string') content.push({ type: 'text', text: part });
@@ -94,13 +94,13 @@ function partMessages(role: string, parts: readonly unknown[]): ImportedMessage[
   ];
 }
 
-function toolResult(part: Fields): ImportedMessage {
+function toolResult(part: Fields): WireMessage {
   const id = looseText(part.id);
   return newMessage({ role: 'tool', content: textOf(part.response ?? part.result), tool_call_id: id });
 }
 
 /** Parts that are all text become one text; null where there are none. */
-function joinTexts(parts: readonly Json[]): ImportedMessage['content'] {
+function joinTexts(parts: readonly Json[]): WireMessage['content'] {
   if (parts.length === 0) return null;
   const texts = parts.map((part) => (isFields(part) && part.type === 'text' ? part.text : null));
   return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
@@ -122,7 +122,7 @@ function ofFlattened(attributes: Attributes): CallMessages {
   };
 }
 
-function flattenedMessage(entry: Attributes): ImportedMessage {
+function flattenedMessage(entry: Attributes): WireMessage {
   const calls = indexedEntries(entry, 'tool_calls').map((call) =>
     newToolCall({
       id: looseText(call.id) ?? '',
@@ -146,8 +146,8 @@ function flattenedMessage(entry: Attributes): ImportedMessage {
 }
 
 function ofEvents({ events }: OtelSpan): CallMessages {
-  const input: ImportedMessage[] = [];
-  let output: ImportedMessage | null = null;
+  const input: WireMessage[] = [];
+  let output: WireMessage | null = null;
   for (const { name, attributes } of events) {
     const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
     if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...bodyOf(attributes) }]));

@@ -1,6 +1,6 @@
 import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { logprobColumn } from '../tokens/token-context.js';
-import type { ImportedMessage, ImportedStep, CallUsage } from '../records.js';
+import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 import { genAiMessages } from './genai-messages.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 import { spanRewards } from './span-rewards.js';
@@ -69,7 +69,7 @@ function callOf(span: OtelSpan): ModelCall {
   };
 }
 
-function usageOf(attributes: Attributes): CallUsage | null {
+function usageOf(attributes: Attributes): WireUsage | null {
   const usage = {
     inputTokens: firstNumber(
       attributes,
@@ -91,7 +91,7 @@ function usageOf(attributes: Attributes): CallUsage | null {
 }
 
 /** Sampling parameters; null unless the temperature is known. */
-function samplingOf(attributes: Attributes): ImportedStep['sampling'] | null {
+function samplingOf(attributes: Attributes): WireStep['sampling'] | null {
   const request = (name: string) => firstNumber(attributes, `gen_ai.request.${name}`) ?? undefined;
   const temperature = request('temperature') ?? firstNumber(attributes, 'ai.settings.temperature');
   if (temperature === null) return null;
@@ -138,7 +138,7 @@ function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefi
   return isFields(first) ? first : undefined;
 }
 
-function toolResultOf(attributes: Attributes): ImportedMessage | null {
+function toolResultOf(attributes: Attributes): WireMessage | null {
   const result = attributes['gen_ai.tool.call.result'] ?? attributes['ai.toolCall.result'];
   if (result === undefined || result === null) return null;
   const id = firstText(attributes, 'gen_ai.tool.call.id', 'ai.toolCall.id');

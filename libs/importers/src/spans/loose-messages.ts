@@ -2,13 +2,13 @@ import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
-import type { ImportedMessage, ImportedToolCall } from '../records.js';
+import type { WireMessage, WireToolCall } from '@retrace/recording';
 
 /**
  * Reads messages of whatever a tracer wrote as input or output of a call: a list of messages in OpenAI's or LangChain's shape, an
  * object with `messages` or `choices`, one message, or a text. What is no message is kept as the text of one in `role`.
  */
-export function looseMessages(value: unknown, role = 'user'): ImportedMessage[] {
+export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   if (isMissing(value) || value === '') return [];
   if (typeof value === 'string') return [{ role, content: value }];
   if (Array.isArray(value)) return value.flatMap((item) => looseMessages(item, role));
@@ -33,7 +33,7 @@ const ROLES: ReadonlyMap<string, string> = new Map([
   ['ToolMessage', 'tool'],
 ]);
 
-function message(fields: Fields, fallbackRole: string): ImportedMessage {
+function message(fields: Fields, fallbackRole: string): WireMessage {
   const given = looseText(fields.role) ?? looseText(fields.type) ?? fallbackRole;
   const extra = isFields(fields.additional_kwargs) ? fields.additional_kwargs : {};
   const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
@@ -49,10 +49,10 @@ function message(fields: Fields, fallbackRole: string): ImportedMessage {
   });
 }
 
-function toolCalls(value: unknown): ImportedToolCall[] {
+function toolCalls(value: unknown): WireToolCall[] {
   const list = looseJson(value);
   if (!Array.isArray(list)) return [];
-  return list.flatMap((item): ImportedToolCall[] => {
+  return list.flatMap((item): WireToolCall[] => {
     const call = looseJson(item);
     if (!isFields(call)) return [];
     const called = isFields(call.function) ? call.function : call;
@@ -64,7 +64,7 @@ function toolCalls(value: unknown): ImportedToolCall[] {
 }
 
 /** Content as text, or as parts where one is no text. Calls among the parts are read as calls. */
-function contentOf(value: unknown): ImportedMessage['content'] {
+function contentOf(value: unknown): WireMessage['content'] {
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return JSON.stringify(value);

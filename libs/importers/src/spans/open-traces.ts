@@ -1,5 +1,5 @@
 import { RowFault, type Skip } from '../skip.js';
-import type { ImportedRecord } from '../records.js';
+import type { WireRecord } from '@retrace/recording';
 import { otelTraceRecords } from './otel-trace.js';
 import type { OtelSpan } from './otel-span.js';
 
@@ -20,7 +20,7 @@ export interface OpenTracesOptions {
 export interface CompletedTrace {
   readonly traceId: string;
   readonly numSpans: number;
-  readonly episodes: readonly (readonly ImportedRecord[])[];
+  readonly episodes: readonly (readonly WireRecord[])[];
   readonly skipped: readonly Skip[];
 }
 
@@ -126,7 +126,7 @@ function episodesOf(
     if (part === 0) return mapped;
     const [first, ...others] = mapped.episodes;
     const [start, ...records] = first;
-    const child: ImportedRecord = start.type === 'episode' ? { ...start, parentEpisode: traceId } : start;
+    const child: WireRecord = start.type === 'episode' ? { ...start, parentEpisode: traceId } : start;
     return { episodes: [[child, ...records], ...others], skipped: mapped.skipped };
   } catch (error) {
     if (!(error instanceof RowFault)) throw error;

@@ -1,14 +1,14 @@
-import type { ImportedMessage, ImportedStep, CallUsage } from '../records.js';
+import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 
 /** One call of a model. */
 export interface ModelCall {
   /** The whole prompt; empty where the source did not record it. */
-  readonly input: readonly ImportedMessage[];
-  readonly output: ImportedMessage | null;
-  readonly usage: CallUsage | null;
+  readonly input: readonly WireMessage[];
+  readonly output: WireMessage | null;
+  readonly usage: WireUsage | null;
   readonly model: string;
   readonly engine: string;
-  readonly sampling: ImportedStep['sampling'] | null;
+  readonly sampling: WireStep['sampling'] | null;
   readonly tokens: CallTokens | null;
   /** Id of the response: spans that record the same call twice share it. '' = none. */
   readonly responseId: string;
@@ -47,7 +47,7 @@ export interface TraceNode {
   readonly failure: string;
   readonly call: ModelCall | null;
   /** A tool's result as a message. */
-  readonly toolResult: ImportedMessage | null;
+  readonly toolResult: WireMessage | null;
   readonly agentName: string;
   readonly rewards: readonly TraceReward[];
 }

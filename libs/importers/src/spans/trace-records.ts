@@ -3,14 +3,7 @@ import { json, known } from '../fields.js';
 import type { Mapped } from '../format.js';
 import { RowFault, type Skip } from '../skip.js';
 import { TokenContext } from '../tokens/token-context.js';
-import type {
-  ImportedEnd,
-  ImportedStart,
-  ImportedMessage,
-  ImportedRecord,
-  ImportedReward,
-  ImportedStep,
-} from '../records.js';
+import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireReward, WireStep } from '@retrace/recording';
 import { ConversationContext } from './conversation-context.js';
 import { AgentTree } from './agent-tree.js';
 import type { ModelCall, TraceContext, TraceNode } from './trace-node.js';
@@ -107,13 +100,13 @@ function mergeCalls(a: ModelCall, b: ModelCall): ModelCall {
   };
 }
 
-function partRecords(part: TracePart): ImportedRecord[] {
+function partRecords(part: TracePart): WireRecord[] {
   const { episode, calls } = part;
   const messages = new ConversationContext();
   const tokens = new TokenContext();
-  const steps = calls.map(({ node, call }, index): ImportedStep => {
+  const steps = calls.map(({ node, call }, index): WireStep => {
     const { prompt, completion, logprobs, version } = call.tokens ?? NO_TOKENS;
-    return known<ImportedStep>({
+    return known<WireStep>({
       type: 'step',
       episode,
       step: index,
@@ -144,14 +137,14 @@ function partRecords(part: TracePart): ImportedRecord[] {
 
 const NO_TOKENS = { prompt: [], completion: [], logprobs: null, version: null };
 
-function emptyRecords(part: TracePart): ImportedRecord[] {
+function emptyRecords(part: TracePart): WireRecord[] {
   const { assigned } = placeRewards(part, []);
   return [startOf(part), endOf(part, 0, []), ...assigned];
 }
 
-function startOf({ context, episode, parentEpisode, root, calls }: TracePart): ImportedStart {
+function startOf({ context, episode, parentEpisode, root, calls }: TracePart): WireEpisode {
   const metadata = known({ ...context.metadata, name: root?.name || undefined });
-  return known<ImportedStart>({
+  return known<WireEpisode>({
     type: 'episode',
     episode,
     environment: context.environment,
@@ -166,14 +159,14 @@ function startOf({ context, episode, parentEpisode, root, calls }: TracePart): I
 function endOf(
   { context, episode, root, nodes }: TracePart,
   numSteps: number,
-  rest: readonly ImportedMessage[],
-): ImportedEnd {
+  rest: readonly WireMessage[],
+): WireEnd {
   const text = rest.map(messageText).filter((part) => part !== '');
   const latest = nodes.reduce<number | undefined>(
     (max, { endUs }) => (endUs === undefined ? max : Math.max(max ?? 0, endUs)),
     undefined,
   );
-  return known<ImportedEnd>({
+  return known<WireEnd>({
     type: 'end',
     episode,
     ...(context.end ?? endByRoot(root)),
@@ -183,7 +176,7 @@ function endOf(
   });
 }
 
-function endByRoot(root: TraceNode | null): Pick<ImportedEnd, 'endReason' | 'detail'> {
+function endByRoot(root: TraceNode | null): Pick<WireEnd, 'endReason' | 'detail'> {
   if (root === null) {
     return { endReason: 'truncated', detail: 'the trace has no root span, so how it ended is unknown' };
   }
@@ -193,7 +186,7 @@ function endByRoot(root: TraceNode | null): Pick<ImportedEnd, 'endReason' | 'det
 }
 
 /** Results of tools that no call of a model read. */
-function restOf({ nodes, calls }: TracePart, messages: ConversationContext): ImportedMessage[] {
+function restOf({ nodes, calls }: TracePart, messages: ConversationContext): WireMessage[] {
   const lastCall = calls.at(-1)?.node;
   const after = lastCall === undefined ? -1 : nodes.indexOf(lastCall);
   return nodes
@@ -208,10 +201,10 @@ function restOf({ nodes, calls }: TracePart, messages: ConversationContext): Imp
  */
 function placeRewards(
   { nodes, calls, episode }: TracePart,
-  steps: readonly ImportedStep[],
-): { readonly rewarded: readonly ImportedStep[]; readonly assigned: readonly ImportedReward[] } {
+  steps: readonly WireStep[],
+): { readonly rewarded: readonly WireStep[]; readonly assigned: readonly WireReward[] } {
   const rewarded = [...steps];
-  const assigned: ImportedReward[] = [];
+  const assigned: WireReward[] = [];
   const stepOf = new Map(calls.map(({ node }, index) => [node.id, index]));
   let preceding: number | null = null;
   for (const node of nodes) {
@@ -224,7 +217,7 @@ function placeRewards(
         continue;
       }
       assigned.push(
-        known<ImportedReward>({
+        known<WireReward>({
           type: 'reward',
           id,
           episode,

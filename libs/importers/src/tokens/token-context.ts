@@ -1,6 +1,6 @@
 import { asList } from '../fields.js';
 import { RowFault } from '../skip.js';
-import type { AppendedTokens } from '../records.js';
+import type { WireTokens } from '@retrace/recording';
 
 /** vLLM's number for a logprob that it does not have. */
 const MISSING_LOGPROB = -9999;
@@ -22,7 +22,7 @@ export interface TokenCall {
 export class TokenContext {
   private context: readonly number[] = [];
 
-  append({ prompt, completion, logprobs, versions }: TokenCall): AppendedTokens {
+  append({ prompt, completion, logprobs, versions }: TokenCall): WireTokens {
     const keptPrefix = sharedPrefix(this.context, prompt);
     const added = prompt.slice(keptPrefix);
     const isWholeContext = keptPrefix === this.context.length;

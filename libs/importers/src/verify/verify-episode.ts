@@ -1,5 +1,5 @@
 import { isFields, known, looseText } from '../fields.js';
-import type { ImportedEnd, ImportedStart, ImportedRecord, ImportedStep } from '../records.js';
+import type { WireEnd, WireEpisode, WireRecord, WireStep } from '@retrace/recording';
 import type { ReplayedEpisode, ReplayedStep, ReplayEnvironment } from './replay.js';
 
 /** A difference between a dump and the replay of its actions. */
@@ -12,13 +12,13 @@ export interface Divergence {
 
 /** The outcome of a verification; `equal` has the records with what the dump lacked. */
 export type Verification =
-  | { readonly kind: 'equal'; readonly records: readonly ImportedRecord[]; readonly numFilled: number }
+  | { readonly kind: 'equal'; readonly records: readonly WireRecord[]; readonly numFilled: number }
   | {
       readonly kind: 'diverged';
-      readonly records: readonly ImportedRecord[];
+      readonly records: readonly WireRecord[];
       readonly divergence: Divergence;
     }
-  | { readonly kind: 'unverified'; readonly records: readonly ImportedRecord[]; readonly reason: string };
+  | { readonly kind: 'unverified'; readonly records: readonly WireRecord[]; readonly reason: string };
 
 /** Tags of verified episodes, so that SQL finds them. */
 export const VERIFIED_TAG = 'replay-equal';
@@ -34,7 +34,7 @@ const REWARD_TOLERANCE = 1e-6;
  * Where several beginnings have the recorded first observation, all are played, and nothing is taken unless they agree.
  */
 export async function verifyEpisode(
-  records: readonly ImportedRecord[],
+  records: readonly WireRecord[],
   environment: ReplayEnvironment,
 ): Promise<Verification> {
   const start = records.find((record) => record.type === 'episode');
@@ -42,7 +42,7 @@ export async function verifyEpisode(
   if (start === undefined || steps.length === 0) return unverified(records, 'it has no steps');
   const beginnings = await environment.begin({
     task: start.task,
-    seed: start.environmentSeed,
+    seed: start.environmentSeed ?? undefined,
     member: start.groupMember ?? 0,
     itemId: itemIdOf(start),
     observation: steps[0].observation ?? '',
@@ -66,7 +66,7 @@ interface Replay {
 
 async function replay(
   episode: ReplayedEpisode,
-  steps: readonly ImportedStep[],
+  steps: readonly WireStep[],
   comparable: (observation: string) => string,
 ): Promise<Replay> {
   const answers: ReplayedStep[] = [];
@@ -90,10 +90,10 @@ async function replay(
   return { answers, divergence: null };
 }
 
-function fill(records: readonly ImportedRecord[], answers: readonly ReplayedStep[]): Verification {
+function fill(records: readonly WireRecord[], answers: readonly ReplayedStep[]): Verification {
   let numFilled = 0;
   const last = answers[answers.length - 1];
-  const filled = records.map((record): ImportedRecord => {
+  const filled = records.map((record): WireRecord => {
     if (record.type === 'step') {
       if (record.reward === undefined) numFilled++;
       return filledStep(record, answers[record.step]);
@@ -105,7 +105,7 @@ function fill(records: readonly ImportedRecord[], answers: readonly ReplayedStep
 }
 
 /** Fills in the fields that the dump does not have. */
-function filledStep(step: ImportedStep, answer: ReplayedStep): ImportedStep {
+function filledStep(step: WireStep, answer: ReplayedStep): WireStep {
   const { reward, rewards, terminated, truncated, parsedAction, actionValid } = answer;
   return known({
     ...step,
@@ -118,7 +118,7 @@ function filledStep(step: ImportedStep, answer: ReplayedStep): ImportedStep {
   });
 }
 
-function filledEnd(end: ImportedEnd, last: ReplayedStep): ImportedEnd {
+function filledEnd(end: WireEnd, last: ReplayedStep): WireEnd {
   const base = { ...end, finalObservation: end.finalObservation ?? last.observation };
   if (last.terminated) {
     const { detail: _, ...rest } = base;
@@ -133,7 +133,7 @@ function filledEnd(end: ImportedEnd, last: ReplayedStep): ImportedEnd {
   });
 }
 
-function diverged(records: readonly ImportedRecord[], { divergence }: Replay): Verification {
+function diverged(records: readonly WireRecord[], { divergence }: Replay): Verification {
   const tagged = records.map((record) =>
     record.type === 'episode' ? withTag(record, DIVERGED_TAG) : record,
   );
@@ -144,15 +144,15 @@ function diverged(records: readonly ImportedRecord[], { divergence }: Replay): V
   };
 }
 
-function unverified(records: readonly ImportedRecord[], reason: string): Verification {
+function unverified(records: readonly WireRecord[], reason: string): Verification {
   return { kind: 'unverified', records, reason };
 }
 
-function withTag(start: ImportedStart, tag: string): ImportedStart {
+function withTag(start: WireEpisode, tag: string): WireEpisode {
   return { ...start, tags: [...(start.tags ?? []), tag] };
 }
 
-function itemIdOf({ task }: ImportedStart): string | undefined {
+function itemIdOf({ task }: WireEpisode): string | undefined {
   return isFields(task) ? looseText(task.itemId) : undefined;
 }
 

@@ -12,6 +12,7 @@ import {
   word,
   type Schema,
 } from './schema.js';
+import type { WireMessage } from './wire-message.js';
 
 /** Tokens that a step appended to the context, observation first, then what the agent sampled. */
 export interface WireTokens {
@@ -55,7 +56,7 @@ export interface WireStep {
   readonly terminated?: boolean;
   readonly truncated?: boolean;
   readonly info?: Json;
-  readonly messages?: { readonly input: readonly Json[]; readonly output: Json } | null;
+  readonly messages?: { readonly input: readonly WireMessage[]; readonly output: WireMessage | null } | null;
   readonly usage?: WireUsage | null;
   readonly tokens?: WireTokens | null;
   readonly sampling?: WireSampling | null;

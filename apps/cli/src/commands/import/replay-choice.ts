@@ -1,10 +1,6 @@
 import { listEnvironments } from '@retrace/environments';
-import {
-  AgentGymReplay,
-  BuiltInReplay,
-  type ReplayEnvironment,
-  type ImportedRecord,
-} from '@retrace/importers';
+import { AgentGymReplay, BuiltInReplay, type ReplayEnvironment } from '@retrace/importers';
+import type { WireRecord } from '@retrace/recording';
 
 interface ReplayOptions {
   readonly environment?: string;
@@ -24,7 +20,7 @@ export class ReplayChoice {
   }
 
   /** The environment that an episode's data names; null where it names none that can be replayed. */
-  environmentOf(records: readonly ImportedRecord[]): ReplayEnvironment | null {
+  environmentOf(records: readonly WireRecord[]): ReplayEnvironment | null {
     const start = records.find((record) => record.type === 'episode');
     const name = this.options.environment ?? start?.environment;
     if (name === undefined) return null;
