@@ -7,9 +7,7 @@ import type { WireRecord } from '@retrace/recording';
 /** Takes records; `Recorder` of `@retrace/recording`, bound to a run. */
 export interface RecordSink {
   /** Takes all of these records or none; resolves when the log has them. */
-  append(
-    records: readonly WireRecord[],
-  ): Promise<{ readonly accepted: number; readonly duplicates: number }>;
+  append(records: readonly WireRecord[]): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Why an error of `append` refuses the records; null where it is another error, which ends the import. */
   refusalOf(error: unknown): string | null;
 }
