@@ -44,6 +44,19 @@ export interface Environment {
   reset(options: ResetOptions): Observation | Promise<Observation>;
   /** @throws EnvironmentError `EPISODE_OVER` when stepped after the end. */
   step(action: string): StepResult | Promise<StepResult>;
+  /**
+   * The whole state of the running or ended episode, chance included: restored in any instance of the same environment, equal
+   * actions get equal answers. Absent, as `restore` then is, where the environment can't.
+   *
+   * @throws EnvironmentError `NOT_RESET` before the first reset
+   */
+  snapshot?(): Json | Promise<Json>;
+  /**
+   * Goes on from a snapshot instead of a reset, and gives the observation of that moment.
+   *
+   * @throws EnvironmentError `INVALID_SNAPSHOT` for a snapshot of another environment, or one that was changed so that it is none
+   */
+  restore?(snapshot: Json): Observation | Promise<Observation>;
   close(): void | Promise<void>;
 }
 
@@ -78,6 +91,8 @@ export interface EnvironmentSpec {
   readonly splitsAreDisjoint: boolean;
   /** Draws the `index`-th task of a split, deterministically; splits are disjoint by hash of the task's content. */
   sampleTask(options: { readonly split: Split; readonly index: number; readonly seed: number }): SampledTask;
+  /** Name of the group of tasks that a task belongs to, for metrics by family; absent where all tasks are of one kind. */
+  familyOf?(task: Json): string;
   /** Named scripted agents: at least `random`; `expert` where one is known; baselines worth drawing as lines. */
   readonly agents: readonly ScriptedAgent[];
 }

@@ -9,6 +9,8 @@ export type EnvironmentErrorCode =
   | 'INVALID_SPEC'
   /** Task parameters that the environment cannot be reset with. */
   | 'INVALID_TASK'
+  /** A snapshot that the environment cannot go on from. */
+  | 'INVALID_SNAPSHOT'
   /** A seed, index or bound outside its range. */
   | 'INVALID_ARGUMENT'
   /** Stepped before the first reset. */

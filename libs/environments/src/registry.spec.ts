@@ -16,6 +16,11 @@ describe('the registry of environments', () => {
     for (const name of names) expect(getEnvironment(name).name).toBe(name);
   });
 
+  it('offers snapshots of every built-in environment', () => {
+    const without = listEnvironments().filter((spec) => spec.create().snapshot === undefined);
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
   it('names similar environments when it refuses an unknown one', () => {
     expect(() => getEnvironment('frozn-lake')).toThrowError(
       expect.objectContaining({

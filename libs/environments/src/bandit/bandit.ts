@@ -1,11 +1,14 @@
+import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
 import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
+import { MAX_UINT32, Pcg32 } from '../random/pcg32.js';
+import { SnapshotFields } from '../snapshot-fields.js';
 import { ARM_NAMES, isHighArm, parseBanditTask } from './arms.js';
 
+const WORLD = 'bandit';
 const LOW_PAYOUT = 0.1;
 const HIGH_PAYOUT = 1;
 const HIGH_PAYOUT_PROBABILITY = 0.25;
@@ -51,6 +54,20 @@ export class Bandit implements Environment {
       success: actionValid && high,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    return { world: WORLD, task: { arms: this.arms }, random: this.random.state, over: this.over };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const random = fields.integers('random', 0, MAX_UINT32, 4);
+    const over = fields.boolean('over');
+    this.reset({ task: fields.task, seed: 0 });
+    this.random.restore(random);
+    this.over = over;
+    return this.observe();
   }
 
   close(): void {

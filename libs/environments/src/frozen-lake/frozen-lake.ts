@@ -1,13 +1,16 @@
+import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
-import { MOVES, formatLakeMap, neighbour, parseLakeTask, type LakeMap } from './lake-map.js';
+import { SnapshotFields } from '../snapshot-fields.js';
+import { MOVES, NUM_CELLS, formatLakeMap, neighbour, parseLakeTask, type LakeMap } from './lake-map.js';
 import { describeLake, describePlayer } from './lake-words.js';
 
 /** Most moves of an episode; the one after it would be refused. */
 export const LAKE_MAX_STEPS = 10;
 
+const WORLD = 'frozen-lake';
 const parseMove = oneWordParser(MOVES);
 const GOAL_NAMES: readonly string[] = ['goal'];
 const GOAL_VALUES: readonly number[] = [1];
@@ -65,6 +68,23 @@ export class FrozenLake implements Environment {
       success: this.over ? atGoal : null,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    const task = { map: formatLakeMap(this.map) };
+    return { world: WORLD, task, cell: this.cell, numSteps: this.numSteps, over: this.over };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const cell = fields.integer('cell', 0, NUM_CELLS - 1);
+    const numSteps = fields.integer('numSteps', 0, LAKE_MAX_STEPS);
+    const over = fields.boolean('over');
+    this.reset({ task: fields.task, seed: 0 });
+    this.cell = cell;
+    this.numSteps = numSteps;
+    this.over = over;
+    return this.observe();
   }
 
   close(): void {

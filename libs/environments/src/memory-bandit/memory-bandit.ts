@@ -4,7 +4,8 @@ import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
 import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
+import { MAX_UINT32, Pcg32 } from '../random/pcg32.js';
+import { SnapshotFields } from '../snapshot-fields.js';
 
 export const PULL_ARMS = ['alpha', 'beta'] as const;
 export type PullArm = (typeof PULL_ARMS)[number];
@@ -16,6 +17,7 @@ const BETTER_ARM_PROBABILITY = 0.9;
 
 export const MEMORY_BANDIT_WORDS: readonly string[] = [...PULL_ARMS, 'start', 'paid', 'empty', 'invalid'];
 
+const WORLD = 'memory-bandit';
 const parseArm = oneWordParser(PULL_ARMS);
 const PULL_NAMES: readonly string[] = ['pull'];
 const PAID_VALUES: readonly number[] = [1 / NUM_PULLS];
@@ -35,6 +37,7 @@ export class MemoryBandit implements Environment {
   private numPulls = 0;
   private countingPull = 0;
   private countingPullPaid = false;
+  private outcome = 'start';
 
   reset(options: ResetOptions): Observation {
     this.betterArm = parseMemoryBanditTask(options.task);
@@ -42,7 +45,8 @@ export class MemoryBandit implements Environment {
     this.numPulls = 0;
     this.countingPull = this.random.nextBelow(NUM_PULLS);
     this.countingPullPaid = false;
-    return observe('start');
+    this.outcome = 'start';
+    return observe(this.outcome);
   }
 
   step(action: string): StepResult {
@@ -60,8 +64,9 @@ export class MemoryBandit implements Environment {
     this.numPulls += 1;
     const terminated = this.numPulls >= NUM_PULLS;
     const values = paid ? PAID_VALUES : EMPTY_VALUES;
+    this.outcome = actionValid ? (paid ? 'paid' : 'empty') : 'invalid';
     return {
-      observation: observe(actionValid ? (paid ? 'paid' : 'empty') : 'invalid'),
+      observation: observe(this.outcome),
       reward: actionValid ? values[0] : INVALID_ACTION_REWARD,
       rewardNames: actionValid ? PULL_NAMES : INVALID_ACTION_NAMES,
       rewardValues: actionValid ? values : INVALID_ACTION_VALUES,
@@ -72,6 +77,38 @@ export class MemoryBandit implements Environment {
       success: terminated ? this.countingPullPaid : null,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    if (this.betterArm === null)
+      throw new EnvironmentError('NOT_RESET', 'memory bandit: nothing to snapshot');
+    const { numPulls, countingPull, countingPullPaid, outcome } = this;
+    const task = { betterArm: this.betterArm };
+    return {
+      world: WORLD,
+      task,
+      random: this.random.state,
+      numPulls,
+      countingPull,
+      countingPullPaid,
+      outcome,
+    };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const state = {
+      numPulls: fields.integer('numPulls', 0, NUM_PULLS),
+      countingPull: fields.integer('countingPull', 0, NUM_PULLS - 1),
+      countingPullPaid: fields.boolean('countingPullPaid'),
+      outcome: fields.text('outcome'),
+    };
+    if (!MEMORY_BANDIT_WORDS.includes(state.outcome)) throw fields.fault('outcome', 'be one of its words');
+    const random = fields.integers('random', 0, MAX_UINT32, 4);
+    this.betterArm = parseMemoryBanditTask(fields.task);
+    this.random.restore(random);
+    Object.assign(this, state);
+    return observe(this.outcome);
   }
 
   close(): void {

@@ -5,6 +5,9 @@ const MULTIPLIER_HIGH = 0x5851f42d;
 const MULTIPLIER_LOW = 0x4c957f2d;
 const TWO_TO_32 = 2 ** 32;
 
+/** Largest integer of a generator's `state`. */
+export const MAX_UINT32 = TWO_TO_32 - 1;
+
 /**
  * PCG-XSH-RR 64/32 (O'Neill 2014, "PCG: A Family of Simple Fast Space-Efficient Statistically Good
  * Algorithms for Random Number Generation"): 64 bits of state, period 2⁶⁴ per stream, 32-bit output.
@@ -40,6 +43,16 @@ export class Pcg32 {
     this.low = low >>> 0;
     this.high = (this.high + Math.floor(seed / TWO_TO_32) + (low >= TWO_TO_32 ? 1 : 0)) >>> 0;
     this.nextUint32();
+  }
+
+  /** The whole state, as four integers in [0, 2³²). */
+  get state(): readonly number[] {
+    return [this.high, this.low, this.incrementHigh, this.incrementLow];
+  }
+
+  /** Goes on as the generator that `state` was read from. @param state four integers in [0, 2³²) */
+  restore(state: readonly number[]): void {
+    [this.high, this.low, this.incrementHigh, this.incrementLow] = state;
   }
 
   /** Uniform over the integers 0 … 2³² − 1. */

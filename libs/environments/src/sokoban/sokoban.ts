@@ -1,8 +1,10 @@
+import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS, type Direction } from '../grid/directions.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
+import { SnapshotFields } from '../snapshot-fields.js';
 import {
   formatRoom,
   movePlayer,
@@ -13,6 +15,7 @@ import {
 } from './sokoban-room.js';
 import type { SokobanWords } from './sokoban-words.js';
 
+const WORLD = 'sokoban';
 const parseDirection = oneWordParser(DIRECTIONS);
 
 const STEP_REWARD = -0.1;
@@ -39,12 +42,14 @@ export interface SokobanOptions {
 export class Sokoban implements Environment {
   private episode: { readonly room: SokobanRoom; readonly roomText: string } | null = null;
   private current: SokobanState = { player: 0, boxes: [] };
+  private task: Json = null;
   private numSteps = 0;
   private over = true;
 
   constructor(private readonly options: SokobanOptions) {}
 
   reset({ task }: ResetOptions): Observation {
+    this.task = task;
     const { room, start } = parseSokobanTask(task, this.options.side);
     this.episode = { room, roomText: this.options.words.describeRoom(room) };
     this.current = start;
@@ -80,6 +85,33 @@ export class Sokoban implements Environment {
       success: this.over ? terminated : null,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    if (this.episode === null) throw new EnvironmentError('NOT_RESET', 'sokoban: nothing to snapshot');
+    const { task, numSteps, over } = this;
+    const { player, boxes } = this.current;
+    return { world: WORLD, task, player, boxes, numSteps, over };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const { side, maxSteps } = this.options;
+    const last = side * side - 1;
+    const player = fields.integer('player', 0, last);
+    const boxes = fields.integers('boxes', 0, last);
+    const numSteps = fields.integer('numSteps', 0, maxSteps);
+    const over = fields.boolean('over');
+    this.reset({ task: fields.task, seed: 0 });
+    const isFloor = (cell: number): boolean => this.room.walls[cell] === 0;
+    if (boxes.length !== this.current.boxes.length || ![player, ...boxes].every(isFloor)) {
+      this.close();
+      throw fields.fault('boxes', 'be as many as in the task and, as the player, on its floor');
+    }
+    this.current = { player, boxes };
+    this.numSteps = numSteps;
+    this.over = over;
+    return this.observe();
   }
 
   close(): void {

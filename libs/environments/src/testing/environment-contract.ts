@@ -1,4 +1,4 @@
-import type { Split } from '@retrace/trajectory';
+import type { Json, Split } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import type { Environment, EnvironmentSpec, ResetOptions, StepResult } from '../environment.js';
 import { Pcg32 } from '../random/pcg32.js';
@@ -75,7 +75,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
             ...episode.results.map((r) => r.observation.text),
           ];
           const unknown = texts
-            .flatMap((text) => text.split(' '))
+            .flatMap((text) => text.split(/\s+/))
             .filter((word) => words?.has(word) === false);
           expect(unknown).toEqual([]);
           const acted = [episode.first, ...episode.results.slice(0, -1).map((r) => r.observation)];
@@ -86,6 +86,8 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
         }
       }
     });
+
+    describeSnapshots(spec);
 
     it('lists its action words as legal where it stands', () => {
       for (let index = 0; index < 50; index++) {
@@ -109,6 +111,47 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
         }
       },
     );
+  });
+}
+
+/** Snapshots are optional; where they are offered, an episode goes on from one as it would have. */
+function describeSnapshots(spec: EnvironmentSpec): void {
+  const { snapshot, restore } = spec.create();
+  it('offers snapshots and their restoring both, or neither', () => {
+    expect(snapshot === undefined).toBe(restore === undefined);
+  });
+  if (snapshot === undefined) return;
+
+  it('goes on from a snapshot, in another instance, as the episode itself does', async () => {
+    const restored = spec.create();
+    for (let index = 0; index < 30; index++) {
+      const environment = spec.create();
+      const sampled = spec.sampleTask({ split: 'train', index, seed: 5 });
+      const played = await playRandom(spec, { environment, ...sampled, member: 1, agentSeed: index });
+      const numBefore = index % (played.actions.length + 1);
+      let observation = await environment.reset({ ...sampled, member: 1 });
+      for (const action of played.actions.slice(0, numBefore)) {
+        observation = (await environment.step(action)).observation;
+      }
+      const text = JSON.stringify(await environment.snapshot?.());
+      expect(await restored.restore?.(JSON.parse(text) as Json)).toEqual(observation);
+      expect(JSON.stringify(await restored.snapshot?.())).toBe(text);
+      const results: StepResult[] = [];
+      for (const action of played.actions.slice(numBefore)) results.push(await restored.step(action));
+      expect(results).toEqual(played.results.slice(numBefore));
+      const act = (): unknown => restored.step('anything');
+      expect(act).toThrowError(expect.objectContaining({ code: 'EPISODE_OVER' }) as Error);
+    }
+  });
+
+  it('refuses to snapshot before the first reset, and to restore anything but a snapshot of its own', () => {
+    const act = (): unknown => spec.create().snapshot?.();
+    expect(act).toThrowError(expect.objectContaining({ code: 'NOT_RESET' }) as Error);
+    const others: readonly Json[] = [null, 7, 'x', [], {}, { world: 'another' }];
+    for (const value of others) {
+      const restoring = (): unknown => spec.create().restore?.(value);
+      expect(restoring).toThrowError(expect.objectContaining({ code: 'INVALID_SNAPSHOT' }) as Error);
+    }
   });
 }
 
