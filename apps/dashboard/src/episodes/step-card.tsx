@@ -5,12 +5,15 @@ import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import { TokenStrip } from '../tokens/token-strip';
 import { ChatMessages } from './chat-messages';
+import { GridBoard } from './grid-board';
 import { readChat } from './read-chat';
+import { readGrid } from './read-grid';
 import styles from './episode.module.css';
 
 /** One step: the observation and its tokens, the action that answered it, and the reward that followed. */
 export function StepCard({ step }: { readonly step: StepDetail }) {
   const chat = readChat(step.messages);
+  const grid = readGrid(step.anchor);
   return (
     <li className={styles.step}>
       <header className={styles.stepHead}>
@@ -26,6 +29,7 @@ export function StepCard({ step }: { readonly step: StepDetail }) {
           {chat === null ? (
             <>
               <h3>Observation</h3>
+              {grid !== null && <GridBoard label={`Grid of step ${step.step}`} {...grid} />}
               <pre className={styles.text}>{step.observation || '(empty)'}</pre>
             </>
           ) : (
