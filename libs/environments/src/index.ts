@@ -20,3 +20,4 @@ export { bandit } from './bandit/index.js';
 export { fixedLake, frozenLake } from './frozen-lake/index.js';
 export { memoryBandit } from './memory-bandit/index.js';
 export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './sokoban/index.js';
+export { countdown, countdownFour, countdownSpec, type CountdownRules } from './countdown/index.js';

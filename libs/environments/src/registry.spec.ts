@@ -7,6 +7,8 @@ describe('the registry of environments', () => {
     const names = listEnvironments().map((spec) => spec.name);
     expect(names).toEqual([
       'bandit',
+      'countdown',
+      'countdown-four',
       'fixed-lake',
       'frozen-lake',
       'memory-bandit',
@@ -30,7 +32,7 @@ describe('the registry of environments', () => {
       }) as Error,
     );
     expect(() => getEnvironment('chess')).toThrowError(
-      'known: bandit, fixed-lake, frozen-lake, memory-bandit, sokoban, sokoban-two-boxes',
+      'known: bandit, countdown, countdown-four, fixed-lake, frozen-lake, memory-bandit, sokoban, sokoban-two-boxes',
     );
   });
 

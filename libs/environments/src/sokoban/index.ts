@@ -1,10 +1,10 @@
 import type { EnvironmentSpec } from '../environment.js';
-import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS } from '../grid/directions.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { deriveSeed } from '../random/derive-seed.js';
 import { Pcg32 } from '../random/pcg32.js';
 import { defineEnvironment } from '../registry.js';
+import { requireInteger } from '../require-integer.js';
 import { splitOf } from '../task-split.js';
 import { drawRoom } from './draw-room.js';
 import { sokobanExpert } from './sokoban-agents.js';
@@ -33,10 +33,10 @@ export interface SokobanRules {
  */
 export function sokobanSpec(rules: SokobanRules): EnvironmentSpec {
   const { name, side = 6, numBoxes = 1, minMoves = 4, maxMoves = 15, maxSteps = 2 * maxMoves } = rules;
-  checkRange('side', side, 5, 8);
-  checkRange('numBoxes', numBoxes, 1, MAX_BOXES);
-  checkRange('maxMoves', maxMoves, 1, maxSteps);
-  checkRange('minMoves', minMoves, 1, maxMoves);
+  requireInteger('side', side, { least: 5, most: 8 });
+  requireInteger('numBoxes', numBoxes, { least: 1, most: MAX_BOXES });
+  requireInteger('maxMoves', maxMoves, { least: 1, most: maxSteps });
+  requireInteger('minMoves', minMoves, { least: 1, most: maxMoves });
   const words = new SokobanWords(side);
   const boxes = numBoxes === 1 ? 'the box onto the target' : `${numBoxes} boxes onto the targets`;
   return {
@@ -66,12 +66,3 @@ export const sokoban = defineEnvironment(sokobanSpec({ name: 'sokoban' }));
 export const sokobanTwoBoxes = defineEnvironment(
   sokobanSpec({ name: 'sokoban-two-boxes', numBoxes: 2, minMoves: 6, maxMoves: 25 }),
 );
-
-function checkRange(name: string, value: number, least: number, most: number): void {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new EnvironmentError(
-      'INVALID_ARGUMENT',
-      `sokoban: ${name} is ${value}, must be an integer from ${least} to ${most}`,
-    );
-  }
-}
