@@ -1,6 +1,7 @@
 /**
  * Measures `retrace import` of AgentTraj JSON, one list of conversations, into a new data directory: MB a minute from the file to SQL,
- * and the peak of the importing process's own memory; the pages of the log's file, which the system may drop, are not counted. The rows are random text of the length that AgentTraj-L has: 1 kB an observation.
+ * and the peak of the importing process's own memory; the pages of the log's file, which the system may drop, are not counted. The rows
+ * are random text of the length that AgentTraj-L has: 1 kB an observation.
  *
  *   npm run bench -- import [-- --megabytes 200]
  */

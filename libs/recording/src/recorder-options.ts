@@ -8,8 +8,8 @@ export interface RecorderOptions {
   readonly maxStateBytes?: number;
   /** Most records of a batch (default 10,000). */
   readonly maxRecords?: number;
-  /** Whether it writes the log into the store itself where no sink does (default false). */
-  readonly catchesUp?: boolean;
+  /** Brings the store up to date with the log, where no other process does; without it the store is waited for. */
+  readonly catchUp?: () => Promise<void>;
   /** Hides what may not be stored; gets each record and each request about a run once it is checked (default: nothing is hidden). */
   readonly redact?: <T extends object>(value: T) => T;
   /** Microseconds since the Unix epoch. */

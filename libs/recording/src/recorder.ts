@@ -1,6 +1,6 @@
 import type { EventLog } from '@retrace/log';
 import { partitionOf } from '@retrace/log';
-import { catchUp, type StoreClient } from '@retrace/store';
+import type { StoreClient } from '@retrace/store';
 import type { AnyEvent } from '@retrace/trajectory';
 import { type BatchPlan, planBatch } from './batch-plan.js';
 import { episodeIdOf } from './convert/episode-id.js';
@@ -65,7 +65,7 @@ export class Recorder {
     const waits = {
       appendTimeoutMs,
       storeTimeoutMs,
-      ...(options.catchesUp && { catchUp: () => catchUp(log, client) }),
+      ...(options.catchUp && { catchUp: options.catchUp }),
     };
     const runs = new RunBook(log, client, waits);
     const numPartitions = log.numPartitions('trajectories');

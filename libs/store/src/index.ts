@@ -33,7 +33,7 @@ export { checkRunFile, importRun } from './run-file/import-run.js';
 export { RunFileError } from './run-file/run-file-error.js';
 export { migrate, MIGRATIONS_DIRECTORY } from './schema/migrate.js';
 export { readSchemaState } from './schema/schema-state.js';
-export { catchUp } from './catch-up/catch-up.js';
+export { BackgroundSink, catchUp } from './catch-up/catch-up.js';
 export type { SinkOptions } from './sink/sink-options.js';
 export type { PartitionProgress } from './sink/sink-progress.js';
 export { Sink } from './sink/sink.js';

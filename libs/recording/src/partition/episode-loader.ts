@@ -19,7 +19,7 @@ interface Wanted {
 export interface LoaderOptions {
   /** Longest wait until the store has what this process has forgotten. */
   readonly storeTimeoutMs: number;
-  /** Called when the store is not there in time; resolves when it is. Without it that is an error. */
+  /** Brings the store up to date, and then there is no wait. */
   readonly catchUp?: () => Promise<void>;
 }
 
@@ -122,11 +122,9 @@ export class EpisodeLoader {
   /** Waits until the store has all records of episodes that are not in memory. */
   private async untilStored(end = this.lane.forgottenEnd): Promise<void> {
     const { storeTimeoutMs, catchUp } = this.options;
-    if (await this.stored.reaches(end, storeTimeoutMs)) return;
-    if (catchUp === undefined) {
-      const message = `the store has not taken over the log's records within ${storeTimeoutMs} ms; it is asked about episodes that this process does not know`;
-      throw new RecordingError('STORE_BEHIND', message, { retriable: true });
-    }
-    await catchUp();
+    if (await this.stored.reaches(end, catchUp === undefined ? storeTimeoutMs : 0)) return;
+    if (catchUp !== undefined) return catchUp();
+    const message = `the store has not taken over the log's records within ${storeTimeoutMs} ms; it is asked about episodes that this process does not know`;
+    throw new RecordingError('STORE_BEHIND', message, { retriable: true });
   }
 }

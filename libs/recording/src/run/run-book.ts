@@ -177,7 +177,7 @@ export class RunBook {
         retriable: true,
       });
     const end = await within(this.log.endOffset('control', 0), appendTimeoutMs, late);
-    if (await this.stored.reaches(end, storeTimeoutMs)) return;
+    if (await this.stored.reaches(end, catchUp === undefined ? storeTimeoutMs : 0)) return;
     if (catchUp !== undefined) return catchUp();
     const message = `the store has not taken over the log's records within ${storeTimeoutMs} ms; it is asked about runs that this process does not know`;
     throw new RecordingError('STORE_BEHIND', message, { retriable: true });

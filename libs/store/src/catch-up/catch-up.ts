@@ -4,9 +4,13 @@ import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
 import { Sink } from '../sink/sink.js';
+import type { SinkOptions } from '../sink/sink-options.js';
 
 /** How often the log is asked whether any record is left. */
 const LOOK_MS = 250;
+
+/** Inserts what is there without waiting for more. */
+const AT_ONCE: SinkOptions = { lingerMs: 0, minInsertIntervalMs: 0, minControlInsertIntervalMs: 0 };
 
 /**
  * Writes into the store what the log holds now, and resolves when all of it can be read there.
@@ -14,10 +18,39 @@ const LOOK_MS = 250;
  * @throws StoreError or LogError that no retry can mend
  */
 export async function catchUp(log: EventLog, client: StoreClient): Promise<void> {
-  const caughtUp = new AbortController();
-  const sink = new Sink({ lingerMs: 0, minInsertIntervalMs: 0, minControlInsertIntervalMs: 0 });
-  const running = sink.run({ log, client, signal: caughtUp.signal });
+  const sink = BackgroundSink.start(log, client, AT_ONCE);
   try {
+    await sink.caughtUp();
+  } finally {
+    await sink.stop();
+  }
+}
+
+/** A sink in this process, for work that appends much to a log that no other sink follows. */
+export class BackgroundSink {
+  private constructor(
+    private readonly log: EventLog,
+    private readonly sink: Sink,
+    private readonly stopped: AbortController,
+    private readonly running: Promise<void>,
+  ) {}
+
+  static start(log: EventLog, client: StoreClient, options: SinkOptions = {}): BackgroundSink {
+    const stopped = new AbortController();
+    const sink = new Sink(options);
+    const running = sink.run({ log, client, signal: stopped.signal });
+    // Thrown by `caughtUp` and `stop`.
+    running.catch(() => undefined);
+    return new BackgroundSink(log, sink, stopped, running);
+  }
+
+  /**
+   * Resolves when all that the log holds now can be read from the store.
+   *
+   * @throws StoreError or LogError that no retry can mend
+   */
+  async caughtUp(): Promise<void> {
+    const { log, sink, running } = this;
     const reachingEnd = Promise.all(
       streamPartitionsOf(log).map(async (position) => {
         const endOffset = await log.endOffset(position.stream, position.partition);
@@ -26,9 +59,16 @@ export async function catchUp(log: EventLog, client: StoreClient): Promise<void>
     );
     // A sink that fails says why; the waits above only say that it stopped.
     await Promise.race([reachingEnd, running.then(() => reachingEnd)]);
-  } finally {
-    caughtUp.abort();
-    await running;
+  }
+
+  /**
+   * Finishes the insert under way and ends.
+   *
+   * @throws as `caughtUp`
+   */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
   }
 }
 

@@ -1,6 +1,9 @@
 import { ContentBytes } from '../checksum/content-bytes.js';
 import { messagePack } from './body/messagepack.js';
 
+/** Used synchronously, so one buffer is shared. */
+const contentBytes = new ContentBytes();
+
 /**
  * Decodes a value that is mostly the same from record to record; it is decoded again only when its bytes differ from the last ones.
  * A value that breaks a rule is not remembered.
@@ -20,10 +23,10 @@ export class RememberedValue<T> {
     this.known = null;
     const value: unknown = messagePack.unpack(body.subarray(start, end));
     if (!this.isValid(value)) return false;
-    const bytes = new ContentBytes();
-    if (value !== null) bytes.value(value);
+    contentBytes.clear();
+    if (value !== null) contentBytes.value(value);
     this.source = Buffer.from(body.subarray(start, end));
-    this.content = Uint8Array.from(bytes.written());
+    this.content = new Uint8Array(contentBytes.written());
     this.text = null;
     this.known = { value: value as T };
     return true;

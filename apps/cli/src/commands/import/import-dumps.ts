@@ -16,6 +16,7 @@ import {
 } from '@retrace/importers';
 import { readVariables } from '@retrace/process';
 import { Recorder, RecordingError, readRedactionRules, redact } from '@retrace/recording';
+import { BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
@@ -85,13 +86,29 @@ async function chooseFormat(
   throw new CliError('FORMAT_UNKNOWN', `${path} ${reason}; name the format with --format: ${names}`);
 }
 
-async function writeInto(
+interface RunRequest {
+  readonly id: string;
+  readonly name: string;
+}
+
+async function writeInto(session: StoreSession, request: RunRequest, plan: ImportPlan): Promise<DumpReport> {
+  await session.catchUp();
+  if (session.isLive) return writeRows(session, request, plan);
+  // The store writes what is imported while more is read, so both processes work at once.
+  const sink = BackgroundSink.start(session.log, session.client);
+  try {
+    return await writeRows({ ...session, catchUp: () => sink.caughtUp() }, request, plan);
+  } finally {
+    await sink.stop();
+  }
+}
+
+async function writeRows(
   { log, client, isLive, catchUp }: StoreSession,
-  request: { readonly id: string; readonly name: string },
+  request: RunRequest,
   { files, others, format, replay, redaction, report }: ImportPlan,
 ): Promise<DumpReport> {
-  await catchUp();
-  const recorder = await Recorder.open(log, client, { catchesUp: !isLive, ...redaction });
+  const recorder = await Recorder.open(log, client, { ...(!isLive && { catchUp }), ...redaction });
   const rows = report === undefined ? null : createWriteStream(report);
   try {
     await startOrFind(recorder, request);
