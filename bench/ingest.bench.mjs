@@ -2,7 +2,10 @@
  * Measures how many steps of about 1 kB agents record over HTTP, each acknowledged by the event log: in batches of 100, and one at a
  * time from 64 clients. Clients, API, sink and store share this machine. Afterwards the store must have every acknowledged step once.
  *
- *   npm run bench -- ingest [-- --seconds 10]
+ * Where RETRACE_AGENT_LIGHTNING_PYTHON names a Python with agent-lightning (`peers/set-up-agent-lightning.sh`), the same 64 clients then
+ * append the same texts to its store, which keeps them in memory only and has no way to take several at once.
+ *
+ *   npm run bench -- ingest [-- --seconds 10 --no-peer]
  */
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
@@ -11,9 +14,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
+import { AgentLightningPeer, modelRequest } from './agent-lightning-peer.mjs';
 import { FigureTable } from './figure-table.mjs';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } });
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '10' }, 'no-peer': { type: 'boolean', default: false } },
+});
 const lastsMs = Number(values.seconds) * 1000;
 const BATCH_STEPS = 100;
 const NUM_BATCH_CLIENTS = 4;
@@ -28,19 +34,22 @@ let acknowledged = 0;
 
 const agent = new Agent({ keepAlive: true, maxSockets: NUM_SINGLE_CLIENTS });
 const directory = makeDataDirectory();
+const table = new FigureTable('Recording over HTTP');
 const session = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', directory.path]);
 try {
   const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
-  await measure(url);
+  const singleRate = await measure(url);
   await session.stop('SIGINT');
+  await measurePeer(singleRate);
+  table.save();
 } finally {
   agent.destroy();
   await session.killTree();
   directory.remove();
 }
 
+/** Returns the steps per second that were acknowledged one at a time. */
 async function measure(url) {
-  const table = new FigureTable('Recording over HTTP');
   const { runId } = JSON.parse(await post(`${url}/api/runs`, 'application/json', '{"name":"bench"}'));
   const records = `${url}/api/runs/${runId}/records`;
   table.add('size of a step', Buffer.byteLength(JSON.stringify(stepOf('0'.repeat(36), 0))), 'bytes');
@@ -61,7 +70,39 @@ async function measure(url) {
     { most: 0 },
     { required: true },
   );
-  table.save();
+  return singles.rate;
+}
+
+/** Drives agent-lightning's store with the clients that send one step at a time. */
+async function measurePeer(ownRate) {
+  const python = process.env.RETRACE_AGENT_LIGHTNING_PYTHON;
+  if (values['no-peer'] || !python) {
+    const reason = values['no-peer'] ? '--no-peer was given' : 'RETRACE_AGENT_LIGHTNING_PYTHON is not set';
+    console.log(`agent-lightning: skipped, because ${reason}`);
+    return;
+  }
+  const peer = await AgentLightningPeer.start(python);
+  try {
+    // Its rollouts are made before the clock starts; ours begin with their first step.
+    const ids = Array.from({ length: NUM_SINGLE_CLIENTS }, () => randomUUID());
+    const addresses = await peer.makeRollouts(ids);
+    const event = modelRequest(OBSERVATION, ACTION);
+    const send = async (number) => {
+      await post(addresses[number], 'application/json', event);
+      return 1;
+    };
+    const before = acknowledged;
+    await drive(NUM_SINGLE_CLIENTS, 1000, send);
+    const { rate, timesMs } = await drive(NUM_SINGLE_CLIENTS, lastsMs, send);
+    table.add('agent-lightning, in memory: events one at a time, 64 clients', rate, 'events/s');
+    table.add('… an event, p50', percentile(timesMs, 0.5), 'ms');
+    table.add('… an event, p99', percentile(timesMs, 0.99), 'ms');
+    const lost = acknowledged - before - (await peer.numEvents(ids));
+    table.add('… acknowledged events that it does not have', lost, 'events');
+    table.add('Retrace, on disk, against agent-lightning, one at a time', ownRate / rate, '×', { least: 1 });
+  } finally {
+    await peer.stop();
+  }
 }
 
 /** Runs clients beside one another for a time; each calls `send` again as soon as it resolves with its number of steps. */
