@@ -31,7 +31,5 @@ async function testWith(python, pytestArguments) {
     if (code !== 0) return code;
   }
   await buildIfStale();
-  return withRetrace((url) =>
-    runPython(python, ['-m', 'pytest', ...pytestArguments], { RETRACE_TEST_URL: url }),
-  );
+  return withRetrace((variables) => runPython(python, ['-m', 'pytest', ...pytestArguments], variables));
 }

@@ -1,7 +1,8 @@
 /**
  * Runs the Python recorders against the real verl, TRL and verifiers on the processor, and sends what they recorded to a Retrace.
  * Without a GPU: verl's own agent loop with a played inference server, a step of TRL's GRPOTrainer with a tiny model, and verifiers'
- * own graph of messages.
+ * own graph of messages. A data set of `retrace dataset create` trains with TRL's SFTTrainer. What agent-lightning 0.3 and 1.0 stored of
+ * two calls and their rewards is imported with its tokens.
  *
  *   npm run test:long -- python-recorders
  *
@@ -20,7 +21,7 @@ const TOOLS = ['pytest==9.0.2', 'pyarrow', 'httpx'];
 const ENVIRONMENTS = [
   {
     name: 'verl-0.9.1-trl-1.16.0',
-    tests: ['test_verl.py', 'test_trl.py', '../test_batches.py'],
+    tests: ['test_verl.py', 'test_trl.py', 'test_datasets.py', '../test_batches.py'],
     install: async (python, directory) => {
       await promisify(execFile)('bash', [join(root, 'bench', 'peers', 'set-up.sh'), directory], {
         timeout: 1_800_000,
@@ -30,13 +31,25 @@ const ENVIRONMENTS = [
     },
   },
   {
+    name: 'agent-lightning-0.3.0',
+    tests: ['test_agent_lightning_spans.py'],
+    install: (python) => pipInstall(python, [...TOOLS, 'numpy', 'agentlightning==0.3.0', 'openai']),
+  },
+  {
+    name: 'agent-lightning-1.0.2',
+    tests: ['test_agent_lightning_events.py'],
+    // It asks for Python 3.12, and its server uses nothing that 3.11 lacks.
+    install: (python) =>
+      pipInstall(python, [...TOOLS, 'numpy', 'openai', '--ignore-requires-python', 'agentlightning==1.0.2']),
+  },
+  {
     name: 'verifiers-0.4.0',
     tests: ['test_verifiers.py'],
     install: (python) => pipInstall(python, [...TOOLS, 'verifiers==0.4.0']),
   },
 ];
 
-process.exitCode = await withRetrace(async (url) => {
+process.exitCode = await withRetrace(async (variables) => {
   let failed = 0;
   const figures = [];
   for (const { name, tests, install } of ENVIRONMENTS) {
@@ -47,7 +60,7 @@ process.exitCode = await withRetrace(async (url) => {
     }
     const startedAt = performance.now();
     const files = tests.map((file) => `tests/heavy/${file}`);
-    const code = await runPython(environment.python, ['-m', 'pytest', ...files], { RETRACE_TEST_URL: url });
+    const code = await runPython(environment.python, ['-m', 'pytest', ...files], variables);
     if (code !== 0) failed = 1;
     figures.push({ name: `${name}: passed`, value: code === 0 ? 1 : 0, unit: '' });
     figures.push({

@@ -72,16 +72,18 @@ export function runPython(python, args, environment = {}) {
 }
 
 /**
- * Calls `use` with the address of a Retrace that is stopped afterwards; what that said last is printed if `use` gives an exit code.
+ * Calls `use` with the variables that name a Retrace to the tests, which is stopped afterwards; what that said last is printed if `use`
+ * gives an exit code.
  *
- * @param {(url: string) => Promise<number>} use
+ * @param {(environment: Record<string, string>) => Promise<number>} use
  */
 export async function withRetrace(use) {
   const data = makeDataDirectory();
   const recipe = ['--recipe', 'bandit-ppo', '--updates', '1'];
   const server = startRetrace(['up', ...recipe, '--port', '0', '--data-dir', data.path]);
   try {
-    const code = await use(await server.waitFor(/dashboard at (http:\S+)\/live/, START_TIMEOUT_MS));
+    const url = await server.waitFor(/dashboard at (http:\S+)\/live/, START_TIMEOUT_MS);
+    const code = await use({ RETRACE_TEST_URL: url, RETRACE_TEST_DATA_DIR: data.path });
     if (code !== 0) console.log(`The server's last lines:\n${server.lines.slice(-40).join('\n')}`);
     return code;
   } finally {

@@ -2,19 +2,35 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from openai.types.chat import ChatCompletion
-from openai.types.responses import Response
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
+
+_EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 
 
 class Turn:
-    """What the model says: a text, or calls of tools by name with their arguments."""
+    """What the model says: a text, or calls of tools by name with their arguments.
 
-    def __init__(self, text: str | None = None, calls: dict[str, dict[str, Any]] | None = None) -> None:
+    With `prompt_ids` and `sampled`, ids with their logprobs, chat completions have the fields that vLLM adds.
+    """
+
+    def __init__(
+        self,
+        text: str | None = None,
+        calls: dict[str, dict[str, Any]] | None = None,
+        *,
+        prompt_ids: list[int] | None = None,
+        sampled: list[tuple[int, float]] | None = None,
+    ) -> None:
         self.text = text
         self.calls = list((calls or {}).items())
+        self.prompt_ids = prompt_ids
+        self.sampled = sampled or []
 
 
 class OpenAIServer:
@@ -31,9 +47,11 @@ class OpenAIServer:
 
             def do_POST(self) -> None:
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                body = json.dumps(owner.answer(self.path, request)).encode()
+                answer = owner.answer(self.path, request)
+                streamed = bool(request.get("stream"))
+                body = (_stream(answer) if streamed else json.dumps(answer)).encode()
                 self.send_response(200)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", "text/event-stream" if streamed else "application/json")
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -73,12 +91,22 @@ def _completion(number: int, turn: Turn, request: dict[str, Any]) -> dict[str, A
     ]
     message = {"role": "assistant", "content": turn.text, "tool_calls": calls or None}
     finish = "tool_calls" if calls else "stop"
+    choice = {"index": 0, "finish_reason": finish, "logprobs": None, "message": message}
+    tokens = {}
+    if turn.prompt_ids is not None:
+        content: list[dict[str, Any]] = [
+            {"token": f"token_id:{token}", "logprob": logprob, "bytes": None, "top_logprobs": []}
+            for token, logprob in turn.sampled
+        ]
+        choice |= {"logprobs": {"content": content}, "token_ids": [token for token, _ in turn.sampled]}
+        tokens = {"prompt_token_ids": turn.prompt_ids}
     return {
+        **tokens,
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",
         "created": 1,
         "model": request["model"],
-        "choices": [{"index": 0, "finish_reason": finish, "logprobs": None, "message": message}],
+        "choices": [choice],
         "usage": {"prompt_tokens": 10 * number, "completion_tokens": number, "total_tokens": 11 * number},
     }
 
@@ -120,3 +148,70 @@ def _response(number: int, turn: Turn, request: dict[str, Any]) -> dict[str, Any
             "total_tokens": 11 * number,
         },
     }
+
+
+def _stream(answer: dict[str, Any]) -> str:
+    """Give an answer as server-sent events, its text and arguments in two pieces."""
+    if answer["object"] == "response":
+        events = (json.dumps(event) for event in _response_events(answer))
+        return "".join(f"data: {event}\n\n" for event in events)
+    chunks = (json.dumps(chunk) for chunk in _chunks(answer))
+    return "".join(f"data: {chunk}\n\n" for chunk in [*chunks, "[DONE]"])
+
+
+def _halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+def _chunks(completion: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    (choice,) = completion["choices"]
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+    deltas += [{"content": piece} for piece in _halves(message.get("content") or "") if piece]
+    for at, call in enumerate(message.get("tool_calls") or []):
+        name, (first, second) = call["function"]["name"], _halves(call["function"]["arguments"])
+        opening = {"index": at, "id": call["id"], "type": "function"}
+        deltas.append({"tool_calls": [{**opening, "function": {"name": name, "arguments": first}}]})
+        deltas.append({"tool_calls": [{"index": at, "function": {"arguments": second}}]})
+    common = {name: completion[name] for name in ("id", "created", "model")}
+    common["object"] = "chat.completion.chunk"
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
+    choices.append([{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}])
+    for part in choices:
+        yield _checked(ChatCompletionChunk.model_validate({**common, "choices": part}))
+    yield _checked(
+        ChatCompletionChunk.model_validate({**common, "choices": [], "usage": completion["usage"]})
+    )
+
+
+def _response_events(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    started = {**response, "status": "in_progress", "output": [], "usage": None}
+    events.append({"type": "response.created", "response": started})
+    for at, item in enumerate(response["output"]):
+        place = {"output_index": at, "item_id": item["id"]}
+        if item["type"] == "message":
+            opening = {**item, "status": "in_progress", "content": []}
+            (part,) = item["content"]
+            pieces = [
+                {"type": "response.output_text.delta", "delta": piece, "content_index": 0, "logprobs": []}
+                for piece in _halves(part["text"])
+            ]
+        else:
+            opening = {**item, "status": "in_progress", "arguments": ""}
+            pieces = [
+                {"type": "response.function_call_arguments.delta", "delta": piece}
+                for piece in _halves(item["arguments"])
+            ]
+        events.append({"type": "response.output_item.added", "output_index": at, "item": opening})
+        events += [{**piece, **place} for piece in pieces]
+        events.append({"type": "response.output_item.done", "output_index": at, "item": item})
+    events.append({"type": "response.completed", "response": response})
+    for number, event in enumerate(events):
+        yield _checked(_EVENT.validate_python({**event, "sequence_number": number}))
+
+
+def _checked(parsed: Any) -> dict[str, Any]:
+    """Give what `openai.types` has read as JSON again."""
+    given: dict[str, Any] = parsed.model_dump(mode="json", exclude_none=True)
+    return given

@@ -1,5 +1,6 @@
 """The real `openai-agents` package against a local server of OpenAI's protocol."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,16 +47,30 @@ def add_numbers(a: int, b: int) -> str:
 add = agents.function_tool(add_numbers, name_override="add")
 
 
+def run_agent(agent: Any, text: str, streamed: bool, **options: Any) -> Any:
+    if not streamed:
+        return agents.Runner.run_sync(agent, text, **options)
+
+    async def consume() -> Any:
+        result = agents.Runner.run_streamed(agent, text, **options)
+        async for _ in result.stream_events():
+            pass
+        return result
+
+    return asyncio.run(consume())
+
+
 def of_type(server: FaultyServer, kind: str) -> list[dict[str, Any]]:
     return [record for record in server.records if record["type"] == kind]
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_an_agent_with_a_tool_becomes_an_episode_whose_steps_have_what_each_call_added(
-    server: FaultyServer, recorded: RetraceProcessor, kind: str
+    server: FaultyServer, recorded: RetraceProcessor, kind: str, streamed: bool
 ) -> None:
     openai = OpenAIServer([Turn(calls={"add": {"a": 2, "b": 3}}), Turn("It is 5.")])
     agent = agents.Agent(name="adder", instructions="Add.", tools=[add], model=model_on(openai, kind))
-    result = agents.Runner.run_sync(agent, "2 + 3?", run_config=agents.RunConfig(workflow_name="sums"))
+    result = run_agent(agent, "2 + 3?", streamed, run_config=agents.RunConfig(workflow_name="sums"))
     assert result.final_output == "It is 5."
     recorded.force_flush()
     call = {

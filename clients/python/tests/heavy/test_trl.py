@@ -11,23 +11,14 @@ from retrace import Retrace
 from retrace.recorders.trl import RecordedCompletions, groups_of, recorded_rewards
 
 pytest.importorskip("trl", reason="TRL is not installed")
-import torch
 from datasets import Dataset
-from tiny_tokenizer import make_tokenizer
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from tiny_model import make_model, make_tokenizer
 from trl import GRPOConfig, GRPOTrainer
 
 PROMPTS = [
     {"prompt": [{"role": "user", "content": "2 + 3?"}]},
     {"prompt": [{"role": "user", "content": "1 + 1?"}]},
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep transformers from asking CUDA for its streams: torch may be a CUDA build over stub libraries."""
-    if not torch.cuda.is_available():
-        monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
 
 
 def is_short(completions: list[Any], **_: Any) -> list[float]:
@@ -40,16 +31,6 @@ async def is_right(completions: list[Any], **_: Any) -> list[float | None]:
 
 def train(directory: Path, rewards: list[Any], trainer_class: type = GRPOTrainer, run: Any = None) -> None:
     tokenizer = make_tokenizer()
-    config = Qwen2Config(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
     arguments = GRPOConfig(
         output_dir=str(directory),
         per_device_train_batch_size=4,
@@ -64,7 +45,7 @@ def train(directory: Path, rewards: list[Any], trainer_class: type = GRPOTrainer
         disable_tqdm=True,
     )
     trainer = trainer_class(
-        model=Qwen2ForCausalLM(config),
+        model=make_model(tokenizer),
         args=arguments,
         reward_funcs=rewards,
         train_dataset=Dataset.from_list(PROMPTS),

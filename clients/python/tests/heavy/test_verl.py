@@ -14,7 +14,7 @@ pytest.importorskip("verl", reason="verl is not installed")
 import numpy as np
 import torch
 from omegaconf import OmegaConf
-from tiny_tokenizer import make_tokenizer
+from tiny_model import make_tokenizer
 from verl import DataProto
 from verl.experimental.agent_loop.agent_loop import (
     AgentLoopMetrics,

@@ -1,4 +1,4 @@
-"""A tokenizer of letters with a chat template, made without a download."""
+"""A tokenizer of letters with a chat template, and a random model over it, made without a download."""
 
 from typing import Any
 
@@ -21,3 +21,19 @@ def make_tokenizer() -> Any:
         "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}"
     )
     return made
+
+
+def make_model(tokenizer: Any) -> Any:
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(config)
