@@ -14,6 +14,7 @@ import { RunsModule } from './runs/runs.module.js';
 import { SinkModule } from './sink/sink.module.js';
 import { SqlModule } from './sql/sql.module.js';
 import { StoreModule } from './store/store.module.js';
+import { TracesModule } from './traces/traces.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
 import { WarningsModule } from './warnings/warnings.module.js';
 
@@ -45,6 +46,7 @@ export class AppModule {
         WarningsModule,
         SqlModule,
         IngestModule,
+        TracesModule,
       ],
     };
   }

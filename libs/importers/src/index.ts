@@ -24,7 +24,18 @@ export {
   type VerifiedCounts,
   type WriteOptions,
 } from './write-episodes.js';
-export { type CompletedTrace, OpenTraces, type OpenTracesOptions } from './spans/open-traces.js';
-export { decodeOtlpRequest, encodeOtlpResponse, type OtlpPartialSuccess } from './spans/otlp-protobuf.js';
+export { completedTraceRecords } from './spans/completed-trace.js';
+export {
+  type ArrivedSpans,
+  type CompletedTrace,
+  OpenTraces,
+  type OpenTracesOptions,
+} from './spans/open-traces.js';
+export {
+  decodeOtlpRequest,
+  encodeOtlpFailure,
+  encodeOtlpResponse,
+  type OtlpPartialSuccess,
+} from './spans/otlp-protobuf.js';
 export { otlpSpans } from './spans/otlp-spans.js';
 export type { OtelSpan } from './spans/otel-span.js';

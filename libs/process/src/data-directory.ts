@@ -54,6 +54,8 @@ export class DataDirectory {
   readonly spool: string;
   /** API keys, hashed. */
   readonly keys: string;
+  /** Spans of traces that are still open. */
+  readonly traces: string;
   private readonly credentialsFile: string;
   private readonly serverFile: string;
 
@@ -68,6 +70,7 @@ export class DataDirectory {
     this.tokenizers = places.tokenizers ?? join(this.root, 'tokenizers');
     this.spool = join(this.root, 'spool');
     this.keys = join(this.root, 'keys');
+    this.traces = join(this.root, 'traces');
     this.credentialsFile = join(this.root, 'credentials.json');
     this.serverFile = join(this.root, 'server.json');
   }

@@ -1,7 +1,7 @@
 import type { EventLog } from '@retrace/log';
 import { partitionOf } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import type { AnyEvent } from '@retrace/trajectory';
+import { type AnyEvent, describeProblem } from '@retrace/trajectory';
 import { type BatchPlan, planBatch } from './batch-plan.js';
 import { episodeIdOf } from './convert/episode-id.js';
 import type { EpisodeProgress } from './episode/episode-progress.js';
@@ -13,7 +13,7 @@ import { RecordingError } from './recording-error.js';
 import { closeGroups } from './run/close-groups.js';
 import { ControlWatch } from './run/control-watch.js';
 import { type KnownRun, requireRecorded, RunBook } from './run/run-book.js';
-import { checkRecord, invalid, requireEndRun, requireStartRun } from './wire/check-wire.js';
+import { checkRecord, requireEndRun, requireStartRun } from './wire/check-wire.js';
 import type { WireRecord } from './wire/wire-records.js';
 
 /** The outcome of a batch, all of whose records are in the log. */
@@ -112,6 +112,11 @@ export class Recorder {
     return {
       closedGroups: await closeGroups({ client, logId: log.logId, runId, append, nowUs: this.nowUs() }),
     };
+  }
+
+  /** @throws RecordingError `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `LOG_UNAVAILABLE`, `STORE_BEHIND` */
+  async requireRun(runId: string): Promise<void> {
+    requireRecorded(await this.parts.runs.require(runId));
   }
 
   /**
@@ -254,7 +259,10 @@ function requireAllowed(run: KnownRun, records: readonly WireRecord[]): void {
     if (type !== 'reward' && type !== 'annotation') requireRecorded(run);
     if (run.deletedEpisodes.size === 0 || !run.deletedEpisodes.has(episodeIdOf(run.runId, episode))) return;
     const rule = 'must be an episode that was not deleted';
-    throw invalid({ index, field: 'episode', value: episode, rule });
+    const fault = { index, field: 'episode', value: episode, rule };
+    throw new RecordingError('EPISODE_DELETED', `Record ${index}: ${describeProblem(fault)}`, {
+      faults: [fault],
+    });
   });
 }
 

@@ -16,6 +16,8 @@ export type RecordingErrorCode =
   | 'RUN_NOT_RECORDED'
   | 'EPISODE_UNKNOWN'
   | 'EPISODE_ENDED'
+  /** The episode was deleted for ever: leave its records out, and send the others. */
+  | 'EPISODE_DELETED'
   | 'STEP_OUT_OF_ORDER'
   | 'STEP_UNKNOWN'
   /** The place of the record is taken by another content. */

@@ -13,6 +13,7 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8787;
 /** Requests a second. One key may be that of many clients which send steps one by one. */
 const DEFAULT_RATE_LIMIT = 10_000;
+const DEFAULT_TRACE_IDLE_SECONDS = 300;
 
 /** Typed configuration of the API. */
 export class ApiConfig {
@@ -33,6 +34,10 @@ export class ApiConfig {
   readonly rateLimit!: number;
   /** File of rules that hide what may not be stored of records; null: nothing is hidden. */
   readonly redactionRules!: string | null;
+  /** Directory of traces that are still open; null: spans are not taken. */
+  readonly traceDirectory!: string | null;
+  /** Time without a new span after which a trace without ended root counts as complete. */
+  readonly traceIdleMs!: number;
   readonly dashboardDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
@@ -60,6 +65,8 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_API_FIRST_KEY_FILE',
       'RETRACE_API_RATE_LIMIT',
       'RETRACE_REDACTION_RULES',
+      'RETRACE_TRACE_DIRECTORY',
+      'RETRACE_TRACE_IDLE_SECONDS',
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
@@ -82,6 +89,8 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     firstKeyFile: pathOf(variables.RETRACE_API_FIRST_KEY_FILE),
     rateLimit: variables.RETRACE_API_RATE_LIMIT ?? DEFAULT_RATE_LIMIT,
     redactionRules: pathOf(variables.RETRACE_REDACTION_RULES),
+    traceDirectory: pathOf(variables.RETRACE_TRACE_DIRECTORY),
+    traceIdleMs: (variables.RETRACE_TRACE_IDLE_SECONDS ?? DEFAULT_TRACE_IDLE_SECONDS) * 1000,
     dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),

@@ -345,6 +345,7 @@ describe('health and measurements', () => {
       '/api/session',
       '/api/sql',
       '/api/sql/schema',
+      '/v1/traces',
     ]);
     expect(document.components.schemas).toHaveProperty('ProblemBody');
   });

@@ -10,6 +10,6 @@ import { Redaction } from './redaction.js';
     RecordingService,
     { provide: Redaction, useFactory: (config: ApiConfig) => Redaction.load(config), inject: [ApiConfig] },
   ],
-  exports: [Redaction],
+  exports: [Redaction, RecordingService],
 })
 export class IngestModule {}

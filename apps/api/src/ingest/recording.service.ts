@@ -1,6 +1,13 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EventLog } from '@retrace/log';
-import { type AppendedBatch, MAX_RECORDS, parseRecords, Recorder } from '@retrace/recording';
+import {
+  type AppendedBatch,
+  MAX_RECORDS,
+  parseRecords,
+  Recorder,
+  RECORD_MEDIA_TYPES,
+  RecordingError,
+} from '@retrace/recording';
 import type { StoreClient } from '@retrace/store';
 import { InjectEventLog } from '../log/log.module.js';
 import { ProblemError } from '../problems/problem.js';
@@ -26,6 +33,23 @@ export class RecordingService implements OnModuleDestroy {
     return (await this.open()).startRun(request);
   }
 
+  /** Starts a run unless there is a recorded one with its id, whatever that is called; returns the id. */
+  async startRunOnce(request: { readonly id: string; readonly name: string }): Promise<string> {
+    const recorder = await this.open();
+    try {
+      return (await recorder.startRun(request)).runId;
+    } catch (error) {
+      if (!(error instanceof RecordingError) || error.code !== 'RUN_EXISTS') throw error;
+      await recorder.requireRun(request.id);
+      return request.id;
+    }
+  }
+
+  /** @throws RecordingError `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `STORE_BEHIND` */
+  async requireRun(runId: string): Promise<void> {
+    await (await this.open()).requireRun(runId);
+  }
+
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     this.store.requireReady();
     return (await this.open()).endRun(runId, request);
@@ -36,11 +60,16 @@ export class RecordingService implements OnModuleDestroy {
     if (!(body instanceof RecordsBody)) throw new ProblemError('MALFORMED_BODY', 'The request has no body');
     body.isHandled = true;
     try {
-      const recorder = await this.open();
-      return await recorder.append(runId, parseRecords(body.bytes, body.mediaType, MAX_RECORDS));
+      const mediaType = RECORD_MEDIA_TYPES.find((known) => known === body.mediaType) ?? 'application/json';
+      return await this.appendRecords(runId, parseRecords(body.bytes, mediaType, MAX_RECORDS));
     } finally {
       body.reservation.release();
     }
+  }
+
+  /** Appends records, all of them or none. @throws RecordingError */
+  async appendRecords(runId: string, records: readonly unknown[]): Promise<AppendedBatch> {
+    return (await this.open()).append(runId, records);
   }
 
   async onModuleDestroy(): Promise<void> {

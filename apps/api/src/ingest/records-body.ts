@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RECORD_MEDIA_TYPES, type RecordMediaType } from '@retrace/recording';
 import { ProblemError } from '../problems/problem.js';
 import { Intake, type Reservation } from './intake.js';
 import { readBody } from './read-body.js';
-import { recordMediaType, takesRecords } from './records-route.js';
+import { OWN_MEDIA_TYPES, recordMediaType, takesRecords } from './records-route.js';
 
 /** Most bytes of a body of records, compressed or not. */
 export const MAX_RECORDS_BYTES = 16 * 1024 * 1024;
@@ -11,24 +10,24 @@ export const MAX_RECORDS_BYTES = 16 * 1024 * 1024;
 /** Internal media type of JSON records, which the server's own parser of JSON must not touch. */
 const JSON_RECORDS = 'application/vnd.retrace.records+json';
 
-/** A body of records as it came, and its share of the memory for them. */
+/** A body of records or spans as it came, and its share of the memory for them. */
 export class RecordsBody {
   isHandled = false;
 
   constructor(
     readonly bytes: Buffer,
-    readonly mediaType: RecordMediaType,
+    readonly mediaType: string,
     readonly reservation: Reservation,
   ) {}
 }
 
 interface Arriving {
-  readonly mediaType: RecordMediaType;
+  readonly mediaType: string;
   readonly reservation: Reservation;
   body: RecordsBody | null;
 }
 
-/** Reads bodies of records: bounded one by one and together, decompressed, not parsed. */
+/** Reads bodies of records and spans: bounded one by one and together, decompressed, not parsed. */
 export function registerRecordsBody(server: FastifyInstance, intake = new Intake()): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
   server.addHook('onRequest', (request, reply, next) => {
@@ -52,11 +51,11 @@ export function registerRecordsBody(server: FastifyInstance, intake = new Intake
     if (mediaType === 'application/json') request.headers['content-type'] = JSON_RECORDS;
     return next();
   });
-  const types = [...RECORD_MEDIA_TYPES.filter((type) => type !== 'application/json'), JSON_RECORDS];
+  const types = [...OWN_MEDIA_TYPES, JSON_RECORDS];
   server.addContentTypeParser(types, async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     const entry = arriving.get(request);
     if (entry === undefined)
-      throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'Only the route of records takes bodies of this type');
+      throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'This route takes no bodies of this type');
     const { mediaType, reservation } = entry;
     const bytes = await readBody(payload, request.headers['content-encoding'], {
       maxBytes: MAX_RECORDS_BYTES,

@@ -1,15 +1,28 @@
 import type { FastifyRequest } from 'fastify';
-import { RECORD_MEDIA_TYPES, type RecordMediaType } from '@retrace/recording';
+import { RECORD_MEDIA_TYPES } from '@retrace/recording';
+import { OTLP_MEDIA_TYPES, TRACES_URL } from '../traces/otlp-body.js';
 
-/** Path of the route that takes records, as the server knows it. Its bodies have types and bounds of their own. */
-const RECORDS_URL = '/api/runs/:runId/records';
+/** Media types of the routes that take records or spans, by path as the server knows it. Their bodies have bounds of their own. */
+const ROUTES: Readonly<Record<string, readonly string[]>> = {
+  '/api/runs/:runId/records': RECORD_MEDIA_TYPES,
+  [TRACES_URL]: OTLP_MEDIA_TYPES,
+};
+
+/** Media types of all these routes, except JSON, which other routes take, too. */
+export const OWN_MEDIA_TYPES: readonly string[] = [...new Set(Object.values(ROUTES).flat())].filter(
+  (type) => type !== 'application/json',
+);
 
 export function takesRecords(request: FastifyRequest): boolean {
-  return request.method === 'POST' && request.routeOptions.url === RECORDS_URL;
+  return request.method === 'POST' && typesOf(request) !== undefined;
 }
 
-/** The media type of a request's body; null when the route of records does not take it. */
-export function recordMediaType(request: FastifyRequest): RecordMediaType | null {
+/** The media type of a request's body; null when the route does not take it. */
+export function recordMediaType(request: FastifyRequest): string | null {
   const mediaType = (request.headers['content-type'] ?? '').split(';')[0].trim().toLowerCase();
-  return RECORD_MEDIA_TYPES.find((known) => known === mediaType) ?? null;
+  return typesOf(request)?.find((known) => known === mediaType) ?? null;
+}
+
+function typesOf({ routeOptions: { url = '' } }: FastifyRequest): readonly string[] | undefined {
+  return Object.hasOwn(ROUTES, url) ? ROUTES[url] : undefined;
 }

@@ -7,6 +7,7 @@ import { ProblemBody } from '../problems/problem.js';
 import { BEARER_SCHEME, COOKIE_SCHEME } from '../keys/access.js';
 import { SESSION_COOKIE } from '../keys/session-cookie.js';
 import { addRecordSchemas } from '../ingest/ingest-schemas.js';
+import { addTraceSchemas } from '../traces/trace-schemas.js';
 import { LIVE_DATA } from '../live/live-message.dto.js';
 import { VERSION } from '../version.js';
 
@@ -58,7 +59,7 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
     extraModels: [ProblemBody, ...LIVE_DATA],
   });
   closeRequests(document);
-  return addRecordSchemas(document);
+  return addTraceSchemas(addRecordSchemas(document));
 }
 
 /** Says of each body that it has no other fields: the validation pipe refuses them. */

@@ -4,6 +4,8 @@ import { LogError } from '@retrace/log';
 import { RecordingError } from '@retrace/recording';
 import { StoreError } from '@retrace/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordMediaType } from '../ingest/records-route.js';
+import { otlpFailure } from '../traces/otlp-body.js';
 import { ProblemError } from './problem.js';
 import { recordingProblem } from './recording-problem.js';
 
@@ -30,6 +32,13 @@ export class ProblemFilter implements ExceptionFilter {
     // What is left of the body would be read as the next request.
     if (problem.code === 'BODY_TOO_LARGE' && !request.raw.readableEnded)
       void reply.header('connection', 'close');
+    if (recordMediaType(request) === 'application/x-protobuf') {
+      void reply
+        .status(problem.status)
+        .header('content-type', 'application/x-protobuf')
+        .send(otlpFailure(problem));
+      return;
+    }
     void reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')

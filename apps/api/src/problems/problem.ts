@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'RUN_NOT_RECORDED'
   | 'EPISODE_UNKNOWN'
   | 'EPISODE_ENDED'
+  | 'EPISODE_DELETED'
   | 'EPISODE_CONFLICT'
   | 'STEP_OUT_OF_ORDER'
   | 'STEP_UNKNOWN'
@@ -28,6 +29,7 @@ export type ProblemCode =
   | 'REWARD_CONFLICT'
   | 'ANNOTATION_CONFLICT'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
+  | 'TRACES_UNAVAILABLE'
   | 'RUN_ACTIVE'
   | 'EPISODES_REFERRED_TO'
   | 'SQL_REFUSED'
@@ -59,6 +61,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   RUN_NOT_RECORDED: 409,
   EPISODE_UNKNOWN: 409,
   EPISODE_ENDED: 409,
+  EPISODE_DELETED: 409,
   EPISODE_CONFLICT: 409,
   STEP_OUT_OF_ORDER: 409,
   STEP_UNKNOWN: 409,
@@ -67,6 +70,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   REWARD_CONFLICT: 409,
   ANNOTATION_CONFLICT: 409,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
+  TRACES_UNAVAILABLE: 503,
   RUN_ACTIVE: 409,
   EPISODES_REFERRED_TO: 409,
   SQL_REFUSED: 422,
@@ -99,6 +103,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   RUN_NOT_RECORDED: 'The run is trained here',
   EPISODE_UNKNOWN: 'The episode has not started',
   EPISODE_ENDED: 'The episode has ended',
+  EPISODE_DELETED: 'The episode was deleted',
   EPISODE_CONFLICT: 'The episode has started with other content',
   STEP_OUT_OF_ORDER: 'A step is missing',
   STEP_UNKNOWN: 'The step has not been recorded',
@@ -107,6 +112,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   REWARD_CONFLICT: 'The reward was given with other content',
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
+  TRACES_UNAVAILABLE: 'Spans can not be stored',
   RUN_ACTIVE: 'The run has not ended',
   EPISODES_REFERRED_TO: 'Updates were trained on these episodes',
   SQL_REFUSED: 'Query not allowed',

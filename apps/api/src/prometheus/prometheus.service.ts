@@ -6,6 +6,7 @@ import { Redaction } from '../ingest/redaction.js';
 import { LiveService } from '../live/live.service.js';
 import { SinkService } from '../sink/sink.service.js';
 import { StoreService } from '../store/store.service.js';
+import { TracesService } from '../traces/traces.service.js';
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 10];
 const PARTITION_LABELS = ['stream', 'partition'] as const;
@@ -27,6 +28,7 @@ export class PrometheusService {
     live: LiveService,
     store: StoreService,
     redaction: Redaction,
+    traces: TracesService,
   ) {
     collectDefaultMetrics({ register: this.registry });
     this.gaugeStore(store);
@@ -34,6 +36,7 @@ export class PrometheusService {
     this.gaugeSink();
     this.countSink();
     this.countRedactions(redaction);
+    this.countTraces(traces);
   }
 
   get contentType(): string {
@@ -59,6 +62,37 @@ export class PrometheusService {
       collect() {
         this.reset();
         for (const [rule, count] of counts) this.inc({ rule }, count);
+      },
+    });
+  }
+
+  private countTraces(traces: TracesService): void {
+    new Gauge({
+      name: 'retrace_open_traces',
+      help: 'Traces of OpenTelemetry whose episodes are not in the log yet',
+      registers: [this.registry],
+      collect() {
+        this.set(traces.numOpenTraces);
+      },
+    });
+    new Counter({
+      name: 'retrace_spans_total',
+      help: 'Spans that came, by whether they had come before',
+      labelNames: ['outcome'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc({ outcome: 'taken' }, traces.counts?.numSpans ?? 0);
+        this.inc({ outcome: 'duplicate' }, traces.counts?.numDuplicates ?? 0);
+      },
+    });
+    new Counter({
+      name: 'retrace_traces_refused_total',
+      help: 'Complete traces that the recorder refused; their spans are in the trace directory',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(traces.counts?.numRefused ?? 0);
       },
     });
   }

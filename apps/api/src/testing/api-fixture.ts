@@ -122,6 +122,7 @@ function environmentOf(directory: string, storeUrl: string): Record<string, stri
     RETRACE_API_PORT: '0',
     RETRACE_MIGRATIONS_DIRECTORY: MIGRATIONS_DIRECTORY,
     RETRACE_TOKENIZER_DIRECTORY: tokenizersIn(directory),
+    RETRACE_TRACE_DIRECTORY: join(directory, 'traces'),
   };
 }
 

@@ -73,6 +73,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
         RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
         RETRACE_API_HOST: LOOPBACK,
         RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
+        RETRACE_TRACE_DIRECTORY: directory.traces,
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,

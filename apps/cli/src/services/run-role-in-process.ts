@@ -80,6 +80,7 @@ export async function runRoleInProcess(
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
     RETRACE_API_KEYS_DIRECTORY: directory.keys,
+    RETRACE_TRACE_DIRECTORY: directory.traces,
     ...commandEnvironment,
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,

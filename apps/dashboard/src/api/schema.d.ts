@@ -283,6 +283,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/traces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes spans over OTLP/HTTP, as exporters of OpenTelemetry send them
+         * @description Spans of the GenAI conventions become steps; each trace becomes an episode once it is complete. Answers once the spans are on disk.
+         */
+        post: operations["TracesController_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -794,7 +814,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -1946,6 +1966,56 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    TracesController_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id or name of the run. Default: `service.name` of each resource */
+                "x-retrace-run"?: string;
+                "Content-Encoding"?: "gzip";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 MiB, also decompressed */
+        requestBody: {
+            content: {
+                "application/json": {
+                    resourceSpans?: Record<string, never>[];
+                };
+                "application/x-protobuf": string;
+            };
+        };
+        responses: {
+            /** @description The spans are on disk */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        partialSuccess?: {
+                            /** @description Spans that were not taken, a 64-bit integer */
+                            rejectedSpans?: string;
+                            /** @description Why */
+                            errorMessage?: string;
+                        };
+                    };
+                    "application/x-protobuf": string;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                    "application/x-protobuf": string;
                 };
             };
         };

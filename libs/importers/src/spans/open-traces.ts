@@ -1,11 +1,8 @@
-import { RowFault, type Skip } from '../skip.js';
-import type { WireRecord } from '@retrace/recording';
-import { otelTraceRecords } from './otel-trace.js';
 import type { OtelSpan } from './otel-span.js';
 
 export interface OpenTracesOptions {
   /** Time without a new span after which a trace without ended root counts as complete. */
-  readonly quietMs: number;
+  readonly idleMs: number;
   /** Time that late spans have after the root has ended. */
   readonly settleMs: number;
   /** Most spans of all open traces; the trace that was quiet longest is completed to make room. */
@@ -16,80 +13,108 @@ export interface OpenTracesOptions {
   readonly nowMs: () => number;
 }
 
-/** A trace that is complete, as episodes; none where no model was called in it. */
+/** Spans that came together, and whom they belong to. */
+export interface ArrivedSpans {
+  /** Traces of different scopes are different, whatever their ids. */
+  readonly scope: string;
+  readonly spans: readonly OtelSpan[];
+  /** A number that never falls, such as that of the file which has the spans. */
+  readonly mark: number;
+}
+
+/** A trace that is complete, or the part of it that came after it was. */
 export interface CompletedTrace {
+  readonly scope: string;
   readonly traceId: string;
-  readonly numSpans: number;
-  readonly episodes: readonly (readonly WireRecord[])[];
-  readonly skipped: readonly Skip[];
+  readonly isLate: boolean;
+  /** Each once, in the order in which they came. */
+  readonly spans: readonly OtelSpan[];
+  /** Rough size. */
+  readonly characters: number;
+  /** The lowest mark of its spans. */
+  readonly mark: number;
 }
 
 interface OpenTrace {
-  readonly spans: OtelSpan[];
+  readonly scope: string;
+  readonly traceId: string;
+  readonly spans: Map<string, OtelSpan>;
+  readonly mark: number;
   characters: number;
   lastSpanMs: number;
-  rootEndedMs: number | null;
+  hasEndedRoot: boolean;
 }
 
-/** Traces that are remembered after their end, so that a span that comes later still becomes a part of them. */
-const MAX_REMEMBERED = 50_000;
+/** Spans of completed traces whose ids are remembered, so that one that is sent again is known. */
+const MAX_REMEMBERED_SPANS = 200_000;
 
 /**
- * Gathers the spans of traces that are still running, in whatever order they come. A trace is complete some time after its root span
- * ended, or when no span of it has come for longer. Spans that come even later become an episode of their own, whose parent is the
- * trace's. State is bounded: before it grows too large, the trace that was quiet longest is completed.
+ * Gathers the spans of traces that are still running, in whatever order they come; a span that comes again counts once. A trace is complete
+ * some time after its root span ended, or when no span of it has come for longer. Spans that come even later are a late part of it.
+ * State is bounded: before it grows too large, the trace that was quiet longest is completed.
  */
 export class OpenTraces {
+  /** In the order of the last span, so the first trace is the one that was quiet longest. */
   private readonly open = new Map<string, OpenTrace>();
-  /** Number of parts that each completed trace has, by trace; oldest first. */
-  private readonly completed = new Map<string, number>();
+  /** Ids of the spans of completed traces, by trace; oldest first. */
+  private readonly completed = new Map<string, Set<string>>();
+  private numRemembered = 0;
   private numSpans = 0;
   private characters = 0;
 
   constructor(private readonly options: OpenTracesOptions) {}
 
   /** Takes spans and returns the traces that had to be completed to make room for them. */
-  add(spans: readonly OtelSpan[]): readonly CompletedTrace[] {
+  add(arrived: ArrivedSpans): readonly CompletedTrace[] {
     const done: CompletedTrace[] = [];
-    const nowMs = this.options.nowMs();
-    for (const span of spans) {
-      const trace = this.open.get(span.traceId) ?? {
-        spans: [],
-        characters: 0,
-        lastSpanMs: 0,
-        rootEndedMs: null,
-      };
-      // The map is in the order of the last span, so the first trace is the one that was quiet longest.
-      this.open.delete(span.traceId);
-      this.open.set(span.traceId, trace);
-      const characters = charactersOf(span);
-      trace.spans.push(span);
-      trace.characters += characters;
-      trace.lastSpanMs = nowMs;
-      if (span.parentId === null && span.endUs !== undefined) trace.rootEndedMs ??= nowMs;
-      this.numSpans++;
-      this.characters += characters;
+    for (const span of arrived.spans) {
+      if (!this.has(arrived.scope, span)) this.put(span, arrived);
       while (this.numSpans > this.options.maxSpans || this.characters > this.options.maxCharacters) {
-        const [oldest] = this.open.keys();
+        const [oldest] = this.open.values();
         done.push(this.complete(oldest));
       }
     }
     return done;
   }
 
-  /** Returns the traces that are complete by now. */
-  takeComplete(): readonly CompletedTrace[] {
-    const { nowMs, quietMs, settleMs } = this.options;
-    const now = nowMs();
-    const ids = [...this.open].flatMap(([id, { lastSpanMs, rootEndedMs }]) =>
-      now - lastSpanMs >= quietMs || (rootEndedMs !== null && now - lastSpanMs >= settleMs) ? [id] : [],
-    );
-    return ids.map((id) => this.complete(id));
+  /** Takes spans that were there before a restart; what is too much for the bounds is completed with the next `add`. */
+  restore(arrived: ArrivedSpans): void {
+    for (const span of arrived.spans) if (!this.has(arrived.scope, span)) this.put(span, arrived);
   }
 
-  /** Returns all traces, complete or not: the process ends. */
-  takeAll(): readonly CompletedTrace[] {
-    return [...this.open.keys()].map((id) => this.complete(id));
+  /** Whether a span has come before; one that had not ended then counts as new when it has. */
+  has(scope: string, { traceId, spanId, endUs }: OtelSpan): boolean {
+    const key = scope + traceId;
+    if (this.completed.get(key)?.has(spanId) === true) return true;
+    const known = this.open.get(key)?.spans.get(spanId);
+    return known !== undefined && (known.endUs !== undefined || endUs === undefined);
+  }
+
+  /** Returns the traces that are complete by now. */
+  takeComplete(): readonly CompletedTrace[] {
+    const { nowMs, idleMs, settleMs } = this.options;
+    const now = nowMs();
+    return [...this.open.values()]
+      .filter(({ lastSpanMs, hasEndedRoot }) => now - lastSpanMs >= (hasEndedRoot ? settleMs : idleMs))
+      .map((trace) => this.complete(trace));
+  }
+
+  /** Completes the traces with spans of this mark, or a lower one. */
+  takeMarked(mark: number): readonly CompletedTrace[] {
+    return [...this.open.values()].filter((trace) => trace.mark <= mark).map((trace) => this.complete(trace));
+  }
+
+  /** Completes a trace with only these of its spans; the others stay open. null when it has none of them. */
+  takeSpans(scope: string, traceId: string, spanIds: ReadonlySet<string>): CompletedTrace | null {
+    const trace = this.open.get(scope + traceId);
+    if (trace === undefined) return null;
+    const others = [...trace.spans.values()].filter(({ spanId }) => !spanIds.has(spanId));
+    if (others.length === trace.spans.size) return null;
+    for (const { spanId } of others) trace.spans.delete(spanId);
+    this.numSpans -= others.length;
+    const completed = this.complete(trace);
+    for (const span of others) this.put(span, { scope, mark: trace.mark });
+    return completed;
   }
 
   /** Number of spans that are held. */
@@ -97,41 +122,59 @@ export class OpenTraces {
     return this.numSpans;
   }
 
-  private complete(traceId: string): CompletedTrace {
-    const trace = this.open.get(traceId);
-    const spans = trace?.spans ?? [];
-    this.open.delete(traceId);
-    this.numSpans -= spans.length;
-    this.characters -= trace?.characters ?? 0;
-    const part = this.completed.get(traceId) ?? 0;
-    this.completed.delete(traceId);
-    this.completed.set(traceId, part + 1);
-    if (this.completed.size > MAX_REMEMBERED) {
-      const [oldest] = this.completed.keys();
+  get numTraces(): number {
+    return this.open.size;
+  }
+
+  /** The lowest mark of a span that is held; null when there is none. */
+  get lowestMark(): number | null {
+    let lowest: number | null = null;
+    for (const { mark } of this.open.values()) lowest = Math.min(lowest ?? mark, mark);
+    return lowest;
+  }
+
+  private put(span: OtelSpan, { scope, mark }: Omit<ArrivedSpans, 'spans'>): void {
+    const { traceId, spanId, parentId, endUs } = span;
+    const key = scope + traceId;
+    const trace = this.open.get(key) ?? newTrace(scope, traceId, mark);
+    this.open.delete(key);
+    this.open.set(key, trace);
+    const characters = charactersOf(span);
+    if (!trace.spans.has(spanId)) this.numSpans++;
+    trace.spans.set(spanId, span);
+    trace.characters += characters;
+    this.characters += characters;
+    trace.lastSpanMs = this.options.nowMs();
+    trace.hasEndedRoot ||= parentId === null && endUs !== undefined;
+  }
+
+  private complete({ scope, traceId, spans, characters, mark }: OpenTrace): CompletedTrace {
+    const key = scope + traceId;
+    this.open.delete(key);
+    this.numSpans -= spans.size;
+    this.characters -= characters;
+    const isLate = this.completed.has(key);
+    this.remember(key, spans.keys());
+    return { scope, traceId, isLate, spans: [...spans.values()], characters, mark };
+  }
+
+  private remember(key: string, spanIds: Iterable<string>): void {
+    const known = this.completed.get(key) ?? new Set<string>();
+    this.completed.delete(key);
+    this.completed.set(key, known);
+    this.numRemembered -= known.size;
+    for (const id of spanIds) known.add(id);
+    this.numRemembered += known.size;
+    while (this.numRemembered > MAX_REMEMBERED_SPANS && this.completed.size > 1) {
+      const [[oldest, ids]] = this.completed;
       this.completed.delete(oldest);
+      this.numRemembered -= ids.size;
     }
-    return { traceId, numSpans: spans.length, ...episodesOf(spans, traceId, part) };
   }
 }
 
-/** Episodes of the spans of a trace; those of a later part name the trace's episode as their parent. */
-function episodesOf(
-  spans: readonly OtelSpan[],
-  traceId: string,
-  part: number,
-): Pick<CompletedTrace, 'episodes' | 'skipped'> {
-  try {
-    const episode = part === 0 ? traceId : `${traceId}/late-${part}`;
-    const mapped = otelTraceRecords(spans, { episode, row: null });
-    if (part === 0) return mapped;
-    const [first, ...others] = mapped.episodes;
-    const [start, ...records] = first;
-    const child: WireRecord = start.type === 'episode' ? { ...start, parentEpisode: traceId } : start;
-    return { episodes: [[child, ...records], ...others], skipped: mapped.skipped };
-  } catch (error) {
-    if (!(error instanceof RowFault)) throw error;
-    return { episodes: [], skipped: [{ code: error.code, detail: error.message, row: null }] };
-  }
+function newTrace(scope: string, traceId: string, mark: number): OpenTrace {
+  return { scope, traceId, spans: new Map(), mark, characters: 0, lastSpanMs: 0, hasEndedRoot: false };
 }
 
 function charactersOf({ name, attributes, events }: OtelSpan): number {

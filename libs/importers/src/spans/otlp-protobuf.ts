@@ -58,11 +58,14 @@ const TRACES = Root.fromJSON({
     KeyValueList: message({ values: repeated('KeyValue', 1) }),
     ExportTraceServiceResponse: message({ partialSuccess: field('PartialSuccess', 1) }),
     PartialSuccess: message({ rejectedSpans: field('int64', 1), errorMessage: field('string', 2) }),
+    // google.rpc.Status
+    Failure: message({ code: field('int32', 1), message: field('string', 2) }),
   },
 });
 
 const REQUEST = TRACES.lookupType('ExportTraceServiceRequest');
 const RESPONSE = TRACES.lookupType('ExportTraceServiceResponse');
+const FAILURE = TRACES.lookupType('Failure');
 
 /** Spans that a server did not take; empty = it took all. */
 export interface OtlpPartialSuccess {
@@ -84,6 +87,11 @@ export function decodeOtlpRequest(bytes: Uint8Array): unknown {
 /** Encodes the answer to an export request. */
 export function encodeOtlpResponse(partial: OtlpPartialSuccess | null): Uint8Array {
   return RESPONSE.encode(RESPONSE.create(partial === null ? {} : { partialSuccess: partial })).finish();
+}
+
+/** Encodes the answer to a request that failed: a `google.rpc.Status`, whose code is one of gRPC's. */
+export function encodeOtlpFailure(failure: { readonly code: number; readonly message: string }): Uint8Array {
+  return FAILURE.encode(FAILURE.create(failure)).finish();
 }
 
 function message(fields: protobuf.IType['fields']): protobuf.IType {

@@ -6,8 +6,12 @@ const STATUS_ERROR = 2;
 /** Deepest nesting of an attribute's value. */
 const MAX_DEPTH = 50;
 
-/** Spans of an OTLP message in JSON, or decoded from protobuf; what is no span is left out. */
-export function otlpSpans(message: unknown): readonly OtelSpan[] {
+/**
+ * Returns the spans of an OTLP message in JSON, or decoded from protobuf; what is no span is left out.
+ *
+ * @param onInvalid called for each span without a valid id
+ */
+export function otlpSpans(message: unknown, onInvalid: () => void = () => undefined): readonly OtelSpan[] {
   if (!isFields(message)) return [];
   return listOf(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
     const resource = isFields(resourceSpans.resource) ? attributesOf(resourceSpans.resource.attributes) : {};
@@ -15,7 +19,11 @@ export function otlpSpans(message: unknown): readonly OtelSpan[] {
     const scopes =
       resourceSpans.scopeSpans ?? resourceSpans.scope_spans ?? resourceSpans.instrumentationLibrarySpans;
     return listOf(scopes).flatMap((scope) =>
-      listOf(scope.spans).flatMap((span) => spanOf(span, service) ?? []),
+      listOf(scope.spans).flatMap((span) => {
+        const read = spanOf(span, service);
+        if (read === null) onInvalid();
+        return read ?? [];
+      }),
     );
   });
 }

@@ -133,6 +133,10 @@ export class EnvironmentVariables {
   @WholeNumber({ min: 0 }) RETRACE_API_RATE_LIMIT?: number;
   /** File of rules that hide what may not be stored of records; without it nothing is hidden. */
   @IsOptional() @IsString() RETRACE_REDACTION_RULES?: string;
+  /** Directory of traces that are still open, of one API; without it the API takes no spans. */
+  @IsOptional() @IsString() RETRACE_TRACE_DIRECTORY?: string;
+  /** Time without a new span after which a trace whose root has not ended is complete. */
+  @WholeNumber({ min: 1 }) RETRACE_TRACE_IDLE_SECONDS?: number;
   /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
   /** `off` if the sink runs in its own process. */

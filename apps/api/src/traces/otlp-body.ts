@@ -1,0 +1,88 @@
+import {
+  decodeOtlpRequest,
+  encodeOtlpFailure,
+  encodeOtlpResponse,
+  type OtelSpan,
+  type OtlpPartialSuccess,
+  otlpSpans,
+} from '@retrace/importers';
+import { ProblemError } from '../problems/problem.js';
+
+/** Path that exporters append to the address of OTLP/HTTP. */
+export const TRACES_URL = '/v1/traces';
+
+/** Media types in which spans may come; the answer has the same. */
+export const OTLP_MEDIA_TYPES = ['application/json', 'application/x-protobuf'] as const;
+
+export type OtlpMediaType = (typeof OTLP_MEDIA_TYPES)[number];
+
+export interface ExportedSpans {
+  readonly spans: readonly OtelSpan[];
+  /** Spans without a valid trace or span id. */
+  readonly numInvalid: number;
+}
+
+/**
+ * Reads an `ExportTraceServiceRequest`.
+ *
+ * @throws ProblemError `MALFORMED_BODY`
+ */
+export function readOtlpBody(bytes: Buffer, mediaType: OtlpMediaType): ExportedSpans {
+  const message = mediaType === 'application/json' ? parseJson(bytes) : decode(bytes);
+  let numInvalid = 0;
+  const spans = otlpSpans(message, () => {
+    numInvalid++;
+  });
+  return { spans, numInvalid };
+}
+
+/** The body of an answer to a request whose spans were taken, those excepted that `partial` counts. */
+export function otlpAnswer(mediaType: OtlpMediaType, partial: OtlpPartialSuccess | null): Buffer | object {
+  if (mediaType === 'application/x-protobuf') return Buffer.from(encodeOtlpResponse(partial));
+  if (partial === null) return {};
+  // The JSON of protobuf has 64-bit integers as texts.
+  return { partialSuccess: { ...partial, rejectedSpans: `${partial.rejectedSpans}` } };
+}
+
+/** Codes of gRPC, by which OTLP's exporters know failures. */
+const GRPC_CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14 };
+const INVALID_ARGUMENT = 3;
+
+/** The body of an answer to a protobuf request that failed. */
+export function otlpFailure({ status, message }: ProblemError): Buffer {
+  return Buffer.from(encodeOtlpFailure({ code: GRPC_CODES[status] ?? INVALID_ARGUMENT, message }));
+}
+
+function parseJson(bytes: Buffer): unknown {
+  let message: unknown;
+  try {
+    message = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new ProblemError('MALFORMED_BODY', `The body is no JSON: ${(error as Error).message}`);
+  }
+  const fault = faultOf(message);
+  if (fault !== null) throw new ProblemError('MALFORMED_BODY', fault);
+  return message;
+}
+
+function faultOf(message: unknown): string | null {
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    return 'The body must be an ExportTraceServiceRequest: an object with "resourceSpans"';
+  const { resourceSpans = [] } = message as { readonly resourceSpans?: unknown };
+  const isList = Array.isArray(resourceSpans);
+  if (
+    isList &&
+    resourceSpans.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each))
+  )
+    return null;
+  return '"resourceSpans" must be a list of objects';
+}
+
+function decode(bytes: Buffer): unknown {
+  try {
+    return decodeOtlpRequest(bytes);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProblemError('MALFORMED_BODY', `The body is no ExportTraceServiceRequest: ${reason}`);
+  }
+}

@@ -1,0 +1,179 @@
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { OtelSpan } from '@retrace/importers';
+import type { WireRecord } from '@retrace/recording';
+import { DirectoryHold } from './directory-hold.js';
+import { TraceIntake, type TraceWriter, type WriteVerdict } from './trace-intake.js';
+import { TraceJournal, type JournalEntry } from './trace-journal.js';
+
+const T = '0000000000000000000000000000000b';
+
+function span(id: number, content?: string): OtelSpan {
+  const answer = [{ role: 'assistant', parts: [{ type: 'text', content }] }];
+  return {
+    traceId: T,
+    spanId: `${id}`,
+    parentId: id === 1 ? null : '1',
+    name: 'span',
+    startUs: 1e15 + id,
+    endUs: 1e15 + id + 100,
+    attributes:
+      content === undefined
+        ? {}
+        : { 'gen_ai.operation.name': 'chat', 'gen_ai.output.messages': JSON.stringify(answer) },
+    events: [],
+    isError: false,
+    statusMessage: '',
+    sequence: 0,
+    service: '',
+  };
+}
+
+/** A log that takes records, or refuses them with a verdict. */
+class Writer implements TraceWriter {
+  readonly written: WireRecord[][] = [];
+  verdicts: WriteVerdict[] = [];
+
+  write(_scope: string, records: readonly WireRecord[]): Promise<void> {
+    const verdict = this.verdicts.shift();
+    if (verdict !== undefined) return Promise.reject(new Error(verdict));
+    this.written.push([...records]);
+    return Promise.resolve();
+  }
+
+  verdictOf(error: unknown): WriteVerdict {
+    return (error as Error).message as WriteVerdict;
+  }
+
+  get episodes(): string[] {
+    return this.written.map(([{ episode }]) => episode);
+  }
+}
+
+let directory: string;
+let nowMs: number;
+let writer: Writer;
+let warnings: string[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-intake-'));
+  nowMs = 0;
+  writer = new Writer();
+  warnings = [];
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = () =>
+  TraceIntake.open(directory, writer, {
+    idleMs: 60_000,
+    nowMs: () => nowMs,
+    onWarning: (message) => warnings.push(message),
+  });
+
+async function turnAt(intake: TraceIntake, ms: number): Promise<void> {
+  nowMs = ms;
+  await intake.turn();
+}
+
+describe('an intake of traces', () => {
+  it('writes what another one has left, with the spans that it had sealed and no others', async () => {
+    const first = await open();
+    await first.accept('run', [span(1), span(2, 'U+2028: \u2028')]);
+    writer.verdicts = ['later'];
+    await turnAt(first, 3_000);
+    await first.accept('run', [span(3, 'late')]);
+    await first.close();
+    expect(writer.written).toEqual([]);
+    const second = await open();
+    expect(second.numOpenTraces).toBe(2);
+    await turnAt(second, 4_000);
+    await turnAt(second, 70_000);
+    expect(writer.episodes).toEqual([T, `${T}/late-3`]);
+    expect(writer.written[0].filter(({ type }) => type === 'step')).toMatchObject([
+      { messages: { output: { content: 'U+2028: \u2028' } } },
+    ]);
+    await second.close();
+    const third = await open();
+    expect(third.numOpenTraces).toBe(0);
+    await third.accept('run', [span(2, 'again')]);
+    expect(third.counts).toMatchObject({ numSpans: 0, numDuplicates: 1 });
+    await third.close();
+  });
+
+  it('writes a trace beside the episode that another process made of its earlier spans', async () => {
+    const intake = await open();
+    await intake.accept('run', [span(1), span(2, 'x')]);
+    writer.verdicts = ['conflict'];
+    await turnAt(intake, 3_000);
+    expect(writer.episodes).toEqual([`${T}/late-1`]);
+    await intake.close();
+  });
+
+  it('keeps the spans of a trace that is refused in a file, with the reason', async () => {
+    const intake = await open();
+    await intake.accept('run', [span(1), span(2, 'x')]);
+    writer.verdicts = ['refused'];
+    await turnAt(intake, 3_000);
+    const [name] = await readdir(join(directory, 'refused'));
+    expect(JSON.parse(await readFile(join(directory, 'refused', name), 'utf8'))).toMatchObject({
+      ...{ reason: 'refused', scope: 'run', spans: [{ spanId: '1' }, { spanId: '2' }] },
+    });
+    expect(warnings).toHaveLength(1);
+    expect(intake).toMatchObject({ numOpenTraces: 0, counts: { numRefused: 1 } });
+    await intake.close();
+  });
+
+  it('goes on behind a damaged line, says which, and leaves out a line that was cut off', async () => {
+    const first = await open();
+    await first.accept('run', [span(1)]);
+    await first.close();
+    const [name] = await readdir(directory);
+    await appendFile(join(directory, name), '{"kind":"spans","sco\n');
+    await appendFile(join(directory, name), '{"kind":"spans"');
+    const second = await open();
+    expect(warnings).toEqual([expect.stringMatching(/^line 2 of .* is damaged/)]);
+    await second.accept('run', [span(2, 'x')]);
+    await second.close();
+    const third = await open();
+    await turnAt(third, 3_000);
+    expect(writer.episodes).toEqual([T]);
+    await third.close();
+  });
+});
+
+describe('the journal of traces', () => {
+  it('begins another file when one is full, and removes files that nobody needs', async () => {
+    let now = 0;
+    const entries: JournalEntry[] = [];
+    const options = { segmentBytes: 100, keepMs: 1_000, nowMs: () => now };
+    const journal = await TraceJournal.open(directory, (entry) => entries.push(entry), expect.fail, options);
+    const entry = { kind: 'spans' as const, scope: 'run', spans: [span(1)] };
+    expect(await journal.append(entry)).toBe(1);
+    expect(await journal.append(entry, entry)).toBe(2);
+    expect(await journal.append(entry)).toBe(3);
+    await journal.release(3);
+    expect(journal.firstSegment).toBe(1);
+    now = 1_000;
+    await journal.release(2);
+    expect(journal.firstSegment).toBe(2);
+    await journal.release(Infinity);
+    expect(journal.firstSegment).toBe(3);
+    await journal.close();
+    await (await TraceJournal.open(directory, (each) => entries.push(each), expect.fail)).close();
+    expect(entries).toEqual([entry]);
+  });
+});
+
+describe('a hold on a directory', () => {
+  it('is for one at a time, and free when the process that had it is gone', async () => {
+    const hold = await DirectoryHold.claim(directory);
+    expect(await DirectoryHold.claim(directory)).toBeNull();
+    await hold?.release();
+    const again = await DirectoryHold.claim(directory);
+    expect(again).not.toBeNull();
+    await again?.release();
+  });
+});
