@@ -21,3 +21,4 @@ export { fixedLake, frozenLake } from './frozen-lake/index.js';
 export { memoryBandit } from './memory-bandit/index.js';
 export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './sokoban/index.js';
 export { countdown, countdownFour, countdownSpec, type CountdownRules } from './countdown/index.js';
+export { lmrlMaze, maze } from './maze/index.js';

@@ -11,6 +11,8 @@ describe('the registry of environments', () => {
       'countdown-four',
       'fixed-lake',
       'frozen-lake',
+      'lmrl-maze',
+      'maze',
       'memory-bandit',
       'sokoban',
       'sokoban-two-boxes',
@@ -32,7 +34,7 @@ describe('the registry of environments', () => {
       }) as Error,
     );
     expect(() => getEnvironment('chess')).toThrowError(
-      'known: bandit, countdown, countdown-four, fixed-lake, frozen-lake, memory-bandit, sokoban, sokoban-two-boxes',
+      'known: bandit, countdown, countdown-four, fixed-lake, frozen-lake, lmrl-maze, maze, memory-bandit, sokoban, sokoban-two-boxes',
     );
   });
 

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '../random/pcg32.js';
-import { getEnvironment } from '../registry.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { hashEpisodes } from '../testing/hash-episodes.js';
 import { solveCountdown } from './combine-numbers.js';
 import { taskContent, type CountdownTask } from './countdown-task.js';
 import type { Countdown } from './countdown.js';
@@ -197,19 +195,6 @@ describe('tasks of countdown', () => {
     ['countdown', '596e0aed85e79c54d72f0512925754329aaf784fed361fdda87ad9d89187c015'],
     ['countdown-four', 'c74cacb61e248bd7b16b31ca0c381bd31788c127fb6a33d4cb5e6dda132f22ac'],
   ])('are the same bytes on every machine and in every version: %s', async (name, expected) => {
-    const spec = getEnvironment(name);
-    const hash = createHash('sha256');
-    for (let index = 0; index < 100; index++) {
-      const sampled = spec.sampleTask({ split: 'train', index, seed: 5 });
-      const random = new Pcg32(index);
-      const episode = await playEpisode(spec.create(), {
-        ...sampled,
-        maxSteps: spec.maxSteps,
-        agent: agentOf(spec, index % 2 === 0 ? 'random' : 'expert'),
-        random: () => random.nextFloat(),
-      });
-      hash.update(JSON.stringify([sampled, episode]));
-    }
-    expect(hash.digest('hex')).toBe(expected);
+    expect(await hashEpisodes(name, 100)).toBe(expected);
   });
 });

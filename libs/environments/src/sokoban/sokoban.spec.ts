@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { StepResult } from '../environment.js';
 import { DIRECTIONS } from '../grid/directions.js';
 import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { getEnvironment } from '../registry.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { hashEpisodes } from '../testing/hash-episodes.js';
 import { drawRoom } from './draw-room.js';
 import { sokoban, sokobanSpec, sokobanTwoBoxes } from './index.js';
 import { formatRoom, parseSokobanTask } from './sokoban-room.js';
@@ -224,20 +222,6 @@ describe('tasks and episodes of sokoban', () => {
     ['sokoban', '7179c86568f681ba38ef39087c2c34f36a92906fc0ee0c6b6bc14cec7e68912b'],
     ['sokoban-two-boxes', 'bc73dc4e6d0e3a7e4e798f39ef49c652af56392e46cc779ef6002013f31f7217'],
   ])('are the same bytes on every machine and in every version: %s', async (name, expected) => {
-    const spec = getEnvironment(name);
-    const hash = createHash('sha256');
-    for (let index = 0; index < 40; index++) {
-      const sampled = spec.sampleTask({ split: 'train', index, seed: 5 });
-      const random = new Pcg32(index);
-      const agent = agentOf(spec, index % 2 === 0 ? 'random' : 'expert');
-      const episode = await playEpisode(spec.create(), {
-        ...sampled,
-        maxSteps: spec.maxSteps,
-        agent,
-        random: () => random.nextFloat(),
-      });
-      hash.update(JSON.stringify([sampled, episode]));
-    }
-    expect(hash.digest('hex')).toBe(expected);
+    expect(await hashEpisodes(name, 40)).toBe(expected);
   });
 });
