@@ -213,8 +213,11 @@ describe('resolveRecipe', () => {
     expect(resolveRecipe('frozen-lake-grpo', { assignments: [gigpo] }).environment).toBe('frozen-lake');
     const { code, message } = refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [gigpo] }));
     expect(code).toBe('RECIPE_INVALID');
+    const withAnchors = ['bandit', 'countdown', 'countdown-four', 'fixed-lake', 'frozen-lake'].concat(
+      ['lmrl-maze', 'maze', 'sokoban', 'sokoban-two-boxes'], // prettier-ignore
+    );
     expect(message).toContain(
-      'environment: got "memory-bandit", must be one that offers anchors (bandit, fixed-lake, frozen-lake) with advantage.estimator gigpo',
+      `environment: got "memory-bandit", must be one that offers anchors (${withAnchors.join(', ')}) with advantage.estimator gigpo`,
     );
     const other = gigpo.replace('gigpo', 'grpo');
     expect(refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [other] })).message).toContain(

@@ -1,7 +1,9 @@
+import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { parseReAct } from '../parse/react.js';
+import { SnapshotFields } from '../snapshot-fields.js';
 import {
   hitsTarget,
   parseCountdownTask,
@@ -11,6 +13,7 @@ import {
 } from './countdown-task.js';
 import { parseExpression } from './parse-expression.js';
 
+const WORLD = 'countdown';
 /** Reward for using each number once; the rest of 1 is for hitting the target. */
 const NUMBERS_REWARD = 0.1;
 
@@ -60,6 +63,19 @@ export class Countdown implements Environment {
       success: solved,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    const { task, over } = this;
+    return { world: WORLD, task: { nums: [...task.nums], target: task.target }, over };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const over = fields.boolean('over');
+    const observation = this.reset({ task: fields.task, seed: 0 });
+    this.over = over;
+    return observation;
   }
 
   close(): void {

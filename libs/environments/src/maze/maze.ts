@@ -1,14 +1,17 @@
+import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS, type Direction } from '../grid/directions.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
+import { SnapshotFields } from '../snapshot-fields.js';
 import { formatMaze, parseMazeTask, walk, type MazeMap } from './maze-map.js';
 import { describeMaze } from './maze-words.js';
 
 /** Moves after which AgentGym, and this environment, cut an episode. */
 export const MAZE_MAX_STEPS = 50;
 
+const WORLD = 'maze';
 /** Actions as they are listed, and as AgentGym writes them. */
 const parseMove = oneWordParser([...DIRECTIONS, ...DIRECTIONS.map((direction) => `move ${direction}`)]);
 const GOAL_PARTS = { names: ['goal'], values: [1] };
@@ -61,6 +64,27 @@ export class Maze implements Environment {
       success: this.over ? terminated : null,
       info: null,
     };
+  }
+
+  snapshot(): Json {
+    const { map, cell, numSteps, over } = this;
+    return { world: WORLD, task: { maze: formatMaze(map) }, cell, numSteps, over };
+  }
+
+  restore(snapshot: Json): Observation {
+    const fields = new SnapshotFields(WORLD, snapshot);
+    const numSteps = fields.integer('numSteps', 0, MAZE_MAX_STEPS);
+    const over = fields.boolean('over');
+    this.reset({ task: fields.task, seed: 0 });
+    const cell = fields.integer('cell', 0, this.map.walls.length - 1);
+    if (this.map.walls[cell] === 1) {
+      this.close();
+      throw fields.fault('cell', 'be an open cell of the maze');
+    }
+    this.cell = cell;
+    this.numSteps = numSteps;
+    this.over = over;
+    return this.observe();
   }
 
   close(): void {
