@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { listEnvironments } from '@retrace/environments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { matrixProducts } from './matrix-products.js';
 import { listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
@@ -213,9 +214,11 @@ describe('resolveRecipe', () => {
     expect(resolveRecipe('frozen-lake-grpo', { assignments: [gigpo] }).environment).toBe('frozen-lake');
     const { code, message } = refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [gigpo] }));
     expect(code).toBe('RECIPE_INVALID');
-    const withAnchors = ['bandit', 'countdown', 'countdown-four', 'fixed-lake', 'frozen-lake'].concat(
-      ['lmrl-maze', 'maze', 'sokoban', 'sokoban-two-boxes'], // prettier-ignore
+    const withAnchors = listEnvironments().flatMap(({ name, offersAnchors }) =>
+      offersAnchors ? [name] : [],
     );
+    expect(withAnchors).toContain('frozen-lake');
+    expect(withAnchors).not.toContain('memory-bandit');
     expect(message).toContain(
       `environment: got "memory-bandit", must be one that offers anchors (${withAnchors.join(', ')}) with advantage.estimator gigpo`,
     );
