@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   collect: async () => (await import('./commands/collect/command.js')).collectCommand(),
   sink: async () => (await import('./commands/sink/command.js')).sinkCommand(),
   api: async () => (await import('./commands/api/command.js')).apiCommand(),
+  proxy: async () => (await import('./commands/proxy/command.js')).proxyCommand(),
   sql: async () => (await import('./commands/sql/command.js')).sqlCommand(),
   verify: async () => (await import('./commands/verify/command.js')).verifyCommand(),
   export: async () => (await import('./commands/export/command.js')).exportCommand(),

@@ -1,5 +1,3 @@
-export type { Protocol } from './protocol/protocol.js';
-export { CHAT_COMPLETIONS } from './protocol/chat-completions.js';
-export { COMPLETIONS } from './protocol/completions.js';
-export { createResponses } from './protocol/responses.js';
-export { MESSAGES } from './protocol/messages.js';
+export { startProxy, type RunningProxy } from './start-proxy.js';
+export { ProxyError, type ProxyConfig, type ProxyErrorCode } from './proxy-config.js';
+export type { UpstreamKind } from './protocol/protocol.js';

@@ -93,6 +93,11 @@ export class SpoolQueue implements RecordQueue {
     });
   }
 
+  /** Waits until all lines so far are in files, or the disk has failed. */
+  written(): Promise<void> {
+    return this.exclusively(() => this.writeOut());
+  }
+
   async close(): Promise<void> {
     await this.exclusively(async () => {
       await this.writeOut();

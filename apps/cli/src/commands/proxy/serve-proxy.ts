@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { ProxyError, startProxy, type ProxyConfig } from '@retrace/proxy';
+import type { CommonOptions } from '../../options.js';
+import { listenForStop } from '../../server/stop-requests.js';
+import { createLogStream } from '../../supervisor/log-stream.js';
+
+interface ProxyOptions extends CommonOptions {
+  readonly upstream: string;
+  readonly upstreamKind?: NonNullable<ProxyConfig['upstreamKind']>;
+  readonly upstreamKeyEnv?: string;
+  readonly upstreamTimeout: number;
+  readonly host: string;
+  readonly port: number;
+  readonly retrace: string;
+  readonly retraceKeyEnv: string;
+  readonly run: string;
+  readonly state?: string;
+  readonly idleMinutes: number;
+  readonly maxBodyMib: number;
+  readonly logprobMode?: 'raw' | 'processed';
+}
+
+const FORCED_EXIT_CODE = 130;
+
+/** Runs a proxy until asked to stop. */
+export async function serveProxy(options: ProxyOptions): Promise<void> {
+  const log = createLogStream({ json: options.json === true, out: process.stdout });
+  const config = proxyConfig(options, process.env);
+  const stop = listenForStop(log, () => process.exit(FORCED_EXIT_CODE));
+  const write = (level: 'info' | 'warn', message: string) => {
+    log.write({ role: 'proxy', level, message });
+  };
+  const proxy = await startProxy(config, {
+    warn: (message) => {
+      write('warn', message);
+    },
+  });
+  write('info', `recording calls of ${config.upstream} at ${proxy.url}/v1, run "${config.run}"`);
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
+  await proxy.close();
+  stop.dispose();
+}
+
+/** @throws ProxyError `OPTION_INVALID` when a variable for a key is named that is not set */
+function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): ProxyConfig {
+  const { upstreamKeyEnv } = options;
+  const upstreamKey = upstreamKeyEnv === undefined ? null : (environment[upstreamKeyEnv] ?? '');
+  if (upstreamKey === '') {
+    throw new ProxyError('OPTION_INVALID', `--upstream-key-env: the variable ${upstreamKeyEnv} is not set`);
+  }
+  return {
+    upstream: options.upstream,
+    upstreamKind: options.upstreamKind ?? null,
+    upstreamKey,
+    upstreamTimeoutMs: Math.round(options.upstreamTimeout * 1000),
+    host: options.host,
+    port: options.port,
+    retraceUrl: options.retrace,
+    retraceKey: environment[options.retraceKeyEnv] ?? null,
+    run: options.run,
+    stateDirectory: options.state ?? join(options.dataDir, 'proxy'),
+    idleMs: Math.round(options.idleMinutes * 60_000),
+    maxBodyBytes: Math.round(options.maxBodyMib * 1024 ** 2),
+    logprobMode: options.logprobMode ?? null,
+  };
+}

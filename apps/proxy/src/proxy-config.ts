@@ -1,0 +1,43 @@
+import type { UpstreamKind } from './protocol/protocol.js';
+
+export interface ProxyConfig {
+  /** Address of the model server, with or without `/v1` at its end. */
+  readonly upstream: string;
+  /** null: found by asking the server. */
+  readonly upstreamKind: UpstreamKind | null;
+  /** Key that the proxy sends in place of an agent's, where the agent sends none or `retrace:<episode>`. */
+  readonly upstreamKey: string | null;
+  /** Longest silence of the upstream in an answer, after which its call is given up. */
+  readonly upstreamTimeoutMs: number;
+  readonly host: string;
+  /** 0 = any. */
+  readonly port: number;
+  readonly retraceUrl: string;
+  readonly retraceKey: string | null;
+  /** Run that calls are recorded in which name none. */
+  readonly run: string;
+  /** Directory of the journal and the spool, on a local disk. */
+  readonly stateDirectory: string;
+  /** Episodes are ended after so long without a call. */
+  readonly idleMs: number;
+  /** A request whose body is larger passes without being recorded. */
+  readonly maxBodyBytes: number;
+  /** Whether the engine's log-probabilities are after temperature; null: as the engine's defaults are. */
+  readonly logprobMode: 'raw' | 'processed' | null;
+}
+
+export type ProxyErrorCode = 'OPTION_INVALID' | 'STATE_DIRECTORY_UNUSABLE' | 'PORT_TAKEN';
+
+/** An error that keeps the proxy from starting. */
+export class ProxyError extends Error {
+  readonly retriable = false;
+
+  constructor(
+    readonly code: ProxyErrorCode,
+    message: string,
+    options: ErrorOptions = {},
+  ) {
+    super(message, options);
+    this.name = 'ProxyError';
+  }
+}

@@ -1,0 +1,221 @@
+import {
+  type EndReason,
+  type EndRecord,
+  type OutboxEntry,
+  type RewardRecord,
+  type RunRecord,
+  type Sender,
+  type SpoolQueue,
+} from '@retrace/client';
+import type { BookEvent, StepAdded } from '../episode/book-event.js';
+import type { Branch, BranchHead } from '../episode/branch.js';
+import { EpisodeBook, type Placement } from '../episode/episode-book.js';
+import type { PromptKeys } from '../episode/prompt-keys.js';
+import type { RecordedCall } from '../protocol/protocol.js';
+import { episodeRecord, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
+import type { Journal, JournalLine } from './journal.js';
+import { nowUs } from './now-us.js';
+
+/** How an episode ends, as far as somebody said it. */
+export interface EpisodeEnding {
+  readonly endReason: EndReason;
+  readonly detail?: string;
+  readonly success?: boolean;
+}
+
+export type RewardOfEpisode = Pick<RewardRecord, 'name' | 'value' | 'step' | 'source' | 'rationale'>;
+
+interface RecorderParts {
+  readonly sender: Sender;
+  readonly spool: SpoolQueue;
+  readonly journal: Journal;
+}
+
+/** The journal is written again beyond this size. */
+const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
+
+/**
+ * Records calls as steps of episodes: the book says where a call belongs, the journal keeps it, the sender brings it to Retrace. Nothing
+ * here waits for Retrace or fails on it.
+ */
+export class CallRecorder {
+  private readonly book = new EpisodeBook();
+  /** Ends of episodes that were asked for during a call of theirs. */
+  private readonly endings = new Map<Branch, EpisodeEnding>();
+  private isCompacting = false;
+  numCalls = 0;
+  /** Calls that belong to an episode of which a record was dropped. */
+  numLost = 0;
+
+  constructor(private readonly parts: RecorderParts) {}
+
+  /** Takes over what earlier processes wrote. */
+  restore(lines: readonly JournalLine[]): void {
+    for (const { events, entries } of lines) {
+      for (const event of events) this.book.apply(event);
+      for (const entry of entries) this.parts.sender.enqueue(entry);
+    }
+  }
+
+  get numOpenEpisodes(): number {
+    return this.book.numOpen;
+  }
+
+  /** Finds the place of a call; `record` or `release` must follow. @param name of the episode; null = found by the prompt */
+  place(run: string, name: string | null, keys: PromptKeys): Placement {
+    return this.book.place(run, name, keys, Date.now());
+  }
+
+  /** Gives up the place of a call that is not recorded. */
+  release(placement: Placement): void {
+    this.book.release(placement);
+    void this.endAfterCall(placement.branch);
+  }
+
+  /** Records a call. Resolves once it is on the disk; it goes to Retrace later. */
+  record(
+    placement: Placement,
+    call: RecordedCall,
+    { headers, ...facts }: CallFacts & { readonly headers: EpisodeHeaders },
+  ): Promise<void> {
+    const { branch } = placement;
+    const { run } = branch;
+    const isNew = branch.numSteps === 0;
+    const parts = stepParts(branch, call, facts);
+    const group = isNew && branch.origin.kind === 'root' ? headers.group : null;
+    const member = group === null ? 0 : this.book.nextMember(run, group);
+    const records: RunRecord[] = [
+      ...(isNew ? [episodeRecord(branch, headers, member, facts.occurredAt)] : []),
+      parts.record,
+    ];
+    const event: StepAdded = {
+      type: 'step',
+      head: headOf(branch),
+      step: placement.step,
+      ...placesOf(facts.keys, parts.isAnswered ? call.output : null),
+      system: branch.system,
+      tokens: parts.record.tokens
+        ? { keptPrefix: parts.record.tokens.keptPrefix ?? 0, ids: parts.record.tokens.ids }
+        : null,
+      toolsKey: parts.toolsKey,
+      hasPendingCalls: parts.isAnswered && (call.output?.tool_calls?.length ?? 0) > 0,
+      ...(group !== null && { group }),
+      atMs: Math.floor(facts.occurredAt / 1000),
+    };
+    this.book.apply(event);
+    this.book.release(placement);
+    this.numCalls++;
+    const written = this.write([event], run, records);
+    const ended = this.endAfterCall(branch);
+    return ended ? Promise.all([written, ended]).then(() => undefined) : written;
+  }
+
+  /** Ends the episode of a placement, once its call is recorded. */
+  endWith({ branch }: Placement, ending: EpisodeEnding): void {
+    this.endings.set(branch, ending);
+  }
+
+  /**
+   * Ends an episode and those that came from it. Of forks the one with the newest call is the line that went on, and ends as was said;
+   * the others are abandoned.
+   *
+   * @returns whether there is such an episode
+   */
+  end(run: string, name: string, ending: EpisodeEnding): boolean {
+    const found = this.book.find(run, name);
+    if (!found) return false;
+    const root =
+      this.book.open().find((branch) => branch.run === run && branch.episode === found.root) ?? found;
+    const isDerived = found.episode === name && found.episode !== found.root;
+    const family = isDerived ? [found] : this.book.familyOf(root);
+    const newest = family.map((branch) => this.book.newestOf(branch));
+    family.forEach((branch, i) => {
+      const detail = `it went on as episode ${newest[i].episode}`;
+      void this.endBranch(branch, branch === newest[i] ? ending : { endReason: 'abandoned', detail });
+    });
+    return true;
+  }
+
+  /** Ends episodes without a call since then. */
+  endIdle(sinceMs: number, detail: string): void {
+    for (const branch of this.book.open()) {
+      if (branch.isBusy || branch.lastAtMs > sinceMs) continue;
+      void this.endBranch(branch, { endReason: 'abandoned', detail });
+    }
+  }
+
+  /** Rewards an episode, also one that has ended. @returns the episode's id */
+  reward(run: string, name: string, reward: RewardOfEpisode): string {
+    const episode = this.book.find(run, name)?.episode ?? this.book.endedEpisode(run, name) ?? name;
+    const record: RewardRecord = {
+      type: 'reward',
+      id: crypto.randomUUID(),
+      episode,
+      occurredAt: nowUs(),
+      ...reward,
+    };
+    void this.write([], run, [record]);
+    return episode;
+  }
+
+  /** Leaves in the journal only what the next process needs. */
+  compact(): Promise<void> {
+    const { journal, spool } = this.parts;
+    return journal.replace(
+      () => this.book.snapshot(),
+      () => spool.written(),
+    );
+  }
+
+  private endAfterCall(branch: Branch): Promise<void> | null {
+    const ending = this.endings.get(branch);
+    if (!ending) return null;
+    this.endings.delete(branch);
+    return branch.numSteps > 0 ? this.endBranch(branch, ending) : null;
+  }
+
+  private endBranch(branch: Branch, ending: EpisodeEnding): Promise<void> {
+    const { run, episode, numSteps } = branch;
+    if (branch.isBusy) {
+      this.endings.set(branch, ending);
+      return Promise.resolve();
+    }
+    const record: EndRecord = { type: 'end', episode, numSteps, occurredAt: nowUs(), ...ending };
+    const event: BookEvent = { type: 'end', run, episode };
+    this.book.apply(event);
+    return this.write([event], run, [record]);
+  }
+
+  private write(events: readonly BookEvent[], run: string, records: readonly RunRecord[]): Promise<void> {
+    const { journal, sender } = this.parts;
+    const entries = records.map((content): OutboxEntry => ({ kind: 'record', run, content }));
+    const written = journal.append({ events, entries });
+    const areTaken = entries.map((entry) => sender.enqueue(entry)).every(Boolean);
+    if (!areTaken && events.length > 0) this.lose(run, records[0].episode);
+    if (journal.sizeBytes > MAX_JOURNAL_BYTES && !this.isCompacting) {
+      this.isCompacting = true;
+      void this.compact().finally(() => {
+        this.isCompacting = false;
+      });
+    }
+    return written;
+  }
+
+  /** Forgets an episode whose records found no room: those after them could not be stored. Its next call begins another one. */
+  private lose(run: string, episode: string): void {
+    this.numLost++;
+    const event: BookEvent = { type: 'end', run, episode };
+    this.book.apply(event);
+    void this.parts.journal.append({ events: [event], entries: [] });
+  }
+}
+
+function headOf({ run, scope, generation, episode, root, line, origin }: Branch): BranchHead {
+  return { run, scope, generation, episode, root, line, origin };
+}
+
+/** The places after the prompt and after the answer; without an answer, a repeated prompt goes on from the prompt. */
+function placesOf(keys: PromptKeys, output: RecordedCall['output']): Pick<StepAdded, 'prompt' | 'tip'> {
+  const prompt = { length: keys.length, key: keys.keyAt(keys.length) };
+  return { prompt, tip: output === null ? prompt : keys.after(output) };
+}

@@ -1,0 +1,199 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject, JsonValue } from '@retrace/client';
+import type { Placement } from '../episode/episode-book.js';
+import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
+import { hasSeveralPrompts } from '../protocol/completions.js';
+import { eventObject } from '../protocol/json-fields.js';
+import type {
+  PreparedCall,
+  Protocol,
+  RecordedCall,
+  StreamReader,
+  UpstreamKind,
+} from '../protocol/protocol.js';
+import { nowUs } from '../record/now-us.js';
+import { passedHeaders } from '../upstream/headers.js';
+import { abortOnClose } from './client-stream.js';
+import { upstreamHeaders } from './pass-on.js';
+import type { ProxyParts } from './proxy-parts.js';
+import { relayEvents, relayWhole } from './relay.js';
+import { headerText, readCallHeaders, type CallHeaders } from './request-headers.js';
+import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
+
+/** A request of a protocol that is recorded. */
+export interface CallRequest {
+  readonly request: IncomingMessage;
+  readonly client: ServerResponse;
+  readonly protocol: Protocol;
+  readonly path: string;
+  readonly episode: string | null;
+  readonly bytes: Buffer;
+  readonly body: JsonObject;
+}
+
+/** Longest that the end of an answer waits for the disk. */
+const MAX_WAIT_FOR_DISK_MS = 250;
+const BAD_GATEWAY = 502;
+
+/** Whether a body holds one conversation of this protocol; null where it is no JSON object, or one of several prompts. */
+export function recordableBody(protocol: Protocol, bytes: Buffer): JsonObject | null {
+  const body = eventObject(bytes.toString());
+  return body === null || (protocol.name === 'completions' && hasSeveralPrompts(body)) ? null : body;
+}
+
+/** Passes one call on to the upstream and its answer back, and records both. Nothing of it rejects: a failure is the client's answer. */
+export async function handleCall(parts: ProxyParts, asked: CallRequest): Promise<void> {
+  await new HandledCall(parts, asked).run();
+}
+
+class HandledCall {
+  private readonly headers: CallHeaders;
+  private readonly signal: AbortSignal;
+  private readonly startedAtMs = performance.now();
+  private kind: UpstreamKind = 'other';
+  private call!: PreparedCall;
+  private keys!: PromptKeys;
+  private placement!: Placement;
+  private reader: StreamReader | null = null;
+  private firstByteMs: number | null = null;
+  private isRecorded = false;
+
+  constructor(
+    private readonly parts: ProxyParts,
+    private readonly asked: CallRequest,
+  ) {
+    this.headers = readCallHeaders(asked.request.headers, asked.episode);
+    this.signal = abortOnClose(asked.client);
+  }
+
+  async run(): Promise<void> {
+    const { detector, metrics } = this.parts;
+    this.kind = await detector.kind();
+    this.prepare(detector.asksForMore ? this.kind : 'other');
+    const answering = this.send();
+    this.place();
+    metrics.openCalls.inc();
+    try {
+      const upstream = await this.answerOf(answering);
+      this.firstByteMs = this.elapsedMs();
+      await this.relay(upstream);
+    } catch (error) {
+      await this.fail(error);
+    } finally {
+      metrics.openCalls.dec();
+      metrics.calls.inc({ protocol: this.asked.protocol.name, status: this.asked.client.statusCode });
+    }
+  }
+
+  private prepare(kind: UpstreamKind): void {
+    this.call = this.asked.protocol.prepare(this.asked.body, kind);
+  }
+
+  private send(): Promise<IncomingMessage> {
+    const { request, body, bytes, path } = this.asked;
+    const sent = this.call.body === body ? bytes : Buffer.from(JSON.stringify(this.call.body));
+    const headers = upstreamHeaders(request, this.parts, {
+      hasOwnKey: this.headers.hasOwnKey,
+      kind: this.kind,
+    });
+    const own = ['accept-encoding', 'identity', 'content-length', `${sent.length}`];
+    const method = request.method ?? 'POST';
+    return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.signal);
+  }
+
+  private place(): void {
+    const { recorder, runs, config } = this.parts;
+    const run = runs.idOf(this.headers.run ?? config.run);
+    this.keys = promptKeys(this.call.prompt, this.asked.protocol.name === 'completions');
+    this.placement = recorder.place(run, this.headers.episode, this.keys);
+    if (this.headers.ending) recorder.endWith(this.placement, this.headers.ending);
+  }
+
+  /** Where the upstream refuses a request that asks for more than the client did, the client's own request is sent. */
+  private async answerOf(answering: Promise<IncomingMessage>): Promise<IncomingMessage> {
+    const first = await answering;
+    if (!this.call.hides || (first.statusCode !== 400 && first.statusCode !== 422)) return first;
+    first.resume();
+    this.prepare('other');
+    const second = await this.send();
+    if ((second.statusCode ?? BAD_GATEWAY) < 400) {
+      this.parts.detector.askNoMore();
+      this.parts.warn('The upstream refuses to give token ids or usage: calls are recorded without them');
+    }
+    return second;
+  }
+
+  private async relay(upstream: IncomingMessage): Promise<void> {
+    const { call, signal } = this;
+    const { client } = this.asked;
+    const isStream = /^text\/event-stream/i.test(upstream.headers['content-type'] ?? '');
+    const { branch, step } = this.placement;
+    const without = call.hides ? ['content-length'] : [];
+    client.writeHead(upstream.statusCode ?? BAD_GATEWAY, upstream.statusMessage, [
+      ...passedHeaders(upstream.rawHeaders, without),
+      ...[
+        'x-retrace-run',
+        branch.run,
+        'x-retrace-episode',
+        headerText(branch.episode),
+        'x-retrace-step',
+        `${step}`,
+      ],
+    ]);
+    const finish = (recorded: RecordedCall) => this.record(recorded);
+    const answer = { call, upstream, client, signal, finish };
+    if (!isStream) return relayWhole(answer);
+    client.flushHeaders();
+    this.reader = call.reader();
+    return relayEvents(answer, this.reader);
+  }
+
+  /** Answers a client whose upstream failed, as far as it has no answer yet, and records what there is. */
+  private async fail(error: unknown): Promise<void> {
+    const { client } = this.asked;
+    if (this.signal.aborted || client.headersSent) {
+      if (!this.isRecorded) await this.record((this.reader ?? this.call.reader()).finish(false));
+      client.destroy();
+      return;
+    }
+    const { status, body } = upstreamErrorBody(error);
+    this.firstByteMs = null;
+    await this.record(this.call.read({ status, body: body as unknown as JsonObject }));
+    sendUpstreamError(client, status, body as unknown as JsonValue);
+  }
+
+  private async record(recorded: RecordedCall): Promise<void> {
+    if (this.isRecorded) return;
+    this.isRecorded = true;
+    const written = this.parts.recorder.record(this.placement, recorded, {
+      headers: this.headers,
+      protocol: this.asked.protocol.name,
+      upstream: this.kind,
+      keys: this.keys,
+      logprobMode: this.logprobMode(),
+      firstByteMs: this.firstByteMs,
+      generationMs: this.elapsedMs(),
+      occurredAt: nowUs(),
+    });
+    const startedAtMs = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, MAX_WAIT_FOR_DISK_MS);
+    });
+    await Promise.race([written, limit]);
+    clearTimeout(timer);
+    this.parts.metrics.diskWait.observe((performance.now() - startedAtMs) / 1000);
+  }
+
+  /** vLLM gives log-probabilities before temperature unless it was started otherwise, SGLang after it. */
+  private logprobMode(): 'raw' | 'processed' | null {
+    return (
+      this.parts.config.logprobMode ??
+      (this.kind === 'sglang' ? 'processed' : this.kind === 'vllm' ? 'raw' : null)
+    );
+  }
+
+  private elapsedMs(): number {
+    return Math.round((performance.now() - this.startedAtMs) * 1000) / 1000;
+  }
+}

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Sender } from '@retrace/client';
+import { ProxyError } from '../proxy-config.js';
+import { handleCall, recordableBody } from './call-handler.js';
+import { endEpisode, rewardEpisode } from './episode-routes.js';
+import { passOn } from './pass-on.js';
+import type { ProxyParts } from './proxy-parts.js';
+import { readBody } from './read-body.js';
+import { readCallHeaders } from './request-headers.js';
+import { createProtocols, routeOf, type Route } from './route.js';
+
+/** Clients keep connections for a while; this one must not close them first. */
+const KEEP_ALIVE_MS = 75_000;
+/** Longest that calls under way may take after a request to stop. */
+const STOP_MS = 10_000;
+
+/** The HTTP server of a proxy. */
+export class ProxyServer {
+  private readonly protocols = createProtocols();
+  private readonly server: Server;
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly parts: ProxyParts,
+    private readonly sender: Sender,
+  ) {
+    this.server = createServer(
+      { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+      (request, response) => {
+        const handled = this.handle(request, response).catch((error: unknown) => {
+          parts.warn(`A request failed: ${error instanceof Error ? error.message : String(error)}`);
+          response.destroy();
+        });
+        this.underWay.add(handled);
+        void handled.finally(() => this.underWay.delete(handled));
+      },
+    );
+  }
+
+  /** @returns its address @throws ProxyError `PORT_TAKEN` */
+  listen(): Promise<string> {
+    const { host, port } = this.parts.config;
+    return new Promise((resolve, reject) => {
+      this.server.once('error', (cause: NodeJS.ErrnoException) => {
+        const said = cause.code === 'EADDRINUSE' ? 'is taken; choose another with --port' : cause.message;
+        reject(new ProxyError('PORT_TAKEN', `Port ${port} of ${host} ${said}`, { cause }));
+      });
+      this.server.listen(port, host, () => {
+        const { address, port: chosen, family } = this.server.address() as AddressInfo;
+        resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`);
+      });
+    });
+  }
+
+  /** Takes no more requests; those under way get some time. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => {
+      this.server.closeAllConnections();
+    }, STOP_MS);
+    await closed;
+    clearTimeout(timer);
+    await Promise.all(this.underWay);
+  }
+
+  private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {
+    const route = routeOf(request.method ?? 'GET', request.url ?? '/', this.protocols);
+    switch (route.kind) {
+      case 'call':
+        return this.call(request, client, route);
+      case 'pass': {
+        const { hasOwnKey } = readCallHeaders(request.headers, null);
+        return passOn(this.parts, { request, client, path: route.path, hasOwnKey });
+      }
+      case 'end':
+        return endEpisode(this.parts, request, client, route.episode);
+      case 'reward':
+        return rewardEpisode(this.parts, request, client, route.episode);
+      case 'health':
+        return this.health(client);
+      case 'metrics':
+        return this.metrics(client);
+    }
+  }
+
+  private async call(
+    request: IncomingMessage,
+    client: ServerResponse,
+    { protocol, path, episode }: Extract<Route, { kind: 'call' }>,
+  ): Promise<void> {
+    const { metrics, config } = this.parts;
+    const { bytes, isWhole } = await readBody(request, config.maxBodyBytes);
+    const isEncoded = request.headers['content-encoding'] !== undefined;
+    const body = isWhole && !isEncoded ? recordableBody(protocol, bytes) : null;
+    if (body) return handleCall(this.parts, { request, client, protocol, path, episode, bytes, body });
+    metrics.unrecorded.inc({
+      reason: !isWhole ? 'too_large' : isEncoded ? 'encoded' : 'not_one_conversation',
+    });
+    const { hasOwnKey } = readCallHeaders(request.headers, episode);
+    return passOn(this.parts, { request, client, path, read: bytes, hasOwnKey });
+  }
+
+  private health(client: ServerResponse): void {
+    const { detector, config, recorder } = this.parts;
+    const { numPending, numAcknowledged, numRefused, numDropped } = this.sender.stats;
+    client.setHeader('content-type', 'application/json');
+    client.end(
+      JSON.stringify({
+        status: 'ok',
+        upstream: { url: config.upstream, kind: detector.current },
+        retrace: { url: config.retraceUrl, numPending, numAcknowledged, numRefused, numDropped },
+        openEpisodes: recorder.numOpenEpisodes,
+      }),
+    );
+  }
+
+  private async metrics(client: ServerResponse): Promise<void> {
+    const { registry } = this.parts.metrics;
+    client.setHeader('content-type', registry.contentType);
+    client.end(await registry.metrics());
+  }
+}

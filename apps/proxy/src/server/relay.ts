@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import type { JsonObject } from '@retrace/client';
+import { eventObject } from '../protocol/json-fields.js';
+import type { PreparedCall, RecordedCall, SseEvent, StreamReader } from '../protocol/protocol.js';
+import { SseFrames, withData, type SseFrame } from '../sse/sse-frames.js';
+import { writeTo } from './client-stream.js';
+
+/** An answer on its way from the upstream to the client. */
+export interface RelayedAnswer {
+  readonly call: PreparedCall;
+  readonly upstream: IncomingMessage;
+  readonly client: ServerResponse;
+  readonly signal: AbortSignal;
+  /** Records the call. Resolves when the client may have the end of its answer. */
+  readonly finish: (call: RecordedCall) => Promise<void>;
+}
+
+const MAX_ERROR_CHARACTERS = 2_000;
+const LAST_EVENT = /^(message_stop|response\.(completed|failed|incomplete))$/;
+
+/**
+ * Passes on an answer that comes as a whole. Its last bytes wait until the call is recorded; all of it does where something must be
+ * hidden in it.
+ *
+ * @throws Error when either side breaks off
+ */
+export async function relayWhole({ call, upstream, client, signal, finish }: RelayedAnswer): Promise<void> {
+  const status = upstream.statusCode ?? 0;
+  const chunks: Buffer[] = [];
+  let held: Buffer | null = null;
+  for await (const chunk of upstream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    if (call.hides) continue;
+    if (held) await writeTo(client, held, signal);
+    held = chunk;
+  }
+  const text = Buffer.concat(chunks).toString();
+  const body = eventObject(text);
+  await finish(call.read({ status, body: body ?? unreadBody(status, text) }));
+  if (call.hides) {
+    const shown = Buffer.from(body && status < 400 ? JSON.stringify(call.hide(body)) : text);
+    if (!client.headersSent) client.setHeader('content-length', shown.length);
+    await writeTo(client, shown, signal);
+  } else if (held) await writeTo(client, held, signal);
+  client.end();
+}
+
+/** The text of a failure that is not JSON, such as a gateway's page. */
+function unreadBody(status: number, text: string): JsonObject {
+  return status >= 400 ? { error: { message: text.slice(0, MAX_ERROR_CHARACTERS) } } : {};
+}
+
+/**
+ * Passes on server-sent events as they come. The event that ends the answer waits until the call is recorded.
+ *
+ * @throws Error when either side breaks off
+ */
+export async function relayEvents(answer: RelayedAnswer, reader: StreamReader): Promise<void> {
+  const { call, upstream, client, signal } = answer;
+  const decoder = new StringDecoder('utf8');
+  const frames = new SseFrames();
+  let isFinished = false;
+  const pass = async (found: readonly SseFrame[], bytes: Buffer | string, isLast: boolean) => {
+    const shown = call.hides ? found.map((frame) => shownFrame(call, frame)).join('') : bytes;
+    const mustWait = isLast && !isFinished;
+    if (!mustWait) await writeTo(client, shown, signal);
+    for (const { event } of found) if (event) reader.add(event);
+    if (!mustWait) return;
+    isFinished = true;
+    await answer.finish(reader.finish(true));
+    await writeTo(client, shown, signal);
+  };
+  for await (const chunk of upstream as AsyncIterable<Buffer>) {
+    const found = frames.add(decoder.write(chunk));
+    await pass(found, chunk, found.some(endsAnswer));
+  }
+  const rest = frames.finish();
+  if (rest) await pass([rest], '', endsAnswer(rest));
+  if (!isFinished) await answer.finish(reader.finish(true));
+  client.end();
+}
+
+function endsAnswer({ event }: SseFrame): boolean {
+  return event !== null && (event.data === '[DONE]' || LAST_EVENT.test(event.event ?? ''));
+}
+
+function shownFrame(call: PreparedCall, frame: SseFrame): string {
+  if (!frame.event) return frame.raw;
+  const shown: SseEvent | null = call.hideEvent(frame.event);
+  if (shown === frame.event) return frame.raw;
+  return shown === null ? '' : withData(frame, shown.data);
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
+import { ProxyError, type ProxyConfig } from './proxy-config.js';
+import { CallRecorder } from './record/call-recorder.js';
+import { Journal } from './record/journal.js';
+import { RunNames } from './record/run-names.js';
+import { holdStateDirectory } from './record/state-lock.js';
+import { ProxyMetrics } from './server/proxy-metrics.js';
+import { ProxyServer } from './server/proxy-server.js';
+import { KindDetector } from './upstream/upstream-kind.js';
+import { Upstream } from './upstream/upstream.js';
+
+/** A proxy that runs. */
+export interface RunningProxy {
+  /** Address for agents, without `/v1`. */
+  readonly url: string;
+  /** Waits for calls under way, sends what waits for a moment, and ends. What was not sent is sent by the next process. */
+  close(): Promise<void>;
+}
+
+interface ProxyHooks {
+  readonly warn: (message: string) => void;
+}
+
+const SWEEP_MS = 15_000;
+const CLOSE_MS = 5_000;
+
+/**
+ * Starts a proxy that records what passes through it.
+ *
+ * @throws ProxyError when it can't start; a Retrace or an upstream that can't be reached is no reason
+ */
+export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Promise<RunningProxy> {
+  const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
+  const connection = connectionOf(config);
+  const giveBack = await holdStateDirectory(config.stateDirectory);
+  const once = warnOnce(warn);
+  const onError = ({ code, message }: RetraceError) => {
+    once(code, `Retrace: ${message}`);
+  };
+  const spool = new SpoolQueue({ directory: join(config.stateDirectory, 'spool') }, onError);
+  const sender = new Sender(spool, connection, { onError });
+  const { journal, lines } = await Journal.open(config.stateDirectory, (error) => {
+    once(
+      'JOURNAL',
+      `The journal can't be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  const runs = await RunNames.open(config.stateDirectory, sender);
+  const recorder = new CallRecorder({ sender, spool, journal });
+  runs.idOf(config.run);
+  recorder.restore(lines);
+  void recorder.compact();
+  sender.start();
+  const detector = new KindDetector(upstream, config.upstreamKind);
+  detector.start();
+  const metrics = new ProxyMetrics(sender, recorder);
+  const server = new ProxyServer({ config, upstream, detector, recorder, runs, metrics, warn }, sender);
+  const sweep = setInterval(
+    () => {
+      recorder.endIdle(Date.now() - config.idleMs, `no call for ${config.idleMs / 60_000} minutes`);
+    },
+    Math.min(SWEEP_MS, config.idleMs),
+  );
+  sweep.unref();
+  const close = async () => {
+    clearInterval(sweep);
+    upstream.close();
+    await recorder.compact();
+    await journal.close();
+    await sender.close(CLOSE_MS);
+    await giveBack();
+  };
+  try {
+    const url = await server.listen();
+    return {
+      url,
+      close: async () => {
+        await server.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function connectionOf({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {
+  try {
+    return new ApiConnection({ url: retraceUrl, ...(retraceKey !== null && { apiKey: retraceKey }) });
+  } catch (cause) {
+    const rule = 'must be an address such as http://127.0.0.1:8787';
+    throw new ProxyError('OPTION_INVALID', `The address of Retrace "${retraceUrl}" ${rule}`, { cause });
+  }
+}
+
+/** Warns of the first error of each kind, so that a server that is unavailable does not fill the terminal. */
+function warnOnce(warn: (message: string) => void): (kind: string, message: string) => void {
+  const warned = new Set<string>();
+  return (kind, message) => {
+    if (warned.has(kind)) return;
+    warned.add(kind);
+    warn(`${message} (further errors of this kind are only counted)`);
+  };
+}

@@ -1,0 +1,100 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { ProxyError } from '../proxy-config.js';
+
+/** A header as `rawHeaders` has it: name and value one after the other. */
+export type RawHeaders = readonly string[];
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: RawHeaders;
+}
+
+/** The model server that calls are passed on to, over connections that stay open. */
+export class Upstream {
+  readonly url: URL;
+  private readonly base: string;
+  private readonly agent: HttpAgent;
+
+  /** @throws ProxyError `OPTION_INVALID` when the address is no HTTP address */
+  constructor(
+    address: string,
+    private readonly timeoutMs: number,
+  ) {
+    const url = URL.canParse(address) ? new URL(address) : null;
+    if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '') {
+      throw new ProxyError(
+        'OPTION_INVALID',
+        `The upstream "${address}" must be an address such as http://127.0.0.1:8000/v1`,
+      );
+    }
+    this.url = url;
+    this.base = url.pathname.replace(/\/$/, '').replace(/\/v1$/, '');
+    const options = { keepAlive: true, maxSockets: Infinity };
+    this.agent = url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** Begins a request, whose body the caller writes. Silence for longer than the limit destroys it. */
+  begin({ method, path, headers }: UpstreamRequest): ClientRequest {
+    const send = this.url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send({
+      host: this.url.hostname.replace(/^\[|\]$/g, ''),
+      port: this.url.port,
+      agent: this.agent,
+      method,
+      path: `${this.base}${path}`,
+      headers: ['host', this.url.host, ...headers],
+      timeout: this.timeoutMs,
+    });
+    request.on('timeout', () => {
+      request.destroy(new UpstreamSilent(this.timeoutMs));
+    });
+    return request;
+  }
+
+  /** Sends a request whose body is whole. A connection that the upstream had closed meanwhile is replaced once. */
+  send(request: UpstreamRequest, body: Buffer | null, signal: AbortSignal): Promise<IncomingMessage> {
+    const attempt = (isFirst: boolean): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const sent = this.begin(request);
+        const abort = () => {
+          sent.destroy(new Error('the client went away'));
+        };
+        signal.addEventListener('abort', abort, { once: true });
+        sent.once('response', resolve);
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          signal.removeEventListener('abort', abort);
+          const isStale = isFirst && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
+          if (isStale) attempt(false).then(resolve, reject);
+          else reject(error);
+        });
+        sent.once('close', () => {
+          signal.removeEventListener('abort', abort);
+        });
+        if (signal.aborted) abort();
+        else sent.end(body ?? undefined);
+      });
+    return attempt(true);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+/** The upstream sent nothing for longer than the limit. */
+export class UpstreamSilent extends Error {
+  readonly code = 'UPSTREAM_SILENT';
+
+  constructor(timeoutMs: number) {
+    super(`The upstream sent nothing for ${timeoutMs} ms`);
+    this.name = 'UpstreamSilent';
+  }
+}
