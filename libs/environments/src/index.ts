@@ -22,3 +22,4 @@ export { memoryBandit } from './memory-bandit/index.js';
 export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './sokoban/index.js';
 export { countdown, countdownFour, countdownSpec, type CountdownRules } from './countdown/index.js';
 export { lmrlMaze, maze } from './maze/index.js';
+export { crafting, craftingOpen } from './crafting/index.js';

@@ -9,6 +9,8 @@ describe('the registry of environments', () => {
       'bandit',
       'countdown',
       'countdown-four',
+      'crafting',
+      'crafting-open',
       'fixed-lake',
       'frozen-lake',
       'lmrl-maze',
@@ -34,7 +36,7 @@ describe('the registry of environments', () => {
       }) as Error,
     );
     expect(() => getEnvironment('chess')).toThrowError(
-      'known: bandit, countdown, countdown-four, fixed-lake, frozen-lake, lmrl-maze, maze, memory-bandit, sokoban, sokoban-two-boxes',
+      'known: bandit, countdown, countdown-four, crafting, crafting-open, fixed-lake, frozen-lake, lmrl-maze, maze, memory-bandit, sokoban, sokoban-two-boxes',
     );
   });
 

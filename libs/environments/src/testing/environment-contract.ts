@@ -75,7 +75,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
             ...episode.results.map((r) => r.observation.text),
           ];
           const unknown = texts
-            .flatMap((text) => text.split(/\s+/))
+            .flatMap((text) => text.trim().split(/\s+/))
             .filter((word) => words?.has(word) === false);
           expect(unknown).toEqual([]);
           const acted = [episode.first, ...episode.results.slice(0, -1).map((r) => r.observation)];

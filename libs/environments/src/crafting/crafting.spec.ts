@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { StepResult } from '../environment.js';
+import { Pcg32 } from '../random/pcg32.js';
+import { describeEnvironmentContract } from '../testing/environment-contract.js';
+import { successOf, transcriptOf } from '../testing/episodes.js';
+import { Crafting } from './crafting.js';
+import { crafting, craftingOpen } from './index.js';
+
+describeEnvironmentContract(crafting);
+
+const TASK = {
+  goal: 'tin lamp',
+  recipes: [
+    'craft 1 tin lamp using 2 rods, 1 flint bead',
+    'craft 4 ash rod using 1 ash beam',
+    'craft 3 iron rod using 2 iron bolt',
+    'craft 1 moss cord using 3 flint bead',
+  ],
+  tags: { 'ash rod': 'rods', 'iron rod': 'rods' },
+};
+
+function answers(...actions: readonly string[]): StepResult[] {
+  const world = new Crafting(null);
+  world.reset({ task: TASK, seed: 0 });
+  return actions.map((action) => world.step(action));
+}
+
+const textsOf = (results: readonly StepResult[]): string[] =>
+  results.map(({ observation }) => observation.text);
+
+describe('crafting', () => {
+  it('shows the commands and the goal, and what can be done', () => {
+    const first = new Crafting(null).reset({ task: TASK, seed: 0 });
+    expect(first.text).toBe(`Crafting commands:\n${TASK.recipes.join('\n')}\n\nGoal: craft tin lamp.`);
+    expect(first.legalActions).toEqual([
+      'inventory', 'get 1 flint bead', 'get 3 flint bead', 'get 1 ash beam', 'get 1 iron bolt', 'get 2 iron bolt',
+    ]); // prettier-ignore
+  });
+
+  // Expected answers are those of agentenv_textcraft 3ef9235 for the same recipes (test/long/world-fidelity).
+  it('answers as TextCraft does, and ends with reward 1 at the goal', () => {
+    const results = answers(
+      'inventory', 'get 1 ash beam', 'get 2 flint bead', 'craft 1 ash rod using 1 ash beam', 'inventory',
+      'craft 1 tin lamp using 2 ash rod, 1 flint bead',
+    ); // prettier-ignore
+    expect(textsOf(results)).toEqual([
+      'Inventory: You are not carrying anything.',
+      'Got 1 ash beam',
+      'Got 2 flint bead',
+      'Crafted 4 minecraft:ash_rod',
+      'Inventory: [flint bead] (2) [ash rod] (4) ',
+      'Crafted 1 minecraft:tin_lamp',
+    ]);
+    expect(results[5]).toMatchObject({ reward: 1, rewardNames: ['goal'], terminated: true, success: true });
+    expect(results.slice(0, 5).every(({ reward, success }) => reward === 0 && success === null)).toBe(true);
+  });
+
+  it.each([
+    ['jump', 'Could not execute jump'],
+    ['get 1 ash rod', 'Could not find ash rod'],
+    ['get 1 rods', 'Could not find rods'],
+    ['get 1 gold', 'Could not find gold'],
+    ['get one ash beam', 'Could not execute get one ash beam'],
+    [
+      'craft 1 tin lamp using 2 rods, 1 flint bead',
+      'Could not find enough items to craft minecraft:tin_lamp',
+    ],
+    ['craft 1 tin lamp using two ash rod', 'Wrong item format: two ash rod'],
+    ['craft 4 ash rod using 0 ash beam', 'Could not find enough items to craft minecraft:ash_rod'],
+  ])('refuses %j with −0.1 and TextCraft’s sentence', (action, text) => {
+    expect(answers(action)[0]).toMatchObject({ observation: { text }, reward: -0.1, actionValid: false });
+  });
+
+  it('takes exactly the recipe’s ingredients with their counts', () => {
+    const [, , , few, many, more, other] = answers(
+      'get 9 iron bolt', 'get 9 flint bead', 'get 9 ash beam',
+      'craft 3 iron rod using 1 iron bolt',
+      'craft 3 iron rod using 3 iron bolt',
+      'craft 3 iron rod using 2 iron bolt, 1 flint bead',
+      'craft 1 iron rod using 2 iron bolt',
+    ); // prettier-ignore
+    expect(few.observation.text).toBe(
+      "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag=None, item_id='minecraft:iron_rod'), count=3)",
+    );
+    expect([few, many, more, other].map(({ actionValid }) => actionValid)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('conserves items: gets and crafts explain every count, in random play', () => {
+    const random = new Pcg32(4);
+    for (let index = 0; index < 40; index++) {
+      const world = new Crafting(null);
+      let { legalActions } = world.reset(crafting.sampleTask({ split: 'train', index, seed: 2 }));
+      const expected = new Map<string, number>();
+      const add = (item: string, count: number): void => {
+        const after = (expected.get(item) ?? 0) + count;
+        expect(after).toBeGreaterThanOrEqual(0);
+        if (after === 0) expected.delete(item);
+        else expected.set(item, after);
+      };
+      for (let step = 0; step < 40; step++) {
+        const actions = legalActions ?? [];
+        const action = actions[random.nextBelow(actions.length)];
+        const { observation, actionValid, terminated } = world.step(action);
+        expect(actionValid).toBe(true);
+        const [, count, item] = /^get (\d+) (.*)/.exec(action) ?? [];
+        if (item) add(item, Number(count));
+        const [, made, output, inputs] = /^craft (\d+) (.*) using (.*)/.exec(action) ?? [];
+        for (const input of inputs?.split(', ') ?? []) add(input.replace(/^\d+ /, ''), -parseInt(input));
+        if (output) add(output, Number(made));
+        expect(Object.fromEntries(world.state)).toEqual(Object.fromEntries(expected));
+        if (terminated) break;
+        legalActions = observation.legalActions;
+      }
+    }
+  });
+
+  it('anchors on tasks and inventory, not on the order of recipes or of getting', () => {
+    const anchorAfter = (task: typeof TASK, ...actions: string[]): string | null => {
+      const world = new Crafting(null);
+      const first = world.reset({ task, seed: 0 });
+      return actions.map((action) => world.step(action).observation).at(-1)?.anchor ?? first.anchor;
+    };
+    const turned = { ...TASK, recipes: [...TASK.recipes].reverse() };
+    const [one, two] = ['get 1 ash beam', 'get 3 flint bead'];
+    expect(anchorAfter(TASK, one, two)).toBe(anchorAfter(turned, two, 'inventory', one));
+    expect(anchorAfter(TASK, one)).not.toBe(anchorAfter(TASK, two));
+    expect(anchorAfter(TASK)).not.toBe(anchorAfter({ ...TASK, goal: 'moss cord' }));
+  });
+
+  it.each([
+    ['task.recipes', { ...TASK, recipes: [] }],
+    ['task.recipes', { ...TASK, recipes: ['craft lamp'] }],
+    ['task.recipes', { ...TASK, recipes: [...TASK.recipes, 'craft 1 moss disk using 1 rods, 1 ash rod'] }],
+    ['task.goal', { ...TASK, goal: 'ash beam' }],
+    ['task.tags.ash beam', { ...TASK, tags: { 'ash beam': 'beams' } }],
+  ])('refuses a task with a fault in %s', (field, task) => {
+    const reset = (): unknown => new Crafting(null).reset({ task, seed: 0 });
+    expect(reset).toThrowError(
+      expect.objectContaining({
+        code: 'INVALID_TASK',
+        message: expect.stringContaining(field) as string,
+      }) as Error,
+    );
+  });
+
+  it('refuses a goal that needs itself', () => {
+    const recipes = ['craft 1 tin rod using 1 tin disk', 'craft 1 tin disk using 1 tin rod'];
+    const reset = (): unknown =>
+      new Crafting(null).reset({ task: { goal: 'tin rod', recipes, tags: {} }, seed: 0 });
+    expect(reset).toThrowError('must be an item that can be made');
+  });
+
+  it('says ? for words that its vocabulary lacks, and the open world repeats them', () => {
+    const sampled = crafting.sampleTask({ split: 'train', index: 0, seed: 1 });
+    const texts = [crafting, craftingOpen].map((spec) => {
+      const world = spec.create();
+      void world.reset(sampled);
+      return (world.step('get 3 golden apples') as StepResult).observation.text;
+    });
+    expect(texts).toEqual(['Could not find ? ?', 'Could not find golden apples']);
+  });
+});
+
+describe('agents and tasks of crafting', () => {
+  it('draws all four depths about equally', () => {
+    const counts = new Map<string, number>();
+    for (let index = 0; index < 400; index++) {
+      const { task } = crafting.sampleTask({ split: 'test', index, seed: 1 });
+      const family = crafting.familyOf?.(task) ?? '';
+      counts.set(family, (counts.get(family) ?? 0) + 1);
+    }
+    expect([...counts.keys()].sort()).toEqual(['depth-1', 'depth-2', 'depth-3', 'depth-4']);
+    // Expectation 100 each, standard deviation √(400 · ¼ · ¾) = 8.7.
+    for (const count of counts.values()) expect(Math.abs(count - 100)).toBeLessThan(4 * 8.7);
+  });
+
+  it('is always solved by the expert; random legal actions in two of five', async () => {
+    expect(await successOf(crafting, 'expert', 400)).toBe(1);
+    const random = await successOf(crafting, 'random', 400);
+    expect(random).toBeGreaterThan(0.35);
+    expect(random).toBeLessThan(0.49);
+  });
+
+  it('gives the same bytes for the same seeds as when this was written', async () => {
+    const digest = createHash('sha256')
+      .update(await transcriptOf(crafting, 30))
+      .digest('hex');
+    expect(digest).toBe('473fb62cbdc406136ddea77f9f34213ff5803c47636c004887ae36b3f1b2822d');
+  });
+});

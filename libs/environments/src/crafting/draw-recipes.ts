@@ -1,0 +1,126 @@
+import { shuffle } from '../random/shuffle.js';
+import type { Pcg32 } from '../random/pcg32.js';
+import { FORMS, ITEMS, MATERIALS, tagOf } from './crafting-words.js';
+import { formatRecipe, type CraftingTask, type Portion, type Recipe } from './recipe-book.js';
+
+const TAG_PROBABILITY = 0.25;
+const REUSE_PROBABILITY = 0.3;
+const SECOND_RECIPE_PROBABILITY = 0.15;
+const MAX_DISTRACTORS = 8;
+
+/**
+ * Draws a tree of recipes whose goal has `depth` levels, and distractors that take items of the tree. A quarter of the crafted ingredients
+ * are tags of two items; an ingredient may be one that the tree has already; some items have two recipes.
+ */
+export function drawCraftingTask(random: Pcg32, depth: number): CraftingTask {
+  return new TreeOfRecipes(random).draw(depth);
+}
+
+class TreeOfRecipes {
+  private readonly recipes: Recipe[] = [];
+  private readonly tags: Record<string, string> = {};
+  private readonly taken = new Set<string>();
+  /** Forms of which no item was taken. */
+  private readonly freeForms = new Set(FORMS);
+  /** Names that a recipe may take again, by depth. */
+  private readonly known: string[][] = [];
+
+  constructor(private readonly random: Pcg32) {}
+
+  draw(depth: number): CraftingTask {
+    const goal = this.takeItem();
+    this.make(goal, depth, 1);
+    const numDistractors = this.random.nextBelow(MAX_DISTRACTORS + 1);
+    for (let i = 0; i < numDistractors; i++) this.addDistractor();
+    shuffle(this.recipes, this.random);
+    return { goal, recipes: this.recipes.map(formatRecipe), tags: this.tags };
+  }
+
+  /** Adds the recipes of an item. */
+  private make(item: string, depth: number, outputCount: number): void {
+    const numRecipes = this.chance(SECOND_RECIPE_PROBABILITY) ? 2 : 1;
+    for (let i = 0; i < numRecipes; i++) {
+      const inputs: Portion[] = [this.input(depth - 1)];
+      const numMore = this.random.nextBelow(depth === 1 ? 3 : 2);
+      for (let more = 0; more < numMore; more++) {
+        const input = this.input(this.random.nextBelow(depth));
+        if (!inputs.some(({ name }) => this.mayBeSame(name, input.name))) inputs.push(input);
+      }
+      this.recipes.push({ output: { name: item, count: outputCount }, inputs });
+    }
+  }
+
+  /** An ingredient of a depth, new or of the tree. */
+  private input(depth: number): Portion {
+    const count = 1 + this.random.nextBelow(depth === 0 ? 4 : 2);
+    const reusable = this.known[depth] ?? [];
+    if (reusable.length > 0 && this.chance(REUSE_PROBABILITY)) {
+      return { name: this.pick(reusable), count };
+    }
+    const name = depth > 0 && this.chance(TAG_PROBABILITY) ? this.makeTag(depth) : null;
+    return { name: name ?? this.makeItem(depth), count };
+  }
+
+  private makeItem(depth: number): string {
+    const item = this.takeItem();
+    if (depth > 0) this.make(item, depth, 1 + this.random.nextBelow(4));
+    (this.known[depth] ??= []).push(item);
+    return item;
+  }
+
+  /** A tag with two items of the same depth; null when no form is free. */
+  private makeTag(depth: number): string | null {
+    const free = [...this.freeForms];
+    if (free.length === 0) return null;
+    const form = this.pick(free);
+    const first = this.random.nextBelow(MATERIALS.length);
+    const second = (first + 1 + this.random.nextBelow(MATERIALS.length - 1)) % MATERIALS.length;
+    const members = [first, second].map((material) => `${MATERIALS[material]} ${form}`);
+    for (const member of members) this.take(member);
+    for (const member of members) {
+      this.make(member, depth, 1 + this.random.nextBelow(4));
+      this.tags[member] = tagOf(form);
+    }
+    (this.known[depth] ??= []).push(tagOf(form));
+    return tagOf(form);
+  }
+
+  /** A recipe of another item that takes something of the tree. */
+  private addDistractor(): void {
+    const { inputs } = this.pick(this.recipes);
+    const { name } = this.pick(inputs);
+    const taken: Portion[] = [{ name, count: 1 + this.random.nextBelow(4) }];
+    if (this.chance(0.5)) taken.push({ name: this.takeItem(), count: 1 + this.random.nextBelow(4) });
+    this.recipes.push({
+      output: { name: this.takeItem(), count: 1 + this.random.nextBelow(4) },
+      inputs: taken,
+    });
+  }
+
+  private mayBeSame(a: string, b: string): boolean {
+    return (
+      a === b || this.tags[a] === b || this.tags[b] === a || (a in this.tags && this.tags[a] === this.tags[b])
+    );
+  }
+
+  private takeItem(): string {
+    for (;;) {
+      const item = this.pick(ITEMS);
+      if (!this.taken.has(item)) return this.take(item);
+    }
+  }
+
+  private take(item: string): string {
+    this.taken.add(item);
+    this.freeForms.delete(item.slice(item.indexOf(' ') + 1));
+    return item;
+  }
+
+  private pick<T>(choices: readonly T[]): T {
+    return choices[this.random.nextBelow(choices.length)];
+  }
+
+  private chance(probability: number): boolean {
+    return this.random.nextFloat() < probability;
+  }
+}
