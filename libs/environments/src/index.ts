@@ -23,3 +23,4 @@ export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './soko
 export { countdown, countdownFour, countdownSpec, type CountdownRules } from './countdown/index.js';
 export { lmrlMaze, maze } from './maze/index.js';
 export { crafting, craftingOpen } from './crafting/index.js';
+export { wordle } from './wordle/index.js';

@@ -18,6 +18,7 @@ describe('the registry of environments', () => {
       'memory-bandit',
       'sokoban',
       'sokoban-two-boxes',
+      'wordle',
     ]);
     for (const name of names) expect(getEnvironment(name).name).toBe(name);
   });
@@ -36,7 +37,9 @@ describe('the registry of environments', () => {
       }) as Error,
     );
     expect(() => getEnvironment('chess')).toThrowError(
-      'known: bandit, countdown, countdown-four, crafting, crafting-open, fixed-lake, frozen-lake, lmrl-maze, maze, memory-bandit, sokoban, sokoban-two-boxes',
+      `known: ${listEnvironments()
+        .map(({ name }) => name)
+        .join(', ')}`,
     );
   });
 
