@@ -1,10 +1,12 @@
 import type { Recipe } from '../recipe/recipe.js';
 import { banditPpo } from './bandit-ppo.js';
+import { countdownImitation } from './countdown-imitation.js';
 import { frozenLakeDpo } from './frozen-lake-dpo.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 import { frozenLakeImitation } from './frozen-lake-imitation.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
 import { memoryBanditGrpo } from './memory-bandit-grpo.js';
+import { sokobanImitation } from './sokoban-imitation.js';
 
 /** The built-in recipes by name. A recipe is a function that returns the whole typed configuration. */
 export const recipes: Readonly<Record<string, () => Recipe>> = {
@@ -14,4 +16,6 @@ export const recipes: Readonly<Record<string, () => Recipe>> = {
   'frozen-lake-imitation': frozenLakeImitation,
   'bandit-ppo': banditPpo,
   'memory-bandit-grpo': memoryBanditGrpo,
+  'sokoban-imitation': sokobanImitation,
+  'countdown-imitation': countdownImitation,
 };
