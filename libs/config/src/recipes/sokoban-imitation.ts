@@ -10,11 +10,11 @@ export function sokobanImitation(): Recipe {
     description:
       'Random 6×6 rooms with one box: imitation of shortest solutions from the store, then PPO with a critic',
     environment: 'sokoban',
-    numUpdates: 60,
+    numUpdates: 80,
     imitation: {
       agent: 'expert',
       numEpisodes: 8192,
-      numUpdates: 300,
+      numUpdates: 120,
       episodesPerUpdate: 256,
       learningRate: 1e-3,
     },
