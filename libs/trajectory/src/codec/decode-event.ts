@@ -37,10 +37,10 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
 
   const { kind, schemaVersion } = body;
   if (!isEventKind(kind))
-    return deadLetter('UNKNOWN_KIND', `event kind is ${kind}; this reader does not know it`);
+    return deadLetter('UNKNOWN_KIND', `event kind is ${textOf(kind)}; this reader does not know it`);
   const newest = SCHEMA_VERSIONS[kind];
   if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest) {
-    const reason = `schema version of ${kind} is ${schemaVersion}; this reader knows 1 to ${newest}`;
+    const reason = `schema version of ${kind} is ${textOf(schemaVersion)}; this reader knows 1 to ${newest}`;
     return deadLetter('UNKNOWN_VERSION', reason);
   }
   const payload = upcast(kind, schemaVersion, body.payload);
@@ -48,6 +48,10 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
   const problem = findEventProblem(event);
   return problem === null ? { ok: true, event } : deadLetter('INVALID_EVENT', describeProblem(problem));
 }
+
+/** Text of any value: of an object, which may have no text of its own, only that it is one. */
+const textOf = (value: unknown): string =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function' ? 'an object' : String(value);
 
 /** Parts of a body, before validation. */
 interface Body extends Omit<Envelope, 'kind'> {
