@@ -23,7 +23,7 @@ const ARROWS = {
   'store-server': ['store/src/user-sql', 'trajectory'],
   modules: [],
   scoring: ['rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
-  datasets: ['trajectory', 'store'],
+  datasets: ['trajectory', 'log', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
   'environment-sources': ['config', 'environments', 'trajectory', 'modules'],
   importers: ['trajectory', 'environments', 'recording'],

@@ -13,6 +13,7 @@ import type { DatasetFormat, RowPlan } from './formats/dataset-format.js';
 import { DATASET_FORMATS } from './formats/formats.js';
 import type { DatasetManifest } from './manifest.js';
 import { readEpisodes } from './read-episodes.js';
+import { requireUnregistered } from './register-dataset.js';
 import { readSelection, type SelectionRow } from './selection/read-selection.js';
 import { selectEpisodes } from './selection/select-episodes.js';
 import type { SelectedEpisode } from './selection/selected-episode.js';
@@ -59,6 +60,7 @@ const ROWS_PER_READ = 500;
 export async function createDataset(options: CreateDatasetOptions): Promise<DatasetManifest> {
   const { client, directory, name, format: formatName } = options;
   await directory.requireFree(name);
+  await requireUnregistered(client, name);
   const skipped = new SkipCounts();
   const selections = await readSelection(options.rows);
   const episodes = await selectEpisodes(client, selections, {

@@ -1,10 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { DatasetError } from './dataset-error.js';
+import { readJsonl } from './files/jsonl-file.js';
 import type { DatasetManifest } from './manifest.js';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
@@ -54,6 +55,11 @@ export class DatasetDirectory {
     await rm(draft, { recursive: true, force: true });
   }
 
+  /** The absolute path of a data set. */
+  pathOf(name: string): string {
+    return resolve(this.path, name);
+  }
+
   /** The manifests of all data sets, by name. */
   async list(): Promise<DatasetManifest[]> {
     return Promise.all((await this.names()).map((name) => this.read(name)));
@@ -77,6 +83,13 @@ export class DatasetDirectory {
       throw new DatasetError('DATASET_UNKNOWN', `Data set "${name}" not found in ${this.path}`, { cause });
     });
     return JSON.parse(text) as DatasetManifest;
+  }
+
+  /** The run and episode of each member of each row, in order; an episode of several rows comes several times. */
+  async *readMembers(name: string): AsyncGenerator<{ readonly runId: string; readonly episodeId: string }> {
+    requireName(name);
+    for await (const { members } of readJsonl(join(this.path, name, 'lineage.jsonl')))
+      yield* members as unknown as readonly { readonly runId: string; readonly episodeId: string }[];
   }
 
   /**

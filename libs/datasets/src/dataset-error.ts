@@ -11,7 +11,9 @@ export type DatasetErrorCode =
   /** Splits share tasks, states or n-grams, and the caller wanted none of that. */
   | 'CONTAMINATED'
   /** A file of the data set differs from its manifest. */
-  | 'DATASET_DAMAGED';
+  | 'DATASET_DAMAGED'
+  /** The log has a data set of this name with another content, or a directory has one that the log does not have. */
+  | 'DATASET_CONFLICT';
 
 /** Base error of this library. An episode that gives no row is not thrown: it is counted in the report with its reason. */
 export class DatasetError extends Error {

@@ -1,5 +1,6 @@
 export { DatasetError, type DatasetErrorCode } from './dataset-error.js';
 export { DatasetDirectory } from './dataset-directory.js';
+export { registerDataset, type RegisterDatasetOptions } from './register-dataset.js';
 export { createDataset, type CreateDatasetOptions } from './create-dataset.js';
 export { isContaminated } from './contamination/contamination.js';
 export { DATASET_FORMATS, type DatasetFormatName } from './formats/formats.js';

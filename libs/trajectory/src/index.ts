@@ -1,5 +1,6 @@
 export type * from './atif/atif.js';
 export type * from './events/control-events.js';
+export type * from './events/dataset-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';

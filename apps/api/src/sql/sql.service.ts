@@ -37,6 +37,8 @@ const TABLES = [
   'current_rewards',
   'reward_versions',
   'scores',
+  'datasets',
+  'dataset_episodes',
   'dead_letters',
   'events',
 ];

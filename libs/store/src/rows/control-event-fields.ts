@@ -2,6 +2,8 @@ import type {
   BaselinesMeasured,
   BatchPlanned,
   CollectorClaimed,
+  DatasetCreated,
+  DatasetEpisodesListed,
   EpisodesDeleted,
   GroupsClosed,
   Json,
@@ -123,4 +125,8 @@ export const controlEventFields: ControlFields = {
   RunDeleted: inColumnsAndJson<RunDeleted>({}),
 
   EpisodesDeleted: inColumnsAndJson<EpisodesDeleted>({}),
+
+  DatasetEpisodesListed: inColumnsAndJson<DatasetEpisodesListed>({}),
+
+  DatasetCreated: inColumnsAndJson<DatasetCreated>({}),
 };

@@ -9,6 +9,8 @@ import { splitStatements } from './migration-files.js';
 
 const VIEWS = [
   'current_rewards',
+  'dataset_episodes',
+  'datasets',
   'dead_letters',
   'episodes',
   'groups',

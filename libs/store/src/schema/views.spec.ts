@@ -518,6 +518,8 @@ describe('views', () => {
       'policies',
       'metrics',
       'warnings',
+      'datasets',
+      'dataset_episodes',
       'dead_letters',
     ])('have the columns that %s has', async (view) => {
       const rows = await store.client.queryRows<{ name: string }>(

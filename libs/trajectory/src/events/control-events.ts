@@ -1,6 +1,7 @@
+import type { DatasetCreated, DatasetEpisodesListed } from './dataset-events.js';
 import type { Json, Split } from './episode-events.js';
 
-/** Payloads of stream `control` (one partition): runs, groups, batches, updates and policies. */
+/** Payloads of stream `control` (one partition): runs, groups, batches, updates, policies and data sets. */
 export interface ControlPayloads {
   LogOpened: LogOpened;
   RunStarted: RunStarted;
@@ -17,6 +18,8 @@ export interface ControlPayloads {
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
   EpisodesDeleted: EpisodesDeleted;
+  DatasetEpisodesListed: DatasetEpisodesListed;
+  DatasetCreated: DatasetCreated;
 }
 
 export interface LogOpened {

@@ -24,6 +24,8 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   RetentionApplied: 1,
   RunDeleted: 1,
   EpisodesDeleted: 1,
+  DatasetEpisodesListed: 1,
+  DatasetCreated: 1,
 };
 
 /**

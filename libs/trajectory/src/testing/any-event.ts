@@ -16,8 +16,10 @@ const natural = fc.maxSafeNat();
 const uuid = fc.uuid();
 const flag = fc.boolean();
 const split = fc.constantFrom('train', 'validation', 'test');
+const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
+
 const file = record({
-  sha256: fc.stringMatching(/^[0-9a-f]{64}$/),
+  sha256,
   sizeBytes: natural,
 });
 const json = fc
@@ -356,6 +358,35 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     forced: flag,
     detail: text,
   }),
+  DatasetEpisodesListed: record({
+    name: nonEmptyText,
+    contentHash: sha256,
+    ofRunId: uuid,
+    episodeIds: fc.uniqueArray(uuid, { minLength: 1, maxLength: 6 }),
+  }),
+  DatasetCreated: record({
+    name: nonEmptyText,
+    format: nonEmptyText,
+    fileFormat: fc.constantFrom('jsonl', 'parquet'),
+    sql: text,
+    contentHash: sha256,
+    splits: fc.uniqueArray(
+      record({ split: nonEmptyText, numRows: fc.integer({ min: 1 }), file: nonEmptyText, sha256 }),
+      { minLength: 1, maxLength: 3, selector: ({ split: name }) => name },
+    ),
+    runs: fc.uniqueArray(record({ runId: uuid, numEpisodes: fc.integer({ min: 1 }) }), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ({ runId }) => runId,
+    }),
+    contamination: json,
+    settings: json,
+    location: text,
+    codeVersion: text,
+  }).map((payload) => ({
+    ...payload,
+    numEpisodes: payload.runs.reduce((sum, { numEpisodes }) => sum + numEpisodes, 0),
+  })),
 };
 
 const envelope = record({

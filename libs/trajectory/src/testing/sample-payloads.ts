@@ -227,4 +227,26 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
   },
   RunDeleted: { controlEnd: 120, trajectoryEnds: [4_294_967_311, 0], forced: false, detail: 'by request' },
   EpisodesDeleted: { episodeIds: [EPISODE_ID, PEER_EPISODE_ID], forced: false, detail: 'by request' },
+  DatasetEpisodesListed: {
+    name: 'solved',
+    contentHash: 'c4'.repeat(32),
+    ofRunId: SAMPLE_IDS.runId,
+    episodeIds: [EPISODE_ID, PEER_EPISODE_ID],
+  },
+  DatasetCreated: {
+    name: 'solved',
+    format: 'sft',
+    fileFormat: 'jsonl',
+    sql: 'SELECT run_id, episode_id FROM episodes WHERE success',
+    contentHash: 'c4'.repeat(32),
+    splits: [
+      { split: 'train', numRows: 2, file: 'data/train-00000-of-00001.jsonl', sha256: 'd1'.repeat(32) },
+    ],
+    numEpisodes: 2,
+    runs: [{ runId: SAMPLE_IDS.runId, numEpisodes: 2 }],
+    contamination: { nGramWords: 13, splits: [] },
+    settings: { score: 'return', seed: 0, splitShares: null },
+    location: '/data/datasets/solved',
+    codeVersion: '0.1.0',
+  },
 };

@@ -1,4 +1,5 @@
 import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
+import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
 import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
 import {
   flag,
@@ -27,6 +28,18 @@ const baseline = objectOf<Baseline>({
 });
 
 const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
+
+const splitFile = objectOf<DatasetSplitFile>({
+  split: nonEmptyText,
+  numRows: integerAtLeast(1),
+  file: nonEmptyText,
+  sha256,
+});
+
+const datasetRun = objectOf<DatasetCreated['runs'][number]>({
+  runId: uuid,
+  numEpisodes: integerAtLeast(1),
+});
 
 /** A rule for each field of each control event. */
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
@@ -137,6 +150,26 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     detail: text,
   },
   EpisodesDeleted: { episodeIds: listOf(uuid), forced: flag, detail: text },
+  DatasetEpisodesListed: {
+    name: nonEmptyText,
+    contentHash: sha256,
+    ofRunId: uuid,
+    episodeIds: listOf(uuid),
+  },
+  DatasetCreated: {
+    name: nonEmptyText,
+    format: nonEmptyText,
+    fileFormat: oneOf('jsonl', 'parquet'),
+    sql: text,
+    contentHash: sha256,
+    splits: listOf(splitFile),
+    numEpisodes: integerAtLeast(1),
+    runs: listOf(datasetRun),
+    contamination: json,
+    settings: json,
+    location: text,
+    codeVersion: text,
+  },
 };
 
 /** Rules between fields of control events. */
@@ -176,6 +209,24 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
     episodeIds.length === 0
       ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
       : findDuplicate({ episodeIds }),
+
+  DatasetEpisodesListed: ({ payload: { episodeIds } }) =>
+    episodeIds.length === 0
+      ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
+      : findDuplicate({ episodeIds }),
+
+  DatasetCreated: ({ payload: { splits, runs, numEpisodes } }) => {
+    if (splits.length === 0) return { field: 'payload.splits.length', value: 0, rule: 'must be ≥ 1' };
+    const sum = runs.reduce((total, run) => total + run.numEpisodes, 0);
+    if (sum !== numEpisodes) {
+      const rule = `must be the sum over payload.runs, ${sum}`;
+      return { field: 'payload.numEpisodes', value: numEpisodes, rule };
+    }
+    return (
+      findDuplicate({ splits: splits.map((entry) => entry.split) }) ??
+      findDuplicate({ runs: runs.map(({ runId }) => runId) })
+    );
+  },
 
   CollectorClaimed: ({ payload: { shareIndex, numShares, numGroups, places, groupIds } }) => {
     if (shareIndex >= numShares) {

@@ -27,6 +27,8 @@ const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
   'LogOpened',
   'RetentionApplied',
   'WarningRaised',
+  'DatasetEpisodesListed',
+  'DatasetCreated',
 ]);
 
 /** Finds the first rule that an event of the current schema version breaks; null when it is valid. */

@@ -8,6 +8,7 @@ export const datasetCommand = () =>
   newCommand('dataset')
     .description('make data sets of stored episodes for other trainers, and list them')
     .addCommand(createCommand())
+    .addCommand(registerCommand())
     .addCommand(listCommand())
     .addCommand(verifyCommand());
 
@@ -45,6 +46,16 @@ const createCommand = () =>
     )
     .action(async (name, _, command) =>
       (await import('./create.js')).create(name, command.optsWithGlobals()),
+    );
+
+const registerCommand = () =>
+  newCommand('register')
+    .description(
+      'list a data set of the data directory in the log, where `create` was cut short or the directory was copied',
+    )
+    .argument('<name>', 'name of the data set')
+    .action(async (name, _, command) =>
+      (await import('./register.js')).register(name, command.optsWithGlobals()),
     );
 
 const listCommand = () =>

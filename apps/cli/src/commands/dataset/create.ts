@@ -8,6 +8,7 @@ import {
   type DatasetFormatName,
   type DatasetManifest,
   parseSplitShares,
+  registerDataset,
   type SelectionRow,
 } from '@retrace/datasets';
 import type { EventLog } from '@retrace/log';
@@ -56,7 +57,8 @@ export async function create(name: string, options: CreateOptions): Promise<void
         signal,
       }),
     );
-    return { manifest: made, path: join(directory.path, name) };
+    await registerDataset({ ...session, directory, name, bringUpToDate: () => session.catchUp() });
+    return { manifest: made, path: directory.pathOf(name) };
   });
   if (json === true) console.log(JSON.stringify({ ...manifest, path }));
   else printManifest(manifest, path);
