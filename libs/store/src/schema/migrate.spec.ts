@@ -73,7 +73,13 @@ describe('migrate', () => {
 
   it('creates the fact table and every public view, and does nothing the second time', async () => {
     expect(await migrate(client)).toEqual({
-      applied: ['0001_events.sql', '0002_views.sql', '0003_reward_scores.sql', '0004_recorded_runs.sql'],
+      applied: [
+        '0001_events.sql',
+        '0002_views.sql',
+        '0003_reward_scores.sql',
+        '0004_recorded_runs.sql',
+        '0005_datasets.sql',
+      ],
     });
     expect(await tables()).toEqual(
       ['events', 'reward_definitions', 'reward_scores', ...VIEWS, 'current_trainer_events'].sort(),
