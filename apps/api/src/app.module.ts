@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ApiConfig } from './config/api-config.js';
+import { DatasetsModule } from './datasets/datasets.module.js';
 import { DeletionModule } from './deletion/deletion.module.js';
 import { EpisodesModule } from './episodes/episodes.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -44,6 +45,7 @@ export class AppModule {
         UpdatesModule,
         PoliciesModule,
         WarningsModule,
+        DatasetsModule,
         SqlModule,
         IngestModule,
         TracesModule,

@@ -329,6 +329,9 @@ describe('health and measurements', () => {
     }>('/api/openapi.json');
     expect(document.openapi).toMatch(/^3\./);
     expect(Object.keys(document.paths).sort()).toEqual([
+      '/api/datasets',
+      '/api/datasets/{name}',
+      '/api/datasets/{name}/episodes',
       '/api/health',
       '/api/runs',
       '/api/runs/{runId}',
@@ -340,6 +343,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',
       '/api/runs/{runId}/records',
+      '/api/runs/{runId}/totals',
       '/api/runs/{runId}/updates',
       '/api/runs/{runId}/warnings',
       '/api/session',

@@ -80,6 +80,17 @@ export function QueryText(maxLength: number, description: string): PropertyDecor
   );
 }
 
+/** A required text of a path. */
+export function PathText(
+  pattern: RegExp,
+  { rule, description }: { readonly rule: string; readonly description: string },
+): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ type: 'string', pattern: pattern.source, description }),
+    Matches(pattern, mustBe(rule)),
+  );
+}
+
 /** `true` or `false`. */
 export function QueryBoolean(description: string): PropertyDecorator {
   return applyDecorators(

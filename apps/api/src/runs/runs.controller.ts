@@ -4,13 +4,18 @@ import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from './run-params.js';
+import { RunTotals } from './run-totals.dto.js';
+import { RunTotalsService } from './run-totals.service.js';
 import { RunDetail, RunListItem } from './runs.dto.js';
 import { RunsService } from './runs.service.js';
 
 @ApiTags('runs')
 @Controller('api/runs')
 export class RunsController {
-  constructor(private readonly runs: RunsService) {}
+  constructor(
+    private readonly runs: RunsService,
+    private readonly totals: RunTotalsService,
+  ) {}
 
   @Get()
   @Access('read')
@@ -26,5 +31,13 @@ export class RunsController {
   @ApiOkResponse({ type: RunDetail })
   get(@Param() { runId }: RunParams): Promise<RunDetail> {
     return this.runs.get(runId);
+  }
+
+  @Get(':runId/totals')
+  @Access('read')
+  @ApiOperation({ summary: 'Counts the episodes, steps, tokens and cost of a run' })
+  @ApiOkResponse({ type: RunTotals })
+  getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {
+    return this.totals.get(runId);
   }
 }

@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/totals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the episodes, steps, tokens and cost of a run */
+        get: operations["RunsController_getTotals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/metrics": {
         parameters: {
             query?: never;
@@ -201,6 +218,57 @@ export interface paths {
         };
         /** Lists the warnings and alarms of a run, newest first */
         get: operations["WarningsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists data sets, newest first */
+        get: operations["DatasetsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one data set with its query, splits and runs */
+        get: operations["DatasetsController_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets/{name}/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the episodes that rows of a data set are made of, by run and episode */
+        get: operations["DatasetsController_listEpisodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -456,6 +524,24 @@ export interface components {
             codeVersion: string;
             /** @description What its caller gave with the run; null = nothing */
             metadata: unknown;
+        };
+        RunTotals: {
+            numEpisodes: number;
+            /** @description Episodes that have not ended */
+            numOngoing: number;
+            numSuccesses: number;
+            /** @description Episodes of which it is known that they failed */
+            numFailures: number;
+            /** @description Mean return of the episodes that have one */
+            meanReturn: number | null;
+            /** @description Steps of the episodes that have ended */
+            numSteps: number;
+            /** @description Tokens of prompts, as providers counted them; null where no step says */
+            inputTokens: number | null;
+            /** @description Tokens of answers, as providers counted them; null where no step says */
+            outputTokens: number | null;
+            /** @description Cost in US dollars of the steps that say; null where none does */
+            costUsd: number | null;
         };
         MetricSeries: {
             name: string;
@@ -743,6 +829,83 @@ export interface components {
             numTimes: number;
             /** Format: date-time */
             raisedAt: string;
+        };
+        DatasetListItem: {
+            name: string;
+            /** @description What a row is, such as `sft` */
+            format: string;
+            /** @enum {string} */
+            fileFormat: "jsonl" | "parquet";
+            /** @description SHA-256 over the rows: equal for equal rows, whatever the file format */
+            contentHash: string;
+            /** @description Episodes that some row is made of */
+            numEpisodes: number;
+            numRows: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        DatasetSplit: {
+            split: string;
+            numRows: number;
+            /** @description Path in the data set's directory */
+            file: string;
+            /** @description SHA-256 of the file */
+            sha256: string;
+        };
+        DatasetRun: {
+            /** Format: uuid */
+            runId: string;
+            /** @description Name of the run; empty where it was deleted */
+            name: string;
+            numEpisodes: number;
+        };
+        SplitContamination: {
+            split: string;
+            /** @description The largest split */
+            comparedWith: string;
+            /** @description Rows of the split */
+            numRows: number;
+            /** @description Rows whose task the other split has, too */
+            numRowsWithSharedTask: number;
+            /** @description Rows with a state of the environment that the other split has, too */
+            numRowsWithSharedAnchor: number;
+            /** @description Rows with a stretch of words that the other split has, too */
+            numRowsWithSharedNGram: number;
+        };
+        DatasetContamination: {
+            /** @description Words of a stretch */
+            nGramWords: number;
+            splits: components["schemas"]["SplitContamination"][];
+        };
+        DatasetDetail: {
+            name: string;
+            /** @description What a row is, such as `sft` */
+            format: string;
+            /** @enum {string} */
+            fileFormat: "jsonl" | "parquet";
+            /** @description SHA-256 over the rows: equal for equal rows, whatever the file format */
+            contentHash: string;
+            /** @description Episodes that some row is made of */
+            numEpisodes: number;
+            numRows: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The query that chose the episodes or steps */
+            sql: string;
+            splits: components["schemas"]["DatasetSplit"][];
+            runs: components["schemas"]["DatasetRun"][];
+            contamination: components["schemas"]["DatasetContamination"];
+            /** @description Score, seed, shares of the splits, duplicates, and what was left out by reason */
+            settings: unknown;
+            /** @description Directory with the files, on the machine that made them */
+            location: string;
+            codeVersion: string;
+        };
+        DatasetEpisode: {
+            /** Format: uuid */
+            runId: string;
+            /** Format: uuid */
+            episodeId: string;
         };
         SqlRequest: {
             /**
@@ -1196,6 +1359,7 @@ export type Health = components['schemas']['Health'];
 export type RunListItem = components['schemas']['RunListItem'];
 export type RunBaseline = components['schemas']['RunBaseline'];
 export type RunDetail = components['schemas']['RunDetail'];
+export type RunTotals = components['schemas']['RunTotals'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
@@ -1210,6 +1374,13 @@ export type DeleteTaggedRequest = components['schemas']['DeleteTaggedRequest'];
 export type Update = components['schemas']['Update'];
 export type Policy = components['schemas']['Policy'];
 export type RunWarning = components['schemas']['RunWarning'];
+export type DatasetListItem = components['schemas']['DatasetListItem'];
+export type DatasetSplit = components['schemas']['DatasetSplit'];
+export type DatasetRun = components['schemas']['DatasetRun'];
+export type SplitContamination = components['schemas']['SplitContamination'];
+export type DatasetContamination = components['schemas']['DatasetContamination'];
+export type DatasetDetail = components['schemas']['DatasetDetail'];
+export type DatasetEpisode = components['schemas']['DatasetEpisode'];
 export type SqlRequest = components['schemas']['SqlRequest'];
 export type SqlColumn = components['schemas']['SqlColumn'];
 export type SqlResult = components['schemas']['SqlResult'];
@@ -1484,6 +1655,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunsController_getTotals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTotals"];
                 };
             };
             /** @description An error */
@@ -1818,6 +2020,114 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["RunWarning"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    DatasetsController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetListItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    DatasetsController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the data set */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    DatasetsController_listEpisodes: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the data set */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetEpisode"][];
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };

@@ -15,7 +15,7 @@ export interface DatasetSplitFile {
  */
 export interface DatasetCreated {
   readonly name: string;
-  /** What a row is, such as `sft`. */
+  /** Names the kind of a row, such as `sft`. */
   readonly format: string;
   readonly fileFormat: 'jsonl' | 'parquet';
   /** The query that chose the episodes or steps. */
@@ -27,7 +27,7 @@ export interface DatasetCreated {
   readonly numEpisodes: number;
   /** The runs of these episodes. */
   readonly runs: readonly { readonly runId: string; readonly numEpisodes: number }[];
-  /** What the splits share. */
+  /** Tasks, states and texts that splits share. */
   readonly contamination: Json;
   /** How rows were chosen and what was left out: score, seed, shares of the splits, duplicates, reasons. */
   readonly settings: Json;
