@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import {
   appendToContext,
   Retrace,
+  type RetraceError,
   uuidV7,
   type AnnotationRecord,
   type EndRecord,
@@ -182,6 +184,69 @@ describe('records of the client', () => {
     expect(await runs.retrace.rows(`SELECT action FROM steps WHERE run_id = '${run.id}'`)).toEqual([
       { action: 'good' },
     ]);
+  });
+
+  it('of an episode that was deleted are reported as such, and hold up no others', async () => {
+    const run = await runs.start({ name: 'deleted' });
+    const [deleted, kept] = [run.episode(), run.episode()];
+    for (const episode of [deleted, kept]) episode.step({ action: 'before' });
+    await stored();
+    const { url } = runs.api.api;
+    const gone = await fetch(`${url}/api/runs/${run.id}/episodes/${deleted.id}`, { method: 'DELETE' });
+    expect(gone.status).toBe(200);
+    for (const episode of [deleted, kept]) episode.step({ action: 'after' });
+    for (const episode of [deleted, kept]) episode.end();
+    await stored();
+    expect(runs.errors.splice(0)).toMatchObject([
+      { code: 'REFUSED', status: 409, problem: 'EPISODE_DELETED', errors: [{ field: 'episode' }] },
+      { code: 'REFUSED', status: 409, problem: 'EPISODE_DELETED' },
+    ]);
+    const rows = await runs.retrace.rows(
+      `SELECT episode_id, action FROM steps WHERE run_id = '${run.id}' ORDER BY step`,
+    );
+    expect(rows).toEqual(['before', 'after'].map((action) => ({ episode_id: kept.id, action })));
+  });
+
+  it('wait as long as Retry-After says when more is in flight than the server takes', async () => {
+    const { url } = runs.api.api;
+    const { hostname, port } = new URL(url);
+    const run = await runs.start({ name: 'busy' });
+    await stored();
+    const start = (announcedBytes: number) => {
+      const headers = { 'content-type': 'application/json', 'content-length': announcedBytes };
+      const path = `/api/runs/${run.id}/records`;
+      const sending = request({ hostname, port, method: 'POST', path, headers });
+      sending.on('error', () => undefined).flushHeaders();
+      return sending;
+    };
+    // Three bodies that never end fill nearly all of the server's 48 MiB for records.
+    const numBytes = 16 * 1024 ** 2 - 65_536;
+    const stalled = [1, 2, 3].map(() => start(numBytes + 1));
+    for (const sending of stalled) sending.write(Buffer.alloc(numBytes, ' '));
+    /** Asks whether another MiB is taken, without sending it; null while the server waits for it. */
+    const ask = () =>
+      new Promise<IncomingMessage | null>((resolve) => {
+        const sending = start(1024 ** 2).on('response', resolve);
+        setTimeout(() => {
+          resolve(null);
+          sending.destroy();
+        }, 200);
+      });
+    let answer: IncomingMessage | null = null;
+    while (answer === null) answer = await ask();
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '2']);
+    const errors: RetraceError[] = [];
+    const client = new Retrace({ url, maxBatchBytes: 8 * 1024 ** 2, onError: (error) => errors.push(error) });
+    const episode = client.run(run.id).episode();
+    episode.step({ action: 'a'.repeat(6 * 1024 ** 2) });
+    const startedAt = performance.now();
+    expect(await client.flush({ timeoutMs: 1_000 })).toBe(false);
+    expect(errors).toMatchObject([{ code: 'BUSY', status: 429, problem: 'TOO_MANY_RECORDS_IN_FLIGHT' }]);
+    for (const sending of stalled) sending.destroy();
+    expect(await client.flush()).toBe(true);
+    expect(performance.now() - startedAt).toBeGreaterThan(1_900);
+    expect(client.stats).toMatchObject({ numRefused: 0, numDropped: 0, numPending: 0 });
+    await client.close();
   });
 });
 

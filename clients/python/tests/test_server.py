@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyarrow as pa
 import pytest
 
@@ -127,6 +128,25 @@ def test_a_refused_record_is_told_with_its_rule_and_the_rest_arrives(retrace: Re
     assert "mask" in refused["detail"]
     rows = rows_of(retrace, f"SELECT episode_id FROM episodes WHERE run_id = '{run.id}' AND sealed")
     assert rows == [{"episode_id": whole.id}]
+
+
+def test_records_of_a_deleted_episode_are_left_out_and_no_copy_is_kept(retrace: Retrace) -> None:
+    run = retrace.start_run("python")
+    deleted, kept = run.episode(), run.episode()
+    deleted.step(action="a")
+    assert retrace.flush()
+    rows_of(retrace, f"SELECT step FROM steps WHERE run_id = '{run.id}'")
+    answer = httpx.delete(f"{retrace.url}/api/runs/{run.id}/episodes/{deleted.id}", timeout=60)
+    assert answer.status_code == 200, answer.text
+    deleted.step(action="never to be seen")
+    kept.step(action="b")
+    deleted.end()
+    kept.end()
+    assert retrace.flush()
+    assert retrace.delivery.refused == 2
+    assert not (retrace.spool_directory / "refused.ndjson").exists()
+    rows = rows_of(retrace, f"SELECT episode_id FROM episodes WHERE run_id = '{run.id}' AND sealed")
+    assert rows == [{"episode_id": kept.id}]
 
 
 RECORD_FOR_EVER = textwrap.dedent("""

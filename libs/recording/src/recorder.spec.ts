@@ -112,4 +112,55 @@ describe('recorder', () => {
     });
     expect(rows).toEqual([]);
   });
+
+  it('closes a group when the run ends if all announced members have ended with sampled tokens, and others later', async () => {
+    const runId = await startRun();
+    const member = (
+      groupId: string,
+      groupMember: number,
+      records: (episode: string) => object[],
+    ): object[] => {
+      const episode = `${groupId} ${groupMember}`;
+      return [{ type: 'episode', episode, groupId, groupSize: 2, groupMember }, ...records(episode)];
+    };
+    const whole = (episode: string): object[] => [...steps(episode, 2), { type: 'end', episode }];
+    const abandoned = { type: 'end', endReason: 'abandoned', detail: 'crashed' };
+    await recorder.append(runId, [
+      ...[...member('full', 1, whole), ...member('full', 0, whole)],
+      ...[...member('running', 0, whole), ...member('running', 1, (episode) => steps(episode, 1))],
+      ...member('late', 0, whole),
+      ...member('abandoned', 0, whole),
+      ...member('abandoned', 1, (episode) => [...steps(episode, 1), { ...abandoned, episode }]),
+      ...member('texts', 0, (episode) => [
+        { type: 'step', episode, step: 0, action: 'a' },
+        { type: 'end', episode },
+      ]),
+      ...member('texts', 1, (episode) => [{ type: 'end', episode }]),
+      ...member('greedy', 0, whole),
+      ...member('greedy', 1, (episode) => [
+        { ...steps(episode, 1)[0], untrainable: 'greedy' },
+        { type: 'end', episode },
+      ]),
+    ]);
+    const end = () => recorder.endRun(runId, { reason: 'finished' });
+    expect(await end()).toEqual({ closedGroups: 2 });
+    await recorder.append(runId, [
+      ...member('late', 1, whole),
+      ...[...steps('running 1', 1, 1), { type: 'end', episode: 'running 1' }],
+    ]);
+    expect(await end()).toEqual({ closedGroups: 2 });
+    expect(await end()).toEqual({ closedGroups: 0 });
+    await untilStored();
+    const rows = await store.client.queryRows(
+      `SELECT group_id, reason, trainable, group_size, num_steps FROM groups WHERE run_id = {runId:String} ORDER BY group_id`,
+      { params: { runId } },
+    );
+    const closed = { reason: 'complete', group_size: 2 };
+    expect(rows).toEqual([
+      { ...closed, group_id: 'full', trainable: true, num_steps: [2, 2] },
+      { ...closed, group_id: 'greedy', trainable: false, num_steps: [2, 1] },
+      { ...closed, group_id: 'late', trainable: true, num_steps: [2, 2] },
+      { ...closed, group_id: 'running', trainable: true, num_steps: [2, 2] },
+    ]);
+  });
 });

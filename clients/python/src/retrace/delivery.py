@@ -114,10 +114,14 @@ class Courier:
         self._set_aside(run_id, records[index], problem)
         # After a conflict the episode goes on: Retrace has another record in that place.
         breaks = problem.status != 409 and refused.get("type") in ("episode", "step")
+        is_deleted = problem.code == _DELETED
         for record in records[index + 1 :]:
-            later = _parse(record) if breaks else {}
+            later = _parse(record) if breaks or is_deleted else {}
             follows = later.get("episode") == refused.get("episode")
-            if breaks and follows and (refused["type"] == "episode" or later.get("type") in ("step", "end")):
+            needs_it = breaks and (refused["type"] == "episode" or later.get("type") in ("step", "end"))
+            if follows and is_deleted:
+                self._set_aside(run_id, record, problem)
+            elif follows and needs_it:
                 detail = f"an earlier record of the episode was refused: {problem.detail}"
                 self._set_aside(run_id, record, Problem(problem.status, problem.code, detail, None))
             else:
@@ -127,6 +131,9 @@ class Courier:
     def _set_aside(self, run_id: str, record: bytes, problem: Problem) -> None:
         self._count(refused=1)
         logger.warning("Retrace refused a record: %s (%s)", problem.detail, problem.code)
+        if problem.code == _DELETED:
+            # Somebody wanted it to be gone, so no copy is kept here.
+            return
         entry = {
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "run": run_id,
@@ -140,6 +147,10 @@ class Courier:
                 file.write(encode_json(entry) + b"\n")
         except OSError as error:
             logger.warning("the refused record could not be kept: %s", error)
+
+
+_DELETED = "EPISODE_DELETED"
+"""Code of the refusal of a record whose episode was deleted."""
 
 
 def _problem_of(problem: Problem | None, status: int) -> Problem:
