@@ -85,7 +85,7 @@ describe.skipIf(reason !== '')(`recording into a log on Kafka${reason}`, () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
     expect(await refused.json()).toMatchObject({ code: 'LOG_UNAVAILABLE' });
     await expect
-      .poll(() => errors.some(({ code, status }) => code === 'BUSY' && status === 503), 20_000)
+      .poll(() => errors.some(({ code, status }) => code === 'BUSY' && status === 503), { timeout: 20_000 })
       .toBe(true);
 
     await broker.command('start');

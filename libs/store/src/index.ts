@@ -26,6 +26,11 @@ export { type RebuildOptions, type RebuildReport, rebuildStore } from './rebuild
 export { type DeleteReport, deleteRun } from './retention/delete-run.js';
 export { deletedPlaceholder } from './retention/deleted-placeholder.js';
 export { deleteEpisodes, type DeleteEpisodesReport } from './retention/delete-episodes.js';
+export {
+  type EpisodeRetention,
+  type ExpiredEpisode,
+  readExpiredEpisodes,
+} from './retention/expired-episodes.js';
 export { dropReplacedParts } from './retention/drop-replaced-parts.js';
 export { readDeletedRuns } from './admission/deletion-watch.js';
 export { exportRun } from './run-file/export-run.js';

@@ -1,6 +1,6 @@
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { deleteEpisodesOf, type EpisodesDeletion } from '../../run/delete-episodes.js';
+import { deleteEpisodesOf, describeEpisodesDeletion } from '../../run/delete-episodes.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -26,7 +26,7 @@ export async function deleteSome(options: DeleteOptions): Promise<void> {
     const request = { run, episodeIds, force: options.force === true, detail: 'by request' };
     return deleteEpisodesOf(session, request, { isDryRun: options.dryRun === true });
   });
-  console.log(json === true ? JSON.stringify(report) : describe(report));
+  console.log(json === true ? JSON.stringify(report) : describeEpisodesDeletion(report));
 }
 
 interface Wanted {
@@ -54,14 +54,4 @@ async function findEpisodes({ client }: StoreSession, { runId, ids, tag }: Wante
   );
   for (const { id } of tagged) found.add(id);
   return [...found];
-}
-
-function describe({ runId, numEpisodes, numRows, numReleased, isDryRun }: EpisodesDeletion): string {
-  const count = `${numEpisodes.toLocaleString('en')} episodes of run ${runId}`;
-  if (isDryRun) return `would delete ${count}`;
-  if (numEpisodes === 0) return `deleted ${count}: nothing to delete`;
-  const rows = `${numRows.toLocaleString('en')} rows`;
-  return numReleased === null
-    ? `deleted ${count}: ${rows}; a log on Kafka keeps their records, unread, until the topic's retention drops them`
-    : `deleted ${count}: ${rows}, ${numReleased.toLocaleString('en')} log records; "retrace compact" removes what the files still have in free room`;
 }
