@@ -47,6 +47,15 @@ const ENVIRONMENTS = [
     tests: ['test_verifiers.py'],
     install: (python) => pipInstall(python, [...TOOLS, 'verifiers==0.4.0']),
   },
+  {
+    name: 'hosted-environments-1',
+    tests: ['test_hosted_packages.py', '../test_collected_environments.py'],
+    install: (python) =>
+      pipInstall(python, [
+        ...[...TOOLS, 'verifiers==0.4.0', 'reasoning-gym==0.1.23', 'textarena==0.7.4', 'gem-llm==0.1.0'],
+        ...['websockets==17.4', 'numpy'],
+      ]),
+  },
 ];
 
 process.exitCode = await withRetrace(async (variables) => {

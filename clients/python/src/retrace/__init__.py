@@ -11,6 +11,7 @@ from retrace.batches import Batch, Ragged
 from retrace.client import AsyncRetrace, Retrace
 from retrace.context import ContextDelta, TokenContext, append_to_context
 from retrace.delivery import Delivery
+from retrace.environments import serve_environment, serve_environment_async
 from retrace.episode import Episode
 from retrace.errors import RetraceError
 from retrace.ids import uuid7
@@ -36,5 +37,7 @@ __all__ = [
     "Tokens",
     "Usage",
     "append_to_context",
+    "serve_environment",
+    "serve_environment_async",
     "uuid7",
 ]

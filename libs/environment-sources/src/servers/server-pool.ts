@@ -111,9 +111,12 @@ export class ServerPool {
   private async settle(entry: Entry, hasFailed: boolean): Promise<void> {
     const { process } = entry.server;
     if (process) {
-      const isBroken = hasFailed && !entry.isClosed && !(await process.answers());
-      if (isBroken) entry.isClosed = true;
-      if (entry.isClosed && (isBroken || entry.numTaken === 0)) await this.replace(entry, process);
+      // Until it is known whether the server answers, it takes no environment.
+      const wasClosed = entry.isClosed;
+      entry.isClosed ||= hasFailed;
+      const isBroken = hasFailed && !wasClosed && !(await process.answers());
+      if (isBroken || (wasClosed && entry.numTaken === 0)) await this.replace(entry, process);
+      else entry.isClosed = wasClosed;
     }
     this.serve();
   }

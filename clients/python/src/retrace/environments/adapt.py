@@ -1,0 +1,42 @@
+"""Chooses the adapter for an environment by the package that its class comes from. No package is imported for it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from retrace.environments.gymnasium import GymnasiumAdapter
+from retrace.environments.hosted import HostedEnvironment
+from retrace.environments.questions import ReasoningGymAdapter
+from retrace.environments.textarena import TextArenaAdapter
+from retrace.environments.verifiers import VerifiersAdapter
+
+_FIELDS = ("name", "description", "max_steps", "num_tasks", "families", "offers_anchors", "actions", "make")
+
+
+def adapt(environment: Any, **options: Any) -> HostedEnvironment:
+    """Return `environment` as one that can be hosted.
+
+    Raises TypeError where no adapter fits, naming the class, or where an option is none of the adapter's.
+    """
+    hosted: HostedEnvironment = _adapter_of(environment, options)
+    return hosted
+
+
+def _adapter_of(environment: Any, options: dict[str, Any]) -> Any:
+    if all(hasattr(environment, field) for field in _FIELDS):
+        return environment
+    factory: Callable[[], Any] | None = None
+    sample = environment
+    if callable(environment) and not hasattr(environment, "step") and not hasattr(environment, "rollout"):
+        factory = environment
+        sample = environment()
+    packages = {base.__module__.split(".")[0] for base in type(sample).__mro__}
+    if "verifiers" in packages:
+        return VerifiersAdapter(sample, **options)
+    if "reasoning_gym" in packages:
+        return ReasoningGymAdapter(sample, **options)
+    if "textarena" in packages:
+        return TextArenaAdapter(sample, factory, **options)
+    if hasattr(sample, "reset") and hasattr(sample, "step"):
+        return GymnasiumAdapter(sample, factory, is_gem="gem" in packages, **options)
+    kind = f"{type(sample).__module__}.{type(sample).__qualname__}"
+    raise TypeError(f"{kind} cannot be hosted; it must have reset and step, or be a HostedEnvironment")
