@@ -91,6 +91,13 @@ export default {
       to: { path: '^(libs|apps|stand-ins|scripts|test|bench)/' },
     },
     {
+      name: 'proxy-imports-the-client-only',
+      comment: 'It records while Retrace is down, so it opens neither log nor store.',
+      severity: 'error',
+      from: { path: '^apps/proxy/src/', pathNot: SPEC },
+      to: { path: '^libs/' },
+    },
+    {
       name: 'libs-never-import-clients',
       severity: 'error',
       from: { path: '^libs/' },

@@ -24,32 +24,35 @@ export function tokenFields(body: JsonObject, upstream: UpstreamKind, logprobs: 
   };
 }
 
-/** Asks for the usage at the end of a stream, where the request does not ask itself. */
+/** Asks for the usage at the end of a stream, where the request does not ask itself. vLLM's token ids can be counted instead. */
 export function usageFields(body: JsonObject, upstream: UpstreamKind): JsonObject {
-  if (body.stream !== true || upstream === 'other' || upstream === 'anthropic') return {};
+  if (body.stream !== true || (upstream !== 'openai' && upstream !== 'sglang')) return {};
   const options = isObject(body.stream_options) ? body.stream_options : {};
   return options.include_usage === true ? {} : { stream_options: { ...options, include_usage: true } };
 }
 
-/** Removes from an answer, or from a chunk of it, what only `added` had asked for. */
+/**
+ * Removes from an answer, or from a chunk of it, what only `added` had asked for. vLLM writes null in place of ids and log-probabilities
+ * that nobody asked for.
+ */
 export function withoutAdded(answer: JsonObject, added: JsonObject): JsonObject {
-  const { [PROMPT_IDS]: _, ...rest } = answer;
-  const shown = 'return_token_ids' in added ? rest : answer;
-  const hidden = {
-    ...shown,
-    ...(Array.isArray(answer.choices) && {
-      choices: objectsOf(answer.choices).map((choice) => choiceWithoutAdded(choice, added)),
-    }),
-  };
-  if (!('stream_options' in added)) return hidden;
-  const { usage: __, ...chunk } = hidden as JsonObject;
-  return chunk;
+  const hidden: Fields = { ...answer };
+  if ('return_token_ids' in added && PROMPT_IDS in hidden) hidden[PROMPT_IDS] = null;
+  if ('stream_options' in added) Reflect.deleteProperty(hidden, 'usage');
+  if (Array.isArray(answer.choices))
+    hidden.choices = objectsOf(answer.choices).map((choice) => choiceWithoutAdded(choice, added));
+  return hidden;
 }
 
+type Fields = Record<string, JsonValue | undefined>;
+
 function choiceWithoutAdded(choice: JsonObject, added: JsonObject): JsonObject {
-  const hidden: Record<string, JsonValue | undefined> = { ...choice };
-  if ('return_token_ids' in added)
-    for (const name of [PROMPT_IDS, ...SAMPLED_IDS]) Reflect.deleteProperty(hidden, name);
+  const hidden: Fields = { ...choice };
+  const [ofVllm, ofSglang] = SAMPLED_IDS;
+  if ('return_token_ids' in added) {
+    for (const name of [PROMPT_IDS, ofVllm]) if (name in hidden) hidden[name] = null;
+    Reflect.deleteProperty(hidden, ofSglang);
+  }
   if ('logprobs' in added && 'logprobs' in hidden) hidden.logprobs = null;
   return hidden;
 }
