@@ -37,6 +37,31 @@ const LIST_FIELDS = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
 const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly name: StepField })[];
 
+/** A field of the checksum, with its place in a step that is read again and again. */
+interface CheckedField {
+  readonly nameBytes: Uint8Array;
+  readonly place: FieldPlace;
+  readonly list: keyof typeof LISTS;
+  /** Only of a field that is a value. */
+  readonly remembered: { readonly contentBytes: Uint8Array } | null;
+}
+
+/** Looking fields up by their names takes longer than hashing most of them. */
+const checkedFields = new WeakMap<StepRecord, readonly CheckedField[]>();
+
+function checkedFieldsOf(step: StepRecord): readonly CheckedField[] {
+  let fields = checkedFields.get(step);
+  if (fields === undefined) {
+    fields = CHECKED_FIELDS.map(({ name, nameBytes }) => {
+      const place = step.fields[name];
+      const remembered = place.form === 'value' ? step.remembered(name as 'info') : null;
+      return { nameBytes, place, list: name as keyof typeof LISTS, remembered };
+    });
+    checkedFields.set(step, fields);
+  }
+  return fields;
+}
+
 /** Used synchronously, so one buffer is shared; emptied before each use. */
 const content = new ContentBytes();
 
@@ -159,21 +184,20 @@ function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
   content.text(step.runId);
   content.text(step.episodeId);
   content.number(step.seq);
-  for (const { name, nameBytes } of CHECKED_FIELDS) {
-    const field = step.fields[name];
-    if (field.isNull) continue;
-    if (field.form === 'value') {
-      const { contentBytes } = step.remembered(name as 'info');
+  for (const { nameBytes, place, list, remembered } of checkedFieldsOf(step)) {
+    if (place.isNull) continue;
+    if (remembered !== null) {
+      const { contentBytes } = remembered;
       if (contentBytes.length === 0) continue;
       content.append(nameBytes);
       content.append(contentBytes);
       continue;
     }
     content.append(nameBytes);
-    if (field.form === 'column') content.value(lists[name as keyof typeof LISTS]);
-    else if (field.form === 'number') content.number(field.number);
-    else if (field.form === 'flag') content.flag(field.number === 1);
-    else content.utf8(step.body, field.start, field.end);
+    if (place.form === 'column') content.value(lists[list]);
+    else if (place.form === 'number') content.number(place.number);
+    else if (place.form === 'flag') content.flag(place.number === 1);
+    else content.utf8(step.body, place.start, place.end);
   }
   return content.digest();
 }

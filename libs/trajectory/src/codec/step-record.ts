@@ -62,6 +62,8 @@ const isFine =
 /** One field of the step that was read last. */
 export class FieldPlace {
   readonly nameBytes: Buffer;
+  /** The name as `BodyWriter` writes it: a tag with the length, then the bytes. */
+  readonly encodedName: Buffer;
   readonly form: Form;
   readonly isNullable: boolean;
   isNull = false;
@@ -77,6 +79,7 @@ export class FieldPlace {
 
   constructor(readonly name: StepField) {
     this.nameBytes = Buffer.from(name);
+    this.encodedName = Buffer.from([0xa0 | this.nameBytes.length, ...this.nameBytes]);
     this.form = FORMS[name];
     this.isNullable = this.form !== 'value' && isFine(name)(null);
   }
@@ -108,6 +111,9 @@ export class StepRecord {
   readonly tokenizerHash = new RememberedText();
   readonly logprobMode = new RememberedText();
 
+  /** Looking a field up by its name takes longer than reading it. */
+  private readonly labels = LABELS.map((name) => ({ text: this[name], place: this.fields[name] }));
+  private readonly values = VALUES.map((name) => ({ value: this[name], place: this.fields[name] }));
   private readonly reader = new BodyReader();
   private readonly places = Object.values<FieldPlace>(this.fields);
   /** Fields in the order of the last record, which is most probably that of the next one. */
@@ -187,9 +193,8 @@ export class StepRecord {
     const { reader, places } = this;
     if (reader.map() !== places.length) return false;
     for (let i = 0; i < places.length; i++) {
-      reader.text();
       const place = this.placeAt(i);
-      if (reader.hasFailed || place === null || place.metIn === this.numRead) return false;
+      if (place === null || place.metIn === this.numRead) return false;
       place.metIn = this.numRead;
       place.isNull = place.isNullable && reader.null();
       place.packed = null;
@@ -199,11 +204,18 @@ export class StepRecord {
     return !reader.hasFailed;
   }
 
-  /** Finds the field whose name the reader has just read, the i-th of the payload. */
+  /** Reads the name of the i-th field of the payload; null where it is none of a step. */
   private placeAt(i: number): FieldPlace | null {
-    const { body, start, end } = this.reader;
+    const { reader } = this;
     const expected = this.order[i];
-    if (areSame(expected.nameBytes, body, start, end)) return expected;
+    const { encodedName } = expected;
+    if (areSame(encodedName, reader.body, reader.at, reader.at + encodedName.length)) {
+      reader.at += encodedName.length;
+      return expected;
+    }
+    reader.text();
+    if (reader.hasFailed) return null;
+    const { body, start, end } = reader;
     const found = this.places.find(({ nameBytes }) => areSame(nameBytes, body, start, end)) ?? null;
     if (found !== null) this.order[i] = found;
     return found;
@@ -239,11 +251,10 @@ export class StepRecord {
   }
 
   private readValues(): boolean {
-    const { body, fields } = this;
-    for (const field of LABELS) this[field].read(body, fields[field].start, fields[field].end);
+    const { body } = this;
+    for (const { text, place } of this.labels) text.read(body, place.start, place.end);
     if (STEP_RULES.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
-    for (const field of VALUES)
-      if (!this[field].read(body, fields[field].start, fields[field].end)) return false;
+    for (const { value, place } of this.values) if (!value.read(body, place.start, place.end)) return false;
     return true;
   }
 }
