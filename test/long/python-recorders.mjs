@@ -38,9 +38,11 @@ const ENVIRONMENTS = [
   {
     name: 'agent-lightning-1.0.2',
     tests: ['test_agent_lightning_events.py'],
-    // It asks for Python 3.12, and its server uses nothing that 3.11 lacks.
-    install: (python) =>
-      pipInstall(python, [...TOOLS, 'numpy', 'openai', '--ignore-requires-python', 'agentlightning==1.0.2']),
+    install: async (python) => {
+      await pipInstall(python, [...TOOLS, 'numpy', 'openai']);
+      // It asks for Python 3.12, and its server uses nothing that 3.11 lacks.
+      await pipInstall(python, ['--ignore-requires-python', 'agentlightning==1.0.2']);
+    },
   },
   {
     name: 'verifiers-0.4.0',
