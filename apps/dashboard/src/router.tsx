@@ -1,6 +1,8 @@
 import { createBrowserRouter } from 'react-router';
 import { Loading } from './components/notice';
 import { Shell } from './components/shell';
+import { DatasetPage } from './pages/dataset-page';
+import { DatasetsPage } from './pages/datasets-page';
 import { EpisodePage } from './pages/episode-page';
 import { EpisodesPage } from './pages/episodes-page';
 import { LatestRunPage } from './pages/latest-run-page';
@@ -35,6 +37,8 @@ export function createRouter() {
             { path: 'recipe', element: <RecipePage /> },
           ],
         },
+        { path: 'datasets', element: <DatasetsPage /> },
+        { path: 'datasets/:name', element: <DatasetPage /> },
         {
           path: 'sql',
           // Only this page needs the editor, the largest part of the dashboard.

@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { paths, RunDetail, SessionStatus, SqlRequest } from './schema';
+import type { DatasetDetail, paths, RunDetail, RunTotals, SessionStatus, SqlRequest } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 const RUNS_PAGE_SIZE = 50;
@@ -57,6 +57,8 @@ export const keys = {
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
+  totals: (runId: string) => ['runs', runId, 'totals'] as const,
+  datasets: ['datasets'] as const,
 };
 
 /** Whether this page needs a key, and which it has. */
@@ -109,6 +111,16 @@ export function useRun(runId: string, options: { readonly refetchMs: number }) {
     queryKey: keys.run(runId),
     queryFn: ({ signal }): Promise<RunDetail> =>
       dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
+    refetchInterval: options.refetchMs,
+  });
+}
+
+/** Totals of a run, which take the store longer the larger the run is. */
+export function useRunTotals(runId: string, options: { readonly refetchMs: number }) {
+  return useQuery({
+    queryKey: keys.totals(runId),
+    queryFn: ({ signal }): Promise<RunTotals> =>
+      dataOf(api.GET('/api/runs/{runId}/totals', { params: { path: { runId } }, signal })),
     refetchInterval: options.refetchMs,
   });
 }
@@ -217,6 +229,38 @@ export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageReques
     },
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,
+  });
+}
+
+export function useDatasets() {
+  return useInfiniteQuery({
+    queryKey: keys.datasets,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      dataOf(api.GET('/api/datasets', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+/** A data set, which never changes. */
+export function useDataset(name: string) {
+  return useQuery({
+    queryKey: [...keys.datasets, name],
+    queryFn: ({ signal }): Promise<DatasetDetail> =>
+      dataOf(api.GET('/api/datasets/{name}', { params: { path: { name } }, signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function useDatasetEpisodes(name: string, { cursor, limit }: Omit<PageRequest, 'refetchMs'>) {
+  return useQuery({
+    queryKey: [...keys.datasets, name, 'episodes', cursor, limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { name }, query: { cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/datasets/{name}/episodes', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 

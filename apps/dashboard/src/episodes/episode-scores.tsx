@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useScoreEpisode } from '../api/queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { ThumbIcon } from '../components/thumb-icon';
 import { formatNumber } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
@@ -26,7 +27,7 @@ export function EpisodeScores({ runId, episode }: EpisodeScoresProps) {
         <ul className={styles.scores}>
           {episode.scores.map(({ step, name, value, source, rationale, assignedAt }) => (
             <li key={`${step} ${name} ${source}`}>
-              <b>{name === THUMB ? (value > 0 ? '👍' : '👎') : `${name} ${formatNumber(value)}`}</b>{' '}
+              <b>{name === THUMB ? <ThumbIcon isUp={value > 0} /> : `${name} ${formatNumber(value)}`}</b>{' '}
               {step !== null && `of step ${step} `}
               <span className={page.subtle} title={formatMoment(assignedAt)}>
                 by {source.replace(/^human:/, '')}
@@ -65,13 +66,12 @@ function ScoreForm({ runId, episodeId }: { readonly runId: string; readonly epis
           key={value}
           type="button"
           className={controls.iconButton}
-          aria-label={value > 0 ? 'Good' : 'Bad'}
           disabled={score.isPending}
           onClick={() => {
             give(THUMB, value);
           }}
         >
-          {value > 0 ? '👍' : '👎'}
+          <ThumbIcon isUp={value > 0} />
         </button>
       ))}
       <Field label="Number" type="number" value={number} onChange={setNumber} />

@@ -40,7 +40,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         </p>
         <h1>{run.data.name}</h1>
         <StatusBadge status={run.data.status} />
-        <Badge>{run.data.environment}</Badge>
+        {run.data.environment !== '' && <Badge>{run.data.environment}</Badge>}
         <Badge title={`Run ${runId}`}>
           <span className="mono">{shortId(runId)}</span>
         </Badge>
@@ -52,8 +52,12 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           Overview
         </NavLink>
         <NavLink to="episodes">Episodes</NavLink>
-        <NavLink to="updates">Updates</NavLink>
-        <NavLink to="recipe">Recipe</NavLink>
+        {run.data.kind === 'trained' && (
+          <>
+            <NavLink to="updates">Updates</NavLink>
+            <NavLink to="recipe">Recipe</NavLink>
+          </>
+        )}
       </nav>
       <Outlet context={run.data} />
     </>

@@ -12,6 +12,7 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { RecordedOverview } from '../runs/recorded-overview';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
 import styles from './run-overview-page.module.css';
@@ -22,9 +23,18 @@ const AXES = [
 ] as const;
 const SUCCESS_CHART_HEIGHT = 300;
 
-/** Key figures and charts of the run, kept up to date while it trains. */
+/** The overview of a run of either kind. */
 export function RunOverviewPage() {
   const run = useRunOfPage();
+  return (
+    <div className={styles.page}>
+      {run.kind === 'recorded' ? <RecordedOverview run={run} /> : <TrainedOverview run={run} />}
+    </div>
+  );
+}
+
+/** Key figures and charts of a run, kept up to date while it trains. */
+function TrainedOverview({ run }: { readonly run: RunDetail }) {
   const metrics = useMetrics(run.runId, CHARTED_METRICS, { refetchMs: useRefetchMs() });
   const [axis, setAxis] = useState<ChartAxis>('update');
   const seriesByName = useMemo(() => {
@@ -34,7 +44,7 @@ export function RunOverviewPage() {
   const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt) };
 
   return (
-    <div className={styles.page}>
+    <>
       <KeyFigures run={run} seriesByName={seriesByName} />
       <RunWarnings runId={run.runId} />
       {metrics.isPending && <Loading label="Loading metrics" />}
@@ -61,7 +71,7 @@ export function RunOverviewPage() {
           </div>
         </>
       )}
-    </div>
+    </>
   );
 }
 

@@ -1,0 +1,52 @@
+import { Link } from 'react-router';
+import { useDatasetEpisodes } from '../api/queries';
+import type { DatasetEpisode } from '../api/schema';
+import { DataTable, type TableColumn } from '../components/data-table';
+import { ErrorState, Loading } from '../components/notice';
+import { Pager } from '../components/pager';
+import table from '../components/table.module.css';
+import { usePaging } from '../components/use-paging';
+import { shortId } from '../format/ids';
+
+const PAGE_SIZE = 20;
+
+const COLUMNS: readonly TableColumn<DatasetEpisode>[] = [
+  {
+    label: 'Episode',
+    cell: ({ runId, episodeId }) => (
+      <Link className={`${table.link} mono`} to={`/runs/${runId}/episodes/${episodeId}`} title={episodeId}>
+        {shortId(episodeId)}
+      </Link>
+    ),
+  },
+  {
+    label: 'Run',
+    isMuted: true,
+    cell: ({ runId }) => (
+      <Link className="mono" to={`/runs/${runId}`} title={runId}>
+        {shortId(runId)}
+      </Link>
+    ),
+  },
+];
+
+/** The episodes that rows of a data set are made of, a page at a time. */
+export function DatasetEpisodes({ name }: { readonly name: string }) {
+  const paging = usePaging(name);
+  const episodes = useDatasetEpisodes(name, { cursor: paging.cursor, limit: PAGE_SIZE });
+  if (episodes.isPending) return <Loading label="Loading episodes" rows={6} />;
+  if (!episodes.data) return <ErrorState error={episodes.error} onRetry={() => void episodes.refetch()} />;
+  const { items, nextCursor } = episodes.data;
+  return (
+    <div>
+      <DataTable
+        label="Episodes"
+        columns={COLUMNS}
+        rows={items}
+        keyOf={({ episodeId }) => episodeId}
+        isStale={episodes.isPlaceholderData}
+      />
+      <Pager paging={paging} nextCursor={nextCursor} numItems={items.length} />
+    </div>
+  );
+}

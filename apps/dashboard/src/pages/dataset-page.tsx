@@ -1,0 +1,135 @@
+import { Link, useParams } from 'react-router';
+import { useDataset } from '../api/queries';
+import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api/schema';
+import { DataTable, type TableColumn } from '../components/data-table';
+import { JsonTree } from '../components/json-tree';
+import { ErrorState, Loading } from '../components/notice';
+import { Stat, StatRow } from '../components/stat';
+import table from '../components/table.module.css';
+import { useTitle } from '../components/use-title';
+import { DatasetEpisodes } from '../datasets/dataset-episodes';
+import { formatCount } from '../format/numbers';
+import { shortId } from '../format/ids';
+import { formatMoment } from '../format/times';
+import styles from './dataset-page.module.css';
+import page from './page.module.css';
+
+const SPLIT_COLUMNS: readonly TableColumn<DatasetSplit>[] = [
+  { label: 'Split', cell: ({ split }) => split },
+  { label: 'Rows', isNumeric: true, cell: ({ numRows }) => formatCount(numRows) },
+  { label: 'File', cell: ({ file }) => <span className="mono">{file}</span> },
+  {
+    label: 'SHA-256',
+    isMuted: true,
+    cell: ({ sha256 }) => (
+      <span className="mono" title={sha256}>
+        {sha256.slice(0, 12)}
+      </span>
+    ),
+  },
+];
+
+const RUN_COLUMNS: readonly TableColumn<DatasetRun>[] = [
+  {
+    label: 'Run',
+    cell: ({ runId, name }) =>
+      // A deleted run has no name, and no page.
+      name === '' ? (
+        <span className="mono">{shortId(runId)} (deleted)</span>
+      ) : (
+        <Link className={table.link} to={`/runs/${runId}`}>
+          {name}
+        </Link>
+      ),
+  },
+  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
+];
+
+const SHARED_COLUMNS: readonly TableColumn<SplitContamination>[] = [
+  { label: 'Split', cell: ({ split }) => split },
+  { label: 'Compared with', cell: ({ comparedWith }) => comparedWith },
+  { label: 'Rows', isNumeric: true, cell: ({ numRows }) => formatCount(numRows) },
+  {
+    label: 'Shared tasks',
+    title: 'Rows whose task the other split has, too',
+    isNumeric: true,
+    cell: ({ numRowsWithSharedTask }) => formatCount(numRowsWithSharedTask),
+  },
+  {
+    label: 'Shared states',
+    title: 'Rows with a state of the environment that the other split has, too',
+    isNumeric: true,
+    cell: ({ numRowsWithSharedAnchor }) => formatCount(numRowsWithSharedAnchor),
+  },
+  {
+    label: 'Shared text',
+    title: 'Rows with a stretch of words that the other split has, too',
+    isNumeric: true,
+    cell: ({ numRowsWithSharedNGram }) => formatCount(numRowsWithSharedNGram),
+  },
+];
+
+/** A data set: its query, splits, runs, what its splits share, and how it is loaded. */
+export function DatasetPage() {
+  const { name = '' } = useParams();
+  useTitle(name);
+  const { data, error, isPending, refetch } = useDataset(name);
+  if (isPending) return <Loading label="Loading the data set" rows={9} />;
+  if (!data) return <ErrorState heading="h1" error={error} onRetry={() => void refetch()} />;
+  return (
+    <div className={page.stack}>
+      <h1>{data.name}</h1>
+      <StatRow>
+        <Stat label="Rows">{formatCount(data.numRows)}</Stat>
+        <Stat label="Episodes">{formatCount(data.numEpisodes)}</Stat>
+        <Stat label="Format">{data.format}</Stat>
+        <Stat label="Content hash" title={data.contentHash}>
+          <span className="mono">{data.contentHash.slice(0, 12)}</span>
+        </Stat>
+        <Stat label="Created">
+          <small>{formatMoment(data.createdAt)}</small>
+        </Stat>
+      </StatRow>
+      <Code title="Query" text={data.sql.trim()} />
+      <Code title="Load it" text={loadingCode(data)} />
+      <h2>Splits</h2>
+      <DataTable label="Splits" columns={SPLIT_COLUMNS} rows={data.splits} keyOf={({ split }) => split} />
+      <h2>Contamination</h2>
+      <Contamination dataset={data} />
+      <h2>Runs</h2>
+      <DataTable label="Runs" columns={RUN_COLUMNS} rows={data.runs} keyOf={({ runId }) => runId} />
+      <h2>Episodes</h2>
+      <DatasetEpisodes name={data.name} />
+      <section className={page.card} aria-label="Settings">
+        <h2 className={styles.title}>Settings</h2>
+        <JsonTree value={data.settings} />
+      </section>
+    </div>
+  );
+}
+
+function Contamination({ dataset: { contamination } }: { readonly dataset: DatasetDetail }) {
+  const { splits, nGramWords } = contamination;
+  if (splits.length === 0) return <p className={page.subtle}>There is one split, so nothing to compare.</p>;
+  return (
+    <>
+      <DataTable label="Contamination" columns={SHARED_COLUMNS} rows={splits} keyOf={({ split }) => split} />
+      <p className={page.subtle}>Text is shared where {nGramWords} words in a row are equal.</p>
+    </>
+  );
+}
+
+function Code({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <section className={page.card} aria-label={title}>
+      <h2 className={styles.title}>{title}</h2>
+      <pre className={styles.code}>{text}</pre>
+    </section>
+  );
+}
+
+/** Python that loads the largest split where the files are. */
+function loadingCode({ location, splits }: DatasetDetail): string {
+  const [{ split }] = [...splits].sort((a, b) => b.numRows - a.numRows);
+  return `from datasets import load_dataset\n\nrows = load_dataset(${JSON.stringify(location)}, split=${JSON.stringify(split)})`;
+}

@@ -1,0 +1,74 @@
+import { Link } from 'react-router';
+import { useRunTotals } from '../api/queries';
+import type { RunDetail, RunTotals } from '../api/schema';
+import { Badge } from '../components/badge';
+import { JsonTree } from '../components/json-tree';
+import { ErrorState, Loading } from '../components/notice';
+import { Stat, StatRow } from '../components/stat';
+import { useNow } from '../components/use-now';
+import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { runDurationMs } from '../format/run-state';
+import { formatDuration, formatMoment } from '../format/times';
+import { useRefetchMs } from '../live/use-live-run';
+import page from '../pages/page.module.css';
+
+/** Key figures of a run that agents outside record, and what its caller gave with it. */
+export function RecordedOverview({ run }: { readonly run: RunDetail }) {
+  const totals = useRunTotals(run.runId, { refetchMs: useRefetchMs() });
+  const nowMs = useNow(1_000);
+  if (totals.isPending) return <Loading label="Loading totals" />;
+  if (!totals.data) return <ErrorState error={totals.error} onRetry={() => void totals.refetch()} />;
+  return (
+    <>
+      <Figures totals={totals.data} />
+      <StatRow>
+        <Stat label="Started">
+          <small>{formatMoment(run.startedAt)}</small>
+        </Stat>
+        <Stat label="Ended">
+          <small>{formatMoment(run.endedAt)}</small>
+        </Stat>
+        <Stat label="Duration">{formatDuration(runDurationMs(run, nowMs))}</Stat>
+        {run.tags.length > 0 && (
+          <Stat label="Tags">
+            {run.tags.map((tag) => (
+              <Badge key={tag}>{tag}</Badge>
+            ))}
+          </Stat>
+        )}
+      </StatRow>
+      {run.metadata !== null && (
+        <section className={page.card} aria-label="Metadata">
+          <JsonTree value={run.metadata} />
+        </section>
+      )}
+      <p className={page.subtle}>
+        Agents record this run, so it has no updates and no recipe. Its <Link to="episodes">episodes</Link>{' '}
+        show every message and score.
+      </p>
+    </>
+  );
+}
+
+function Figures({ totals }: { readonly totals: RunTotals }) {
+  const { numEpisodes, numOngoing, numSuccesses, numFailures, meanReturn } = totals;
+  const numKnown = numSuccesses + numFailures;
+  return (
+    <StatRow>
+      <Stat label="Episodes">{formatCount(numEpisodes)}</Stat>
+      <Stat label="In progress">{formatCount(numOngoing)}</Stat>
+      <Stat label="Success" title={`${numKnown} episodes say whether they succeeded`}>
+        {formatPercent(numKnown === 0 ? null : numSuccesses / numKnown)}
+      </Stat>
+      <Stat label="Mean return">{formatNumber(meanReturn)}</Stat>
+      <Stat label="Steps">{formatCount(totals.numSteps)}</Stat>
+      <Stat label="Input tokens" title="As providers counted them">
+        {formatCompact(totals.inputTokens)}
+      </Stat>
+      <Stat label="Output tokens" title="As providers counted them">
+        {formatCompact(totals.outputTokens)}
+      </Stat>
+      <Stat label="Cost (USD)">{formatNumber(totals.costUsd)}</Stat>
+    </StatRow>
+  );
+}
