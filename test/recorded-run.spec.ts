@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
-import { makeDataDirectory, startRetrace } from './support/cli.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
 import { DashboardBrowser } from './support/dashboard-browser.mjs';
 
 const found = findBrowser();
@@ -113,6 +113,38 @@ describe('a server without a training run, into which an agent records', () => {
     }, 60_000);
     afterAll(() => browser.close());
 
+    it('shows totals of the run in an overview, and no tabs for updates and a recipe', async () => {
+      const { page } = browser;
+      await page.goto(`${url}/runs/${runId}`);
+      await page.getByText('Mean return').waitFor();
+      const tabs = page.getByRole('navigation', { name: 'Run' }).getByRole('link');
+      expect(await tabs.allInnerTexts()).toEqual(['Overview', 'Episodes']);
+      const figure = (name: string) =>
+        page.getByText(name, { exact: true }).locator('xpath=following-sibling::dd');
+      expect(await figure('Success').innerText()).toBe('50.0%');
+      expect(await figure('Steps').innerText()).toBe('3');
+      expect(await figure('Input tokens').innerText()).toBe('21');
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    });
+
+    it('shows a data set that a command made: its query, episodes and how it is loaded', async () => {
+      const { page } = browser;
+      const query = 'SELECT run_id, episode_id FROM episodes WHERE success';
+      const made = await runRetrace([
+        ...['dataset', 'create', 'solved', '--format', 'sft', '--sql', query, '--data-dir', data.path],
+      ]);
+      expect(made.code, made.stderr).toBe(0);
+      await page.goto(`${url}/datasets`);
+      await page.getByRole('link', { name: 'solved' }).click();
+      await page.getByRole('region', { name: 'Query' }).getByText(query).waitFor();
+      await page.getByText('load_dataset("').waitFor();
+      await page.getByRole('region', { name: 'Episodes' }).getByRole('link').first().click();
+      await page.getByRole('list', { name: 'Messages of step 0' }).waitFor();
+      await page.goto(`${url}/datasets/solved`);
+      await page.getByText('load_dataset("').waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    });
+
     it('filters the list by a text that is typed, and opens the conversation with roles, tool calls and reasoning', async () => {
       const { page } = browser;
       await page.goto(`${url}/runs/${runId}/episodes`);
@@ -138,12 +170,13 @@ describe('a server without a training run, into which an agent records', () => {
       await page.getByLabel('Your name').fill('Ada');
       await page.getByRole('button', { name: 'Bad' }).click();
       const scores = page.getByRole('region', { name: 'Scores' }).getByRole('listitem');
-      await scores.filter({ hasText: '👎 by Ada' }).waitFor();
+      await scores.filter({ has: page.getByRole('img', { name: 'Bad' }), hasText: 'by Ada' }).waitFor();
       await page.getByLabel('Note').fill('kind and quick');
       await page.getByRole('button', { name: 'Good' }).click();
       await expect
         .poll(() => scores.allInnerTexts(), { timeout: 20_000 })
-        .toEqual([expect.stringMatching(/^👍 by Ada kind and quick$/)]);
+        .toEqual([expect.stringMatching(/^\s*by Ada kind and quick$/)]);
+      expect(await scores.getByRole('img').getAttribute('aria-label')).toBe('Good');
       await page.getByLabel('Number').fill('0.5');
       await page.getByRole('button', { name: 'Score' }).click();
       await page.getByText('score 0.5').waitFor();
