@@ -1,7 +1,7 @@
 /**
- * Checks that recipes learn through the whole pipeline: greedy success on 1,000 held-out maps (test split by hash of the map; drawn
+ * Checks that recipes learn through the whole pipeline: greedy success on 1,000 held-out tasks (test split by hash of the task; drawn
  * once, after the last update), as the mean of three seeds (one for the control with shuffled advantages), within the time of the
- * bar. Runs one training at a time. Curves show greedy success on the validation maps.
+ * bar. Runs one training at a time. Curves show greedy success on the validation tasks.
  *
  *   npm run test:long -- learning [-- --only frozen-lake-ppo [--only …] --seeds 1,2,3]
  */
@@ -16,6 +16,7 @@ const bars = [
   { recipe: 'frozen-lake-ppo', success: 0.9, minutes: 4 },
   { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
   { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
+  { recipe: 'sokoban-imitation', success: 0.85, minutes: 6 },
   // No time limit: a policy that does not learn plays long episodes.
   { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, seeds: '1' },
   { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12 },
