@@ -5,10 +5,11 @@ import { tool as langChainTool } from '@langchain/core/tools';
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
   Agent,
+  MCPServerStreamableHttp,
   Runner,
   setTraceProcessors,
   setTracingDisabled,
@@ -29,6 +30,7 @@ import { generateText, stepCountIs, streamText, tool, type ModelMessage, type Te
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { startWeatherServer, weatherServer } from './support/mcp-server.js';
 import { RecordedRuns, type StoredMessage, type StoredStep } from './support/recorded-run.js';
 
 /** Real agents of three frameworks, unmodified, against a model on loopback: what SQL shows is compared with what they logged. */
@@ -231,15 +233,7 @@ describe('agents of the Vercel AI SDK', () => {
   it('show which MCP server a tool is of', async () => {
     const { run, telemetry } = await recorded();
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    const server = new McpServer({ name: 'weather-mcp', version: '1.0.0' });
-    server.registerTool(
-      'weather',
-      { description: 'The weather', inputSchema: city.shape },
-      ({ city: name }) => ({
-        content: [{ type: 'text', text: `mild in ${name}` }],
-      }),
-    );
-    await server.connect(serverSide);
+    await weatherServer().connect(serverSide);
     const mcp = await createMCPClient({ transport: clientSide as never, clientName: 'weather-mcp' });
     await generateText({
       model: openai().chat('gpt-test'),
@@ -384,6 +378,32 @@ describe('agents of the OpenAI Agents SDK', () => {
     expect(named('Chief').steps[1].input[0].content).toBe(named('Expert').steps[0].output?.content);
   });
 
+  it('show which MCP server a tool is of, and what it answered, errors too', async () => {
+    const run = await recorded();
+    const server = await startWeatherServer();
+    const mcp = new MCPServerStreamableHttp({ url: server.url, name: 'weather-mcp' });
+    try {
+      await mcp.connect();
+      const agent = new Agent({ name: 'Forecaster', model: 'gpt-test', mcpServers: [mcp] });
+      const result = await runnerOf(true).run(agent, QUESTION);
+      const [episode] = await runs.stored(run);
+      const calls = result.history.filter((item) => item.type === 'function_call');
+      expect(callsOf(episode.steps[0].output)).toEqual(
+        calls.map(({ callId, name, arguments: given }) => [callId, name, JSON.parse(given) as unknown]),
+      );
+      expect(episode.steps[0].info?.tools).toMatchObject([
+        { name: 'weather', mcpServer: 'weather-mcp' },
+        { name: 'weather', mcpServer: 'weather-mcp' },
+      ]);
+      const [oslo, rome] = episode.steps[1].input;
+      expect(JSON.stringify(oslo.content)).toContain('mild in Oslo');
+      expect(JSON.stringify(rome.content)).toContain('no data for Rome');
+    } finally {
+      await mcp.close();
+      await server.close();
+    }
+  });
+
   it('end abandoned on an error and truncated when they run out of turns', async () => {
     const run = await recorded();
     await expect(runnerOf(true).run(forecaster(), 'refuse')).rejects.toThrow('the model refuses');
@@ -443,6 +463,36 @@ describe('agents of LangChain and LangGraph', () => {
     );
     expect(episode.steps[0]).toMatchObject({ model: 'gpt-test', engine: 'openai', temperature: 0.5 });
     expect(episode.steps[0].info?.tools).toMatchObject([{ name: 'weather' }, { name: 'weather' }]);
+  });
+
+  it('show what tools of an MCP server answered, errors too, and of which server they are where their metadata say so', async () => {
+    const run = await runs.start({ name: 'langgraph' });
+    const server = await startWeatherServer();
+    const mcp = new MultiServerMCPClient({ weather: { transport: 'http', url: server.url } });
+    try {
+      const tools = await mcp.getTools();
+      // The adapter of LangChain doesn't name the server.
+      for (const tool of tools) tool.metadata = { ...tool.metadata, mcp_server: 'weather-mcp' };
+      const agent = createReactAgent({ llm: chat(), tools });
+      await agent.invoke(asking(QUESTION), { callbacks: [recordLangChain(run)] });
+      const [episode] = await runs.stored(run);
+      const [osloId, romeId] = (episode.steps[0].output?.tool_calls ?? []).map(({ id }) => id);
+      expect(episode.steps[0].info?.tools).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ name: 'weather', mcpServer: 'weather-mcp', callId: osloId }),
+          expect.objectContaining({
+            ...{ name: 'weather', mcpServer: 'weather-mcp', callId: romeId },
+            error: expect.stringContaining('no data for Rome') as string,
+          }),
+        ]) as unknown,
+      );
+      const [oslo, rome] = episode.steps[1].input;
+      expect(oslo).toMatchObject({ role: 'tool', tool_call_id: osloId, content: 'mild in Oslo' });
+      expect(JSON.stringify(rome.content)).toContain('no data for Rome');
+    } finally {
+      await mcp.close();
+      await server.close();
+    }
   });
 
   it('have the id of their run, also when they stream', async () => {

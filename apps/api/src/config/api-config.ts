@@ -14,6 +14,7 @@ const DEFAULT_PORT = 8787;
 /** Requests a second. One key may be that of many clients which send steps one by one. */
 const DEFAULT_RATE_LIMIT = 10_000;
 const DEFAULT_TRACE_IDLE_SECONDS = 300;
+const DEFAULT_RETENTION_SECONDS = 3_600;
 
 /** Typed configuration of the API. */
 export class ApiConfig {
@@ -38,6 +39,8 @@ export class ApiConfig {
   readonly traceDirectory!: string | null;
   /** Time without a new span after which a trace without ended root counts as complete. */
   readonly traceIdleMs!: number;
+  /** Time between deletions of the episodes that runs no longer keep. */
+  readonly retentionIntervalMs!: number;
   readonly dashboardDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
@@ -67,6 +70,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_REDACTION_RULES',
       'RETRACE_TRACE_DIRECTORY',
       'RETRACE_TRACE_IDLE_SECONDS',
+      'RETRACE_RETENTION_SECONDS',
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
@@ -91,6 +95,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     redactionRules: pathOf(variables.RETRACE_REDACTION_RULES),
     traceDirectory: pathOf(variables.RETRACE_TRACE_DIRECTORY),
     traceIdleMs: (variables.RETRACE_TRACE_IDLE_SECONDS ?? DEFAULT_TRACE_IDLE_SECONDS) * 1000,
+    retentionIntervalMs: (variables.RETRACE_RETENTION_SECONDS ?? DEFAULT_RETENTION_SECONDS) * 1000,
     dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),

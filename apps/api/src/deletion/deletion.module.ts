@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
 import { DeletionController } from './deletion.controller.js';
 import { DeletionService } from './deletion.service.js';
+import { RetentionController } from './retention.controller.js';
+import { RetentionService } from './retention.service.js';
 
-@Module({ controllers: [DeletionController], providers: [DeletionService] })
+@Module({
+  controllers: [DeletionController, RetentionController],
+  providers: [DeletionService, RetentionService],
+})
 export class DeletionModule {}

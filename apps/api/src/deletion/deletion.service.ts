@@ -54,12 +54,26 @@ export class DeletionService {
     );
   }
 
-  private async requireDeletable(runId: string): Promise<void> {
+  /** Deletes episodes that the retention of their run excludes. @throws as `deleteEpisode` */
+  deleteExpired(
+    request: Pick<Deletion, 'runId'> & { readonly episodeIds: readonly string[] },
+  ): Promise<DeletionResult> {
+    return this.delete({ ...request, force: false }, request.episodeIds, 'by the retention of the run');
+  }
+
+  /** @throws ProblemError `NOT_FOUND` */
+  async requireRun(runId: string): Promise<{ readonly kind: string; readonly endedAt: string | null }> {
     const [run] = await this.store.queryRows<{ kind: string; endedAt: string | null } | undefined>(
       'SELECT kind, ended_at FROM runs WHERE run_id = {runId:String}',
       { runId },
     );
     if (!run) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    return run;
+  }
+
+  /** @throws ProblemError `NOT_FOUND`, `RUN_ACTIVE` for a run that trains */
+  async requireDeletable(runId: string): Promise<void> {
+    const run = await this.requireRun(runId);
     if (run.kind === 'recorded' || run.endedAt !== null) return;
     throw new ProblemError(
       'RUN_ACTIVE',
@@ -67,21 +81,24 @@ export class DeletionService {
     );
   }
 
-  private delete({ runId, force }: Deletion, episodeIds: readonly string[]): Promise<DeletionResult> {
-    const result = this.last.then(() => this.deleteNow({ runId, force, episodeIds }));
+  private delete(
+    { runId, force }: Deletion,
+    episodeIds: readonly string[],
+    detail = 'by request',
+  ): Promise<DeletionResult> {
+    const result = this.last.then(() => this.deleteNow({ runId, force, episodeIds, detail }));
     this.last = result.catch(() => undefined);
     return result;
   }
 
   private async deleteNow(
-    request: Deletion & { readonly episodeIds: readonly string[] },
+    request: Deletion & { readonly episodeIds: readonly string[]; readonly detail: string },
   ): Promise<DeletionResult> {
     const client = this.store.createClient(REQUEST_TIMEOUT_MS);
     const { log } = this;
     try {
       const bringUpToDate = () => untilVisible(log, client);
-      const detail = 'by request';
-      const report = await deleteEpisodes({ ...request, log, client, detail, bringUpToDate });
+      const report = await deleteEpisodes({ ...request, log, client, bringUpToDate });
       const { numEpisodes, numRows, numReleased } = report;
       return { numEpisodes, numRows, numReleased };
     } catch (error) {

@@ -343,6 +343,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',
       '/api/runs/{runId}/records',
+      '/api/runs/{runId}/retention',
       '/api/runs/{runId}/totals',
       '/api/runs/{runId}/updates',
       '/api/runs/{runId}/warnings',

@@ -175,6 +175,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How long the episodes of a run are kept */
+        get: operations["RetentionController_get"];
+        put?: never;
+        /**
+         * Sets how long the episodes of a run are kept
+         * @description Applied about once an hour. Episodes that updates were trained on are kept.
+         */
+        post: operations["RetentionController_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/updates": {
         parameters: {
             query?: never;
@@ -771,6 +792,18 @@ export interface components {
              * @default false
              */
             force?: boolean;
+        };
+        Retention: {
+            /** @description Age in days beyond which episodes are deleted; null = none is */
+            maxAgeDays: number | null;
+            /** @description Number of episodes that are kept; null = all */
+            maxEpisodes: number | null;
+        };
+        RetentionRequest: {
+            /** @description Episodes whose last step is older are deleted; null or left out = of any age are kept */
+            maxAgeDays?: number | null;
+            /** @description So many are kept, the newest; null or left out = any number */
+            maxEpisodes?: number | null;
         };
         Update: {
             updateNumber: number;
@@ -1371,6 +1404,8 @@ export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
 export type DeletionResult = components['schemas']['DeletionResult'];
 export type DeleteTaggedRequest = components['schemas']['DeleteTaggedRequest'];
+export type Retention = components['schemas']['Retention'];
+export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type Update = components['schemas']['Update'];
 export type Policy = components['schemas']['Policy'];
 export type RunWarning = components['schemas']['RunWarning'];
@@ -1903,6 +1938,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RetentionController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RetentionController_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
                 };
             };
             /** @description An error */

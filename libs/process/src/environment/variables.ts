@@ -137,6 +137,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_TRACE_DIRECTORY?: string;
   /** Time without a new span after which a trace whose root has not ended is complete. */
   @WholeNumber({ min: 1 }) RETRACE_TRACE_IDLE_SECONDS?: number;
+  /** Time between deletions of the episodes that runs no longer keep. */
+  @WholeNumber({ min: 1, max: 1_000_000 }) RETRACE_RETENTION_SECONDS?: number;
   /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
   /** `off` if the sink runs in its own process. */

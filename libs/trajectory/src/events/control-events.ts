@@ -196,6 +196,10 @@ export interface WarningRaised {
   readonly numTimes: number;
 }
 
+/**
+ * Without a run: old runs were deleted, by this rule. Of a run: the rule that holds for its episodes from then on, `maxAgeDays` and
+ * `maxEpisodes`, each a number or null; the newest counts.
+ */
 export interface RetentionApplied {
   readonly scope: Json;
   readonly detail: string;
