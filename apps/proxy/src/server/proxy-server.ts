@@ -28,7 +28,9 @@ export class ProxyServer {
     this.server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
       (request, response) => {
-        const handled = this.handle(request, response).catch((error: unknown) => {
+        // A client that goes away while it is written to must not end this process.
+      response.on('error', () => undefined);
+      const handled = this.handle(request, response).catch((error: unknown) => {
           parts.warn(`A request failed: ${error instanceof Error ? error.message : String(error)}`);
           response.destroy();
         });

@@ -53,6 +53,8 @@ export class Upstream {
       headers: ['host', this.url.host, ...headers],
       timeout: this.timeoutMs,
     });
+    // Errors may come after the caller has its answer, and must not end this process.
+    request.on('error', () => undefined);
     request.on('timeout', () => {
       request.destroy(new UpstreamSilent(this.timeoutMs));
     });

@@ -1,0 +1,9 @@
+/** A proxy as a process of its own, to be killed: `proxy-child.mjs '<ProxyConfig as JSON>'`. It prints its address. */
+import { startProxy } from '../../apps/proxy/dist/index.js';
+
+const proxy = await startProxy(JSON.parse(process.argv[2]), {
+  warn: (message) => {
+    console.error(message);
+  },
+});
+console.log(proxy.url);
