@@ -29,8 +29,8 @@ export class ProxyServer {
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
       (request, response) => {
         // A client that goes away while it is written to must not end this process.
-      response.on('error', () => undefined);
-      const handled = this.handle(request, response).catch((error: unknown) => {
+        response.on('error', () => undefined);
+        const handled = this.handle(request, response).catch((error: unknown) => {
           parts.warn(`A request failed: ${error instanceof Error ? error.message : String(error)}`);
           response.destroy();
         });
