@@ -24,3 +24,4 @@ export { countdown, countdownFour, countdownSpec, type CountdownRules } from './
 export { lmrlMaze, maze } from './maze/index.js';
 export { crafting, craftingOpen } from './crafting/index.js';
 export { wordle } from './wordle/index.js';
+export { grid } from './room-grid/index.js';

@@ -13,6 +13,7 @@ describe('the registry of environments', () => {
       'crafting-open',
       'fixed-lake',
       'frozen-lake',
+      'grid',
       'lmrl-maze',
       'maze',
       'memory-bandit',

@@ -1,0 +1,189 @@
+import type { Json } from '@retrace/trajectory';
+import { hashText } from '../random/derive-seed.js';
+import { refusal, TextWorld, type Outcome } from '../text-world/text-world.js';
+import { assess, nearestBarrier, type Situation } from './actions.js';
+import { describeMission, DOOR_STATES, parseLevelTask, type DoorState, type Level } from './level.js';
+import { isSolved, makeMove, startState, type GridState } from './moves.js';
+import { look, type Seen } from './view.js';
+
+/** Most actions of an episode. */
+export const GRID_MAX_STEPS = 60;
+
+interface GridRules {
+  readonly level: Level;
+  /** Identifies the level in anchors. */
+  readonly hash: string;
+}
+
+/** State as JSON: place, heading, index of what is carried or −1, things as [x, y, state of a door], fulfilled instructions, moves. */
+interface SavedState {
+  readonly [field: string]: Json;
+  readonly at: readonly [number, number, number];
+  readonly carrying: number;
+  readonly things: readonly (readonly [number, number, DoorState | null])[];
+  readonly isFulfilled: readonly boolean[];
+  readonly numMoves: number;
+}
+
+/**
+ * Rooms with doors, keys, balls and boxes, seen as the 7×7 cells ahead and told in sentences; actions go to, pick up or pass what is in sight.
+ *
+ * Rules of MiniGrid and BabyAI (arXiv:1810.08272), text and actions of AgentGym's BabyAI: numbering, paths, and the move that changes
+ * nothing and ends an action. Three things differ, where AgentGym loses a success: an action ends with the move that solves the task, a
+ * task that took long is solved, too, and the reward is that of the last move, never a sum. Reward 1 − 0.9 · moves / most moves (at least
+ * 0.1) when the instructions are fulfilled; −0.1 for an action that is refused; 60 actions.
+ */
+export class RoomGrid extends TextWorld<GridRules, SavedState> {
+  private assessed: { readonly state: SavedState; readonly situation: Situation } | null = null;
+
+  constructor(words: ReadonlySet<string> | null) {
+    super({ world: 'grid', maxSteps: GRID_MAX_STEPS, words });
+  }
+
+  /** The state of the episode, for experts. */
+  get gridState(): GridState {
+    return loadState(this.state, this.rules.level);
+  }
+
+  /** The agent's situation now. */
+  get situation(): Situation {
+    if (this.assessed?.state !== this.state) {
+      this.assessed = { state: this.state, situation: assess(this.rules.level, this.gridState) };
+    }
+    return this.assessed.situation;
+  }
+
+  protected parseTask(task: Json): GridRules {
+    return { level: parseLevelTask(task), hash: hashText(JSON.stringify(task)).toString(36) };
+  }
+
+  protected begin({ level }: GridRules): { state: SavedState; text: string } {
+    const state = startState(level);
+    const situation = assess(level, state);
+    const text = `Your goal: ${describeMission(level)}\n${describe(state, situation)}${listed(situation)}`;
+    return { state: saveState(state), text };
+  }
+
+  protected act(said: string): { state: SavedState; outcome: Outcome } {
+    const { level } = this.rules;
+    const before = this.gridState;
+    const { situation } = this;
+    const action = said.toLowerCase().trim();
+    const stay = (text: string, isValid: boolean): { state: SavedState; outcome: Outcome } => {
+      const shown = text + listed(situation);
+      const isKnown = situation.movesByAction.has(action) || situation.refusals.has(action) || isValid;
+      const outcome = refusal(shown, isKnown ? action : null);
+      return { state: this.state, outcome: isValid ? { ...outcome, isValid: true } : outcome };
+    };
+    if (action.includes('check')) {
+      return stay(
+        `You can take the following actions: ${[...situation.movesByAction.keys()].join(', ')}`,
+        true,
+      );
+    }
+    const moves = situation.movesByAction.get(action);
+    if (action === '') return stay('No change in state.', false);
+    if (moves === undefined) {
+      return stay(
+        situation.refusals.get(action) ?? 'The action is not recognized. Please check valid actions.',
+        false,
+      );
+    }
+    if (moves.length === 0) return stay('No change in state.', true);
+    const after = makeMoves(level, before, moves);
+    const solved = isSolved(after);
+    const next = assess(level, after);
+    const ending = solved ? '\n The task is completed.' : '';
+    const text = describe(after, next) + ending + listed(next);
+    const reward = Math.max(0.1, 1 - (0.9 * after.numMoves) / level.maxMoves);
+    const outcome = { text, parsedAction: action, isValid: true, isSolved: solved };
+    return { state: saveState(after), outcome: { ...outcome, rewards: solved ? [['goal', reward]] : [] } };
+  }
+
+  protected describeState(): string {
+    // The number of moves is history, although the reward depends on it.
+    const { numMoves: _, ...state } = this.state;
+    return `${this.rules.hash}@${JSON.stringify(state)}`;
+  }
+
+  protected listActions(): readonly string[] {
+    return [...this.situation.movesByAction.keys()];
+  }
+
+  protected readState(state: Json, { level }: GridRules): SavedState | null {
+    if (state === null || typeof state !== 'object' || Array.isArray(state)) return null;
+    const { at, carrying, things, isFulfilled, numMoves } = state as Partial<SavedState>;
+    const isIn = (value: unknown, least: number, end: number): boolean =>
+      Number.isSafeInteger(value) && (value as number) >= least && (value as number) < end;
+    const isPlace = (x: unknown, y: unknown): boolean => isIn(x, 0, level.width) && isIn(y, 0, level.height);
+    const isAt = Array.isArray(at) && at.length === 3 && isPlace(at[0], at[1]) && isIn(at[2], 0, 4);
+    const areThings =
+      Array.isArray(things) &&
+      things.length === level.things.length &&
+      things.every(
+        (thing: unknown, i) =>
+          Array.isArray(thing) &&
+          isPlace(thing[0], thing[1]) &&
+          (level.things[i].door === null ? thing[2] === null : DOOR_STATES.includes(thing[2] as DoorState)),
+      );
+    const areFlags =
+      Array.isArray(isFulfilled) &&
+      isFulfilled.length === level.instructions.length &&
+      isFulfilled.every((flag) => typeof flag === 'boolean');
+    const areNumbers = isIn(carrying, -1, level.things.length) && isIn(numMoves, 0, Infinity);
+    return isAt && areThings && areFlags && areNumbers ? (state as SavedState) : null;
+  }
+}
+
+/** Makes moves until one changes nothing that is seen, or solves the task. */
+export function makeMoves(level: Level, start: GridState, moves: readonly number[]): GridState {
+  let state = start;
+  let { image } = look(level, state);
+  for (const move of moves) {
+    state = makeMove(level, state, move);
+    const after = look(level, state).image;
+    if (after === image || isSolved(state)) return state;
+    image = after;
+  }
+  return state;
+}
+
+function describe(state: GridState, situation: Situation): string {
+  const { seen } = situation.view;
+  const counts = new Map<string, number>();
+  let text = 'You cannot see any objects within sight.';
+  if (seen.length > 0) text = 'In front of you in this room, you can see several objects: ';
+  for (const thing of seen) {
+    if (thing.name === 'grey wall') continue;
+    const number = (counts.get(thing.name) ?? 0) + 1;
+    counts.set(thing.name, number);
+    text += `There is a ${thing.name} ${number} ${describePlace(thing)}  `;
+  }
+  text += 'The room has walls around you. ';
+  const barrier = nearestBarrier(situation.view);
+  if (barrier !== null)
+    text += `You are facing a ${barrier.name.split(' ')[1]} ${barrier.ahead} steps away. `;
+  if (state.carrying < 0) return `${text}You are not carrying anything.`;
+  const { color, kind } = state.things[state.carrying];
+  return `${text}You are carrying a ${color} ${kind}.`;
+}
+
+function describePlace({ ahead, right }: Seen): string {
+  if (right === 0) return `right in front of you ${ahead} steps away.`;
+  return `${ahead} steps in front of you and ${Math.abs(right)} steps to your ${right > 0 ? 'right' : 'left'}.`;
+}
+
+/** The list that AgentGym's server adds. */
+function listed({ movesByAction }: Situation): string {
+  return `\nAvailable actions: [${[...movesByAction.keys()].map((action) => `"${action}"`).join(', ')}]`;
+}
+
+function saveState({ x, y, heading, carrying, things, isFulfilled, numMoves }: GridState): SavedState {
+  const saved = things.map((thing) => [thing.x, thing.y, thing.door] as const);
+  return { at: [x, y, heading], carrying, things: saved, isFulfilled, numMoves };
+}
+
+function loadState({ at, carrying, things, isFulfilled, numMoves }: SavedState, level: Level): GridState {
+  const loaded = things.map(([x, y, door], i) => ({ ...level.things[i], x, y, door }));
+  return { x: at[0], y: at[1], heading: at[2], carrying, things: loaded, isFulfilled, numMoves };
+}
