@@ -1,0 +1,244 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProxy, type RunningProxy } from '@retrace/proxy';
+import type { Run } from '@retrace/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RecordedRuns } from '../support/recorded-run.js';
+import { startVllm } from '../support/vllm-server.mjs';
+
+const UNLIKE = ['id', 'item_id', 'created', 'created_at', 'system_fingerprint'];
+
+type Body = Readonly<Record<string, unknown>>;
+
+interface Logprobs {
+  readonly content?: readonly { readonly logprob: number }[];
+  readonly token_logprobs?: readonly number[];
+}
+
+/** Fields of vLLM's answers, and of their chunks, that this compares. */
+interface Answer {
+  readonly prompt_token_ids?: readonly number[];
+  readonly choices: readonly {
+    readonly text?: string;
+    readonly message?: { readonly content: string };
+    readonly token_ids?: readonly number[];
+    readonly prompt_token_ids?: readonly number[];
+    readonly logprobs?: Logprobs | null;
+  }[];
+}
+
+interface StepRow {
+  readonly token_ids: readonly number[];
+  readonly action_mask: readonly number[];
+  readonly token_logprobs: readonly number[];
+  readonly kept_prefix_tokens: number;
+}
+
+interface Tokens {
+  readonly promptIds: readonly number[];
+  readonly sampledIds: readonly number[];
+  readonly logprobs: readonly number[];
+}
+
+const started = await startVllm();
+const reason = 'unavailable' in started ? ` (skipped, because ${started.unavailable})` : '';
+
+describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
+  const vllm = 'url' in started ? started.url : '';
+  let runs: RecordedRuns;
+  let run: Run;
+  let proxy: RunningProxy;
+  let stateDirectory: string;
+  const warnings: string[] = [];
+
+  beforeAll(async () => {
+    runs = await RecordedRuns.open();
+    run = await runs.start({ name: 'vllm' });
+    expect(await runs.retrace.flush()).toBe(true);
+    stateDirectory = await mkdtemp(join(tmpdir(), 'retrace-proxy-'));
+    const options = { upstreamKey: null, upstreamTimeoutMs: 60_000, host: '127.0.0.1', port: 0 };
+    const limits = { idleMs: 1_800_000, maxBodyBytes: 32 * 1024 ** 2 };
+    proxy = await startProxy(
+      {
+        ...{ ...options, ...limits, upstream: vllm, upstreamKind: null, run: run.id, stateDirectory },
+        ...{ retraceUrl: runs.api.api.url, retraceKey: null, logprobMode: null },
+      },
+      { warn: (message) => warnings.push(message) },
+    );
+  });
+
+  afterAll(async () => {
+    await proxy?.close();
+    await runs?.close();
+    if ('stop' in started) await started.stop();
+    if (stateDirectory) await rm(stateDirectory, { recursive: true, force: true });
+    expect(warnings).toEqual([]);
+  });
+
+  /** Ids of the episodes that the proxy recorded calls in, by the name that the client gave. */
+  const episodes = new Map<string, string>();
+
+  async function post(url: string, body: Body): Promise<string> {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    const name = /\/e\/([^/]+)\//.exec(url)?.[1];
+    if (name !== undefined) episodes.set(name, response.headers.get('x-retrace-episode') ?? '');
+    return text;
+  }
+
+  /**
+   * Objects of an answer, without the ids and times that no two answers share, and the fingerprint: in a stream it comes with the usage,
+   * which the proxy asks for and hides.
+   */
+  function objectsOf(text: string): unknown[] {
+    const parts = text.startsWith('{')
+      ? [text]
+      : text.split('\n').flatMap((line) => (/^data: \{/.test(line) ? [line.slice(6)] : []));
+    return parts.map((part) =>
+      JSON.parse(part, (name, value: unknown) => (UNLIKE.includes(name) ? undefined : value)),
+    ) as unknown[];
+  }
+
+  /** Steps of an episode by the name that the client gave it. */
+  async function stepsOf(name: string): Promise<readonly StepRow[]> {
+    const sql =
+      'SELECT token_ids, action_mask, token_logprobs, kept_prefix_tokens FROM steps ' +
+      `WHERE run_id = '${run.id}' AND episode_id = '${episodes.get(name)}' ORDER BY step`;
+    for (let i = 0; i < 100; i++) {
+      await runs.api.storeHasCaughtUp();
+      const rows = (await runs.retrace.rows(sql)) as unknown as readonly StepRow[];
+      if (rows.length >= 2) return rows;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error(`the steps of ${name} did not come`);
+  }
+
+  /** The step rows are vLLM's own tokens, and each prompt keeps as much of the context as it has in common with it. */
+  function expectTokens(steps: readonly StepRow[], told: readonly Tokens[]): void {
+    let context: readonly number[] = [];
+    for (const [i, { promptIds, sampledIds, logprobs }] of told.entries()) {
+      const { token_ids, action_mask, token_logprobs, kept_prefix_tokens } = steps[i];
+      expect([...context.slice(0, kept_prefix_tokens), ...token_ids]).toEqual([...promptIds, ...sampledIds]);
+      const extends_ = context.every((id, position) => promptIds[position] === id);
+      if (extends_) expect(kept_prefix_tokens).toBe(context.length);
+      expect(token_ids.filter((_, position) => action_mask[position] === 1)).toEqual(sampledIds);
+      const recorded = token_logprobs.filter((_, position) => action_mask[position] === 1);
+      expect(recorded).toEqual(logprobs.map(Math.fround));
+      context = [...promptIds, ...sampledIds];
+    }
+  }
+
+  function tokensOf(answers: readonly Answer[]): Tokens {
+    const choices = answers.flatMap(({ choices: told }) => told);
+    const [first] = answers;
+    return {
+      promptIds: first.prompt_token_ids ?? first.choices[0].prompt_token_ids ?? [],
+      sampledIds: choices.flatMap(({ token_ids }) => token_ids ?? []),
+      logprobs: choices.flatMap(
+        ({ logprobs }) => logprobs?.token_logprobs ?? logprobs?.content?.map(({ logprob }) => logprob) ?? [],
+      ),
+    };
+  }
+
+  const SAMPLINGS = [
+    { sampling: 'greedy', parameters: { temperature: 0 } },
+    { sampling: 'at temperature 1 with a seed', parameters: { temperature: 1, seed: 7 } },
+  ];
+  const CASES = SAMPLINGS.flatMap((sampling) => [
+    { ...sampling, stream: false },
+    { ...sampling, stream: true },
+  ]);
+
+  it.each(CASES)(
+    'records chat completions as vLLM made them, and shows them as if it had not (stream: $stream, $sampling)',
+    async ({ stream, sampling, parameters }) => {
+      const name = `chat-${stream ? 'stream' : 'whole'}-${sampling.split(' ')[0]}`;
+      const messages: unknown[] = [{ role: 'user', content: 'Hello' }];
+      const told: Tokens[] = [];
+      for (const question of ['And?', '']) {
+        const body = { model: 'tiny', messages, max_tokens: 8, stream, ...parameters };
+        const plain = await post(`${vllm}/v1/chat/completions`, body);
+        const shown = await post(`${proxy.url}/e/${name}/v1/chat/completions`, body);
+        expect(objectsOf(shown)).toEqual(objectsOf(plain));
+        const asked = { ...body, logprobs: true, return_token_ids: true };
+        const answers = objectsOf(await post(`${vllm}/v1/chat/completions`, asked)) as Answer[];
+        told.push(tokensOf(answers));
+        const whole = objectsOf(await post(`${vllm}/v1/chat/completions`, { ...body, stream: false }));
+        const content = (whole as Answer[])[0].choices[0].message?.content;
+        messages.push({ role: 'assistant', content }, { role: 'user', content: question });
+      }
+      const steps = await stepsOf(name);
+      expect(steps).toHaveLength(2);
+      expectTokens(steps, told);
+      if (sampling === 'greedy') {
+        // Its best tokens are letters, which become the same tokens again.
+        const before = told[0].promptIds.length + told[0].sampledIds.length;
+        expect(steps[1].kept_prefix_tokens).toBe(before);
+      }
+    },
+  );
+
+  it.each([{ stream: false }, { stream: true }])(
+    'records completions as vLLM made them (stream: $stream)',
+    async ({ stream }) => {
+      const name = `completions-${stream ? 'stream' : 'whole'}`;
+      let prompt = 'Once upon a time';
+      const told: Tokens[] = [];
+      for (let turn = 0; turn < 2; turn++) {
+        const body = { model: 'tiny', prompt, max_tokens: 8, stream, temperature: 0 };
+        const plain = await post(`${vllm}/v1/completions`, body);
+        const shown = await post(`${proxy.url}/e/${name}/v1/completions`, body);
+        expect(objectsOf(shown)).toEqual(objectsOf(plain));
+        const asked = { ...body, logprobs: 0, return_token_ids: true };
+        const answers = objectsOf(await post(`${vllm}/v1/completions`, asked)) as Answer[];
+        told.push(tokensOf(answers));
+        prompt += answers.flatMap(({ choices }) => choices.map(({ text }) => text ?? '')).join('');
+        prompt += ' and then';
+      }
+      const steps = await stepsOf(name);
+      expectTokens(steps, told);
+      expect(steps[1].kept_prefix_tokens).toBe(told[0].promptIds.length + told[0].sampledIds.length);
+    },
+  );
+
+  it.each([{ stream: false }, { stream: true }])(
+    'records responses with the tokens of vLLM (stream: $stream)',
+    async ({ stream }) => {
+      const name = `responses-${stream ? 'stream' : 'whole'}`;
+      const input: unknown[] = [{ role: 'user', content: 'Hello' }];
+      const told: Tokens[] = [];
+      for (let turn = 0; turn < 2; turn++) {
+        const body = { model: 'tiny', input, max_output_tokens: 8, temperature: 0 };
+        const plain = await post(`${vllm}/v1/responses`, { ...body, stream });
+        const shown = await post(`${proxy.url}/e/${name}/v1/responses`, { ...body, stream });
+        expect(objectsOf(shown)).toEqual(objectsOf(plain));
+        const asked = { enable_response_messages: true, include: ['message.output_text.logprobs'] };
+        const [answer] = objectsOf(
+          await post(`${vllm}/v1/responses`, { ...body, ...asked }),
+        ) as ResponseAnswer[];
+        const [{ text, logprobs }] = answer.output[0].content;
+        told.push({
+          promptIds: answer.input_messages[0].tokens,
+          sampledIds: answer.output_messages[0].tokens,
+          logprobs: logprobs.map(({ logprob }) => logprob),
+        });
+        input.push({ role: 'assistant', content: text }, { role: 'user', content: 'And?' });
+      }
+      expectTokens(await stepsOf(name), told);
+    },
+  );
+});
+
+interface ResponseAnswer {
+  readonly output: readonly {
+    readonly content: readonly {
+      readonly text: string;
+      readonly logprobs: readonly { readonly logprob: number }[];
+    }[];
+  }[];
+  readonly input_messages: readonly { readonly tokens: readonly number[] }[];
+  readonly output_messages: readonly { readonly tokens: readonly number[] }[];
+}
