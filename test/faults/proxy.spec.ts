@@ -33,6 +33,8 @@ let apiPort: number;
 let proxyPort: number;
 let api: ChildProcess | null = null;
 let proxy: ChildProcess | null = null;
+/** Agents go on for as long as processes are killed. */
+let areKilling = true;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'retrace-proxy-faults-'));
@@ -144,7 +146,7 @@ function streamedText(text: string): string {
 async function agent(name: string): Promise<string[]> {
   const messages: Message[] = [{ role: 'system', content: name }];
   const answers: string[] = [];
-  for (let turn = 0; turn < NUM_TURNS; turn++) {
+  for (let turn = 0; turn < NUM_TURNS || areKilling; turn++) {
     messages.push({ role: 'user', content: `${name} turn ${turn}` });
     const answer = await ask(name, messages, turn % 2 === 0);
     answers.push(answer);
@@ -158,13 +160,9 @@ describe('agents whose proxy and whose Retrace are killed', () => {
     await startProxyProcess();
     const names = Array.from({ length: NUM_AGENTS }, (_, i) => `agent-${i}`);
     const playing = Promise.all(names.map(agent));
-    let isOver = false;
-    void playing.finally(() => {
-      isOver = true;
-    });
     // At first Retrace does not run at all.
     await sleep(BETWEEN_KILLS_MS);
-    for (let i = 0; i < NUM_KILLS && !isOver; i++) {
+    for (let i = 0; i < NUM_KILLS; i++) {
       if (i % 2 === 0) {
         await kill(api);
         await startApi();
@@ -173,8 +171,8 @@ describe('agents whose proxy and whose Retrace are killed', () => {
       await kill(proxy);
       await startProxyProcess();
     }
+    areKilling = false;
     const answers = await playing;
-    if (!api) await startApi();
     await expect
       .poll(
         async () => {
