@@ -26,7 +26,7 @@ const ARROWS = {
   datasets: ['trajectory', 'log', 'store'],
   environments: ['trajectory', 'algorithms/src/registry'],
   'environment-sources': ['config', 'environments', 'trajectory', 'modules'],
-  importers: ['trajectory', 'environments', 'recording'],
+  importers: ['trajectory', 'environments', 'environment-sources', 'recording'],
   compute: [],
   policy: ['algorithms', 'compute'],
   config: ['algorithms', 'rewards', 'environments'],

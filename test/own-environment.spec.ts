@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DataDirectories, root, runRetrace } from './support/cli.mjs';
@@ -35,5 +35,23 @@ describe('an environment in a TypeScript file of one’s own', () => {
     expect(stderr).toContain(
       'context.tokenizer: got "word", must be model (with policy.model) or byte: twenty-one has no fixed vocabulary',
     );
+  });
+});
+
+describe('retrace env', () => {
+  it('checks every rule of an environment, and says which one a broken environment breaks', async () => {
+    const good = moduleElsewhere();
+    const kept = await runRetrace(['env', 'check', good]);
+    expect(kept.stdout.split('\n').filter((line) => !line.startsWith('ok'))).toEqual([]);
+    expect(kept.code).toBe(0);
+    const broken = join(directories.make(), 'broken.ts');
+    const text = readFileSync(good, 'utf8');
+    writeFileSync(broken, text.replace('success: this.isOver ? ', 'success: true ? '));
+    const { code, stdout, stderr } = await runRetrace(['env', 'check', broken]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^broken {2}success is known only at the end\n +success is (true|false) before the end/m,
+    );
+    expect(stderr).toContain('twenty-one breaks 1 of 15 rules');
   });
 });

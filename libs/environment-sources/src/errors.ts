@@ -1,6 +1,8 @@
 export type EnvironmentSourceErrorCode =
   /** A file cannot be run, or does not export an environment. */
   | 'MODULE_INVALID'
+  /** An environment of AgentGym that this library does not know. */
+  | 'FAMILY_UNKNOWN'
   /** A server did not start, or ended. */
   | 'SERVER_FAILED'
   /** A server does not answer, or its connection was lost. */

@@ -1,3 +1,6 @@
+export { agentGymAction } from './agentgym/actions.js';
+export { AgentGymClient } from './agentgym/client.js';
+export { checkEnvironment, type CheckedRule } from './contract/check-environment.js';
 export { EnvironmentSourceError, type EnvironmentSourceErrorCode } from './errors.js';
 export { loadEnvironmentModule } from './module/load-environment-module.js';
 export { openEnvironment, type OpenEnvironment } from './open-environment.js';

@@ -1,7 +1,10 @@
 import type { EnvironmentRecipe, EnvironmentServerRecipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import type { Json } from '@retrace/trajectory';
-import { EnvironmentSourceError } from './errors.js';
+import { AgentGymAdapter } from './agentgym/agentgym-adapter.js';
+import { familyOf } from './agentgym/families.js';
+import { randomCrafter } from './agentgym/random-crafter.js';
+import { OpenEnvAdapter } from './openenv/openenv-adapter.js';
 import { loadEnvironmentModule } from './module/load-environment-module.js';
 import { ProtocolAdapter } from './protocol/protocol-adapter.js';
 import type { ServerAdapter } from './remote/adapter.js';
@@ -14,7 +17,10 @@ export interface OpenEnvironment {
   close(): Promise<void>;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const DEFAULT_MAX_STEPS = 50;
+const DEFAULT_MAX_EPISODES = 64;
 
 const NOTHING_TO_CLOSE = () => Promise.resolve();
 
@@ -26,14 +32,14 @@ const NOTHING_TO_CLOSE = () => Promise.resolve();
 export async function openEnvironment(environment: string | EnvironmentRecipe): Promise<OpenEnvironment> {
   if (typeof environment === 'string') return { spec: getEnvironment(environment), close: NOTHING_TO_CLOSE };
   const { server, module = '', name = '', options = {} } = environment;
-  if (server) return openServerEnvironment(name, server, options as Json);
+  if (server) return openServerEnvironment(name, withLimits(server), options);
   return { spec: await loadEnvironmentModule(module, options), close: NOTHING_TO_CLOSE };
 }
 
 async function openServerEnvironment(
   name: string,
   server: EnvironmentServerRecipe,
-  options: Json,
+  options: Fields,
 ): Promise<OpenEnvironment> {
   const adapter = adapterOf(server, options);
   const pool = await openServers(server, adapter);
@@ -58,6 +64,7 @@ async function openServerEnvironment(
       adapter,
       maxSteps,
       description: { ...description, numTasks },
+      agents: server.family === 'textcraft' ? [randomCrafter] : [],
     });
     return { spec, close };
   } catch (error) {
@@ -66,11 +73,22 @@ async function openServerEnvironment(
   }
 }
 
-function adapterOf({ protocol }: EnvironmentServerRecipe, options: Json): ServerAdapter {
+/** @throws EnvironmentSourceError `FAMILY_UNKNOWN` */
+function adapterOf({ protocol, family = '' }: EnvironmentServerRecipe, options: Fields): ServerAdapter {
   switch (protocol) {
     case 'retrace':
-      return new ProtocolAdapter(options);
-    default:
-      throw new EnvironmentSourceError('PROTOCOL_VIOLATION', `protocol ${protocol} is not supported`);
+      return new ProtocolAdapter(options as Json);
+    case 'openenv':
+      return new OpenEnvAdapter(options);
+    case 'agentgym':
+      return new AgentGymAdapter(familyOf(family), options);
   }
+}
+
+/** Limits of the protocol, where the recipe has none: an OpenEnv server takes one session unless its environment says otherwise. */
+function withLimits(server: EnvironmentServerRecipe): EnvironmentServerRecipe {
+  const { protocol, family = '', maxEpisodes } = server;
+  if (protocol === 'openenv') return { ...server, maxEpisodes: maxEpisodes ?? 1 };
+  const most = protocol === 'agentgym' ? (familyOf(family).maxEpisodes ?? Infinity) : Infinity;
+  return { ...server, maxEpisodes: Math.min(maxEpisodes ?? DEFAULT_MAX_EPISODES, most) };
 }

@@ -18,6 +18,8 @@ interface RemoteEnvironmentOptions {
 
 /** One environment on one of the servers. It takes a place on a server at its first reset and gives it back when it is closed. */
 export class RemoteEnvironment implements Environment {
+  /** Text of the episode's first observation; '' before the first reset. */
+  opening = '';
   private lease: Lease | null = null;
   private session: RemoteSession | null = null;
   private state: 'new' | 'playing' | 'over' = 'new';
@@ -57,6 +59,7 @@ export class RemoteEnvironment implements Environment {
     }
     this.session ??= await this.options.adapter.open(this.lease.url);
     const observation = await this.session.reset(options);
+    this.opening = observation.text;
     this.state = 'playing';
     this.numSteps = 0;
     return observation;

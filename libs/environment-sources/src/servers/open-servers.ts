@@ -4,7 +4,6 @@ import { ServerPool, type PooledServer } from './server-pool.js';
 import { ServerProcess } from './server-process.js';
 
 const START_TIMEOUT_MS = 120_000;
-const MAX_EPISODES = 64;
 
 /**
  * Starts the servers of a recipe, or takes their addresses.
@@ -16,7 +15,7 @@ export async function openServers(
   adapter: ServerAdapter,
 ): Promise<ServerPool> {
   const options = {
-    maxEpisodes: server.maxEpisodes ?? MAX_EPISODES,
+    maxEpisodes: server.maxEpisodes ?? 1,
     recycleAfterEpisodes: server.recycleAfterEpisodes ?? null,
   };
   if (server.urls) {

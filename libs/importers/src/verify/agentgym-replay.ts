@@ -1,7 +1,6 @@
-import { isFields, looseNumber, looseText } from '../fields.js';
+import { AgentGymClient, agentGymAction, EnvironmentSourceError } from '@retrace/environment-sources';
+import { isFields, looseNumber } from '../fields.js';
 import type { ReplayedEpisode, ReplayedStep, ReplayEnvironment, ReplayStart } from './replay.js';
-
-const TIMEOUT_MS = 300_000;
 
 /** Newer servers list the actions after each observation; older data lacks the list. */
 const ACTION_LIST = /\n\s*Available actions: \[.*\]\s*$/s;
@@ -17,10 +16,14 @@ export class ReplayServerError extends Error {}
 export class AgentGymReplay implements ReplayEnvironment {
   private id: number | null = null;
 
+  private readonly client: AgentGymClient;
+
   constructor(
     readonly name: string,
-    private readonly url: string,
-  ) {}
+    url: string,
+  ) {
+    this.client = new AgentGymClient(url);
+  }
 
   comparable(observation: string): string {
     return observation.replace(ACTION_LIST, '').trim();
@@ -64,21 +67,14 @@ export class AgentGymReplay implements ReplayEnvironment {
   }
 
   private async post(verb: string, body: object): Promise<Readonly<Record<string, unknown>>> {
-    const response = await fetch(new URL(verb, this.url.endsWith('/') ? this.url : `${this.url}/`), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const answer: unknown = response.ok ? await response.json() : {};
-    // These servers answer an error with 200.
-    const fault = response.ok
-      ? isFields(answer)
-        ? looseText(answer.error)
-        : undefined
-      : `HTTP ${response.status}`;
-    if (fault !== undefined) throw new ReplayServerError(`${verb} on ${this.url}: ${fault}`);
-    return isFields(answer) ? answer : {};
+    try {
+      const answer = await this.client.post(verb, body);
+      return isFields(answer) ? answer : {};
+    } catch (error) {
+      // A connection that fails ends the import; a refusal concerns the episode.
+      const isRefusal = error instanceof EnvironmentSourceError && error.code === 'SERVER_REFUSED';
+      throw isRefusal ? new ReplayServerError(error.message) : error;
+    }
   }
 }
 
@@ -94,18 +90,6 @@ const ONE_ACTION_ONLY: ReplayedStep = {
   anchor: null,
   success: null,
 };
-
-/** The action that AgentGym's client sends for a text of an agent: the line after `Action:`, without other characters than letters, digits, comma and blank; null where there are several. */
-export function agentGymAction(text: string): string | null {
-  const actions = [...text.matchAll(/Action:\s*(.*?)(?=\n|$)/gs)];
-  if (actions.length > 1) return null;
-  const action = actions.at(0)?.[1] ?? '';
-  return action
-    .replaceAll(/[^A-Za-z0-9, ]+/g, '')
-    .split(/\s+/)
-    .join(' ')
-    .trim();
-}
 
 function textOf(observation: unknown): string {
   if (typeof observation === 'string') return observation;
