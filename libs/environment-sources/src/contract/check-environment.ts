@@ -13,7 +13,7 @@ import type { Split } from '@retrace/trajectory';
 /** One rule of the contract of environments, and whether an environment keeps it. */
 export interface CheckedRule {
   readonly rule: string;
-  /** What broke it; null where nothing did. */
+  /** Reason why it is broken; null where it is kept. */
   readonly fault: string | null;
 }
 
