@@ -6,7 +6,7 @@ import { agentGymAction, afterLabel, labelledOrWhole, sqlBlock } from './actions
 import { familyOf } from './families.js';
 
 type Body = Readonly<Record<string, unknown>>;
-type Answers = Readonly<Record<string, (body: Body) => unknown>>;
+type Answers = Readonly<Record<string, ((body: Body) => unknown) | undefined>>;
 
 let server: Server | null = null;
 
