@@ -94,7 +94,10 @@ export class OpenEnvConnection {
 
   private refusal({ data = {} }: Message): EnvironmentSourceError {
     const code = data.code === 'CAPACITY_REACHED' ? 'SERVER_FULL' : 'SERVER_REFUSED';
-    return new EnvironmentSourceError(code, `${this.url}: ${JSON.stringify(data.message)} (${JSON.stringify(data.code)})`);
+    return new EnvironmentSourceError(
+      code,
+      `${this.url}: ${JSON.stringify(data.message)} (${JSON.stringify(data.code)})`,
+    );
   }
 
   private end(error: EnvironmentSourceError): void {
