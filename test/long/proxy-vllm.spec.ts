@@ -76,16 +76,11 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
     expect(warnings).toEqual([]);
   });
 
-  /** Ids of the episodes that the proxy recorded calls in, by the name that the client gave. */
-  const episodes = new Map<string, string>();
-
   async function post(url: string, body: Body): Promise<string> {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     const text = await response.text();
     expect(response.status, text).toBe(200);
-    const name = /\/e\/([^/]+)\//.exec(url)?.[1];
-    if (name !== undefined) episodes.set(name, response.headers.get('x-retrace-episode') ?? '');
     return text;
   }
 
@@ -106,7 +101,7 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
   async function stepsOf(name: string): Promise<readonly StepRow[]> {
     const sql =
       'SELECT token_ids, action_mask, token_logprobs, kept_prefix_tokens FROM steps ' +
-      `WHERE run_id = '${run.id}' AND episode_id = '${episodes.get(name)}' ORDER BY step`;
+      `WHERE run_id = '${run.id}' AND episode_id IN (SELECT episode_id FROM episodes WHERE external_id = '${name}') ORDER BY step`;
     for (let i = 0; i < 100; i++) {
       await runs.api.storeHasCaughtUp();
       const rows = (await runs.retrace.rows(sql)) as unknown as readonly StepRow[];
@@ -126,7 +121,8 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
       if (extends_) expect(kept_prefix_tokens).toBe(context.length);
       expect(token_ids.filter((_, position) => action_mask[position] === 1)).toEqual(sampledIds);
       const recorded = token_logprobs.filter((_, position) => action_mask[position] === 1);
-      expect(recorded).toEqual(logprobs.map(Math.fround));
+      // Float32, whose shortest text SQL gives.
+      expect(recorded.map(Math.fround)).toEqual(logprobs.map(Math.fround));
       context = [...promptIds, ...sampledIds];
     }
   }
