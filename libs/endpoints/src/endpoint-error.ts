@@ -1,0 +1,51 @@
+export type EndpointErrorCode =
+  /** No connection, or it broke. */
+  | 'UNREACHABLE'
+  | 'TIMEOUT'
+  /** The server refused with an HTTP status. */
+  | 'HTTP_STATUS'
+  /** The server answered in another form than its protocol has. */
+  | 'MALFORMED_ANSWER'
+  /** Not asked, since the server did not answer several times in a row. */
+  | 'NOT_ASKED'
+  /** The server can't do what is asked for, as it was started. */
+  | 'UNSUPPORTED'
+  | 'INVALID_SETTING';
+
+interface EndpointErrorOptions extends ErrorOptions {
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+}
+
+/** A server of a model did not give what was asked for. */
+export class EndpointError extends Error {
+  override readonly name = 'EndpointError';
+  readonly status: number | null;
+  /** Wait that the server asked for, in milliseconds. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    readonly code: EndpointErrorCode,
+    message: string,
+    { status, retryAfterMs, ...options }: EndpointErrorOptions = {},
+  ) {
+    super(message, options);
+    this.status = status ?? null;
+    this.retryAfterMs = retryAfterMs ?? 0;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    if (this.code === 'HTTP_STATUS') {
+      const status = this.status ?? 0;
+      return status === 408 || status === 429 || status >= 500;
+    }
+    return ['UNREACHABLE', 'TIMEOUT', 'MALFORMED_ANSWER'].includes(this.code);
+  }
+
+  /** Whether the server is up: it answered, even if malformed or with a refusal (4xx except 429). */
+  get showsServerUp(): boolean {
+    const status = this.status ?? 0;
+    return this.code === 'MALFORMED_ANSWER' || (status >= 400 && status < 500 && status !== 429);
+  }
+}

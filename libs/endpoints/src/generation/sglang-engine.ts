@@ -1,0 +1,125 @@
+import { EndpointError } from '../endpoint-error.js';
+import type { ServiceClient } from '../http/service-client.js';
+import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
+import type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  TokenEngine,
+  VersionSpan,
+} from './token-engine.js';
+import type { EngineOptions } from './vllm-engine.js';
+
+interface Generation {
+  readonly meta_info?: {
+    readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
+    readonly weight_version?: unknown;
+    readonly weight_versions?: unknown;
+    /** [logprob, token id, text] for each token. */
+    readonly output_token_logprobs?: readonly (readonly unknown[])[];
+    readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
+  };
+}
+
+/** SGLang's server (by the source of 0.5.23), by its own `/generate`, which says the version of the weights for each token. */
+export class SglangEngine implements TokenEngine {
+  constructor(
+    private readonly service: ServiceClient,
+    private readonly options: EngineOptions,
+  ) {}
+
+  async describe(signal?: AbortSignal): Promise<string> {
+    const answer = await this.service.request({
+      ...this.options,
+      method: 'GET',
+      path: '/server_info',
+      signal,
+      read: (text) => readJson(text) as { readonly version?: unknown } | null,
+    });
+    return typeof answer?.version === 'string' ? `sglang ${answer.version}` : 'sglang';
+  }
+
+  async likeliest({ tokenIds, temperature, numTokens }: LikeliestRequest) {
+    const meta = await this.ask({
+      input_ids: tokenIds,
+      sampling_params: { temperature, top_k: -1, top_p: 1, max_new_tokens: 1, ignore_eos: true },
+      return_logprob: true,
+      top_logprobs_num: numTokens,
+    });
+    const first = meta.output_top_logprobs?.[0] ?? [];
+    return new Map(first.map(([logprob, id]) => [String(id), Number(logprob)]));
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
+    const { stopStrings } = request;
+    const meta = await this.ask(
+      {
+        input_ids: Array.from(request.tokenIds),
+        sampling_params: {
+          temperature: request.greedy ? 0 : request.temperature,
+          top_k: request.topK === 0 ? -1 : request.topK,
+          top_p: request.topP,
+          min_p: 0,
+          repetition_penalty: 1,
+          max_new_tokens: request.maxNewTokens,
+          ignore_eos: true,
+          stop_token_ids: request.stopTokenIds,
+          ...(stopStrings.length > 0 && { stop: stopStrings, no_stop_trim: true }),
+          sampling_seed: request.seed,
+        },
+        return_logprob: true,
+      },
+      signal,
+    );
+    const tokens = meta.output_token_logprobs ?? [];
+    const field = 'meta_info.output_token_logprobs';
+    const tokenIds = readTokenIds(
+      tokens.map(([, id]) => id),
+      field,
+    );
+    const logprobs = readLogprobs(
+      tokens.map(([logprob]) => logprob),
+      { field, length: tokenIds.length },
+    );
+    const { type, matched } = meta.finish_reason ?? {};
+    const stopReason =
+      type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
+    return { tokenIds, logprobs, versions: versionsOf(meta, tokenIds.length), stopReason };
+  }
+
+  private async ask(body: unknown, signal?: AbortSignal): Promise<NonNullable<Generation['meta_info']>> {
+    return this.service.request({
+      ...this.options,
+      path: '/generate',
+      body,
+      signal,
+      read: (text) => {
+        const meta = (readJson(text) as Generation | null)?.meta_info;
+        if (meta === undefined) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no meta_info');
+        return meta;
+      },
+    });
+  }
+}
+
+/** Spans of the weights' versions; where the server names one version only, the whole turn is its. */
+function versionsOf(
+  { weight_version, weight_versions }: NonNullable<Generation['meta_info']>,
+  numTokens: number,
+): readonly VersionSpan[] | null {
+  if (Array.isArray(weight_versions) && weight_versions.length > 0) {
+    const spans = weight_versions as readonly VersionSpan[];
+    let at = 0;
+    for (const { version, start, end } of spans) {
+      if (typeof version !== 'string' || start !== at || end < start) return malformed();
+      at = end;
+    }
+    return at === numTokens ? spans : malformed();
+  }
+  return typeof weight_version === 'string' ? [{ version: weight_version, start: 0, end: numTokens }] : null;
+}
+
+function malformed(): never {
+  const rule = 'must be spans {version, start, end} that cover the tokens in order';
+  throw new EndpointError('MALFORMED_ANSWER', `meta_info.weight_versions ${rule}`);
+}

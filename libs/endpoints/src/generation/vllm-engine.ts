@@ -1,0 +1,107 @@
+import { EndpointError } from '../endpoint-error.js';
+import type { ServiceClient } from '../http/service-client.js';
+import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
+import type { GeneratedTokens, GenerationRequest, LikeliestRequest, TokenEngine } from './token-engine.js';
+
+export interface EngineOptions {
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Completion {
+  readonly choices?: readonly [
+    {
+      readonly token_ids?: unknown;
+      readonly finish_reason?: unknown;
+      readonly stop_reason?: unknown;
+      readonly logprobs?: {
+        readonly token_logprobs?: unknown;
+        readonly top_logprobs?: readonly Readonly<Record<string, number>>[];
+      } | null;
+    },
+  ];
+}
+
+/** The server's own default of each would otherwise come from the model's `generation_config.json`. */
+const PLAIN_SAMPLING = { min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
+
+/** vLLM's server (checked with 0.32), by its completions with token ids. */
+export class VllmEngine implements TokenEngine {
+  constructor(
+    private readonly service: ServiceClient,
+    private readonly options: EngineOptions,
+  ) {}
+
+  async describe(signal?: AbortSignal): Promise<string> {
+    const answer = await this.service.request({
+      ...this.options,
+      method: 'GET',
+      path: '/version',
+      signal,
+      read: (text) => readJson(text) as { readonly version?: unknown } | null,
+    });
+    return typeof answer?.version === 'string' ? `vllm ${answer.version}` : 'vllm';
+  }
+
+  async likeliest({ tokenIds, model, temperature, numTokens }: LikeliestRequest) {
+    const choice = await this.complete({
+      model,
+      prompt: tokenIds,
+      max_tokens: 1,
+      temperature,
+      top_k: -1,
+      top_p: 1,
+      logprobs: numTokens,
+      seed: 0,
+    });
+    return new Map(Object.entries(choice.logprobs?.top_logprobs?.[0] ?? {}));
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
+    const { tokenIds, stopStrings } = request;
+    const choice = await this.complete(
+      {
+        model: request.model,
+        prompt: Array.from(tokenIds),
+        max_tokens: request.maxNewTokens,
+        temperature: request.greedy ? 0 : request.temperature,
+        top_k: request.topK === 0 ? -1 : request.topK,
+        top_p: request.topP,
+        seed: request.seed,
+        logprobs: 0,
+        // Only the tokens that are named end a turn.
+        ignore_eos: true,
+        stop_token_ids: request.stopTokenIds,
+        ...(stopStrings.length > 0 && { stop: stopStrings }),
+      },
+      signal,
+    );
+    const sampled = readTokenIds(choice.token_ids, 'choices[0].token_ids');
+    const logprobs = readLogprobs(choice.logprobs?.token_logprobs, {
+      field: 'choices[0].logprobs.token_logprobs',
+      length: sampled.length,
+    });
+    const stopReason =
+      choice.finish_reason !== 'stop'
+        ? 'length'
+        : typeof choice.stop_reason === 'string'
+          ? 'stopString'
+          : 'stopToken';
+    return { tokenIds: sampled, logprobs, versions: null, stopReason };
+  }
+
+  private async complete(body: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
+    return this.service.request({
+      ...this.options,
+      path: '/v1/completions',
+      body: { ...PLAIN_SAMPLING, ...body, return_token_ids: true },
+      signal,
+      read: (text) => {
+        const choice = (readJson(text) as Completion | null)?.choices?.[0];
+        if (choice === undefined) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no choices[0]');
+        return choice;
+      },
+    });
+  }
+}

@@ -1,0 +1,14 @@
+export { EndpointError, type EndpointErrorCode } from './endpoint-error.js';
+export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
+export { findLogprobMode } from './generation/logprob-mode.js';
+export { SglangEngine } from './generation/sglang-engine.js';
+export { VllmEngine, type EngineOptions } from './generation/vllm-engine.js';
+export type {
+  GeneratedTokens,
+  GenerationRequest,
+  LogprobMode,
+  TokenEngine,
+  VersionSpan,
+} from './generation/token-engine.js';
+export { SglangWeights } from './weights/sglang-weights.js';
+export { VllmAdapters } from './weights/vllm-adapters.js';

@@ -1,0 +1,60 @@
+import { EndpointError } from '../endpoint-error.js';
+import type { EngineOptions } from '../generation/vllm-engine.js';
+import { readJson } from '../generation/read-answer.js';
+import type { ServiceClient } from '../http/service-client.js';
+
+/**
+ * LoRA adapters that a vLLM server serves beside its model, each under a name of its own. So a request says which version of the policy
+ * samples it, and one that is under way keeps it. The server needs `--enable-lora` and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1.
+ */
+export class VllmAdapters {
+  constructor(
+    private readonly service: ServiceClient,
+    private readonly options: EngineOptions,
+  ) {}
+
+  /** Names of what the server serves: its model and its adapters. */
+  names(signal?: AbortSignal): Promise<readonly string[]> {
+    return this.service.request({
+      ...this.options,
+      method: 'GET',
+      path: '/v1/models',
+      signal,
+      read: (text) => {
+        const data = (readJson(text) as { readonly data?: readonly { readonly id: string }[] } | null)?.data;
+        if (!Array.isArray(data)) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no list data');
+        return (data as readonly { readonly id: string }[]).map(({ id }) => id);
+      },
+    });
+  }
+
+  /**
+   * Loads an adapter in peft's format from a directory that the server sees, and asks the server whether it serves it. One that is served
+   * already is left as it is.
+   *
+   * @throws EndpointError `UNSUPPORTED` when the server was started without adapters; as `ServiceClient.request` does
+   */
+  async load(name: string, directory: string, signal?: AbortSignal): Promise<void> {
+    if ((await this.names(signal)).includes(name)) return;
+    try {
+      await this.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory }, signal);
+    } catch (error) {
+      if (!(error instanceof EndpointError && error.status === 404)) throw error;
+      const rule = 'start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1';
+      throw new EndpointError('UNSUPPORTED', `the server at ${this.service.url} loads no adapters; ${rule}`, {
+        cause: error,
+      });
+    }
+    if ((await this.names(signal)).includes(name)) return;
+    throw new EndpointError('MALFORMED_ANSWER', `the server loaded adapter ${name}, but does not serve it`);
+  }
+
+  /** Frees an adapter. @throws EndpointError */
+  async unload(name: string, signal?: AbortSignal): Promise<void> {
+    await this.post('/v1/unload_lora_adapter', { lora_name: name }, signal);
+  }
+
+  private post(path: string, body: unknown, signal?: AbortSignal): Promise<string> {
+    return this.service.request({ ...this.options, path, body, signal, read: (text) => text });
+  }
+}
