@@ -107,6 +107,7 @@ export class InProcessRun {
       warnings,
       text,
       engine: 'test',
+      endpoint: null,
     });
     // Episodes are read from the log, so everything in the log counts as stored.
     const sinking = setInterval(() => {

@@ -13,6 +13,7 @@ import { CollectorError } from './collector-error.js';
 import { nextTask, type CollectorTask } from './round/next-task.js';
 import { PolicyActor } from './actors/policy-actor.js';
 import { PolicySource } from './actors/policy-source.js';
+import type { PolicyEndpoint } from './actors/policy-endpoint.js';
 import type { PlannedEpisode, RoundPlanOptions } from './round/round-plan.js';
 import { RoundPlanner } from './round/round-planner.js';
 import { claimOf, isShared, placesLeft, type Share } from './round/round-share.js';
@@ -37,6 +38,8 @@ export interface CollectorOptions {
   readonly text: PolicyText;
   /** Name of the engine that generates actions, recorded with each step. */
   readonly engine: string;
+  /** The server that samples; null samples here. */
+  readonly endpoint: PolicyEndpoint | null;
   readonly signal: AbortSignal;
 }
 
@@ -234,10 +237,22 @@ export class Collector {
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {
-    const { recipe, text } = this.options;
+    const { recipe, text, endpoint } = this.options;
     const policy = this.currentPolicy();
     const model = await this.policies.load(policy);
     const maxTokens = longestContext(recipe);
+    const sampling = {
+      temperature: recipe.collection.temperature,
+      topK: 0,
+      topP: 1,
+      greedy: !sampled,
+      maxNewTokens: recipe.context.maxNewTokens,
+    };
+    const { stopStrings } = recipe.context;
+    if (endpoint) {
+      await endpoint.serve(policy.policyVersion, model);
+      return endpoint.actor({ maxTokens, sampling, stopStrings });
+    }
     this.generator ??= new Generator(model, {
       maxSlots: recipe.collection.concurrentEpisodes,
       maxTokens,
@@ -249,14 +264,8 @@ export class Collector {
       generator: this.generator,
       text,
       maxTokens,
-      sampling: {
-        temperature: recipe.collection.temperature,
-        topK: 0,
-        topP: 1,
-        greedy: !sampled,
-        maxNewTokens: recipe.context.maxNewTokens,
-      },
-      stopStrings: recipe.context.stopStrings,
+      sampling,
+      stopStrings,
     });
   }
 
@@ -269,8 +278,9 @@ export class Collector {
     await this.options.control.catchUp();
     const policy = this.currentPolicy();
     if (policy.policyVersion === this.policies.version) return;
-    await this.policies.load(policy);
+    const model = await this.policies.load(policy);
     this.generator?.setPolicyVersion(policy.policyVersion);
+    await this.options.endpoint?.serve(policy.policyVersion, model);
   }
 
   private currentPolicy(): PolicyPublished {

@@ -2,4 +2,6 @@
 import { readCollectorConfig, runProcess } from '@retrace/process';
 import { runCollector } from './run-collector.js';
 
-await runProcess(process.env, (supervised) => runCollector(readCollectorConfig(process.env), supervised));
+await runProcess(process.env, (supervised) =>
+  runCollector(readCollectorConfig(process.env), supervised, process.env),
+);

@@ -6,14 +6,23 @@ import { openEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, openPolicyText, type PolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
+import { PolicyEndpoint } from './actors/policy-endpoint.js';
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
 /** How long the end of the process waits for an unavailable log. */
 const RELEASE_MS = 5_000;
 
-/** Collects for one run until the run ends, or until the process is asked to stop. */
-export async function runCollector(config: CollectorConfig, supervised: Supervised): Promise<void> {
+/**
+ * Collects for one run until the run ends, or until the process is asked to stop.
+ *
+ * @param variables hold the API key of the server that samples, where the recipe names one
+ */
+export async function runCollector(
+  config: CollectorConfig,
+  supervised: Supervised,
+  variables: NodeJS.ProcessEnv,
+): Promise<void> {
   const { share } = config;
   const log = await openLog(config.log, 'collector');
   const role = await holdRole(config.log, `collector-${config.runId}`, { share });
@@ -32,6 +41,14 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
   });
   const environment = await openEnvironment(recipe.environment);
   const text = await openText(recipe, environment.spec);
+  const endpoint = await PolicyEndpoint.open({
+    runId: config.runId,
+    recipe,
+    text,
+    weightsDirectory: `${config.checkpointDirectory}-served`,
+    variables,
+    signal,
+  });
   const writer = await TrajectoryWriter.open(log, {
     signal,
     onNotice,
@@ -51,7 +68,8 @@ export async function runCollector(config: CollectorConfig, supervised: Supervis
     writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     text,
-    engine: `retrace ${backend.name}`,
+    engine: endpoint?.description ?? `retrace ${backend.name}`,
+    endpoint,
     signal,
   });
   let numLeftBytes: number;

@@ -5,6 +5,7 @@ export {
   proximalPolicy,
   rejectionRules,
 } from './recipe/algorithm-problems.js';
+export { EndpointRecipe } from './recipe/endpoint-recipe.js';
 export { requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
 export {
   EnvironmentRecipe,

@@ -25,7 +25,7 @@ const ROLES = {
   },
   collector: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runCollector } = await import('@retrace/collector');
-    await runCollector(readCollectorConfig(environment), supervised);
+    await runCollector(readCollectorConfig(environment), supervised, environment);
   },
   trainer: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runTrainer } = await import('@retrace/trainer');

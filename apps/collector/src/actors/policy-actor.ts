@@ -1,5 +1,6 @@
 import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
+import { actionText } from './action-text.js';
 import type { ActRequest, Actor, ActedTurn } from './actor.js';
 
 interface PolicyActorOptions {
@@ -61,7 +62,7 @@ export class PolicyActor implements Actor {
     return {
       slot: turn.slot,
       turn: {
-        action: this.actionOf(turn),
+        action: actionText(this.options.text.tokenizer, turn, this.options.stopStrings),
         tokenIds: turn.tokenIds,
         logprobs: turn.logprobs,
         rawLogprobs: turn.rawLogprobs,
@@ -71,15 +72,5 @@ export class PolicyActor implements Actor {
         generationMs: performance.now() - requestedAt,
       },
     };
-  }
-
-  /** Text of a turn, without the token or text that ended it. */
-  private actionOf({ tokenIds, stopReason }: FinishedTurn): string {
-    const { tokenizer } = this.options.text;
-    if (stopReason === 'stop') return tokenizer.decode(tokenIds.subarray(0, tokenIds.length - 1));
-    const text = tokenizer.decode(tokenIds);
-    if (stopReason === 'length') return text;
-    const ends = (this.options.stopStrings ?? []).map((stopString) => text.indexOf(stopString));
-    return text.slice(0, Math.min(...ends.filter((end) => end >= 0)));
   }
 }

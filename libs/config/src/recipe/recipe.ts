@@ -4,6 +4,7 @@ import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
 import { EnvironmentRecipe } from './environment-recipe.js';
+import { EndpointRecipe } from './endpoint-recipe.js';
 import {
   IsLine,
   IsList,
@@ -71,6 +72,8 @@ export class CollectionRecipe {
   @IsOptional()
   @IsWholeNumberFrom(1, 1_000_000, { unit: 'episodes', why: 'a run in which all fail has to end' })
   readonly maxFailuresInARow?: number;
+  /** Server that samples the policy's turns; null samples in the collector. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => EndpointRecipe) readonly endpoint?: EndpointRecipe | null;
   /** Success of a truncated episode whose environment does not tell it: a `failure`, or `unknown`. @defaultValue "failure" */
   @IsOptional() @IsIn(['failure', 'unknown']) readonly truncatedSuccess?: 'failure' | 'unknown';
 }

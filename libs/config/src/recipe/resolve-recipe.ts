@@ -8,6 +8,7 @@ import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
 import { algorithmProblems } from './algorithm-problems.js';
 import { assignField } from './assign-field.js';
+import { endpointProblems } from './endpoint-problems.js';
 import { environmentProblems } from './environment-problems.js';
 import { modelProblems } from './model-problems.js';
 import { isRecord, type PlainObject } from './plain-object.js';
@@ -198,6 +199,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
   const problems = [
     ...environmentProblems(recipe),
     ...modelProblems(recipe),
+    ...endpointProblems(recipe),
     ...rewardProblems(recipe),
     ...algorithmProblems(recipe),
     ...preferenceProblems(recipe),

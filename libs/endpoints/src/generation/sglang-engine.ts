@@ -82,8 +82,7 @@ export class SglangEngine implements TokenEngine {
       { field, length: tokenIds.length },
     );
     const { type, matched } = meta.finish_reason ?? {};
-    const stopReason =
-      type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
+    const stopReason = type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
     return { tokenIds, logprobs, versions: versionsOf(meta, tokenIds.length), stopReason };
   }
 

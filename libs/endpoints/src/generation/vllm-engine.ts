@@ -26,7 +26,10 @@ interface Completion {
 /** The server's own default of each would otherwise come from the model's `generation_config.json`. */
 const PLAIN_SAMPLING = { min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
 
-/** vLLM's server (checked with 0.32), by its completions with token ids. */
+/**
+ * vLLM's server (checked with 0.32), by its completions with token ids. Seeds are not sent: sampling depends on the batch all the same, and
+ * on a CPU the engine ends when two requests with seeds share one ("CPU Generator does not use offset").
+ */
 export class VllmEngine implements TokenEngine {
   constructor(
     private readonly service: ServiceClient,
@@ -53,7 +56,8 @@ export class VllmEngine implements TokenEngine {
       top_k: -1,
       top_p: 1,
       logprobs: numTokens,
-      seed: 0,
+      // Different tokens may have one text.
+      return_tokens_as_token_ids: true,
     });
     return new Map(Object.entries(choice.logprobs?.top_logprobs?.[0] ?? {}));
   }
@@ -68,7 +72,6 @@ export class VllmEngine implements TokenEngine {
         temperature: request.greedy ? 0 : request.temperature,
         top_k: request.topK === 0 ? -1 : request.topK,
         top_p: request.topP,
-        seed: request.seed,
         logprobs: 0,
         // Only the tokens that are named end a turn.
         ignore_eos: true,

@@ -23,7 +23,9 @@ export async function requestOnce(url: string, request: Attempt, maxBytes: numbe
     if (cause instanceof EndpointError) throw cause;
     if (request.signal?.aborted) throw cause;
     if (timeout.aborted) {
-      throw new EndpointError('TIMEOUT', `no answer within the timeout of ${request.timeoutMs} ms`, { cause });
+      throw new EndpointError('TIMEOUT', `no answer within the timeout of ${request.timeoutMs} ms`, {
+        cause,
+      });
     }
     throw new EndpointError('UNREACHABLE', reasonOf(cause), { cause });
   }

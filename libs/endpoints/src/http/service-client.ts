@@ -77,6 +77,7 @@ export class ServiceClient {
         const isUp = error instanceof EndpointError ? error.showsServerUp : request.signal?.aborted === true;
         if (isUp) this.breaker.answered();
         else this.breaker.failed();
+        request.signal?.throwIfAborted();
         throw error;
       }
     });

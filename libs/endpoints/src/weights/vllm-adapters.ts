@@ -39,7 +39,7 @@ export class VllmAdapters {
     try {
       await this.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory }, signal);
     } catch (error) {
-      if (!(error instanceof EndpointError && error.status === 404)) throw error;
+      if (!isRouteMissing(error)) throw error;
       const rule = 'start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1';
       throw new EndpointError('UNSUPPORTED', `the server at ${this.service.url} loads no adapters; ${rule}`, {
         cause: error,
@@ -57,4 +57,9 @@ export class VllmAdapters {
   private post(path: string, body: unknown, signal?: AbortSignal): Promise<string> {
     return this.service.request({ ...this.options, path, body, signal, read: (text) => text });
   }
+}
+
+/** vLLM answers 404 for a directory without an adapter, too, but then with an error of its own. */
+function isRouteMissing(error: unknown): boolean {
+  return error instanceof EndpointError && error.status === 404 && error.message.includes('"detail"');
 }

@@ -1,19 +1,8 @@
 import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
+import { EndpointError, ServiceClient } from '@retrace/endpoints';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
-import pRetry, { AbortError } from 'p-retry';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CircuitBreaker } from './circuit-breaker.js';
 import type { VerdictSource } from './verdict-archive.js';
-import {
-  answerOf,
-  firstOn,
-  MalformedAnswer,
-  promptHash,
-  readVerdict,
-  requestBody,
-  type JudgeVerdict,
-} from './verdict.js';
+import { answerOf, firstOn, promptHash, readVerdict, requestBody, type JudgeVerdict } from './verdict.js';
 
 export interface JudgeClientOptions {
   /** Verdicts kept for the same question (default 10,000). */
@@ -59,28 +48,13 @@ interface FoundVerdict {
   readonly isNew: boolean;
 }
 
-/** The service refused this request with an HTTP status. */
-class JudgeHttpError extends Error {
-  constructor(
-    readonly status: number,
-    readonly retryAfterMs: number,
-    detail: string,
-  ) {
-    super(`HTTP ${status}${detail === '' ? '' : `: ${detail}`}`);
-  }
-}
-
-const LONGEST_RETRY_MS = 30_000;
-
 /**
  * Asks OpenAI-compatible chat endpoints for verdicts. A question is asked once, each service has a limit of concurrent requests, and
  * temporary failures (no connection, time-out, 408, 429, 5xx, an answer of another form) are retried. An endpoint that is down is
  * asked one question after each pause until it answers. Never rejects: a question without a verdict is answered with the reason.
  */
 export class JudgeClient {
-  readonly usage: JudgeUsage = {
-    numRequests: 0,
-    numRetries: 0,
+  private readonly answers = {
     numReused: 0,
     numVerdicts: 0,
     numRefused: 0,
@@ -90,21 +64,22 @@ export class JudgeClient {
     cost: 0,
   };
   private readonly cache: LRUCache<string, Promise<FoundVerdict>>;
-  private readonly limits = new Map<string, ReturnType<typeof pLimit>>();
+  /** By address and limit of concurrent requests. */
+  private readonly services = new Map<string, ServiceClient>();
   private readonly archive: VerdictSource | null;
   private readonly apiKeys: Readonly<Record<string, string | undefined>>;
-  private readonly firstRetryMs: number;
-  private readonly breakers = new Map<string, CircuitBreaker>();
-  private readonly maxFailuresInARow: number;
-  private readonly downPauseMs: number;
 
-  constructor(options: JudgeClientOptions = {}) {
+  constructor(private readonly options: JudgeClientOptions = {}) {
     this.cache = new LRUCache({ max: options.cacheSize ?? 10_000 });
     this.archive = options.archive ?? null;
     this.apiKeys = options.apiKeys ?? {};
-    this.firstRetryMs = options.firstRetryMs ?? 500;
-    this.maxFailuresInARow = options.maxFailuresInARow ?? 8;
-    this.downPauseMs = options.downPauseMs ?? 30_000;
+  }
+
+  get usage(): JudgeUsage {
+    const counts = [...this.services.values()].map((service) => service.counts);
+    const sum = (field: 'numRequests' | 'numRetries') =>
+      counts.reduce((total, count) => total + count[field], 0);
+    return { numRequests: sum('numRequests'), numRetries: sum('numRetries'), ...this.answers };
   }
 
   /** @param logged verdicts on the same episode, in log order; a judge is asked only without one on the question */
@@ -116,7 +91,7 @@ export class JudgeClient {
     const hash = promptHash(request);
     const known = firstOn(hash, logged);
     if (known !== undefined) {
-      this.usage.numReused++;
+      this.answers.numReused++;
       return { answer: answerOf(known), newVerdict: null };
     }
     if (onlyKnown) {
@@ -128,12 +103,12 @@ export class JudgeClient {
     try {
       const { verdict, isNew } = await asking;
       const isPaidFor = cached !== undefined || !isNew;
-      if (isPaidFor) this.usage.numReused++;
+      if (isPaidFor) this.answers.numReused++;
       const newVerdict = isPaidFor ? { ...verdict, promptTokens: 0, completionTokens: 0 } : verdict;
       return { answer: answerOf(verdict), newVerdict };
     } catch (error) {
       this.cache.delete(hash);
-      this.usage.numUnanswered++;
+      this.answers.numUnanswered++;
       return { answer: { kind: 'none', reason: `judge: ${reasonOf(error)}` }, newVerdict: null };
     }
   }
@@ -144,80 +119,47 @@ export class JudgeClient {
     return { verdict: await this.askService(request), isNew: true };
   }
 
-  private askService(request: JudgeRequest): Promise<JudgeVerdict> {
-    const { endpoint, concurrency, maxRetries } = request.service;
+  private async askService(request: JudgeRequest): Promise<JudgeVerdict> {
+    const { timeoutMs, maxRetries } = request.service;
+    const verdict = await this.serviceOf(request).request({
+      path: '/chat/completions',
+      headers: this.authorization(request),
+      body: requestBody(request),
+      timeoutMs,
+      maxRetries,
+      read: (text) => this.readAnswer(text, request),
+    });
+    if (verdict.score === null) this.answers.numRefused++;
+    else this.answers.numVerdicts++;
+    return verdict;
+  }
+
+  private serviceOf({ service: { endpoint, concurrency } }: JudgeRequest): ServiceClient {
     const key = `${endpoint} ${concurrency}`;
-    const limit = this.limits.get(key) ?? pLimit(concurrency);
-    this.limits.set(key, limit);
-    return limit(async () => {
-      const authorization = this.authorization(request);
-      const breaker = this.breakerOf(endpoint);
-      if (!breaker.admit()) {
-        throw new Error(`not asked, after ${breaker.failuresInARow} questions in a row without an answer`);
-      }
-      try {
-        const verdict = await pRetry(() => this.requestOnce(request, authorization), {
-          retries: maxRetries,
-          minTimeout: this.firstRetryMs,
-          maxTimeout: LONGEST_RETRY_MS,
-          randomize: true,
-          onFailedAttempt: async ({ error, retriesLeft }) => {
-            if (retriesLeft === 0) return;
-            this.usage.numRetries++;
-            if (error instanceof JudgeHttpError) await sleep(error.retryAfterMs);
-          },
-        });
-        breaker.answered();
-        if (verdict.score === null) this.usage.numRefused++;
-        else this.usage.numVerdicts++;
-        return verdict;
-      } catch (error) {
-        if (showsServiceUp(error)) breaker.answered();
-        else breaker.failed();
-        throw error;
-      }
-    });
-  }
-
-  private breakerOf(endpoint: string): CircuitBreaker {
-    const known = this.breakers.get(endpoint);
+    const known = this.services.get(key);
     if (known !== undefined) return known;
-    const breaker = new CircuitBreaker({
-      maxFailuresInARow: this.maxFailuresInARow,
-      pauseMs: this.downPauseMs,
+    const { firstRetryMs, maxFailuresInARow, downPauseMs } = this.options;
+    const service = new ServiceClient({
+      url: endpoint,
+      concurrency,
+      firstRetryMs,
+      maxFailuresInARow,
+      downPauseMs,
     });
-    this.breakers.set(endpoint, breaker);
-    return breaker;
+    this.services.set(key, service);
+    return service;
   }
 
-  private async requestOnce(
-    request: JudgeRequest,
-    authorization: Readonly<Record<string, string>>,
-  ): Promise<JudgeVerdict> {
-    const { endpoint, timeoutMs, promptPrice, completionPrice } = request.service;
-    this.usage.numRequests++;
-    let response: Response;
-    let body: string;
-    try {
-      response = await fetch(`${endpoint.replace(/\/$/, '')}/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...authorization },
-        body: JSON.stringify(requestBody(request)),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      body = await response.text();
-    } catch (cause) {
-      // p-retry would stop at a TypeError that it does not know as a network error.
-      throw new Error(reasonOf(cause), { cause });
-    }
-    if (!response.ok) throw httpError(response, body);
-    const answer = parseJson(body);
+  /** Reads an answer, and counts its tokens, which a malformed one costs, too. */
+  private readAnswer(text: string, request: JudgeRequest): JudgeVerdict {
+    const answer = parseJson(text);
     const usage = (answer as { usage?: Record<string, number> } | null)?.usage;
     const promptTokens = usage?.prompt_tokens ?? 0;
     const completionTokens = usage?.completion_tokens ?? 0;
-    this.usage.promptTokens += promptTokens;
-    this.usage.completionTokens += completionTokens;
-    this.usage.cost += (promptTokens * promptPrice + completionTokens * completionPrice) / 1e6;
+    const { promptPrice, completionPrice } = request.service;
+    this.answers.promptTokens += promptTokens;
+    this.answers.completionTokens += completionTokens;
+    this.answers.cost += (promptTokens * promptPrice + completionTokens * completionPrice) / 1e6;
     return readVerdict(answer, request);
   }
 
@@ -231,30 +173,14 @@ export class JudgeClient {
   }
 }
 
-function httpError(response: Response, body: string): Error {
-  const { status } = response;
-  const seconds = Number(response.headers.get('retry-after') ?? 0);
-  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : 0;
-  const error = new JudgeHttpError(status, retryAfterMs, body.slice(0, 200).trim());
-  return status === 408 || status === 429 || status >= 500 ? error : new AbortError(error);
-}
-
-/** A service is up if it answers, even if malformed or with a refusal (4xx except 429). */
-function showsServiceUp(error: unknown): boolean {
-  if (error instanceof MalformedAnswer) return true;
-  return error instanceof JudgeHttpError && error.status >= 400 && error.status < 500 && error.status !== 429;
-}
-
 function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new MalformedAnswer(`the answer is not JSON: ${body.slice(0, 80)}`);
+    throw new EndpointError('MALFORMED_ANSWER', `the answer is not JSON: ${body.slice(0, 80)}`);
   }
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && error.message === 'fetch failed' ? cause.message : error.message;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { EndpointError } from '@retrace/endpoints';
 import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 
 /** A judge's answer to one question, as it is in the event log: enough to score again without the judge. */
@@ -64,13 +65,10 @@ export function promptHash(request: JudgeRequest): string {
     .digest('hex');
 }
 
-/** The answer does not have the requested form. */
-export class MalformedAnswer extends Error {}
-
 /**
  * Reads a chat completion.
  *
- * @throws MalformedAnswer when it is not a completion, was cut off, is not JSON of that form, or its score is outside the range
+ * @throws EndpointError `MALFORMED_ANSWER` when it is not a completion, was cut off, is not JSON of that form, or its score is outside the range
  */
 export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdict {
   const { choices, usage } = (answer ?? {}) as ChatCompletion;
@@ -85,22 +83,22 @@ export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdic
   if (typeof refusal === 'string' && refusal !== '') {
     return { ...common, score: null, rationale: refusal, raw: refusal };
   }
-  if (typeof content !== 'string') throw new MalformedAnswer('the answer holds no message');
-  if (choice?.finish_reason === 'length') throw new MalformedAnswer('the answer was cut off at maxTokens');
+  if (typeof content !== 'string') throw malformed('the answer holds no message');
+  if (choice?.finish_reason === 'length') throw malformed('the answer was cut off at maxTokens');
   let verdict: { readonly score?: unknown; readonly rationale?: unknown } | null;
   try {
     verdict = JSON.parse(content) as typeof verdict;
   } catch {
-    throw new MalformedAnswer(`the answer is not JSON: ${content.slice(0, 80)}`);
+    throw malformed(`the answer is not JSON: ${content.slice(0, 80)}`);
   }
   const { minScore, maxScore } = request;
   const { score, rationale } = verdict ?? {};
   if (typeof score !== 'number' || !(score >= minScore && score <= maxScore)) {
-    throw new MalformedAnswer(
+    throw malformed(
       `score is ${JSON.stringify(score) ?? 'missing'}, must be a number from ${minScore} to ${maxScore}`,
     );
   }
-  if (typeof rationale !== 'string') throw new MalformedAnswer('rationale is missing, must be a text');
+  if (typeof rationale !== 'string') throw malformed('rationale is missing, must be a text');
   return { ...common, score, rationale, raw: content };
 }
 
@@ -110,4 +108,8 @@ interface ChatCompletion {
     readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
   }[];
   readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number };
+}
+
+function malformed(message: string): EndpointError {
+  return new EndpointError('MALFORMED_ANSWER', message);
 }

@@ -1,0 +1,157 @@
+import type { GeneratedTokens, LogprobMode, TokenEngine } from '@retrace/endpoints';
+import type { PolicyText } from '@retrace/policy';
+import type { SamplingParameters } from '@retrace/trajectory';
+import { messageOf } from '../episode/guarded-environment.js';
+import { actionText } from './action-text.js';
+import type { ActRequest, Actor, FinishedAct } from './actor.js';
+
+/** The weights that a server serves for a policy version. */
+export interface ServedPolicy {
+  readonly policyVersion: number;
+  /** Name of the served weights. */
+  readonly model: string;
+}
+
+interface EndpointActorOptions {
+  readonly engine: TokenEngine;
+  readonly logprobMode: LogprobMode;
+  readonly text: PolicyText;
+  readonly maxTokens: number;
+  readonly sampling: SamplingParameters;
+  readonly stopStrings?: readonly string[];
+  /** The newest policy that the server has; a turn is sampled by the one that was newest when it began. */
+  readonly served: () => ServedPolicy;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A policy on a server. Each request is sent at once, as token ids, so what was sent is what is stored; `step` waits for the first answer.
+ * A turn that the server does not give ends its episode with the reason.
+ */
+export class EndpointActor implements Actor {
+  readonly sampling: SamplingParameters;
+  readonly maxTokens: number;
+  /** Tokens of each slot's context. */
+  private readonly contexts = new Map<number, Int32Array>();
+  private readonly live = new Map<number, AbortController>();
+  private finished: FinishedAct[] = [];
+  private wake: () => void = () => undefined;
+
+  constructor(private readonly options: EndpointActorOptions) {
+    this.sampling = options.sampling;
+    this.maxTokens = options.maxTokens;
+  }
+
+  request(request: ActRequest): void {
+    const { slot, prompt } = request;
+    const context = extend(this.contexts.get(slot), prompt.keptPrefixTokens, prompt.tokenIds);
+    const turn = new AbortController();
+    this.live.set(slot, turn);
+    void this.generate(request, context, turn).then((act) => {
+      // Its episode may have ended meanwhile.
+      if (this.live.get(slot) !== turn) return;
+      this.live.delete(slot);
+      this.finished.push(act);
+      this.wake();
+    });
+  }
+
+  get numPending(): number {
+    return this.live.size + this.finished.length;
+  }
+
+  async step(): Promise<readonly FinishedAct[]> {
+    if (this.finished.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    const finished = this.finished;
+    this.finished = [];
+    return finished;
+  }
+
+  release(slot: number): void {
+    this.live.get(slot)?.abort();
+    this.live.delete(slot);
+    this.contexts.delete(slot);
+  }
+
+  private async generate(
+    request: ActRequest,
+    context: Int32Array,
+    turn: AbortController,
+  ): Promise<FinishedAct> {
+    const { slot, samplingSeed, greedy } = request;
+    const { engine, sampling, stopStrings = [], served, signal } = this.options;
+    const startedAt = performance.now();
+    const { model, policyVersion } = served();
+    try {
+      const generated = await engine.generate(
+        {
+          tokenIds: context,
+          model,
+          temperature: sampling.temperature,
+          topK: sampling.topK,
+          topP: sampling.topP,
+          greedy: greedy || sampling.greedy,
+          maxNewTokens: sampling.maxNewTokens,
+          // One-token actions need no stop token: the first token is the whole action.
+          stopTokenIds: sampling.maxNewTokens > 1 ? this.options.text.stopTokenIds : [],
+          stopStrings,
+          seed: samplingSeed,
+        },
+        AbortSignal.any([signal, turn.signal]),
+      );
+      this.contexts.set(slot, extend(context, context.length, generated.tokenIds));
+      return { slot, turn: this.turnOf(generated, policyVersion, performance.now() - startedAt) };
+    } catch (error) {
+      return { slot, failure: `the model's server gave no turn: ${messageOf(error)}` };
+    }
+  }
+
+  private turnOf(generated: GeneratedTokens, policyVersion: number, generationMs: number) {
+    const { logprobMode, text, stopStrings } = this.options;
+    const { tokenIds, logprobs, stopReason } = generated;
+    const reason = stopReason === 'stopToken' ? 'stop' : stopReason;
+    return {
+      action: actionText(text.tokenizer, { tokenIds, stopReason: reason }, stopStrings),
+      tokenIds,
+      logprobs,
+      // Raw ones are taken only where both distributions are one: see `requireTrainableLogprobs`.
+      rawLogprobs: logprobMode === 'raw' ? logprobs : null,
+      entropies: null,
+      policyVersions: versionsOf(generated, policyVersion),
+      logprobMode: 'processed' as const,
+      generationMs,
+    };
+  }
+}
+
+/** The context cut to a prefix, and then extended. */
+function extend(context: Int32Array | undefined, numKept: number, tokenIds: Int32Array): Int32Array {
+  const extended = new Int32Array(numKept + tokenIds.length);
+  if (context !== undefined) extended.set(context.subarray(0, numKept));
+  extended.set(tokenIds, numKept);
+  return extended;
+}
+
+/** The version of each token: as the server says it, or else the one that was asked for. */
+function versionsOf({ tokenIds, versions }: GeneratedTokens, asked: number): Int32Array {
+  const columns = new Int32Array(tokenIds.length).fill(asked);
+  for (const { version, start, end } of versions ?? []) {
+    columns.fill(policyVersionIn(version), start, end);
+  }
+  return columns;
+}
+
+/** Names the weights of a policy version on a server. */
+export function servedName(runId: string, policyVersion: number): string {
+  return `retrace-${runId}-${policyVersion}`;
+}
+
+/** Returns −1 for weights that no collector named. */
+function policyVersionIn(name: string): number {
+  const match = /^retrace-.*-(\d+)$/.exec(name);
+  return match === null ? -1 : Number(match[1]);
+}

@@ -1,0 +1,23 @@
+import 'reflect-metadata';
+import { IsIn, IsOptional } from 'class-validator';
+import { IsLine, IsWholeNumberFrom } from './field-rules.js';
+
+/** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
+export class EndpointRecipe {
+  /** Kind of server. `vllm` gets the adapters of `policy.lora`, `sglang` all weights. */
+  @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
+  /** Address of the server, without a path: `http://127.0.0.1:8000`. */
+  @IsLine({ maxLength: 2000 }) readonly url!: string;
+  /** Directory that collector and server both see, for the weights of new versions; relative to the working directory of the run. Without it, they lie beside the checkpoints. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
+  /** Name of the environment variable of the collector that holds the server's API key; without it, none is sent. */
+  @IsOptional() @IsLine({ maxLength: 200 }) readonly apiKeyVariable?: string;
+  /** Time limit of one request. @defaultValue 120000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 300_000, { unit: 'milliseconds', why: 'the HTTP client waits no longer' })
+  readonly timeoutMs?: number;
+  /** Number of times that a request is made again after a temporary failure. @defaultValue 3 */
+  @IsOptional()
+  @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an episode waits for all of them' })
+  readonly maxRetries?: number;
+}
