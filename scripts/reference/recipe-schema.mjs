@@ -53,7 +53,10 @@ export function isOptional({ rules }) {
 
 /** The rules of a field as keywords of JSON Schema; those of an array's elements are under `items`. */
 export function valueSchema({ name, nested, orName, rules }) {
-  if (orName) return { anyOf: [{ type: 'string' }, { $ref: `#/$defs/${nested}` }] };
+  if (orName) {
+    const { maxLength, pattern } = rules.find(({ type }) => type === 'nestedValidation').context;
+    return { anyOf: [{ type: 'string', maxLength, pattern: pattern.source }, { $ref: `#/$defs/${nested}` }] };
+  }
   const isNestedArray = nested && rules.some(({ name: rule }) => rule === 'isArray');
   const schema = nested && !isNestedArray ? { $ref: `#/$defs/${nested}` } : {};
   if (isNestedArray) schema.items = { $ref: `#/$defs/${nested}` };

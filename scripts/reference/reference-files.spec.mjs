@@ -23,7 +23,8 @@ describe('the recipe reference', () => {
 });
 
 /** Names the bound that a schema lacks; '' where values are of limited size. */
-function openEnd({ $ref, type, enum: values, minimum, maximum, maxLength, maxItems, items }) {
+function openEnd({ $ref, type, enum: values, minimum, maximum, maxLength, maxItems, items, anyOf }) {
+  if (anyOf) return anyOf.map(openEnd).find((lacking) => lacking !== '') ?? '';
   if ($ref || values || type === 'boolean' || type === 'object') return '';
   if (type === 'integer' || type === 'number') {
     return minimum === undefined || maximum === undefined ? 'a lower and an upper bound' : '';

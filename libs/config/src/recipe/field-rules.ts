@@ -55,7 +55,7 @@ export function IsNameOr(classOf: () => new () => object): PropertyDecorator {
   return all(
     ValidateIf((_, value) => !isName(value)),
     IsDefined({ message }),
-    ValidateNested({ message }),
+    ValidateNested({ message, context: { maxLength: MAX_NAME_LENGTH, pattern: NAME } }),
     Type(classOf),
   );
 }
