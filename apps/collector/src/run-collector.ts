@@ -5,7 +5,7 @@ import type { CollectorConfig, Supervised } from '@retrace/process';
 import { openEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, openPolicyText, type PolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
-import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
+import { ControlTail, holdRole, openLog, PatientLog, WarningLog } from '@retrace/log';
 import { PolicyEndpoint } from './actors/policy-endpoint.js';
 import { Collector } from './collector.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
@@ -42,19 +42,13 @@ export async function runCollector(
   const environment = await openEnvironment(recipe.environment);
   const text = await openText(recipe, environment.spec);
   const endpoint = await PolicyEndpoint.open({
-    runId: config.runId,
-    recipe,
-    text,
+    ...{ runId: config.runId, recipe, text, variables, signal },
     weightsDirectory: `${config.checkpointDirectory}-served`,
-    variables,
-    signal,
   });
   const writer = await TrajectoryWriter.open(log, {
     signal,
     onNotice,
-    spool: config.spool
-      ? { ...config.spool, directory: spoolDirectoryOf(config.spool.directory, config.runId, share) }
-      : undefined,
+    spool: spoolOf(config),
   });
   supervised.send({ type: 'ready', detail: backend.reason });
   const collector = new Collector({
@@ -99,7 +93,8 @@ function openText(recipe: Recipe, environment: EnvironmentFacts): Promise<Policy
   });
 }
 
-/** A directory for each collector of a run, so that those on one machine do not share a spool. */
-function spoolDirectoryOf(root: string, runId: string, { index }: Share): string {
-  return join(root, index === 0 ? runId : `${runId}-share-${index + 1}`);
+/** The spool, in a directory for each collector of a run, so that those on one machine do not share it. */
+function spoolOf({ spool, runId, share: { index } }: CollectorConfig) {
+  if (!spool) return undefined;
+  return { ...spool, directory: join(spool.directory, index === 0 ? runId : `${runId}-share-${index + 1}`) };
 }

@@ -40,7 +40,8 @@ export class SglangWeights {
       read: (text) => {
         const { success, message } = readJson(text) as { success?: unknown; message?: unknown };
         if (success === true) return;
-        throw new EndpointError('MALFORMED_ANSWER', `the weights were not updated: ${String(message)}`);
+        const reason = typeof message === 'string' ? message : 'the server does not say why';
+        throw new EndpointError('MALFORMED_ANSWER', `the weights were not updated: ${reason}`);
       },
     });
     const found = await this.version(signal);
