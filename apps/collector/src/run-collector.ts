@@ -27,9 +27,7 @@ export async function runCollector(
   const log = await openLog(config.log, 'collector');
   const role = await holdRole(config.log, `collector-${config.runId}`, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
-  const onNotice = (message: string) => {
-    warnings.raise({ source: 'collector', message });
-  };
+  const onNotice = (message: string) => void warnings.raise({ source: 'collector', message });
   const patientLog = new PatientLog(log, { signal, onNotice });
   const control = new ControlTail(patientLog);
   const warnings = new WarningLog({ control, runId: config.runId, show: supervised.warn });
@@ -78,8 +76,9 @@ export async function runCollector(
   await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   control.close();
   // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
-  await Promise.race([role.release(), sleep(RELEASE_MS)]);
-  await Promise.race([patientLog.close(), sleep(RELEASE_MS)]);
+  for (const ending of [() => role.release(), () => patientLog.close()]) {
+    await Promise.race([ending(), sleep(RELEASE_MS)]);
+  }
 }
 
 /** @throws ConfigError `RECIPE_INVALID` where the environment does not fit the recipe */
