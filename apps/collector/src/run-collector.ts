@@ -23,34 +23,28 @@ export async function runCollector(
   supervised: Supervised,
   variables: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { share } = config;
+  const { share, runId } = config;
   const log = await openLog(config.log, 'collector');
-  const role = await holdRole(config.log, `collector-${config.runId}`, { share });
+  const role = await holdRole(config.log, `collector-${runId}`, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
   const onNotice = (message: string) => void warnings.raise({ source: 'collector', message });
   const patientLog = new PatientLog(log, { signal, onNotice });
   const control = new ControlTail(patientLog);
-  const warnings = new WarningLog({ control, runId: config.runId, show: supervised.warn });
+  const warnings = new WarningLog({ control, runId: runId, show: supervised.warn });
   await control.catchUp();
-  const recipe = parseRecipe(control.run(config.runId).started.recipe);
+  const recipe = parseRecipe(control.run(runId).started.recipe);
   const backend = await openBackend({
     ...matrixProducts(recipe),
     prefer: config.backend === null ? undefined : [config.backend],
   });
   const environment = await openEnvironment(recipe.environment);
   const text = await openText(recipe, environment.spec);
-  const endpoint = await PolicyEndpoint.open({
-    ...{ runId: config.runId, recipe, text, variables, signal },
-    weightsDirectory: `${config.checkpointDirectory}-served`,
-  });
-  const writer = await TrajectoryWriter.open(log, {
-    signal,
-    onNotice,
-    spool: spoolOf(config),
-  });
+  const weightsDirectory = `${config.checkpointDirectory}-served`;
+  const endpoint = await PolicyEndpoint.open({ runId, recipe, text, weightsDirectory, variables, signal });
+  const writer = await TrajectoryWriter.open(log, { signal, onNotice, spool: spoolOf(config) });
   supervised.send({ type: 'ready', detail: backend.reason });
   const collector = new Collector({
-    runId: config.runId,
+    runId,
     recipe,
     environment: environment.spec,
     share,
@@ -71,7 +65,7 @@ export async function runCollector(
     numLeftBytes = await writer.close();
     await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   }
-  if (role.lost.aborted) throw new Error(`another collector has this share of run ${config.runId} now`);
+  if (role.lost.aborted) throw new Error(`another collector has this share of run ${runId} now`);
   if (numLeftBytes > 0) onNotice(`${numLeftBytes} bytes stay in the spool for the next start`);
   await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   control.close();
