@@ -1,9 +1,19 @@
 import { EndpointError } from '../endpoint-error.js';
-import type { ServiceRequest } from './service-client.js';
 
 const SHOWN_CHARACTERS = 200;
 
-type Attempt = Pick<ServiceRequest<unknown>, 'method' | 'path' | 'body' | 'headers' | 'timeoutMs' | 'signal'>;
+/** One attempt at a request. */
+export interface Attempt {
+  /** Default POST. */
+  readonly method?: 'GET' | 'POST';
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Time for one attempt. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
 
 /** Makes a request, and returns the text of its answer. @throws EndpointError */
 export async function requestOnce(url: string, request: Attempt, maxBytes: number): Promise<string> {

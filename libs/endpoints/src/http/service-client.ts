@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
 import { EndpointError } from '../endpoint-error.js';
 import { CircuitBreaker } from './circuit-breaker.js';
-import { requestOnce } from './request-once.js';
+import { requestOnce, type Attempt } from './request-once.js';
 
 export interface ServiceOptions {
   /** Address below which the paths of requests lie. */
@@ -20,17 +20,9 @@ export interface ServiceOptions {
   readonly maxAnswerBytes?: number;
 }
 
-export interface ServiceRequest<Answer> {
-  readonly method?: 'GET' | 'POST';
-  readonly path: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Time for one attempt. */
-  readonly timeoutMs: number;
+export interface ServiceRequest<Answer> extends Attempt {
   /** Attempts after the first. */
   readonly maxRetries: number;
-  readonly signal?: AbortSignal;
   /** Reads the text of an answer. What it throws as `MALFORMED_ANSWER` is asked for again. */
   readonly read: (text: string) => Answer;
 }
