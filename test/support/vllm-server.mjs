@@ -20,13 +20,17 @@ const ENVIRONMENT = {
 
 /**
  * Starts a real vLLM with a tiny model, `tiny`, on the processor. The first time it installs 3 GB of packages. RETRACE_VLLM_URL names one
- * that runs already.
+ * that runs already, and RETRACE_VLLM_MODEL its model's directory.
  *
- * @returns {Promise<{ url: string, stop: () => Promise<void> } | { unavailable: string }>} the reason completes "skipped, because …"
+ * @param {{ readonly options?: readonly string[], readonly variables?: Readonly<Record<string, string>> }} [server] more of its options
+ *   and environment variables
+ * @returns {Promise<{ url: string, model: string, stop: () => Promise<void> } | { unavailable: string }>} the reason completes "skipped, because …"
  */
-export async function startVllm() {
+export async function startVllm({ options: more = [], variables = {} } = {}) {
   const running = process.env.RETRACE_VLLM_URL;
-  if (running) return { url: running, stop: () => Promise.resolve() };
+  if (running) {
+    return { url: running, model: process.env.RETRACE_VLLM_MODEL ?? '', stop: () => Promise.resolve() };
+  }
   const environment = await makePythonEnvironment('vllm-0.32.0', async (_, directory) => {
     await run('bash', [join(root, 'bench', 'peers', 'set-up-vllm.sh'), directory], {
       timeout: 1_800_000,
@@ -36,7 +40,7 @@ export async function startVllm() {
   if ('unavailable' in environment) return environment;
   const { python } = environment;
   const directory = mkdtempSync(join(tmpdir(), 'retrace-vllm-'));
-  const env = { ...process.env, ...ENVIRONMENT, PYTHONPATH: join(CLIENT, 'tests', 'heavy') };
+  const env = { ...process.env, ...ENVIRONMENT, ...variables, PYTHONPATH: join(CLIENT, 'tests', 'heavy') };
   await run(python, [join(root, 'test', 'support', 'vllm_model.py'), directory], { env });
   const port = await findFreePort();
   const options = [
@@ -52,7 +56,7 @@ export async function startVllm() {
   const child = spawn(
     python,
     [
-      ...['-m', 'vllm.entrypoints.cli.main', 'serve', directory, ...options, ...exact],
+      ...['-m', 'vllm.entrypoints.cli.main', 'serve', directory, ...options, ...exact, ...more],
       ...['--host', '127.0.0.1', '--port', String(port)],
     ],
     // A process group of its own: vLLM starts an engine process.
@@ -73,7 +77,7 @@ export async function startVllm() {
   const url = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_WITHIN_MS;
   while (performance.now() < deadline && child.exitCode === null) {
-    if (await isHealthy(url)) return { url, stop };
+    if (await isHealthy(url)) return { url, model: directory, stop };
     await sleep(1_000);
   }
   await stop();
