@@ -6,7 +6,7 @@ import { sha256OfFile } from './dataset-directory.js';
 import { JsonlFile, readJsonl } from './files/jsonl-file.js';
 import { writeParquet } from './files/parquet-file.js';
 import type { DatasetFormat, DatasetRow, RowPlan } from './formats/dataset-format.js';
-import type { DatasetFileFormat, DatasetSplit } from './manifest.js';
+import type { DatasetFileFormat, ManifestSplit } from './manifest.js';
 
 interface WrittenSplit {
   readonly file: JsonlFile;
@@ -61,14 +61,14 @@ export class DatasetWriter {
     fileFormat: DatasetFileFormat,
     columns: DatasetFormat['columns'],
     checkRows: () => Promise<void>,
-  ): Promise<{ readonly splits: readonly DatasetSplit[]; readonly contentHash: string }> {
+  ): Promise<{ readonly splits: readonly ManifestSplit[]; readonly contentHash: string }> {
     await this.lineage.finish();
     const ended: { split: string; numRows: number; sha256: string }[] = [];
     for (const [split, { file }] of [...this.splits].sort(([a], [b]) => (a < b ? -1 : 1)))
       ended.push({ split, numRows: file.numRows, sha256: await file.finish() });
     await checkRows();
     const contentHash = hash('sha256', ended.map(({ split, sha256 }) => `${split} ${sha256}\n`).join(''));
-    const splits: DatasetSplit[] = [];
+    const splits: ManifestSplit[] = [];
     for (const { split, numRows, sha256 } of ended) {
       const file = fileOf(split, fileFormat);
       const path = join(this.directory, file);

@@ -4,7 +4,7 @@ import type { SplitShares } from './selection/splits.js';
 
 export type DatasetFileFormat = 'jsonl' | 'parquet';
 
-export interface DatasetSplit {
+export interface ManifestSplit {
   readonly split: string;
   readonly numRows: number;
   /** Path in the data set's directory. */
@@ -33,7 +33,7 @@ export interface DatasetManifest {
   readonly log: { readonly logId: string; readonly endOffsets: readonly number[] };
   readonly runIds: readonly string[];
   readonly numEpisodes: number;
-  readonly splits: readonly DatasetSplit[];
+  readonly splits: readonly ManifestSplit[];
   /** Counts of episodes, steps and pairs that gave no row, by reason. */
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
   readonly numDuplicates: number;

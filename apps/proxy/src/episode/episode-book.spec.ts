@@ -2,7 +2,7 @@ import type { ChatMessage } from '@retrace/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BookEvent } from './book-event.js';
-import { EpisodeBook, type Placement } from './episode-book.js';
+import { EpisodeBook, type CallPlace } from './episode-book.js';
 import { promptKeys } from './prompt-keys.js';
 
 const RUN = 'run';
@@ -16,14 +16,14 @@ class Calls {
   readonly events: BookEvent[] = [];
   private nowMs = 0;
 
-  call(name: string | null, prompt: readonly ChatMessage[], output: ChatMessage | null): Placement {
+  call(name: string | null, prompt: readonly ChatMessage[], output: ChatMessage | null): CallPlace {
     const keys = promptKeys(prompt, false);
     const placement = this.book.place(RUN, name, keys, ++this.nowMs);
     this.finish(placement, prompt, output);
     return placement;
   }
 
-  finish(placement: Placement, prompt: readonly ChatMessage[], output: ChatMessage | null): void {
+  finish(placement: CallPlace, prompt: readonly ChatMessage[], output: ChatMessage | null): void {
     const keys = promptKeys(prompt, false);
     const { run, scope, generation, episode, root, line, origin } = placement.branch;
     const at = { length: keys.length, key: keys.keyAt(keys.length) };

@@ -6,7 +6,7 @@ import type { Place, PromptKeys } from './prompt-keys.js';
 import { Scope } from './scope.js';
 
 /** Where a call was put when its request came. */
-export interface Placement {
+export interface CallPlace {
   readonly branch: Branch;
   readonly step: number;
   /** The conversation before the call; its prompt begins with it. */
@@ -49,7 +49,7 @@ export class EpisodeBook {
   }
 
   /** Finds the place of a call, and holds it until `release`. @param name of the episode, as the agent gave it */
-  place(run: string, name: string | null, keys: PromptKeys, nowMs: number): Placement {
+  place(run: string, name: string | null, keys: PromptKeys, nowMs: number): CallPlace {
     const named = name === null ? undefined : this.branches.get(keyOf(run, name));
     const scope = this.scopeOf(run, named ? named.scope : name);
     const decision = scope.decide(keys);
@@ -66,7 +66,7 @@ export class EpisodeBook {
   }
 
   /** Ends the hold of a placement; a new episode without a step is forgotten. */
-  release({ branch, point }: Placement): void {
+  release({ branch, point }: CallPlace): void {
     branch.isBusy = false;
     const scope = this.scopeOf(branch.run, branch.scope);
     scope.removePoint(point);

@@ -2,7 +2,7 @@ import type { Branch, Origin, Point } from './branch.js';
 import type { PromptKeys } from './prompt-keys.js';
 
 /** Where a call belongs: the branch that it continues, or the origin of a new one. */
-export type Decision =
+export type BranchDecision =
   | { readonly kind: 'continue'; readonly branch: Branch }
   | { readonly kind: 'begin'; readonly origin: Origin };
 
@@ -25,7 +25,7 @@ export class Scope {
     readonly generation: number,
   ) {}
 
-  decide(keys: PromptKeys): Decision {
+  decide(keys: PromptKeys): BranchDecision {
     const shared = this.sharedPoints(keys);
     for (const point of shared) {
       const branch = this.branches.get(point.episode);

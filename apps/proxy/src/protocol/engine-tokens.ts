@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
 import { isObject, numberOf, objectsOf } from './json-fields.js';
-import type { CallTokens, UpstreamKind } from './protocol.js';
+import type { PromptAndSampledTokens, UpstreamKind } from './protocol.js';
 
 /** vLLM writes this for a log-probability that it does not have. */
 const MISSING_LOGPROB = -9999;
@@ -82,7 +82,7 @@ export function callTokens(
   promptIds: readonly number[] | null,
   sampledIds: readonly number[] | null,
   logprobs: readonly (number | null)[] | null,
-): CallTokens | null {
+): PromptAndSampledTokens | null {
   if (promptIds === null || sampledIds === null || promptIds.length === 0) return null;
   return { promptIds, sampledIds, logprobs: logprobs?.length === sampledIds.length ? logprobs : null };
 }

@@ -3,7 +3,7 @@ import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/cli
 /** Programs that answer, as far as they differ in what can be asked of them; `other` is asked for nothing in addition. */
 export type UpstreamKind = 'vllm' | 'sglang' | 'openai' | 'anthropic' | 'other';
 
-export interface CallTokens {
+export interface PromptAndSampledTokens {
   /** The whole prompt. */
   readonly promptIds: readonly number[];
   readonly sampledIds: readonly number[];
@@ -24,7 +24,7 @@ export interface RecordedCall {
   readonly finishReason: string | null;
   readonly usage: TokenUsage | null;
   readonly sampling: Sampling | null;
-  readonly tokens: CallTokens | null;
+  readonly tokens: PromptAndSampledTokens | null;
   readonly weightVersion: string | null;
   readonly responseId: string | null;
   readonly error: { readonly status: number; readonly message: string } | null;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
 import { callTokens, idsOf, logprobsOf } from './engine-tokens.js';
 import { eventObject, isObject, objectsOf } from './json-fields.js';
-import type { CallTokens, SseEvent, UpstreamKind } from './protocol.js';
+import type { PromptAndSampledTokens, SseEvent, UpstreamKind } from './protocol.js';
 
 const LOGPROBS = 'message.output_text.logprobs';
 
@@ -19,7 +19,11 @@ export function tokenFieldsOf(body: JsonObject, upstream: UpstreamKind): JsonObj
 }
 
 /** Tokens of a response that is one prompt and one answer; null for all others, as those that call tools of the server. */
-export function tokensOfResponse({ input_messages, output_messages, output }: JsonObject): CallTokens | null {
+export function tokensOfResponse({
+  input_messages,
+  output_messages,
+  output,
+}: JsonObject): PromptAndSampledTokens | null {
   const [prompt, ...prompts] = objectsOf(input_messages);
   const [answer, ...answers] = objectsOf(output_messages);
   if (prompt === undefined || answer === undefined || prompts.length + answers.length > 0) return null;

@@ -9,7 +9,7 @@ import {
 } from '@retrace/client';
 import type { BookEvent, StepAdded } from '../episode/book-event.js';
 import type { Branch, BranchHead } from '../episode/branch.js';
-import { EpisodeBook, type Placement } from '../episode/episode-book.js';
+import { EpisodeBook, type CallPlace } from '../episode/episode-book.js';
 import type { PromptKeys } from '../episode/prompt-keys.js';
 import type { RecordedCall } from '../protocol/protocol.js';
 import { episodeRecord, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
@@ -62,19 +62,19 @@ export class CallRecorder {
   }
 
   /** Finds the place of a call; `record` or `release` must follow. @param name of the episode; null = found by the prompt */
-  place(run: string, name: string | null, keys: PromptKeys): Placement {
+  place(run: string, name: string | null, keys: PromptKeys): CallPlace {
     return this.book.place(run, name, keys, Date.now());
   }
 
   /** Gives up the place of a call that is not recorded. */
-  release(placement: Placement): void {
+  release(placement: CallPlace): void {
     this.book.release(placement);
     void this.endAfterCall(placement.branch);
   }
 
   /** Records a call. Resolves once it is on the disk; it goes to Retrace later. */
   record(
-    placement: Placement,
+    placement: CallPlace,
     call: RecordedCall,
     { headers, ...facts }: CallFacts & { readonly headers: EpisodeHeaders },
   ): Promise<void> {
@@ -111,7 +111,7 @@ export class CallRecorder {
   }
 
   /** Ends the episode of a placement, once its call is recorded. */
-  endWith({ branch }: Placement, ending: EpisodeEnding): void {
+  endWith({ branch }: CallPlace, ending: EpisodeEnding): void {
     this.endings.set(branch, ending);
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject, JsonValue } from '@retrace/client';
-import type { Placement } from '../episode/episode-book.js';
+import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
 import { hasSeveralPrompts } from '../protocol/completions.js';
 import { eventObject } from '../protocol/json-fields.js';
@@ -53,7 +53,7 @@ class HandledCall {
   private kind: UpstreamKind = 'other';
   private call!: PreparedCall;
   private keys!: PromptKeys;
-  private placement!: Placement;
+  private placement!: CallPlace;
   private reader: StreamReader | null = null;
   private firstByteMs: number | null = null;
   private isRecorded = false;

@@ -9,7 +9,7 @@ export interface RowIdentity {
 }
 
 /** Rows of one split that the largest split contains, too. */
-export interface SplitContamination {
+export interface ContaminatedSplit {
   readonly split: string;
   /** The largest split, which this one is compared with. */
   readonly comparedWith: string;
@@ -24,7 +24,7 @@ export interface SplitContamination {
 export interface ContaminationReport {
   /** Words of an n-gram. */
   readonly nGramWords: number;
-  readonly splits: readonly SplitContamination[];
+  readonly splits: readonly ContaminatedSplit[];
 }
 
 /** Reads the rows of a finished split again. */
@@ -45,7 +45,7 @@ export async function checkContamination(
   nGramWords: number,
 ): Promise<ContaminationReport> {
   const [largest, ...others] = [...identities].sort(([, a], [, b]) => b.length - a.length);
-  const splits: SplitContamination[] = [];
+  const splits: ContaminatedSplit[] = [];
   for (const [split, rows] of others) {
     const shared = await rowsWithSharedNGrams(split, largest[0], rowsOf, nGramWords);
     const tasks = rowsWithShared(rows, largest[1], ({ tasks: values }) => values);

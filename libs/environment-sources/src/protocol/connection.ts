@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { EnvironmentSourceError, type EnvironmentSourceErrorCode } from '../errors.js';
-import type { Answer, Request } from './messages.js';
+import type { HostAnswer, Request } from './messages.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
@@ -11,7 +11,7 @@ const CODES: Readonly<Record<string, EnvironmentSourceErrorCode>> = {
 };
 
 interface Waiting {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: HostAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -60,9 +60,12 @@ export class ProtocolConnection {
    *
    * @throws EnvironmentSourceError what the server refused, with its code and words; `SERVER_UNREACHABLE` when the connection is lost
    */
-  async ask<T extends Answer['type']>(request: Request, type: T): Promise<Extract<Answer, { type: T }>> {
+  async ask<T extends HostAnswer['type']>(
+    request: Request,
+    type: T,
+  ): Promise<Extract<HostAnswer, { type: T }>> {
     const id = this.nextId++;
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const answer = await new Promise<HostAnswer>((resolve, reject) => {
       if (!this.isOpen) {
         reject(this.unreachable('the connection is closed'));
         return;
@@ -70,7 +73,7 @@ export class ProtocolConnection {
       this.waiting.set(id, { resolve, reject });
       this.socket.send(JSON.stringify({ id, ...request }));
     });
-    if (answer.type === type) return answer as Extract<Answer, { type: T }>;
+    if (answer.type === type) return answer as Extract<HostAnswer, { type: T }>;
     if (answer.type === 'error') {
       const code = CODES[answer.code] ?? 'SERVER_REFUSED';
       throw new EnvironmentSourceError(code, `${this.url}: ${answer.message} (${answer.code})`);
@@ -83,7 +86,7 @@ export class ProtocolConnection {
   }
 
   private take(text: string): void {
-    let message: { readonly id?: unknown } & Answer;
+    let message: { readonly id?: unknown } & HostAnswer;
     try {
       message = JSON.parse(text) as typeof message;
     } catch {

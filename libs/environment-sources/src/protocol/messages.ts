@@ -46,7 +46,7 @@ export type ErrorCode =
   /** The environment failed. */
   | 'ENVIRONMENT_FAILED';
 
-export type Answer =
+export type HostAnswer =
   | ({ readonly type: 'hello' } & Hello)
   | { readonly type: 'observation'; readonly observation: Observation }
   | { readonly type: 'result'; readonly result: StepResult }

@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Request } from '../protocol/messages.js';
 
 /** Deed of a host instead of its answer. */
-export type Fault = 'otherId' | 'noJson' | 'otherType' | 'hangUp' | null;
+type Fault = 'otherId' | 'noJson' | 'otherType' | 'hangUp' | null;
 
 /** Hosts a built-in environment on Retrace's protocol, on a free port; a fault can be set for the next steps. */
 export class ProtocolHost {

@@ -1,7 +1,7 @@
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { Crafting } from './crafting.js';
-import { formatPortion, formatRecipe, type Portion, type Recipe } from './recipe-book.js';
+import { formatPortion, formatRecipe, type Portion, type CraftingRecipe } from './recipe-book.js';
 
 /** Gets and crafts what the goal's shallowest recipe lacks, deepest ingredients first. */
 export const craftingExpert: ScriptedAgent = {
@@ -39,10 +39,11 @@ function itemFor(world: Crafting, { name }: Portion): string {
   return members.reduce((best, item) => (cost(item) < cost(best) ? item : best));
 }
 
-function shallowestRecipe({ rules }: Crafting, item: string): Recipe | null {
+function shallowestRecipe({ rules }: Crafting, item: string): CraftingRecipe | null {
   const recipes = rules.recipesByOutput.get(item);
   if (recipes === undefined) return null;
-  const depth = ({ inputs }: Recipe): number => Math.max(...inputs.map(({ name }) => rules.depthOf(name)));
+  const depth = ({ inputs }: CraftingRecipe): number =>
+    Math.max(...inputs.map(({ name }) => rules.depthOf(name)));
   return recipes.reduce((best, recipe) => (depth(recipe) < depth(best) ? recipe : best));
 }
 

@@ -1,7 +1,7 @@
 import { shuffle } from '../random/shuffle.js';
 import type { Pcg32 } from '../random/pcg32.js';
 import { FORMS, ITEMS, MATERIALS, tagOf } from './crafting-words.js';
-import { formatRecipe, type CraftingTask, type Portion, type Recipe } from './recipe-book.js';
+import { formatRecipe, type CraftingTask, type Portion, type CraftingRecipe } from './recipe-book.js';
 
 const TAG_PROBABILITY = 0.25;
 const REUSE_PROBABILITY = 0.3;
@@ -17,7 +17,7 @@ export function drawCraftingTask(random: Pcg32, depth: number): CraftingTask {
 }
 
 class TreeOfRecipes {
-  private readonly recipes: Recipe[] = [];
+  private readonly recipes: CraftingRecipe[] = [];
   private readonly tags: Record<string, string> = {};
   private readonly taken = new Set<string>();
   /** Forms of which no item was taken. */

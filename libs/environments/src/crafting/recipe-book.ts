@@ -7,14 +7,14 @@ export interface Portion {
   readonly count: number;
 }
 
-export interface Recipe {
+export interface CraftingRecipe {
   readonly output: Portion;
   readonly inputs: readonly Portion[];
 }
 
 /** The recipes of a task, what they make and take, and the item that is to be made. */
 export class RecipeBook {
-  readonly recipesByOutput = new Map<string, Recipe[]>();
+  readonly recipesByOutput = new Map<string, CraftingRecipe[]>();
   /** Items that recipes make or take. */
   readonly items = new Set<string>();
   readonly membersByTag = new Map<string, string[]>();
@@ -24,7 +24,7 @@ export class RecipeBook {
 
   /** @param tagByItem the tag of each item that has one; its members are items that recipes make */
   constructor(
-    readonly recipes: readonly Recipe[],
+    readonly recipes: readonly CraftingRecipe[],
     readonly tagByItem: ReadonlyMap<string, string>,
     readonly goal: string,
   ) {
@@ -45,8 +45,8 @@ export class RecipeBook {
    * The recipe that makes `output` out of exactly these portions: each ingredient with its count, a tag by one portion of any member,
    * and nothing else. null when there is none.
    */
-  match(output: string, portions: readonly Portion[]): Recipe | null {
-    const fits = ({ inputs }: Recipe): boolean => {
+  match(output: string, portions: readonly Portion[]): CraftingRecipe | null {
+    const fits = ({ inputs }: CraftingRecipe): boolean => {
       const left = [...portions];
       for (const input of inputs) {
         const place = left.findIndex(
@@ -85,7 +85,7 @@ export class RecipeBook {
 }
 
 /** Writes a recipe as a command: `craft 4 ash panel using 1 ash log, 2 tin nail`. */
-export function formatRecipe({ output, inputs }: Recipe): string {
+export function formatRecipe({ output, inputs }: CraftingRecipe): string {
   return `craft ${formatPortion(output)} using ${inputs.map(formatPortion).join(', ')}`;
 }
 
@@ -118,7 +118,7 @@ export function parseCraftingTask(task: Json): RecipeBook {
   if (!Array.isArray(recipes) || recipes.length === 0 || recipes.length > MAX_RECIPES) {
     throw fault('recipes', recipes, `be a list of 1 to ${MAX_RECIPES} commands`);
   }
-  const parsed = recipes.map((line) => parseRecipe(line as Json));
+  const parsed = recipes.map((line) => parseCraftingRecipe(line as Json));
   const tagByItem = new Map<string, string>();
   if (!isRecord(tags)) throw fault('tags', tags, 'be an object from items to tags');
   const outputs = new Set(parsed.map(({ output }) => output.name));
@@ -149,7 +149,7 @@ function checkInputs(inputs: readonly Portion[], tagByItem: ReadonlyMap<string, 
   }
 }
 
-function parseRecipe(line: Json): Recipe {
+function parseCraftingRecipe(line: Json): CraftingRecipe {
   const command = typeof line === 'string' ? COMMAND.exec(line) : null;
   if (command === null) throw fault('recipes', line, 'be commands like "craft 1 a using 2 b, 1 c"');
   return {
