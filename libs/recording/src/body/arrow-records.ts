@@ -1,5 +1,7 @@
 import { DataType, tableFromIPC, Vector } from 'apache-arrow';
 import { RecordingError } from '../recording-error.js';
+import { checkArrowStream } from './check-arrow.js';
+import { ValueBudget } from './value-budget.js';
 
 /** Columns that hold JSON as text. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set([
@@ -39,7 +41,8 @@ type PutValue = (record: Fields, value: unknown) => void;
  */
 export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
   try {
-    const table = tableFromIPC(bytes);
+    const table = tableFromIPC(checkArrowStream(bytes));
+    const budget = new ValueBudget(bytes.length);
     const numRows = Math.min(table.numRows, maxRecords);
     const records: Fields[] = Array.from({ length: numRows }, () => ({ type: 'step' }));
     for (const { name } of table.schema.fields) {
@@ -47,7 +50,7 @@ export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
       if (column === null) continue;
       const put = putterOf(name);
       for (let row = 0; row < numRows; row++) {
-        const value = plain(column.get(row) as unknown, column.type);
+        const value = plain(column.get(row) as unknown, column.type, budget);
         if (value !== null) put(records[row], value);
         // Null says something only here: it retracts.
         else if (name === 'value') records[row].value = null;
@@ -100,14 +103,16 @@ function parseText(text: string, column: string): unknown {
 const MICROSECONDS_PER_MS = 1000;
 
 /** The value as JSON would have it: lists as arrays, wide integers as numbers, times in microseconds. */
-function plain(value: unknown, type: DataType): unknown {
+function plain(value: unknown, type: DataType, budget: ValueBudget): unknown {
   if (value === null || value === undefined) return null;
   if (DataType.isTimestamp(type)) return Math.round(Number(value) * MICROSECONDS_PER_MS);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
+  if (typeof value === 'string') budget.takeText(value);
   if (value instanceof Vector) {
     const items = value as Vector<DataType>;
-    return Array.from({ length: items.length }, (_, i) => plain(items.get(i) as unknown, items.type));
+    budget.takeItems(items.length);
+    return Array.from({ length: items.length }, (_, i) => plain(items.get(i) as unknown, items.type, budget));
   }
   return value;
 }

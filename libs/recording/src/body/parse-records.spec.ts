@@ -1,4 +1,17 @@
-import { Field, Int32, List, Table, tableToIPC, Uint8, Utf8, vectorFromArray } from 'apache-arrow';
+import {
+  Dictionary,
+  Field,
+  Int32,
+  List,
+  makeData,
+  Null,
+  Table,
+  tableToIPC,
+  Uint8,
+  Utf8,
+  Vector,
+  vectorFromArray,
+} from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RecordingError } from '../recording-error.js';
@@ -9,6 +22,33 @@ import { parseRecords, RECORD_MEDIA_TYPES } from './parse-records.js';
 const ARROW = 'application/vnd.apache.arrow.stream';
 
 const listOf = (type: Int32 | Uint8) => new List(new Field('item', type, true));
+
+const HUGE_SCHEMA =
+  '/////3gAAAAQAAAAAAAKADAADgAHAAgACgAAAAAAAAEQAAAAAAAEACgACAAAAAQACAAAAAQAAAABAAAAFAAAABAAGAAEAAsAEwAUAAAADAAQAAAAFAAAAAAAAAEYAAAAAAAABRgAAAAHAAAAZXBpc29kZQAAAAAABAAEAAQAAAD/////mAAAABQAAAAAAAAADAAWABQADwAQAAQADAAAABAAAAAAAAAAAAAAAxAAAAAEAAoAGAAMAAgABAAKAAAAFAAAABAAAAABAAAAAAAAAAAAAAADAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAEAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAABhAAAAAAAAAP////8AAAAA';
+const HUGE_BUFFERS =
+  '/////3gAAAAQAAAAGQAKABAADgAHAAgACgAAAAAAAAEQAAAAAAAEAAgACAAAAAQACAAAAAQAAAABAAAAFAAAABAAGAAEAAsAEwAUAAAADAAQAAAAFAAAAAAAAAEYAAAAAAAABRgAAAAHAAAAZXBpc29kZQAAAAAABAAEAAQAAAD/////mAAAABQAAAAAAAAADAAWABQADwAQAAQADAAAABAAAAAAAAAAAAAAAxAAAAAEAAoAGAAMAAgABAAKAAAAFAAAAEgAAAABAAAAAAAAAAAAAAADAAAlAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAEAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAABhAAAAAAAAAP////8AAAAA';
+const ODD_VTABLE =
+  '/////3gAAAAQAAAAAAAKABAADgAHAAgACgAAAAAAAAEQAAAAAAAEAAkACAAAAAQACAAAAAQAAAABAAAAFAAAABAAGAAEAAsAEwAUAAAADAAQAAAAFAAAAAAAAAEYAAAAAAAABRgAAAAHAAAAZXBpc29kZQAAAAAABAAEAAQAAAD/////mAAAABQAAAAAAAAADAAWABQADwAQAAQADAAAABAAAAAAAAAAAAAAAxAAAAAEAAoAGAAMAAgABAAKAAAAFAAAAEgAAAABAAAAAAAAAAAAAAADAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAEAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAABhAAAAAAAAAP////8AAAAA';
+const BEHIND_END =
+  '/////3gAAAAQAAAAAAAKABAADgAHAAgACgAAAAAAAAEQAAAAAAAEAAgACAAAAAQACAAAAAQAAAABAAAAFAAAABAAGAAEAAsAEwAUAAAADAAQAAAAFAAAAAAAAAEYAAAAAAAABRgAAAAHAAAAZXBpc29kZQAAAAAABAAEAAQAAAAAAAAAmAAAABQAAAAAAAAADAAWABQADwAQAAQADAAAABAAAAAAAAAAAAAAAxAAAAAEAAoAGAAMAAgABAAKAAAAFAAAAEgAAAABAAAAAAAAAAAAAAADADQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAEAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAEAAABhAAAAAAAAAP////8AAAAA';
+
+function goodStreams(): Buffer[] {
+  const tables = [
+    new Table({ episode: vectorFromArray(['a'], new Utf8()) }),
+    new Table({
+      step: vectorFromArray([0, 1], new Int32()),
+      reward: vectorFromArray([null, 0.5]),
+      token_ids: vectorFromArray([[1, 2], []], listOf(new Int32())),
+      token_mask: vectorFromArray([[0, 1], []], listOf(new Uint8())),
+    }),
+    new Table({
+      type: vectorFromArray(['step', 'step', 'reward'], new Dictionary(new Utf8(), new Int32())),
+      info: vectorFromArray(['{}', null, '[]'], new Utf8()),
+      value: vectorFromArray([null, null, null], new Null()),
+    }),
+  ];
+  return tables.map((table) => Buffer.from(tableToIPC(table, 'stream')));
+}
 
 describe('parseRecords', () => {
   it('takes rows of an Arrow stream as steps, with lists of tokens, JSON texts, and nulls left out', () => {
@@ -44,6 +84,50 @@ describe('parseRecords', () => {
     const body = Buffer.from('{"a": 1}\n\n{"b": 2}\r\n{oops}\n');
     expect(() => parseRecords(body, 'application/x-ndjson', 10)).toThrow(/^Line 4 is no JSON/);
     expect(parseRecords(body.subarray(0, 20), 'application/x-ndjson', 10)).toEqual([{ a: 1 }, { b: 2 }]);
+  });
+
+  // Each of these took gigabytes or minutes: fuzzing found them.
+  it.each([
+    ['a schema whose lists lie outside it', HUGE_SCHEMA],
+    ['a vtable that ends in the middle of an offset', ODD_VTABLE],
+    ['a batch whose list of buffers is huge', HUGE_BUFFERS],
+    ['a batch behind the mark of the end', BEHIND_END, 0],
+  ])('does not follow %s', (_, base64, rows = -1) => {
+    const parse = () => parseRecords(Buffer.from(base64, 'base64'), ARROW, 100);
+    if (rows >= 0) expect(parse()).toHaveLength(rows);
+    else expect(parse).toThrow(expect.objectContaining({ code: 'MALFORMED_RECORDS' }) as Error);
+  });
+
+  it('refuses lists that a dictionary repeats into more items than any body has', () => {
+    const items = Array.from({ length: 20_000 }, (_, i) => i);
+    const lists = vectorFromArray([items], listOf(new Int32()));
+    const type = new Dictionary(lists.type, new Int32());
+    const data = makeData({ type, length: 200, data: new Int32Array(200), dictionary: lists });
+    const body = Buffer.from(tableToIPC(new Table({ token_ids: new Vector([data]) }), 'stream'));
+    expect(parseRecords(body, ARROW, 10)).toHaveLength(11);
+    expect(() => parseRecords(body, ARROW, 1_000)).toThrow(/more items than its bytes can hold/);
+  });
+
+  it('answers damaged Arrow streams with records or with MALFORMED_RECORDS', () => {
+    const good = goodStreams();
+    const number = fc.constantFrom(0, 1, -1, 2, 4, 8, 100, 0xffff, 0x3fffffff, 0x7fffffff, -0x80000000);
+    const change = fc.tuple(fc.nat(10_000), fc.oneof(number, fc.integer()), fc.constantFrom(1, 4));
+    const streams = fc.tuple(fc.constantFrom(...good), fc.array(change, { minLength: 1, maxLength: 4 }));
+    fc.assert(
+      fc.property(streams, ([stream, changes]) => {
+        const body = Buffer.from(stream);
+        for (const [place, value, bytes] of changes) {
+          if (bytes === 1) body[place % body.length] = value;
+          else body.writeInt32LE(value, (place % (body.length >> 2)) * 4);
+        }
+        try {
+          expect(parseRecords(body, ARROW, 100)).toBeInstanceOf(Array);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'MALFORMED_RECORDS' });
+        }
+      }),
+      { numRuns: 4_000 },
+    );
   });
 
   it('answers any bytes with records or with MALFORMED_RECORDS', () => {
