@@ -40,6 +40,8 @@ export async function makePythonEnvironment(name, install) {
   } catch (error) {
     await rm(arriving, { recursive: true, force: true });
     if (existsSync(python)) return { python };
+    // Our own list contradicts itself, which no other machine would mend.
+    if (/ResolutionImpossible/.test(error.stderr ?? error.message)) throw error;
     return { unavailable: `Python packages could not be installed: ${error.message.split('\n')[0]}` };
   }
 }
