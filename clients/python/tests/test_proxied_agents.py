@@ -30,7 +30,16 @@ class Proxy:
         url = os.environ["RETRACE_TEST_URL"]
         addresses = ["--upstream", upstream, "--retrace", url, "--port", "0"]
         self._process = subprocess.Popen(
-            ["node", str(COMMAND), "proxy", *addresses, "--run", f"agents {uuid.uuid4()}", "--state", str(state)],
+            [
+                "node",
+                str(COMMAND),
+                "proxy",
+                *addresses,
+                "--run",
+                f"agents {uuid.uuid4()}",
+                "--state",
+                str(state),
+            ],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -85,8 +94,10 @@ def test_sql_shows_what_the_agent_got(
 
     first, second = steps_of(retrace, name)
     assert (first["step"], second["step"]) == (0, 1)
-    assert "2 + 3?" in first["observation"] and "Add." in first["observation"]
-    assert "add" in first["action"] and '{"a": 2, "b": 3}' in first["action"]
+    assert "2 + 3?" in first["observation"]
+    assert "Add." in first["observation"]
+    assert "add" in first["action"]
+    assert '{"a": 2, "b": 3}' in first["action"]
     assert second["observation"].strip().endswith("5")
     assert second["action"] == "It is 5."
     assert {step["model"] for step in (first, second)} == {"gpt-test"}
