@@ -108,6 +108,8 @@ export class Recorder {
       await lane.refresh();
       await loader.untilStoredAll();
     }
+    // Groups that an earlier call has closed.
+    await runs.untilStored();
     const append = (...events: readonly AnyEvent[]): Promise<void> => runs.append(...events);
     return {
       closedGroups: await closeGroups({ client, logId: log.logId, runId, append, nowUs: this.nowUs() }),

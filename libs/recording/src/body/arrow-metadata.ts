@@ -1,10 +1,10 @@
-import type { Slot, TableLayout } from './check-flatbuffer.js';
+import type { TableField, TableLayout } from './check-flatbuffer.js';
 
-const number = (bytes: number): Slot => ({ kind: 'number', bytes });
-const vector = (itemBytes: number): Slot => ({ kind: 'vector', itemBytes });
-const table = (of: () => TableLayout): Slot => ({ kind: 'table', of });
-const tables = (of: () => TableLayout): Slot => ({ kind: 'tables', of });
-const TEXT: Slot = { kind: 'text' };
+const number = (bytes: number): TableField => ({ kind: 'number', bytes });
+const vector = (itemBytes: number): TableField => ({ kind: 'vector', itemBytes });
+const table = (of: () => TableLayout): TableField => ({ kind: 'table', of });
+const tables = (of: () => TableLayout): TableField => ({ kind: 'tables', of });
+const TEXT: TableField = { kind: 'text' };
 
 const KEY_VALUE: TableLayout = { name: 'KeyValue', slots: [TEXT, TEXT] };
 

@@ -1,5 +1,5 @@
 /** Content of a slot of a table: a number of so many bytes, text, a vector of items of so many bytes each, one table, a vector of tables. */
-export type Slot =
+export type TableField =
   | { readonly kind: 'number'; readonly bytes: number }
   | { readonly kind: 'text' }
   | { readonly kind: 'vector'; readonly itemBytes: number }
@@ -11,7 +11,7 @@ export type Slot =
 /** The slots of a table in the order of their ids. Slots that are not named are never read. */
 export interface TableLayout {
   readonly name: string;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly TableField[];
 }
 
 /** The bytes break a rule of the format; the message says which. */
@@ -85,7 +85,7 @@ class FlatbufferCheck {
     this.checkTable(at, layout, depth + 1);
   }
 
-  private checkSlot(at: number, slot: Exclude<Slot, { kind: 'union' }>, what: string, depth: number): void {
+  private checkSlot(at: number, slot: Exclude<TableField, { kind: 'union' }>, what: string, depth: number): void {
     if (slot.kind === 'number') return;
     if (slot.kind === 'table') this.checkTable(at, slot.of(), depth + 1);
     else if (slot.kind === 'text') this.checkVector(at, 1, what);

@@ -169,8 +169,8 @@ export class RunBook {
     return run;
   }
 
-  /** Waits until the store has every control event that is in the log now. */
-  private async untilStored(): Promise<void> {
+  /** Waits until the store has every control event that is in the log now. @throws RecordingError `LOG_UNAVAILABLE`, `STORE_BEHIND` */
+  async untilStored(): Promise<void> {
     const { appendTimeoutMs, storeTimeoutMs, catchUp } = this.options;
     const late = (): Error =>
       new RecordingError('LOG_UNAVAILABLE', `the event log did not answer within ${appendTimeoutMs} ms`, {
