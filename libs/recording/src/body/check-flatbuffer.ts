@@ -85,7 +85,12 @@ class FlatbufferCheck {
     this.checkTable(at, layout, depth + 1);
   }
 
-  private checkSlot(at: number, slot: Exclude<TableField, { kind: 'union' }>, what: string, depth: number): void {
+  private checkSlot(
+    at: number,
+    slot: Exclude<TableField, { kind: 'union' }>,
+    what: string,
+    depth: number,
+  ): void {
     if (slot.kind === 'number') return;
     if (slot.kind === 'table') this.checkTable(at, slot.of(), depth + 1);
     else if (slot.kind === 'text') this.checkVector(at, 1, what);
