@@ -1,19 +1,14 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startOpenAiServer, type OpenAiServer } from '@retrace/openai-server';
 import { findFreePort } from '@retrace/process/free-port';
 import type { ProxyConfig } from '@retrace/proxy';
-import { createStoreClient, MIGRATIONS_DIRECTORY, type StoreClient } from '@retrace/store';
-import { startStoreServer, type StoreServer } from '@retrace/store-server';
-import { placeMigratedStore } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KillableApi } from '../support/killable-api.js';
 
-const API = fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url));
 const PROXY = fileURLToPath(new URL('../support/proxy-child.mjs', import.meta.url));
 const NUM_AGENTS = 8;
 const NUM_TURNS = 25;
@@ -25,60 +20,29 @@ interface Message {
   readonly content: string;
 }
 
-let directory: string;
-let store: StoreServer;
-let client: StoreClient;
 let upstream: OpenAiServer;
-let apiPort: number;
 let proxyPort: number;
-let api: ChildProcess | null = null;
+let api: KillableApi;
 let proxy: ChildProcess | null = null;
 /** Agents go on for as long as processes are killed. */
 let areKilling = true;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'retrace-proxy-faults-'));
-  const dataDirectory = join(directory, 'store');
-  await placeMigratedStore(dataDirectory);
-  const users = [{ name: 'retrace', password: 'secret', access: 'full' as const }];
-  store = await startStoreServer({ dataDirectory, port: 0, users });
-  client = createStoreClient({ url: store.url, username: 'retrace', password: 'secret' });
+  api = await KillableApi.prepare();
   // Each answer is different, so that a call that is made twice has two answers.
   let n = 0;
   upstream = await startOpenAiServer(({ question }) => ({
     content: `${question} answered as ${n++}`,
     betweenMs: 1,
   }));
-  [apiPort, proxyPort] = [await findFreePort(), await findFreePort()];
+  proxyPort = await findFreePort();
 });
 
 afterAll(async () => {
-  api?.kill('SIGKILL');
   proxy?.kill('SIGKILL');
   await upstream?.close();
-  await client?.close();
-  await store?.close();
-  await rm(directory, { recursive: true, force: true });
+  await api?.close();
 });
-
-async function startApi(): Promise<void> {
-  api = fork(API, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [],
-    env: {
-      PATH: process.env.PATH,
-      RETRACE_LOG_DIRECTORY: join(directory, 'log'),
-      RETRACE_STORE_URL: store.url,
-      RETRACE_STORE_USER: 'retrace',
-      RETRACE_STORE_PASSWORD: 'secret',
-      RETRACE_STORE_READONLY_USER: 'retrace_readonly',
-      RETRACE_STORE_READONLY_PASSWORD: 'secret',
-      RETRACE_API_PORT: String(apiPort),
-      RETRACE_MIGRATIONS_DIRECTORY: MIGRATIONS_DIRECTORY,
-    },
-  });
-  await once(api, 'message');
-}
 
 async function startProxyProcess(): Promise<void> {
   const config: ProxyConfig = {
@@ -88,10 +52,10 @@ async function startProxyProcess(): Promise<void> {
     upstreamTimeoutMs: 60_000,
     host: '127.0.0.1',
     port: proxyPort,
-    retraceUrl: `http://127.0.0.1:${apiPort}`,
+    retraceUrl: api.url,
     retraceKey: null,
     run: 'killed',
-    stateDirectory: join(directory, 'proxy'),
+    stateDirectory: join(api.directory, 'proxy'),
     idleMs: 3_600_000,
     maxBodyBytes: 1024 ** 2,
     logprobMode: null,
@@ -164,8 +128,8 @@ describe('agents whose proxy and whose Retrace are killed', () => {
     await sleep(BETWEEN_KILLS_MS);
     for (let i = 0; i < NUM_KILLS; i++) {
       if (i % 2 === 0) {
-        await kill(api);
-        await startApi();
+        await api.kill();
+        await api.start();
       }
       await sleep(BETWEEN_KILLS_MS);
       await kill(proxy);
@@ -185,7 +149,7 @@ describe('agents whose proxy and whose Retrace are killed', () => {
       )
       .toMatchObject({ numPending: 0, numRefused: 0 });
     const recordedActions = async () =>
-      (await client.queryRows<{ action: string }>("SELECT action FROM steps WHERE action != ''")).map(
+      (await api.client.queryRows<{ action: string }>("SELECT action FROM steps WHERE action != ''")).map(
         ({ action }) => action,
       );
     const missing = async () => {
@@ -196,7 +160,7 @@ describe('agents whose proxy and whose Retrace are killed', () => {
     const recorded = await recordedActions();
     // An answer is recorded that its agent did not receive, if the proxy was killed between the two; never twice.
     expect(new Set(recorded).size).toBe(recorded.length);
-    const gaps = await client.queryRows(
+    const gaps = await api.client.queryRows(
       'SELECT episode_id FROM steps GROUP BY run_id, episode_id HAVING max(step) + 1 != count()',
     );
     expect(gaps).toEqual([]);

@@ -1,25 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLmdbLog } from '@retrace/log/lmdb';
-import { findFreePort } from '@retrace/process/free-port';
-import {
-  createStoreClient,
-  MIGRATIONS_DIRECTORY,
-  type StoreClient,
-  untilVisible,
-  verifyStore,
-} from '@retrace/store';
-import { startStoreServer, type StoreServer } from '@retrace/store-server';
-import { placeMigratedStore } from '@retrace/store-server/testing';
+import { untilVisible, verifyStore } from '@retrace/store';
 import { newRunId } from '@retrace/trajectory';
+import { KillableApi } from '../support/killable-api.js';
 
-const MAIN = fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url));
 const NUM_CLIENTS = 6;
 const STEPS_PER_EPISODE = 12;
 const NUM_KILLS = 6;
@@ -27,54 +11,19 @@ const NUM_KILLS = 6;
 const STEPS_BETWEEN_KILLS = 20;
 const GIVE_UP_MS = 220_000;
 
-let directory: string;
-let store: StoreServer;
-let client: StoreClient;
-let port: number;
-let api: ChildProcess | null = null;
+let api: KillableApi;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'retrace-recording-'));
-  const dataDirectory = join(directory, 'store');
-  await placeMigratedStore(dataDirectory);
-  const users = [{ name: 'retrace', password: 'secret', access: 'full' as const }];
-  store = await startStoreServer({ dataDirectory, port: 0, users });
-  client = createStoreClient({ url: store.url, username: 'retrace', password: 'secret' });
-  port = await findFreePort();
+  api = await KillableApi.prepare();
 });
 
-afterAll(async () => {
-  api?.kill('SIGKILL');
-  await client?.close();
-  await store?.close();
-  await rm(directory, { recursive: true, force: true });
-});
-
-async function startApi(): Promise<ChildProcess> {
-  const child = fork(MAIN, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [],
-    env: {
-      PATH: process.env.PATH,
-      RETRACE_LOG_DIRECTORY: join(directory, 'log'),
-      RETRACE_STORE_URL: store.url,
-      RETRACE_STORE_USER: 'retrace',
-      RETRACE_STORE_PASSWORD: 'secret',
-      RETRACE_STORE_READONLY_USER: 'retrace_readonly',
-      RETRACE_STORE_READONLY_PASSWORD: 'secret',
-      RETRACE_API_PORT: String(port),
-      RETRACE_MIGRATIONS_DIRECTORY: MIGRATIONS_DIRECTORY,
-    },
-  });
-  await once(child, 'message');
-  return child;
-}
+afterAll(() => api?.close());
 
 /** Sends a request until it is acknowledged; a broken connection, 429 and 503 are repeated. */
 async function send(path: string, body: unknown, deadlineMs: number): Promise<unknown> {
   for (;;) {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      const response = await fetch(`${api.url}${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -93,7 +42,7 @@ async function send(path: string, body: unknown, deadlineMs: number): Promise<un
 
 describe('the API, killed while agents record', () => {
   it('has every acknowledged step once, and every other once or not at all', async () => {
-    api = await startApi();
+    await api.start();
     const deadlineMs = performance.now() + GIVE_UP_MS;
     const { runId } = (await send('/api/runs', { id: newRunId(), name: 'killed' }, deadlineMs)) as {
       runId: string;
@@ -122,21 +71,18 @@ describe('the API, killed while agents record', () => {
       const enough = numAcknowledged + STEPS_BETWEEN_KILLS;
       while (numAcknowledged < enough) await Promise.race([sleep(10), agents]);
       await sleep(200 * Math.random());
-      const exited = once(api, 'exit');
-      api.kill('SIGKILL');
-      await exited;
-      api = await startApi();
+      await api.kill();
+      await api.start();
     }
     isStopping = true;
     await agents;
-    const exited = once(api, 'exit');
-    api.kill('SIGKILL');
-    await exited;
+    await api.kill();
 
-    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+    const { client } = api;
+    const log = await api.openLog();
     try {
       await untilVisible(log, client, { stallMs: 500 });
-      const rows = await client.queryRows<{ episode: string; steps: number[] }>(
+      const rows = await api.client.queryRows<{ episode: string; steps: number[] }>(
         'SELECT episode_id AS episode, arraySort(groupArray(step)) AS steps FROM steps WHERE run_id = {runId:String} GROUP BY episode_id',
         { params: { runId } },
       );

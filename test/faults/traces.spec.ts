@@ -1,25 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLmdbLog } from '@retrace/log/lmdb';
-import { findFreePort } from '@retrace/process/free-port';
-import {
-  createStoreClient,
-  MIGRATIONS_DIRECTORY,
-  type StoreClient,
-  untilVisible,
-  verifyStore,
-} from '@retrace/store';
-import { startStoreServer, type StoreServer } from '@retrace/store-server';
-import { placeMigratedStore } from '@retrace/store-server/testing';
+import { untilVisible, verifyStore } from '@retrace/store';
 import { newRunId } from '@retrace/trajectory';
+import { KillableApi } from '../support/killable-api.js';
 
-const MAIN = fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url));
 const NUM_CLIENTS = 4;
 const CALLS_PER_TRACE = 5;
 const NUM_KILLS = 6;
@@ -27,57 +12,16 @@ const NUM_KILLS = 6;
 const REQUESTS_BETWEEN_KILLS = 20;
 const GIVE_UP_MS = 200_000;
 
-let directory: string;
-let store: StoreServer;
-let client: StoreClient;
-let port: number;
-let api: ChildProcess | null = null;
+let api: KillableApi;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'retrace-killed-traces-'));
-  const dataDirectory = join(directory, 'store');
-  await placeMigratedStore(dataDirectory);
-  const users = [{ name: 'retrace', password: 'secret', access: 'full' as const }];
-  store = await startStoreServer({ dataDirectory, port: 0, users });
-  client = createStoreClient({ url: store.url, username: 'retrace', password: 'secret' });
-  port = await findFreePort();
+  api = await KillableApi.prepare();
 });
 
-afterAll(async () => {
-  api?.kill('SIGKILL');
-  await client?.close();
-  await store?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => api?.close());
 
-async function startApi(): Promise<ChildProcess> {
-  const child = fork(MAIN, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [],
-    env: {
-      PATH: process.env.PATH,
-      RETRACE_LOG_DIRECTORY: join(directory, 'log'),
-      RETRACE_STORE_URL: store.url,
-      RETRACE_STORE_USER: 'retrace',
-      RETRACE_STORE_PASSWORD: 'secret',
-      RETRACE_STORE_READONLY_USER: 'retrace_readonly',
-      RETRACE_STORE_READONLY_PASSWORD: 'secret',
-      RETRACE_API_PORT: String(port),
-      RETRACE_TRACE_DIRECTORY: join(directory, 'traces'),
-      RETRACE_TRACE_IDLE_SECONDS: '2',
-      RETRACE_MIGRATIONS_DIRECTORY: MIGRATIONS_DIRECTORY,
-    },
-  });
-  await once(child, 'message');
-  return child;
-}
-
-async function killApi(): Promise<void> {
-  if (api === null) return;
-  const exited = once(api, 'exit');
-  api.kill('SIGKILL');
-  await exited;
-}
+const startApi = (): Promise<void> =>
+  api.start({ RETRACE_TRACE_DIRECTORY: join(api.directory, 'traces'), RETRACE_TRACE_IDLE_SECONDS: '2' });
 
 /** Sends spans until they are acknowledged, as an exporter does, but without end. */
 async function send(spans: readonly object[], deadlineMs: number): Promise<void> {
@@ -86,7 +30,7 @@ async function send(spans: readonly object[], deadlineMs: number): Promise<void>
   for (;;) {
     try {
       const headers = { 'content-type': 'application/json' };
-      const url = `http://127.0.0.1:${port}/v1/traces`;
+      const url = `${api.url}/v1/traces`;
       const response = await fetch(url, { method: 'POST', headers, body });
       const answer = await response.text();
       if (response.ok) return;
@@ -121,7 +65,7 @@ function spanOf(traceId: string, n: number): object {
 
 describe('the API, killed while exporters send spans', () => {
   it('records every acknowledged call of a model once, in whatever requests its trace came', async () => {
-    api = await startApi();
+    await startApi();
     const deadlineMs = performance.now() + GIVE_UP_MS;
     let isStopping = false;
     let numAcknowledged = 0;
@@ -143,19 +87,20 @@ describe('the API, killed while exporters send spans', () => {
       while (numAcknowledged < enough) await Promise.race([sleep(10), exporting]);
       // Some traces are complete by then, and are sealed, written, or neither.
       await sleep(4_000 * Math.random());
-      await killApi();
-      api = await startApi();
+      await api.kill();
+      await startApi();
     }
     isStopping = true;
     await exporting;
 
     const answers = async (): Promise<string[]> => {
-      const rows = await client.queryRows<{ action: string }>('SELECT action FROM steps ORDER BY action');
+      const rows = await api.client.queryRows<{ action: string }>('SELECT action FROM steps ORDER BY action');
       return rows.map(({ action }) => action);
     };
     while ((await answers()).length < acknowledged.size && performance.now() < deadlineMs) await sleep(200);
-    await killApi();
-    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+    await api.kill();
+    const { client } = api;
+    const log = await api.openLog();
     try {
       await untilVisible(log, client, { stallMs: 500 });
       expect(await answers()).toEqual([...acknowledged].sort());

@@ -51,6 +51,7 @@ describe('retention of a run', () => {
     [{ maxEpisodes: 0 }, 'maxEpisodes'],
     [{ maxAgeDays: 1.5 }, 'maxAgeDays'],
     [{ days: 3 }, 'days'],
+    [null, ''],
   ])('refuses %j', async (request, field) => {
     const answer = await fixture.post(`/api/runs/${await startRun()}/retention`, request);
     expect(answer.status).toBe(400);
