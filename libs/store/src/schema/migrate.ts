@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StoreClient } from '../client/store-client.js';
 import { asStoreError, StoreError } from '../client/store-error.js';
@@ -20,7 +21,7 @@ export interface MigrateResult {
 /**
  * The ledger has one row for each statement, written once its file has run, or has run up to a statement that the engine refused. A
  * statement that ran without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`), and two
- * migrations at once are harmless.
+ * migrations at once are harmless: a view that one of them is replacing is unknown to the other for a moment, which then tries again.
  */
 const LEDGER = `
   CREATE TABLE IF NOT EXISTS schema_migrations
@@ -35,6 +36,10 @@ const LEDGER = `
   ENGINE = ReplacingMergeTree
   ORDER BY (migration, statement)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+
+const UNKNOWN_TABLE = /unknown table|does not exist|doesn't exist/i;
+const MAX_ATTEMPTS = 6;
+const PAUSE_MS = 50;
 
 interface LedgerRow {
   readonly migration: number;
@@ -112,7 +117,7 @@ async function apply(
   const recordWhatRan = () => record(client, { number, name, statements }, from, end);
   try {
     for (; end < statements.length; end++) {
-      for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
+      for (const rendered of render(client, statements[end].sql)) await run(client, rendered);
     }
   } catch (error) {
     // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
@@ -122,6 +127,19 @@ async function apply(
     throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
   }
   await recordWhatRan();
+}
+
+/** Runs a statement; again where a table or view is unknown that another migration may be replacing now. */
+async function run(client: StoreClient, sql: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.command(sql);
+      return;
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !UNKNOWN_TABLE.test(String(error))) throw error;
+      await pause(PAUSE_MS * attempt);
+    }
+  }
 }
 
 /** Writes into the ledger that the statements [from, end) of a file ran. */
