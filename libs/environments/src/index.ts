@@ -14,7 +14,6 @@ export { shuffle } from './random/shuffle.js';
 export { deriveSeed } from './random/derive-seed.js';
 export { splitOf } from './task-split.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';
-export { parseReAct, type ReActReply } from './parse/react.js';
 export { randomAgent, randomVocabularyAgent } from './random-agents.js';
 export { bandit } from './bandit/index.js';
 export { fixedLake, frozenLake } from './frozen-lake/index.js';

@@ -1,8 +1,8 @@
+import { reActAction } from '@retrace/agents';
 import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
-import { parseReAct } from '../parse/react.js';
 import { SnapshotFields } from '../snapshot-fields.js';
 import {
   hitsTarget,
@@ -44,8 +44,7 @@ export class Countdown implements Environment {
     if (this.over)
       throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
     this.over = true;
-    const framed = parseReAct(action);
-    const expression = parseExpression(framed.actionValid ? framed.action : action);
+    const expression = parseExpression(reActAction(action) ?? action);
     const usesNumbers =
       expression !== null && taskContent({ ...task, nums: expression.numbers }) === taskContent(task);
     const solved = usesNumbers && hitsTarget(expression.value, task.target);

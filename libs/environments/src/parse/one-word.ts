@@ -1,4 +1,4 @@
-import { parseReAct } from './react.js';
+import { reActAction } from '@retrace/agents';
 
 /** An action text as an environment understood it. */
 export interface ParsedAction {
@@ -23,8 +23,7 @@ export function oneWordParser(actions: readonly string[]): OneWordParser {
   return (text) => {
     const direct = results.get(text);
     if (direct !== undefined) return direct;
-    const framed = parseReAct(text);
-    const word = (framed.actionValid ? framed.action : text).trim().toLowerCase();
+    const word = (reActAction(text) ?? text).trim().toLowerCase();
     return results.get(word) ?? NONE;
   };
 }

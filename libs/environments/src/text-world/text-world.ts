@@ -1,8 +1,8 @@
+import { reActAction } from '@retrace/agents';
 import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
-import { parseReAct } from '../parse/react.js';
 import { SnapshotFields } from '../snapshot-fields.js';
 
 /** The answer of a world's rules to an action. */
@@ -80,9 +80,8 @@ export abstract class TextWorld<Rules, State extends Json> implements Environmen
     if (this.over) {
       throw new EnvironmentError('EPISODE_OVER', 'the episode is over: reset before the next step');
     }
-    const framed = parseReAct(action);
     this.numSteps += 1;
-    const { state, outcome } = this.act(framed.actionValid ? framed.action : action.trim(), this.numSteps);
+    const { state, outcome } = this.act(reActAction(action) ?? action.trim(), this.numSteps);
     this.current = state;
     const { isValid, isSolved, rewards, parsedAction } = outcome;
     const truncated = !isSolved && this.numSteps >= maxSteps;

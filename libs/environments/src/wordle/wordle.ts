@@ -1,8 +1,8 @@
+import { reActAction } from '@retrace/agents';
 import type { Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
-import { parseReAct } from '../parse/react.js';
 import { SnapshotFields } from '../snapshot-fields.js';
 import { MARKS, markGuess } from './marks.js';
 import { WORDLE_WORDS } from './wordle-words.js';
@@ -128,8 +128,7 @@ export class Wordle implements Environment {
 
 /** Reads five letters, in one piece or with blanks between all of them, in any case, by themselves or after `Action:`. */
 function parseGuess(text: string): string | null {
-  const framed = parseReAct(text);
-  const word = (framed.actionValid ? framed.action : text).trim().toLowerCase();
+  const word = (reActAction(text) ?? text).trim().toLowerCase();
   return /^([a-z]{5}|[a-z](\s+[a-z]){4})$/.test(word) ? word.replaceAll(/\s+/g, '') : null;
 }
 
