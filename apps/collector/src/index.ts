@@ -6,6 +6,7 @@ export {
 export { Collector, type CollectorOptions } from './collector.js';
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
 export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
+export { EndpointActor } from './actors/endpoint-actor.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
 export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';

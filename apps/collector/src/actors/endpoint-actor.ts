@@ -40,12 +40,17 @@ export class EndpointActor implements Actor {
   constructor(private readonly options: EndpointActorOptions) {
     this.sampling = options.sampling;
     this.maxTokens = options.maxTokens;
+    // One listener: `AbortSignal.any` for each turn costs as much as its request.
+    options.signal.addEventListener('abort', () => {
+      for (const turn of this.live.values()) turn.abort(options.signal.reason);
+    });
   }
 
   request(request: ActRequest): void {
     const { slot, prompt } = request;
     const context = extend(this.contexts.get(slot), prompt.keptPrefixTokens, prompt.tokenIds);
     const turn = new AbortController();
+    if (this.options.signal.aborted) turn.abort(this.options.signal.reason);
     this.live.set(slot, turn);
     void this.generate(request, context, turn).then((act) => {
       // Its episode may have ended meanwhile.
@@ -83,7 +88,7 @@ export class EndpointActor implements Actor {
     turn: AbortController,
   ): Promise<FinishedAct> {
     const { slot, samplingSeed, greedy } = request;
-    const { engine, sampling, stopStrings = [], served, signal } = this.options;
+    const { engine, sampling, stopStrings = [], served } = this.options;
     const startedAt = performance.now();
     const { model, policyVersion } = served();
     try {
@@ -101,7 +106,7 @@ export class EndpointActor implements Actor {
           stopStrings,
           seed: samplingSeed,
         },
-        AbortSignal.any([signal, turn.signal]),
+        turn.signal,
       );
       this.contexts.set(slot, extend(context, context.length, generated.tokenIds));
       return { slot, turn: this.turnOf(generated, policyVersion, performance.now() - startedAt) };

@@ -17,6 +17,8 @@ export interface Asked {
 export interface FixtureServer {
   readonly url: string;
   readonly asked: readonly Asked[];
+  /** Connections that were opened so far. */
+  readonly numConnections: number;
   close(): Promise<void>;
 }
 
@@ -35,11 +37,16 @@ export async function startFixtureServer(
       response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
     })();
   });
+  let numConnections = 0;
+  server.on('connection', () => numConnections++);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
+    get numConnections() {
+      return numConnections;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

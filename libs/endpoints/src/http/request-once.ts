@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 
 const SHOWN_CHARACTERS = 200;
@@ -15,55 +16,90 @@ export interface Attempt {
   readonly signal?: AbortSignal;
 }
 
-/** Makes a request, and returns the text of its answer. @throws EndpointError */
-export async function requestOnce(url: string, request: Attempt, maxBytes: number): Promise<string> {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+interface Server {
+  readonly connections: Dispatcher;
+  /** Path that those of requests are appended to; no slash at its end. */
+  readonly basePath: string;
+  readonly maxAnswerBytes: number;
+}
+
+/** Makes a request, and returns the text of its answer. @throws EndpointError; what the signal aborts with */
+export async function requestOnce(
+  { connections, basePath, maxAnswerBytes }: Server,
+  { method = 'POST', path, body, headers, timeoutMs, signal }: Attempt,
+): Promise<string> {
+  const deadline = new Deadline(timeoutMs, signal);
   try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}${request.path}`, {
-      method: request.method ?? 'POST',
-      headers: { 'content-type': 'application/json', ...request.headers },
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-      signal,
+    const response = await connections.request({
+      method,
+      path: basePath + path,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: deadline.signal,
     });
-    const text = await readBounded(response, maxBytes);
-    if (!response.ok) throw statusError(response, text);
+    const text = await readBounded(response.body, maxAnswerBytes);
+    if (response.statusCode >= 300) throw statusError(response, text);
     return text;
   } catch (cause) {
     if (cause instanceof EndpointError) throw cause;
-    if (request.signal?.aborted) throw cause;
-    if (timeout.aborted) {
-      throw new EndpointError('TIMEOUT', `no answer within the timeout of ${request.timeoutMs} ms`, {
-        cause,
-      });
+    if (signal?.aborted) throw cause;
+    if (deadline.hasPassed) {
+      throw new EndpointError('TIMEOUT', `no answer within the timeout of ${timeoutMs} ms`, { cause });
     }
-    throw new EndpointError('UNREACHABLE', reasonOf(cause), { cause });
+    throw new EndpointError('UNREACHABLE', cause instanceof Error ? cause.message : String(cause), { cause });
+  } finally {
+    deadline.end();
   }
 }
 
-async function readBounded(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
+/** Aborts a request after a time, or when its caller does. `AbortSignal.any` of both costs more than a whole request does. */
+class Deadline {
+  hasPassed = false;
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly cancel = (): void => {
+    this.controller.abort(this.caller?.reason);
+  };
+
+  constructor(
+    timeoutMs: number,
+    private readonly caller: AbortSignal | undefined,
+  ) {
+    this.timer = setTimeout(() => {
+      this.hasPassed = true;
+      this.controller.abort();
+    }, timeoutMs);
+    if (caller?.aborted) this.cancel();
+    caller?.addEventListener('abort', this.cancel, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.caller?.removeEventListener('abort', this.cancel);
+  }
+}
+
+async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
   let numBytes = 0;
-  for await (const chunk of response.body ?? []) {
-    numBytes += (chunk as Uint8Array).length;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    numBytes += chunk.length;
     if (numBytes > maxBytes) {
       throw new EndpointError('MALFORMED_ANSWER', `the answer has more than ${maxBytes} bytes`);
     }
-    chunks.push(chunk as Uint8Array);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function statusError({ status, headers }: Response, text: string): EndpointError {
+function statusError({ statusCode: status, headers }: Dispatcher.ResponseData, text: string): EndpointError {
   const detail = text.slice(0, SHOWN_CHARACTERS).trim();
-  const seconds = Number(headers.get('retry-after') ?? 0);
+  const seconds = Number(headers['retry-after'] ?? 0);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
   const message = `HTTP ${status}${detail === '' ? '' : `: ${detail}`}`;
   return new EndpointError('HTTP_STATUS', message, { status, retryAfterMs });
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && error.message === 'fetch failed' ? cause.message : error.message;
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EndpointError } from '../endpoint-error.js';
 import { startFixtureServer, type FixtureServer, type Reply } from './fixture-server.fixture.js';
 import { ServiceClient } from './service-client.js';
@@ -41,9 +41,10 @@ describe('ServiceClient', () => {
     const client = await clientOf(() => ({ status: 503, headers: { 'retry-after': '30' }, body: '' }));
     const stop = new AbortController();
     const asking = faultOf(client.request({ ...ask, signal: stop.signal }));
-    setTimeout(() => {
-      stop.abort(new Error('stopped'));
-    }, 50);
+    await vi.waitFor(() => {
+      expect(server.asked).toHaveLength(1);
+    });
+    stop.abort(new Error('stopped'));
     expect(await asking).toMatchObject({ message: 'stopped' });
     expect(server.asked).toHaveLength(1);
   });
@@ -53,5 +54,19 @@ describe('ServiceClient', () => {
     const client = await clientOf(() => never);
     const fault = await faultOf(client.request({ ...ask, timeoutMs: 30, maxRetries: 0 }));
     expect(fault).toMatchObject({ code: 'TIMEOUT', message: 'no answer within the timeout of 30 ms' });
+  });
+
+  it('appends paths to the path of its address, and keeps a connection for the next request', async () => {
+    server = await startFixtureServer(({ path }) => ({ body: path }));
+    const client = new ServiceClient({ url: `${server.url}/models/tiny/`, concurrency: 1 });
+    const answers = [await client.request(ask), await client.request(ask)];
+    expect(answers).toEqual(['/models/tiny/x', '/models/tiny/x']);
+    expect(server.numConnections).toBe(1);
+  });
+
+  it.each(['', '127.0.0.1:8000', 'ftp://127.0.0.1'])('refuses "%s" as an address', (url) => {
+    expect(() => new ServiceClient({ url, concurrency: 1 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_SETTING' }),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
+import { Pool } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { requestOnce, type Attempt } from './request-once.js';
@@ -39,8 +40,19 @@ export class ServiceClient {
   readonly counts = { numRequests: 0, numRetries: 0 };
   private readonly limit: ReturnType<typeof pLimit>;
   private readonly breaker: CircuitBreaker;
+  private readonly connections: Pool;
+  private readonly basePath: string;
 
+  /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
   constructor(private readonly options: ServiceOptions) {
+    const { origin, pathname } = addressOf(options.url);
+    this.basePath = pathname.replace(/\/+$/, '');
+    // Requests have time limits of their own.
+    this.connections = new Pool(origin, {
+      connections: options.concurrency,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     this.limit = pLimit(options.concurrency);
     this.breaker = new CircuitBreaker({
       maxFailuresInARow: options.maxFailuresInARow ?? 8,
@@ -77,11 +89,12 @@ export class ServiceClient {
 
   private retried<Answer>(request: ServiceRequest<Answer>): Promise<Answer> {
     const { maxRetries, signal, read } = request;
+    const { connections, basePath } = this;
     const { firstRetryMs = 500, maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
     const attempt = async (): Promise<Answer> => {
       this.counts.numRequests++;
       try {
-        return read(await requestOnce(this.options.url, request, maxAnswerBytes));
+        return read(await requestOnce({ connections, basePath, maxAnswerBytes }, request));
       } catch (error) {
         const isFinal = signal?.aborted === true || !(error instanceof EndpointError && error.isTemporary);
         throw isFinal ? new AbortError(error as Error) : error;
@@ -100,4 +113,13 @@ export class ServiceClient {
       },
     });
   }
+}
+
+function addressOf(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address !== null && /^https?:$/.test(address.protocol)) return address;
+  throw new EndpointError(
+    'INVALID_SETTING',
+    `url is "${url}", must be an address like http://127.0.0.1:8000`,
+  );
 }
