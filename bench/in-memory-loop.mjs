@@ -1,4 +1,4 @@
-import { createSlots, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
+import { createSlots, openLoop, planRound, playEpisodes, PolicyActor } from '@retrace/collector';
 import { episodeLimits, longestContext, playsGreedyBaseline } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
@@ -27,6 +27,7 @@ export class InMemoryLoop {
     });
     this.rewards = new RewardScorer(recipe.reward);
     this.version = 0;
+    this.beginLoop = null;
     this.trainerState = null;
     // The rewards that this loop can compute read nothing else of an episode.
     this.texts = { environment: this.spec.name, task: null, finalObservation: '', steps: [] };
@@ -37,6 +38,7 @@ export class InMemoryLoop {
     const episodes = this.plan({ split, numGroups, groupSize, round });
     const events = new Map(episodes.map(({ episodeId }) => [episodeId, []]));
     let numSuccesses = 0;
+    this.beginLoop ??= await openLoop(this.recipe);
     const context = this.playContext({
       greedy,
       emit: (event) => events.get(event.episodeId).push(event),
@@ -78,7 +80,7 @@ export class InMemoryLoop {
   /** The collector's context: an actor for the policy, and a recorder without times, engine and model. */
   playContext({ greedy, emit, ended }) {
     const { temperature } = this.recipe.collection;
-    const { maxNewTokens, window } = this.recipe.context;
+    const { maxNewTokens } = this.recipe.context;
     const actor = new PolicyActor({
       generator: this.generator,
       text: this.text,
@@ -90,8 +92,9 @@ export class InMemoryLoop {
       ...{ engine: '', model: '', tokenizerHash: '', nowUs: () => 0 },
     };
     const { prompts } = this.text;
+    const { beginLoop } = this;
     const limits = episodeLimits(this.recipe);
-    const context = { actor, prompts, window, maxNewTokens, limits, recorder };
+    const context = { actor, beginLoop, prompts, limits, recorder };
     return { ...context, emit, ended, onEnvironmentMs: () => undefined };
   }
 

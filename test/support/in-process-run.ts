@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Collector, TrajectoryWriter } from '@retrace/collector';
+import { Collector, openLoop, TrajectoryWriter } from '@retrace/collector';
 import { recipeHash, type Recipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
@@ -106,6 +106,7 @@ export class InProcessRun {
       writer,
       warnings,
       text,
+      beginLoop: await openLoop(recipe),
       engine: 'test',
       endpoint: null,
     });

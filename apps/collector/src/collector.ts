@@ -10,6 +10,7 @@ import { maxAnswerCharacters } from './episode/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
+import type { BeginLoop } from './loop/episode-loop.js';
 import { nextTask, type CollectorTask } from './round/next-task.js';
 import { PolicyActor } from './actors/policy-actor.js';
 import { PolicySource } from './actors/policy-source.js';
@@ -36,6 +37,8 @@ export interface CollectorOptions {
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
   readonly text: PolicyText;
+  /** Begins the loop of an episode, as the recipe says. */
+  readonly beginLoop: BeginLoop;
   /** Name of the engine that generates actions, recorded with each step. */
   readonly engine: string;
   /** The server that samples; null samples here. */
@@ -306,7 +309,7 @@ export class Collector {
       writer,
       spec: this.spec,
       text,
-      context: recipe.context,
+      beginLoop: this.options.beginLoop,
       limits: episodeLimits(recipe),
       failures: this.failures,
       concurrentEpisodes: recipe.collection.concurrentEpisodes,

@@ -10,6 +10,8 @@ export { EndpointActor } from './actors/endpoint-actor.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
 export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
+export type { BeginLoop, EpisodeLoop } from './loop/episode-loop.js';
+export { openLoop } from './loop/open-loop.js';
 export { PolicyActor } from './actors/policy-actor.js';
 export {
   planRound,

@@ -8,6 +8,7 @@ import { openBackend } from '@retrace/compute';
 import { ControlTail, holdRole, openLog, PatientLog, WarningLog } from '@retrace/log';
 import { PolicyEndpoint } from './actors/policy-endpoint.js';
 import { Collector } from './collector.js';
+import { openLoop } from './loop/open-loop.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
 
 /** How long the end of the process waits for an unavailable log. */
@@ -54,6 +55,7 @@ export async function runCollector(
     writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     text,
+    beginLoop: await openLoop(recipe),
     engine: endpoint?.description ?? `retrace ${backend.name}`,
     endpoint,
     signal,

@@ -1,4 +1,5 @@
 import type { Environment, Observation } from '@retrace/environments';
+import type { ChatMessage } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import type { Prompt, Turn } from '../episode/episode-recorder.js';
 
@@ -8,6 +9,10 @@ export interface ActRequest {
   readonly environment: Environment;
   readonly observation: Observation;
   readonly prompt: Prompt;
+  /** The whole conversation that the prompt shows, for models that take text. */
+  readonly messages: readonly ChatMessage[];
+  /** A call for something else than an action, such as `summary`; null for one that is answered with an action. */
+  readonly purpose: string | null;
   readonly samplingSeed: number;
   /** Takes the likeliest tokens instead of sampling. */
   readonly greedy: boolean;

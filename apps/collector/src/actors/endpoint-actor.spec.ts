@@ -61,6 +61,8 @@ function open(served: () => ServedPolicy = () => ({ policyVersion: 3, model: ser
       environment: getEnvironment('frozen-lake').create(),
       observation,
       prompt: { observation, tokenIds: idsOf(words), keptPrefixTokens },
+      messages: [{ role: 'user', content: observation.text }],
+      purpose: null,
       samplingSeed: 1,
       greedy: false,
     });

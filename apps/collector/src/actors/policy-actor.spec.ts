@@ -43,6 +43,8 @@ async function actOnce(stopStrings?: readonly string[]) {
     environment: getEnvironment('frozen-lake').create(),
     observation,
     prompt: { observation, tokenIds, keptPrefixTokens: 0 },
+    messages: [{ role: 'user', content: 'look' }],
+    purpose: null,
     samplingSeed: 3,
     greedy: false,
   });

@@ -11,6 +11,7 @@ import { PolicyActor } from '../actors/policy-actor.js';
 import { PolicySource } from '../actors/policy-source.js';
 import { maxAnswerCharacters } from './environment-answer.js';
 import { FailureStreak } from './failure-streak.js';
+import { openLoop } from '../loop/open-loop.js';
 import { playRound, type RoundSetting } from '../round/play-round.js';
 import { planRound } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
@@ -86,7 +87,8 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   const { engine, signal, policy: model } = options;
   const writer = await TrajectoryWriter.open(log, { signal });
   const warnings = new WarningLog({ control, runId, show: options.warn });
-  const parts = { ...limitsOf(spec, recipe, warnings), control, writer, spec, text, context };
+  const beginLoop = await openLoop(recipe ?? { context, collection: {} });
+  const parts = { ...limitsOf(spec, recipe, warnings), control, writer, spec, text, beginLoop };
   const metrics = await playRound(
     {
       ...{ ...parts, runId, shareIndex: 0, concurrentEpisodes, engine, model, signal },

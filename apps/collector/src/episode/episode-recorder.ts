@@ -26,6 +26,18 @@ export interface Turn {
   readonly generationMs: number;
 }
 
+/** Tokens of a turn that no model was asked for. */
+export const NO_TURN: Turn = {
+  action: '',
+  tokenIds: new Int32Array(0),
+  logprobs: new Float32Array(0),
+  rawLogprobs: null,
+  entropies: null,
+  policyVersions: new Int32Array(0),
+  logprobMode: 'none',
+  generationMs: 0,
+};
+
 /** Input of the agent before a turn. */
 export interface Prompt {
   readonly observation: Observation;
@@ -52,6 +64,16 @@ export interface EndedEpisode extends EpisodeTotals {
   readonly numInvalidActions: number;
   /** Why the environment failed; null when it did not. */
   readonly failure: string | null;
+}
+
+interface StepOptions {
+  readonly prompt: Prompt;
+  readonly turn: Turn;
+  readonly result: StepResult;
+  readonly sampling: SamplingParameters | null;
+  readonly environmentMs: number;
+  /** False stores the turn's tokens as part of the prompt. */
+  readonly isTrained: boolean;
 }
 
 /** Makes the events of one episode, in order, and sums up its steps for the event that seals it. */
@@ -85,14 +107,8 @@ export class EpisodeRecorder {
     });
   }
 
-  step(
-    prompt: Prompt,
-    turn: Turn,
-    result: StepResult,
-    sampling: SamplingParameters | null,
-    environmentMs: number,
-  ) {
-    const columns = joinTokens(prompt.tokenIds, turn);
+  step({ prompt, turn, result, sampling, environmentMs, isTrained }: StepOptions) {
+    const columns = joinTokens(prompt.tokenIds, isTrained ? turn : untrained(turn), isTrained);
     const { logprobMode } = turn;
     if (!result.actionValid) this.numInvalidActions++;
     const event = this.event('StepRecorded', {
@@ -166,14 +182,19 @@ export class EpisodeRecorder {
   }
 }
 
+/** Logprobs and entropies are of sampled tokens only. */
+function untrained(turn: Turn): Turn {
+  return { ...turn, logprobs: new Float32Array(turn.tokenIds.length), rawLogprobs: null, entropies: null };
+}
+
 /** Token columns of a step: the prompt's tokens (not sampled: mask 0, logprob 0), then the action's. */
-function joinTokens(promptIds: Int32Array, turn: Turn) {
+function joinTokens(promptIds: Int32Array, turn: Turn, isTrained: boolean) {
   const numPrompt = promptIds.length;
   const length = numPrompt + turn.tokenIds.length;
   const tokenIds = new Int32Array(length);
   tokenIds.set(promptIds);
   tokenIds.set(turn.tokenIds, numPrompt);
-  const actionMask = new Uint8Array(length).fill(1, numPrompt);
+  const actionMask = new Uint8Array(length).fill(Number(isTrained), numPrompt);
   const place = (values: Float32Array): Float32Array => {
     const column = new Float32Array(length);
     column.set(values, numPrompt);

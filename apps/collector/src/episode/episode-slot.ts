@@ -3,22 +3,31 @@ import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, EndReason, SamplingParameters } from '@retrace/trajectory';
 import type { Actor, FinishedAct } from '../actors/actor.js';
-import { EpisodeContext } from './episode-context.js';
+import type {
+  ActMove,
+  AskMove,
+  BeginLoop,
+  EndMove,
+  EpisodeLoop,
+  FailMove,
+  LoopMove,
+} from '../loop/episode-loop.js';
+import { joinResults, withNote, withoutAction } from '../loop/executed-actions.js';
 import {
   EpisodeRecorder,
+  NO_TURN,
   type EndedEpisode,
   type Prompt,
   type RecorderContext,
   type Turn,
 } from './episode-recorder.js';
-import { GuardedEnvironment, messageOf, type Answer } from './guarded-environment.js';
+import { GuardedEnvironment } from './guarded-environment.js';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
 export interface SlotContext {
   readonly actor: Actor;
+  readonly beginLoop: BeginLoop;
   readonly prompts: PromptFormat;
-  readonly window: 'observation' | 'history';
-  readonly maxNewTokens: number;
   readonly limits: EpisodeLimits;
   /** Most characters of all texts of one answer of the environment. */
   readonly maxCharacters?: number;
@@ -38,20 +47,30 @@ interface EpisodeEnding {
   readonly failure: string | null;
 }
 
-/** One of the concurrent episodes, with its environment, context and recorder. Reused from episode to episode. */
+/** A call of the model, and its answer once there is one. */
+interface ModelCall {
+  readonly ask: AskMove;
+  turn: Turn | null;
+}
+
+/** One of the concurrent episodes: takes what its loop decides to the model and the environment, and records it. Reused from episode to episode. */
 export class EpisodeSlot {
   private readonly environment: GuardedEnvironment;
   private plan!: PlannedEpisode;
   private recorder!: EpisodeRecorder;
-  private episode!: EpisodeContext;
-  private prompt!: Prompt;
-  private numTurns = 0;
+  private loop!: EpisodeLoop;
+  private observation: Observation = NO_OBSERVATION;
+  /** The call whose answer is not recorded yet. */
+  private call: ModelCall | null = null;
+  /** The outcome of the last actions; null before the first. */
+  private result: StepResult | null = null;
+  private numCalls = 0;
   private active = false;
   private closed = false;
 
   constructor(
     readonly slot: number,
-    spec: Pick<EnvironmentSpec, 'create'>,
+    private readonly spec: Pick<EnvironmentSpec, 'create' | 'maxSteps'>,
     private readonly context: SlotContext,
   ) {
     this.environment = new GuardedEnvironment(spec, {
@@ -67,92 +86,148 @@ export class EpisodeSlot {
 
   /** Starts an episode and asks the actor for its first action, unless the episode ends before that. */
   start(plan: PlannedEpisode): void | Promise<void> {
-    const { actor, limits, recorder, emit } = this.context;
+    const { actor, prompts, recorder, emit, beginLoop } = this.context;
+    const { failure, sampled } = plan.group;
     this.plan = plan;
     this.recorder = new EpisodeRecorder(recorder, plan);
-    this.episode = new EpisodeContext({ ...this.context, ...limits, maxTokens: actor.maxTokens });
-    this.numTurns = 0;
+    this.loop = beginLoop({
+      prompts,
+      maxTokens: actor.maxTokens,
+      task: sampled.task,
+      maxSteps: this.spec.maxSteps,
+    });
+    this.call = null;
+    this.result = null;
+    this.numCalls = 0;
     this.active = true;
     emit(this.recorder.started());
-    const { failure, sampled } = plan.group;
     if (failure !== null) {
       this.fail(failure);
       return;
     }
     const { task, seed } = sampled;
     return whenKnown(this.environment.reset({ task, seed, member: plan.groupMember }), (answer) => {
-      if (!this.closed) this.afterReset(answer);
+      if (this.closed) return;
+      if (!answer.ok) {
+        this.fail(answer.failure);
+        return;
+      }
+      return this.show(answer.value);
     });
   }
 
-  /** Takes the actor's turn into the environment; records the step; ends the episode or asks for the next action. */
+  /** Takes the model's turn, and goes on until the episode needs another one or ends. */
   act(act: FinishedAct): void | Promise<void> {
     if ('failure' in act) {
       this.fail(act.failure);
       return;
     }
-    const { turn } = act;
-    const started = performance.now();
-    return whenKnown(this.environment.step(turn.action), (answer) => {
-      if (!this.closed) this.afterStep(turn, answer, performance.now() - started);
-    });
+    if (this.call !== null) this.call.turn = act.turn;
+    return this.follow(this.loop.read(act.turn));
   }
 
   /** Gives the environment up without waiting for it; what it still answers is not recorded. */
   close(): void {
     this.closed = true;
+    if (this.active) this.loop.close();
     this.environment.close();
   }
 
-  private afterReset(answer: Answer<Observation>): void {
-    if (!answer.ok) {
-      this.fail(answer.failure);
-      return;
-    }
-    const first = this.promptFor(answer.value);
-    if (!first.ok) {
-      this.fail(first.failure);
-      return;
-    }
-    const prompt = first.value;
-    if (this.episode.fits(prompt)) this.ask(prompt);
-    else {
-      const endDetail = `task refused: its first prompt has ${prompt.tokenIds.length} tokens, and the context has room for ${this.episode.maxPromptTokens} before an action`;
-      const final = { ...prompt, tokenIds: new Int32Array(0) };
-      this.end({ endReason: 'truncated', endDetail, final, success: null, failure: null });
-    }
+  private show(observation: Observation): void | Promise<void> {
+    const { result } = this;
+    this.observation = observation;
+    const isOver = result !== null && (result.terminated || result.truncated);
+    const wasValid = result === null || result.actionValid;
+    return this.follow(this.loop.observe({ observation, wasValid, isOver }));
   }
 
-  private afterStep(turn: Turn, answer: Answer<StepResult>, environmentMs: number): void {
-    this.context.onEnvironmentMs(environmentMs);
-    if (!answer.ok) {
-      this.fail(answer.failure);
-      return;
-    }
-    const result = answer.value;
-    this.context.emit(this.recorder.step(this.prompt, turn, result, this.sampling, environmentMs));
-    this.episode.append(this.prompt, turn);
-    const prompt = this.promptFor(result.observation);
-    if (!prompt.ok) {
-      this.fail(prompt.failure);
-      return;
-    }
-    const next = prompt.value;
-    const ending = { final: this.episode.finalPrompt(next), success: result.success, failure: null };
-    if (result.terminated) this.end({ ...ending, endReason: 'terminated', endDetail: '' });
-    else if (result.truncated) {
-      this.end({ ...ending, endReason: 'truncated', endDetail: 'step limit of the environment' });
-    } else if (this.episode.fits(next)) this.ask(next);
-    else this.end({ ...ending, endReason: 'truncated', endDetail: 'context full' });
+  private follow(next: LoopMove | Promise<LoopMove>): void | Promise<void> {
+    return whenKnown(next, (move) => {
+      if (this.closed) return;
+      switch (move.kind) {
+        case 'ask':
+          this.recordCall();
+          this.ask(move);
+          return;
+        case 'act':
+          return this.carryOut(move, []);
+        case 'end':
+          this.recordCall();
+          this.end(this.endingOf(move));
+          return;
+        case 'fail':
+          this.recordCall();
+          this.fail(move.failure, move.of);
+      }
+    });
   }
 
-  /** The prompt that shows an observation, or why its text can't be tokenized. */
-  private promptFor(observation: Observation): Answer<Prompt> {
-    try {
-      return { ok: true, value: this.episode.promptFor(observation) };
-    } catch (error) {
-      return { ok: false, failure: `its observation can't be tokenized: ${messageOf(error)}` };
-    }
+  private ask(ask: AskMove): void {
+    const { prompt, messages, purpose } = ask;
+    this.call = { ask, turn: null };
+    this.context.actor.request({
+      slot: this.slot,
+      environment: this.environment.instance,
+      observation: prompt.observation,
+      prompt,
+      messages,
+      purpose,
+      // A seed for each turn, since with a fresh context all turns sample at the same position.
+      samplingSeed: deriveSeed(this.plan.samplingSeed, this.numCalls++),
+      greedy: this.plan.isGreedyBaseline,
+    });
+  }
+
+  /** Steps through the actions of a turn that are not carried out yet, and records the turn. */
+  private carryOut(move: ActMove, results: readonly StepResult[], spentMs = 0): void | Promise<void> {
+    const last = results.at(-1);
+    const isOver = last !== undefined && (last.terminated || last.truncated);
+    if (isOver || results.length === move.actions.length) return this.finishTurn(move, results, spentMs);
+    const started = performance.now();
+    return whenKnown(this.environment.step(move.actions[results.length]), (answer) => {
+      if (this.closed) return;
+      const environmentMs = performance.now() - started;
+      this.context.onEnvironmentMs(environmentMs);
+      if (!answer.ok) {
+        this.fail(answer.failure);
+        return;
+      }
+      return this.carryOut(move, [...results, answer.value], spentMs + environmentMs);
+    });
+  }
+
+  private finishTurn(move: ActMove, results: readonly StepResult[], environmentMs: number) {
+    const { isValid, note } = move;
+    const nothing = withoutAction(this.observation, isValid);
+    const result =
+      results.length > 0
+        ? joinResults(results, move)
+        : { ...nothing, info: note === null ? null : withNote(null, note) };
+    this.result = result;
+    this.record(result, environmentMs);
+    return this.show(result.observation);
+  }
+
+  /** Records a call that no action followed, such as one for a summary. */
+  private recordCall(): void {
+    if (this.call === null || this.call.turn === null) return;
+    const { purpose, prompt } = this.call.ask;
+    const observation = { ...prompt.observation, anchor: null };
+    const info = withNote(null, { call: purpose ?? 'thought' });
+    this.record({ ...withoutAction(observation, true), info }, 0);
+  }
+
+  private record(result: StepResult, environmentMs: number): void {
+    const { call, sampling } = this;
+    this.call = null;
+    const prompt = call?.ask.prompt ?? {
+      observation: this.observation,
+      tokenIds: new Int32Array(0),
+      keptPrefixTokens: 0,
+    };
+    const isTrained = call?.ask.isTrained ?? false;
+    const turn = call?.turn ?? NO_TURN;
+    this.context.emit(this.recorder.step({ prompt, turn, result, sampling, environmentMs, isTrained }));
   }
 
   private get sampling(): SamplingParameters | null {
@@ -160,24 +235,19 @@ export class EpisodeSlot {
     return sampling && this.plan.isGreedyBaseline ? { ...sampling, greedy: true } : sampling;
   }
 
-  private ask(prompt: Prompt): void {
-    this.prompt = prompt;
-    this.context.actor.request({
-      slot: this.slot,
-      environment: this.environment.instance,
-      observation: prompt.observation,
-      prompt,
-      // A seed for each turn, since with a fresh context all turns sample at the same position.
-      samplingSeed: deriveSeed(this.plan.samplingSeed, this.numTurns++),
-      greedy: this.plan.isGreedyBaseline,
-    });
+  private endingOf({ endDetail, final }: EndMove): EpisodeEnding {
+    const { result } = this;
+    const ending = { final, success: result?.success ?? null, failure: null };
+    if (result?.terminated) return { ...ending, endReason: 'terminated', endDetail: '' };
+    const detail = result?.truncated ? 'step limit of the environment' : endDetail;
+    return { ...ending, endReason: 'truncated', endDetail: detail };
   }
 
   /** Ends the episode with the steps that it has. What the environment is in now is not known, so it is made again for the next one. */
-  private fail(failure: string): void {
+  private fail(failure: string, of: FailMove['of'] = 'environment'): void {
     this.environment.close();
     const final = { observation: NO_OBSERVATION, tokenIds: new Int32Array(0), keptPrefixTokens: 0 };
-    const endDetail = `environment failed: ${failure}`;
+    const endDetail = `${of} failed: ${failure}`;
     this.end({ endReason: 'truncated', endDetail, final, success: null, failure });
   }
 
@@ -187,6 +257,7 @@ export class EpisodeSlot {
     const { event, summary } = this.recorder.ended({ ...ending, success });
     this.context.emit(event);
     this.active = false;
+    this.loop.close();
     this.context.actor.release(this.slot);
     this.context.ended({ ...summary, failure });
   }
@@ -195,7 +266,9 @@ export class EpisodeSlot {
 const NO_OBSERVATION: Observation = { text: '', anchor: null, legalActions: null };
 
 /** Calls directly where the answer is known. */
-function whenKnown<T>(answer: T | Promise<T>, then: (answer: T) => void): void | Promise<void> {
-  if (answer instanceof Promise) return answer.then(then);
-  then(answer);
+function whenKnown<T>(
+  answer: T | Promise<T>,
+  then: (answer: T) => void | Promise<void>,
+): void | Promise<void> {
+  return answer instanceof Promise ? answer.then(then) : then(answer);
 }

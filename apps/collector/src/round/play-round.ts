@@ -1,4 +1,4 @@
-import type { ContextRecipe, EpisodeLimits } from '@retrace/config';
+import type { EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
 import type { EventLog } from '@retrace/log';
@@ -7,6 +7,7 @@ import { markRoundStart } from '../episode/abandon-unfinished.js';
 import type { Actor } from '../actors/actor.js';
 import type { SlotContext } from '../episode/episode-slot.js';
 import type { FailureStreak } from '../episode/failure-streak.js';
+import type { BeginLoop } from '../loop/episode-loop.js';
 import { EpisodeOrder } from './episode-order.js';
 import { GroupCloser } from './group-closer.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
@@ -25,7 +26,7 @@ export interface RoundSetting {
   readonly writer: TrajectoryWriter;
   readonly spec: EnvironmentSpec;
   readonly text: PolicyText;
-  readonly context: ContextRecipe;
+  readonly beginLoop: BeginLoop;
   readonly limits: EpisodeLimits;
   /** Counts over all rounds. */
   readonly failures: FailureStreak;
@@ -61,8 +62,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
   const context: SlotContext = {
     actor: round.actor,
     prompts: text.prompts,
-    window: setting.context.window,
-    maxNewTokens: setting.context.maxNewTokens,
+    beginLoop: setting.beginLoop,
     limits: setting.limits,
     maxCharacters: maxAnswerCharacters(log.maxEventBytes),
     recorder: {

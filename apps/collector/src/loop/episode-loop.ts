@@ -1,0 +1,78 @@
+import type { Observation } from '@retrace/environments';
+import type { ChatMessage, PromptFormat } from '@retrace/policy';
+import type { Json } from '@retrace/trajectory';
+import type { Prompt, Turn } from '../episode/episode-recorder.js';
+
+/** Asks the model for a turn. */
+export interface AskMove {
+  readonly kind: 'ask';
+  readonly prompt: Prompt;
+  /** The conversation that the prompt shows, for models that take text. */
+  readonly messages: readonly ChatMessage[];
+  /** A call for something else than an action, such as `summary`; null for one that may be answered with an action. */
+  readonly purpose: string | null;
+  /** Whether the turn may be trained on; the tokens of others count as part of the prompt. */
+  readonly isTrained: boolean;
+}
+
+/** Takes actions into the environment, in order, until the episode ends; none costs the agent its turn. */
+export interface ActMove {
+  readonly kind: 'act';
+  readonly actions: readonly string[];
+  /** Whether the text kept to the format of actions. Whether the actions are possible is for the environment to say. */
+  readonly isValid: boolean;
+  /** Recorded under `agent` in the step's info; null for nothing. */
+  readonly note: Readonly<Record<string, Json>> | null;
+}
+
+/** Ends the episode: the environment has, or the loop says why in `endDetail`. */
+export interface EndMove {
+  readonly kind: 'end';
+  readonly endDetail: string;
+  /** Prompt whose value the episode is bootstrapped from. */
+  readonly final: Prompt;
+}
+
+/** The loop can't go on: the environment's text can't be tokenized, or an agent of the user's failed. */
+export interface FailMove {
+  readonly kind: 'fail';
+  readonly of: 'environment' | 'agent';
+  readonly failure: string;
+}
+
+export type LoopMove = AskMove | ActMove | EndMove | FailMove;
+
+/** An environment's answer, as an agent is told of it. */
+export interface Seen {
+  readonly observation: Observation;
+  /** Whether the environment and the format took the turn before; true at the beginning. */
+  readonly wasValid: boolean;
+  /** Whether the environment has ended the episode; the move is then `end`, with an empty detail. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Everything between the environment of one episode and its model: which prompts the model reads, and what becomes of its turns. Called
+ * in turn: `observe`, then `read` for each `ask`, until an `act`, whose outcome comes with the next `observe`.
+ */
+export interface EpisodeLoop {
+  /** Takes an observation: the first one, or that after an `act`. */
+  observe(seen: Seen): LoopMove | Promise<LoopMove>;
+  /** Takes the model's turn that answers the last `ask`. */
+  read(turn: Turn): LoopMove | Promise<LoopMove>;
+  /** Frees what the episode holds; called once, when it ends. */
+  close(): void;
+}
+
+/** Facts that the loop of an episode begins with. */
+export interface LoopStart {
+  readonly prompts: PromptFormat;
+  /** Positions that a prompt and its turn may fill together. */
+  readonly maxTokens: number;
+  readonly task: Json;
+  /** Most actions that an episode of the environment can have. */
+  readonly maxSteps: number;
+}
+
+/** Begins the loop of an episode. */
+export type BeginLoop = (start: LoopStart) => EpisodeLoop;
