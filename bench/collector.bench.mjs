@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import {
   collectEpisodes,
   createSlots,
+  openLoop,
   EndpointActor,
   planRound,
   playEpisodes,
@@ -145,8 +146,12 @@ async function playAgainst(url, log) {
     tokenizerHash: text.tokenizer.hash,
     nowUs: () => Date.now() * 1000,
   };
+  const beginLoop = await openLoop({
+    context: { window: 'history', tokenizer: 'word', maxNewTokens: 1 },
+    collection: {},
+  });
   const context = {
-    ...{ actor, prompts: text.prompts, window: 'history', maxNewTokens: 1, recorder },
+    ...{ actor, beginLoop, prompts: text.prompts, recorder },
     limits: {
       resetTimeoutMs: 60_000,
       stepTimeoutMs: 60_000,

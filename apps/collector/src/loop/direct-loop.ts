@@ -2,7 +2,7 @@ import type { ChatMessage } from '@retrace/policy';
 import { EpisodeContext, type ContextOptions } from '../episode/episode-context.js';
 import type { Prompt, Turn } from '../episode/episode-recorder.js';
 import { messageOf } from '../episode/guarded-environment.js';
-import type { BeginLoop, EpisodeLoop, LoopMove, LoopStart, Seen } from './episode-loop.js';
+import type { BeginLoop, EpisodeLoop, LoopMove, LoopStart, SeenAnswer } from './episode-loop.js';
 
 type DirectOptions = Pick<ContextOptions, 'window' | 'maxNewTokens' | 'whenContextFull'>;
 
@@ -22,7 +22,7 @@ class DirectLoop implements EpisodeLoop {
     this.keepsHistory = options.window === 'history';
   }
 
-  observe({ observation, isOver }: Seen): LoopMove {
+  observe({ observation, isOver }: SeenAnswer): LoopMove {
     let prompt: Prompt;
     try {
       prompt = this.context.promptFor(observation);

@@ -43,7 +43,7 @@ export interface FailMove {
 export type LoopMove = AskMove | ActMove | EndMove | FailMove;
 
 /** An environment's answer, as an agent is told of it. */
-export interface Seen {
+export interface SeenAnswer {
   readonly observation: Observation;
   /** Whether the environment and the format took the turn before; true at the beginning. */
   readonly wasValid: boolean;
@@ -57,7 +57,7 @@ export interface Seen {
  */
 export interface EpisodeLoop {
   /** Takes an observation: the first one, or that after an `act`. */
-  observe(seen: Seen): LoopMove | Promise<LoopMove>;
+  observe(seen: SeenAnswer): LoopMove | Promise<LoopMove>;
   /** Takes the model's turn that answers the last `ask`. */
   read(turn: Turn): LoopMove | Promise<LoopMove>;
   /** Frees what the episode holds; called once, when it ends. */
