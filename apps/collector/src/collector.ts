@@ -273,7 +273,8 @@ export class Collector {
   }
 
   private scriptedActor(name: string): Actor {
-    return new ScriptedActor(scriptedAgent(this.spec, name), this.options.text.tokenizer);
+    const { text, recipe } = this.options;
+    return new ScriptedActor(scriptedAgent(this.spec, name), text, recipe.context.maxNewTokens);
   }
 
   /** Hot swap: the weights change under the live episodes, whose tokens record the version that sampled them. */

@@ -1,12 +1,13 @@
 import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
-import { encodePlain, type Tokenizer } from '@retrace/policy';
+import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { Turn } from '../episode/episode-recorder.js';
 import { messageOf } from '../episode/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
 /**
- * A scripted agent (expert or baseline). Its action is tokenised, so that imitation can train on it; its logprobs are
- * missing (NaN) and its policy version is −1, so that no policy gradient ever will.
+ * A scripted agent (expert or baseline). Its action is tokenised as a policy would say it, so that imitation can train on it: with the token
+ * that ends the turn, unless the action fills `maxNewTokens`. Its logprobs are missing (NaN) and its policy version is −1, so that no
+ * policy gradient ever trains on it.
  */
 export class ScriptedActor implements Actor {
   readonly sampling = null;
@@ -17,7 +18,9 @@ export class ScriptedActor implements Actor {
 
   constructor(
     private readonly agent: ScriptedAgent,
-    private readonly tokenizer: Tokenizer,
+    private readonly text: Pick<PolicyText, 'tokenizer' | 'stopTokenIds'>,
+    /** Tokens after which a policy's turn ends by itself. */
+    private readonly maxNewTokens: number,
   ) {}
 
   request(request: ActRequest): void {
@@ -73,7 +76,10 @@ export class ScriptedActor implements Actor {
   private tokensOf(action: string): Int32Array {
     const known = this.actionTokens.get(action);
     if (known) return known;
-    const tokens = encodePlain(this.tokenizer, action);
+    const { tokenizer, stopTokenIds } = this.text;
+    const said = encodePlain(tokenizer, action);
+    const isEnded = this.maxNewTokens > 1 && said.length < this.maxNewTokens;
+    const tokens = isEnded ? Int32Array.of(...said, stopTokenIds[0]) : said;
     this.actionTokens.set(action, tokens);
     return tokens;
   }

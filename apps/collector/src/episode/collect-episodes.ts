@@ -68,7 +68,7 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   const concurrentEpisodes = Math.min(numEpisodes, MAX_CONCURRENT_EPISODES);
   const actor: Actor = source
     ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
-    : new ScriptedActor(scriptedAgent(spec, options.policy), text.tokenizer);
+    : new ScriptedActor(scriptedAgent(spec, options.policy), text, context.maxNewTokens);
   const runId = await startRun(options, spec, source);
   const episodes = planRound({
     runId,
