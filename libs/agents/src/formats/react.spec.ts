@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { actionFormat } from '../registry.js';
 
@@ -44,26 +43,8 @@ describe('react', () => {
     expect(lenient.parse(text, CONTEXT)).toMatchObject({ actions, valid });
   });
 
-  it('returns any turn that it could write', () => {
-    const words = fc.string();
-    fc.assert(
-      fc.property(words, words, (thought, action) => {
-        let text: string;
-        try {
-          text = strict.write({ thought, actions: [action] });
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'NOT_WRITABLE' });
-          return;
-        }
-        const expected = { actions: [action], thought: thought === '' ? null : thought, valid: true };
-        expect(strict.parse(text, CONTEXT)).toMatchObject(expected);
-        expect(lenient.parse(text, CONTEXT)).toMatchObject(expected);
-      }),
-    );
-  });
-
   it('refuses to write a thought that has the label of an action', () => {
-    expect(() => strict.write({ thought: 'Action: go', actions: ['wait'] })).toThrow('must be one line');
+    expect(() => strict.write({ thought: 'Action: go', actions: ['wait'] })).toThrow('your answer has 2');
   });
 });
 
@@ -76,7 +57,7 @@ describe('bare', () => {
       valid: true,
     });
     expect(bare.write({ actions: ['left'] })).toBe('left');
-    expect(() => bare.write({ thought: 'x', actions: ['left'] })).toThrow('no place for it');
+    expect(() => bare.write({ thought: 'x', actions: ['left'] })).toThrow('it would read another turn');
     expect(() => bare.write({ actions: [] })).toThrow('writes exactly one');
   });
 });

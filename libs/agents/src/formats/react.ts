@@ -1,7 +1,7 @@
-import type { ActionFormat, ParsedTurn } from '../action-format.js';
-import { AgentFormatError } from '../errors.js';
+import type { ActionFormat, ActionFormatOptions } from '../action-format.js';
 import { parseReAct, type ReActReply } from '../react/parse-react.js';
 import { soleAction } from './sole-action.js';
+import { invalidTurn, validTurn } from './turns.js';
 
 const INSTRUCTIONS = `Answer with your reasoning and then exactly one action, in these two lines:
 Thought: <your reasoning>
@@ -14,7 +14,7 @@ const OBSERVATION = '\nObservation:';
 const ACTIONS_WITHOUT_LABEL = ['search[', 'click['];
 
 /** `Thought: … Action: …` (arXiv:2210.03629); the action is one line. */
-export function reactFormat({ strict }: { readonly strict: boolean }): ActionFormat {
+export function reactFormat({ strict }: ActionFormatOptions): ActionFormat {
   return {
     name: 'react',
     instructions: INSTRUCTIONS,
@@ -22,16 +22,12 @@ export function reactFormat({ strict }: { readonly strict: boolean }): ActionFor
     parse(text) {
       const reply = parseReAct(text);
       const problem = problemOf(reply, strict ? text : null);
-      const thought = reply.thought === '' ? null : reply.thought;
-      const executes = problem === null || !strict;
-      return turnOf(executes ? actionsOf(text, reply) : [], { thought, problem });
+      const { thought } = reply;
+      if (problem === null) return validTurn([reply.action], { thought });
+      return invalidTurn(problem, { actions: strict ? [] : actionsOf(text, reply), thought });
     },
-    write: writeReAct,
+    write: ({ thought = '', actions }) => `Thought: ${thought}\nAction: ${soleAction('react', actions)}`,
   };
-}
-
-function turnOf(actions: readonly string[], turn: Pick<ParsedTurn, 'thought' | 'problem'>): ParsedTurn {
-  return { ...turn, actions, valid: turn.problem === null, toolCalls: [] };
 }
 
 function actionsOf(text: string, reply: ReActReply): readonly string[] {
@@ -51,23 +47,4 @@ function problemOf(reply: ReActReply, strictText: string | null): string | null 
   if (!strictText.trimStart().startsWith('Thought:')) return 'Your answer must begin with "Thought:".';
   const rest = reply.rest.trim();
   return rest === '' || rest === OBSERVATION.trim() ? null : 'Nothing may follow the line of the action.';
-}
-
-function writeReAct({ thought = '', actions }: Parameters<ActionFormat['write']>[0]): string {
-  const action = soleAction('react', actions, { thought });
-  const text = `Thought: ${thought}\nAction: ${action}`;
-  const read = parseReAct(text);
-  if (
-    read.numActionLabels !== 1 ||
-    read.action !== action ||
-    action === '' ||
-    read.rest !== '' ||
-    read.thought !== thought
-  ) {
-    throw new AgentFormatError(
-      'NOT_WRITABLE',
-      `actions[0]: got ${JSON.stringify(action)}, must be one line without "Action:" and without blanks around it, as must the thought`,
-    );
-  }
-  return text;
 }

@@ -1,0 +1,46 @@
+/** A call as an agent wrote it, before its tool's schema is looked at. */
+export interface WrittenCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads `{ [nameKey]: text, arguments: object }` without other keys than `thought`; null otherwise. */
+export function exactCall(value: unknown, nameKey: string): WrittenCall | null {
+  if (!isObject(value)) return null;
+  const { [nameKey]: name, arguments: values, thought: _, ...rest } = value;
+  const isCall = typeof name === 'string' && isObject(values) && Object.keys(rest).length === 0;
+  return isCall ? { name, arguments: values } : null;
+}
+
+/**
+ * Reads a call under any of its usual names: `name`, `function_name` or `tool`, `arguments`, `parameters` or `args`, as an object
+ * or as JSON in a text, also inside `function` as OpenAI's API has it; null otherwise.
+ */
+export function looseCall(value: unknown): WrittenCall | null {
+  if (!isObject(value)) return null;
+  if (isObject(value.function)) return looseCall(value.function);
+  const name = value.name ?? value.function_name ?? value.tool;
+  const given = value.arguments ?? value.parameters ?? value.args ?? {};
+  const values = typeof given === 'string' ? objectIn(given) : given;
+  return typeof name === 'string' && isObject(values) ? { name: name.trim(), arguments: values } : null;
+}
+
+/** The calls of a value: itself, a list, or a message with `tool_calls`. */
+export function callValues(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return isObject(value) && Array.isArray(value.tool_calls) ? value.tool_calls : [value];
+}
+
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
