@@ -10,15 +10,13 @@ import type {
 } from './token-engine.js';
 import type { EngineOptions } from './vllm-engine.js';
 
-interface Generation {
-  readonly meta_info?: {
-    readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
-    readonly weight_version?: unknown;
-    readonly weight_versions?: unknown;
-    /** [logprob, token id, text] for each token. */
-    readonly output_token_logprobs?: readonly (readonly unknown[])[];
-    readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
-  };
+interface Meta {
+  readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
+  readonly weight_version?: unknown;
+  readonly weight_versions?: unknown;
+  /** [logprob, token id, text] for each token. */
+  readonly output_token_logprobs?: readonly (readonly unknown[])[];
+  readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
 }
 
 /** SGLang's server (by the source of 0.5.23), by its own `/generate`, which says the version of the weights for each token. */
@@ -40,19 +38,21 @@ export class SglangEngine implements TokenEngine {
   }
 
   async likeliest({ tokenIds, temperature, numTokens }: LikeliestRequest) {
-    const meta = await this.ask({
-      input_ids: tokenIds,
-      sampling_params: { temperature, top_k: -1, top_p: 1, max_new_tokens: 1, ignore_eos: true },
-      return_logprob: true,
-      top_logprobs_num: numTokens,
-    });
-    const first = meta.output_top_logprobs?.[0] ?? [];
-    return new Map(first.map(([logprob, id]) => [String(id), Number(logprob)]));
+    return this.ask(
+      {
+        input_ids: tokenIds,
+        sampling_params: { temperature, top_k: -1, top_p: 1, max_new_tokens: 1, ignore_eos: true },
+        return_logprob: true,
+        top_logprobs_num: numTokens,
+      },
+      ({ output_top_logprobs: top }) =>
+        new Map((top?.[0] ?? []).map(([logprob, id]) => [String(id), Number(logprob)])),
+    );
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
     const { stopStrings } = request;
-    const meta = await this.ask(
+    return this.ask(
       {
         input_ids: Array.from(request.tokenIds),
         sampling_params: {
@@ -69,41 +69,46 @@ export class SglangEngine implements TokenEngine {
         },
         return_logprob: true,
       },
+      readGenerated,
       signal,
     );
-    const tokens = meta.output_token_logprobs ?? [];
-    const field = 'meta_info.output_token_logprobs';
-    const tokenIds = readTokenIds(
-      tokens.map(([, id]) => id),
-      field,
-    );
-    const logprobs = readLogprobs(
-      tokens.map(([logprob]) => logprob),
-      { field, length: tokenIds.length },
-    );
-    const { type, matched } = meta.finish_reason ?? {};
-    const stopReason = type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
-    return { tokenIds, logprobs, versions: versionsOf(meta, tokenIds.length), stopReason };
   }
 
-  private async ask(body: unknown, signal?: AbortSignal): Promise<NonNullable<Generation['meta_info']>> {
+  /** @param read an answer that it calls malformed is asked for again */
+  private ask<Answer>(body: unknown, read: (meta: Meta) => Answer, signal?: AbortSignal): Promise<Answer> {
     return this.service.request({
       ...this.options,
       path: '/generate',
       body,
       signal,
       read: (text) => {
-        const meta = (readJson(text) as Generation | null)?.meta_info;
+        const meta = (readJson(text) as { readonly meta_info?: Meta } | null)?.meta_info;
         if (meta === undefined) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no meta_info');
-        return meta;
+        return read(meta);
       },
     });
   }
 }
 
+function readGenerated(meta: Meta): GeneratedTokens {
+  const tokens = meta.output_token_logprobs ?? [];
+  const field = 'meta_info.output_token_logprobs';
+  const tokenIds = readTokenIds(
+    tokens.map(([, id]) => id),
+    field,
+  );
+  const logprobs = readLogprobs(
+    tokens.map(([logprob]) => logprob),
+    { field, length: tokenIds.length },
+  );
+  const { type, matched } = meta.finish_reason ?? {};
+  const stopReason = type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
+  return { tokenIds, logprobs, versions: versionsOf(meta, tokenIds.length), stopReason };
+}
+
 /** Spans of the weights' versions; where the server names one version only, the whole turn is its. */
 function versionsOf(
-  { weight_version, weight_versions }: NonNullable<Generation['meta_info']>,
+  { weight_version, weight_versions }: Meta,
   numTokens: number,
 ): readonly VersionSpan[] | null {
   if (Array.isArray(weight_versions) && weight_versions.length > 0) {

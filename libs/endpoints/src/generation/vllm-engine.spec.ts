@@ -125,4 +125,11 @@ describe('VllmEngine', () => {
       message: expect.stringContaining(message) as string,
     });
   });
+
+  it('asks again for an answer that has no tokens', async () => {
+    server = await startFixtureServer((_, n) => ({ body: n === 0 ? answerWith({ token_ids: [] }) : ANSWER }));
+    const service = new ServiceClient({ url: server.url, concurrency: 4, firstRetryMs: 1 });
+    const { tokenIds } = await new VllmEngine(service, { timeoutMs: 5_000, maxRetries: 1 }).generate(REQUEST);
+    expect([...tokenIds]).toEqual([382, 478, 463]);
+  });
 });

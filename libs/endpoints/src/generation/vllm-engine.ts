@@ -9,18 +9,14 @@ export interface EngineOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Completion {
-  readonly choices?: readonly [
-    {
-      readonly token_ids?: unknown;
-      readonly finish_reason?: unknown;
-      readonly stop_reason?: unknown;
-      readonly logprobs?: {
-        readonly token_logprobs?: unknown;
-        readonly top_logprobs?: readonly Readonly<Record<string, number>>[];
-      } | null;
-    },
-  ];
+interface Choice {
+  readonly token_ids?: unknown;
+  readonly finish_reason?: unknown;
+  readonly stop_reason?: unknown;
+  readonly logprobs?: {
+    readonly token_logprobs?: unknown;
+    readonly top_logprobs?: readonly Readonly<Record<string, number>>[];
+  } | null;
 }
 
 /** The server's own default of each would otherwise come from the model's `generation_config.json`. */
@@ -48,23 +44,25 @@ export class VllmEngine implements TokenEngine {
   }
 
   async likeliest({ tokenIds, model, temperature, numTokens }: LikeliestRequest) {
-    const choice = await this.complete({
-      model,
-      prompt: tokenIds,
-      max_tokens: 1,
-      temperature,
-      top_k: -1,
-      top_p: 1,
-      logprobs: numTokens,
-      // Different tokens may have one text.
-      return_tokens_as_token_ids: true,
-    });
-    return new Map(Object.entries(choice.logprobs?.top_logprobs?.[0] ?? {}));
+    return this.complete(
+      {
+        model,
+        prompt: tokenIds,
+        max_tokens: 1,
+        temperature,
+        top_k: -1,
+        top_p: 1,
+        logprobs: numTokens,
+        // Different tokens may have one text.
+        return_tokens_as_token_ids: true,
+      },
+      ({ logprobs }) => new Map(Object.entries(logprobs?.top_logprobs?.[0] ?? {})),
+    );
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
     const { tokenIds, stopStrings } = request;
-    const choice = await this.complete(
+    return this.complete(
       {
         model: request.model,
         prompt: Array.from(tokenIds),
@@ -78,33 +76,38 @@ export class VllmEngine implements TokenEngine {
         stop_token_ids: request.stopTokenIds,
         ...(stopStrings.length > 0 && { stop: stopStrings }),
       },
+      readGenerated,
       signal,
     );
-    const sampled = readTokenIds(choice.token_ids, 'choices[0].token_ids');
-    const logprobs = readLogprobs(choice.logprobs?.token_logprobs, {
-      field: 'choices[0].logprobs.token_logprobs',
-      length: sampled.length,
-    });
-    const stopReason =
-      choice.finish_reason !== 'stop'
-        ? 'length'
-        : typeof choice.stop_reason === 'string'
-          ? 'stopString'
-          : 'stopToken';
-    return { tokenIds: sampled, logprobs, versions: null, stopReason };
   }
 
-  private async complete(body: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
+  /** @param read an answer that it calls malformed is asked for again */
+  private async complete<Answer>(
+    body: Readonly<Record<string, unknown>>,
+    read: (choice: Choice) => Answer,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     return this.service.request({
       ...this.options,
       path: '/v1/completions',
       body: { ...PLAIN_SAMPLING, ...body, return_token_ids: true },
       signal,
       read: (text) => {
-        const choice = (readJson(text) as Completion | null)?.choices?.[0];
+        const choice = (readJson(text) as { readonly choices?: readonly Choice[] } | null)?.choices?.[0];
         if (choice === undefined) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no choices[0]');
-        return choice;
+        return read(choice);
       },
     });
   }
+}
+
+function readGenerated(choice: Choice): GeneratedTokens {
+  const tokenIds = readTokenIds(choice.token_ids, 'choices[0].token_ids');
+  const logprobs = readLogprobs(choice.logprobs?.token_logprobs, {
+    field: 'choices[0].logprobs.token_logprobs',
+    length: tokenIds.length,
+  });
+  const isString = typeof choice.stop_reason === 'string';
+  const stopReason = choice.finish_reason !== 'stop' ? 'length' : isString ? 'stopString' : 'stopToken';
+  return { tokenIds, logprobs, versions: null, stopReason };
 }
