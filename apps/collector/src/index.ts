@@ -4,6 +4,12 @@ export {
   type CollectResult,
 } from './episode/collect-episodes.js';
 export { Collector, type CollectorOptions } from './collector.js';
+export { ChatEndpointActor, TEXT_ONLY } from './actors/chat-endpoint-actor.js';
+export {
+  openChatEndpoint,
+  type ChatEndpoint,
+  type ChatEndpointOptions,
+} from './actors/open-chat-endpoint.js';
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
 export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
 export { EndpointActor } from './actors/endpoint-actor.js';

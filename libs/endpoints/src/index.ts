@@ -1,3 +1,14 @@
+export { AnthropicMessages } from './chat/anthropic-messages.js';
+export type {
+  ChatModel,
+  ChatReply,
+  ChatRequest,
+  ChatTool,
+  CalledTool,
+  ChatUsage,
+  TextMessage,
+} from './chat/chat-model.js';
+export { OpenAiChat } from './chat/openai-chat.js';
 export { EndpointError, type EndpointErrorCode } from './endpoint-error.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';

@@ -4,6 +4,7 @@ import type { SamplingParameters } from '@retrace/trajectory';
 import { messageOf } from '../episode/guarded-environment.js';
 import { actionText } from './action-text.js';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The weights that a server serves for a policy version. */
 export interface ServedPolicy {
@@ -33,60 +34,34 @@ export class EndpointActor implements Actor {
   readonly maxTokens: number;
   /** Tokens of each slot's context. */
   private readonly contexts = new Map<number, Int32Array>();
-  private readonly live = new Map<number, AbortController>();
-  private finished: FinishedAct[] = [];
-  private wake: () => void = () => undefined;
+  private readonly turns: TurnQueue;
 
   constructor(private readonly options: EndpointActorOptions) {
+    this.turns = new TurnQueue(options.signal);
     this.sampling = options.sampling;
     this.maxTokens = options.maxTokens;
-    // One listener: `AbortSignal.any` for each turn costs as much as its request.
-    options.signal.addEventListener('abort', () => {
-      for (const turn of this.live.values()) turn.abort(options.signal.reason);
-    });
   }
 
   request(request: ActRequest): void {
     const { slot, prompt } = request;
     const context = extend(this.contexts.get(slot), prompt.keptPrefixTokens, prompt.tokenIds);
-    const turn = new AbortController();
-    if (this.options.signal.aborted) turn.abort(this.options.signal.reason);
-    this.live.set(slot, turn);
-    void this.generate(request, context, turn).then((act) => {
-      // Its episode may have ended meanwhile.
-      if (this.live.get(slot) !== turn) return;
-      this.live.delete(slot);
-      this.finished.push(act);
-      this.wake();
-    });
+    this.turns.add(slot, (ended) => this.generate(request, context, ended));
   }
 
   get numPending(): number {
-    return this.live.size + this.finished.length;
+    return this.turns.numPending;
   }
 
-  async step(): Promise<readonly FinishedAct[]> {
-    if (this.finished.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    const finished = this.finished;
-    this.finished = [];
-    return finished;
+  step(): Promise<readonly FinishedAct[]> {
+    return this.turns.next();
   }
 
   release(slot: number): void {
-    this.live.get(slot)?.abort();
-    this.live.delete(slot);
+    this.turns.release(slot);
     this.contexts.delete(slot);
   }
 
-  private async generate(
-    request: ActRequest,
-    context: Int32Array,
-    turn: AbortController,
-  ): Promise<FinishedAct> {
+  private async generate(request: ActRequest, context: Int32Array, ended: AbortSignal): Promise<FinishedAct> {
     const { slot, samplingSeed, greedy } = request;
     const { engine, sampling, stopStrings = [], served } = this.options;
     const startedAt = performance.now();
@@ -106,7 +81,7 @@ export class EndpointActor implements Actor {
           stopStrings,
           seed: samplingSeed,
         },
-        turn.signal,
+        ended,
       );
       this.contexts.set(slot, extend(context, context.length, generated.tokenIds));
       return { slot, turn: this.turnOf(generated, policyVersion, performance.now() - startedAt) };

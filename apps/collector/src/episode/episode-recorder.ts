@@ -7,10 +7,12 @@ import {
   type EndReason,
   type EpisodeTotals,
   type EpisodeEventKind,
+  type Json,
   type PayloadOf,
   type RetraceEvent,
   type SamplingParameters,
   type StepTotals,
+  type Usage,
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
@@ -24,6 +26,12 @@ export interface Turn {
   readonly policyVersions: Int32Array;
   readonly logprobMode: 'processed' | 'none';
   readonly generationMs: number;
+  /** As `StepRecorded.messages` (default null). */
+  readonly messages?: Json;
+  /** As the model's server counted it (default null). */
+  readonly usage?: Usage;
+  /** Why no policy gradient may train on the turn, where its tokens do not show it. */
+  readonly untrainable?: string;
 }
 
 /** Tokens of a turn that no model was asked for. */
@@ -134,9 +142,9 @@ export class EpisodeRecorder {
       generationMs: turn.generationMs,
       environmentMs,
       snapshot: null,
-      messages: null,
-      usage: null,
-      untrainable: findUntrainableReason({ ...columns, sampling, logprobMode }),
+      messages: turn.messages ?? null,
+      usage: turn.usage ?? null,
+      untrainable: turn.untrainable ?? findUntrainableReason({ ...columns, sampling, logprobMode }),
     });
     this.steps.push(stepTotals(event.payload));
     return event;
