@@ -35,7 +35,7 @@ export { LORA_TARGETS } from './model/lora-config.js';
 export type { NamedTensors } from './model/named-tensors.js';
 export { type TransformerConfig } from './model/transformer-config.js';
 export { Transformer } from './model/transformer.js';
-export { type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';
+export { type AppliedGradients, type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
 export { PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';

@@ -12,6 +12,7 @@ import {
   ShardedOptimizer,
   Transformer,
   valuesAtEnd,
+  type AppliedGradients,
   type ApplyOptions,
   type BaseModel,
   type CheckpointFiles,
@@ -65,8 +66,10 @@ export class TensorflowEngine implements UpdateEngine {
     this.model = start?.model ?? Transformer.initialize(madeConfig(recipe, vocabSize), recipe.seed);
     const identity = [this.model.config, tokenizerHash, ...(start ? [start.base.fingerprint] : [])];
     this.modelHash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
-    const { beta1, beta2, epsilon, weightDecay } = recipe.optimizer;
-    this.optimizer = new PolicyOptimizer(this.model, { beta1, beta2, epsilon, weightDecay });
+    const { beta1, beta2, epsilon, weightDecay, criticLearningRate } = recipe.optimizer;
+    const adamW = { beta1, beta2, epsilon, weightDecay };
+    const separateCritic = typeof criticLearningRate === 'number';
+    this.optimizer = new PolicyOptimizer(this.model, adamW, { separateCritic });
   }
 
   /** The engine of a run that starts: with the model that the recipe names, or random weights. */
@@ -133,7 +136,7 @@ export class TensorflowEngine implements UpdateEngine {
     });
   }
 
-  step(options: ApplyOptions): Promise<{ readonly gradientNorm: number }> {
+  step(options: ApplyOptions): Promise<AppliedGradients> {
     return this.steps.apply(options);
   }
 

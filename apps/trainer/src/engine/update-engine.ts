@@ -1,4 +1,5 @@
 import type {
+  AppliedGradients,
   ApplyOptions,
   FileRef,
   LossOptions,
@@ -78,8 +79,8 @@ export interface UpdateEngine {
   /** Adds the gradient of a batch's loss to what is accumulated. A batch without a weighted token adds nothing. */
   accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms>;
 
-  /** One optimizer step with the accumulated gradients, which are cleared; no step, and a norm of 0, when there are none. */
-  step(options: ApplyOptions): Promise<{ readonly gradientNorm: number }>;
+  /** One optimizer step with the accumulated gradients, which are cleared; no step, and norms of 0, when there are none. */
+  step(options: ApplyOptions): Promise<AppliedGradients>;
 
   /** Stores the current weights only, as a policy version that samplers and readers can open. */
   saveWeights(): Promise<FileRef>;

@@ -10,6 +10,7 @@ export function outcomeMetrics(outcome: UpdateOutcome, learningRate: number): Me
     ['train/policyLoss', outcome.policyLoss],
     ['train/entropy', outcome.entropy],
     ['train/gradientNorm', outcome.gradientNorm],
+    ['train/criticGradientNorm', outcome.criticGradientNorm],
     ['train/learningRate', learningRate],
   ];
 }

@@ -1,12 +1,7 @@
 import { Pcg32 } from '@retrace/environments';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  gatherSequences,
-  shuffledSequences,
-  splitByActionTokens,
-  type UpdateColumns,
-} from './mini-batches.js';
+import { gatherSequences, shuffledSequences, splitSequences, type UpdateColumns } from './mini-batches.js';
 
 /** Sequences of the given lengths, whose last `trained` tokens are trained; every column holds its token's number. */
 function columnsOf(sequences: readonly { length: number; trained: number }[]): UpdateColumns {
@@ -51,7 +46,9 @@ describe('mini-batches', () => {
     fc.assert(
       fc.property(anySequences, fc.integer({ min: 1, max: 30 }), fc.nat(), (sequences, size, seed) => {
         const columns = columnsOf(sequences);
-        const batches = splitByActionTokens(columns, shuffledSequences(columns, new Pcg32(seed)), size);
+        const batches = splitSequences(columns, shuffledSequences(columns, new Pcg32(seed)), {
+          miniBatchActionTokens: size,
+        });
         const seen = batches.flatMap((batch) => Array.from(batch)).sort((a, b) => a - b);
         expect(seen).toEqual(sequences.flatMap(({ trained }, s) => (trained > 0 ? [s] : [])));
       }),
@@ -70,8 +67,17 @@ describe('mini-batches', () => {
 
   it('have no small remainder: 1,100 one-token sequences at 256 a batch make four of 275', () => {
     const columns = columnsOf(Array.from({ length: 1100 }, () => ({ length: 2, trained: 1 })));
-    const batches = splitByActionTokens(columns, shuffledSequences(columns, new Pcg32(1)), 256);
+    const batches = splitSequences(columns, shuffledSequences(columns, new Pcg32(1)), {
+      miniBatchActionTokens: 256,
+    });
     expect(batches.map((batch) => batch.length)).toEqual([275, 275, 275, 275]);
+  });
+
+  it('have about as many sequences as asked for, however long they are', () => {
+    const columns = columnsOf(Array.from({ length: 30 }, (_, s) => ({ length: 9, trained: 1 + (s % 8) })));
+    const order = shuffledSequences(columns, new Pcg32(1));
+    const batches = splitSequences(columns, order, { miniBatchActionTokens: 1, miniBatchSequences: 8 });
+    expect(batches.map((batch) => batch.length)).toEqual([8, 7, 8, 7]);
   });
 
   it('gather each column from the same tokens, and weigh a token mean over just these sequences', () => {

@@ -1,3 +1,4 @@
+import type { OptimizerRecipe } from '@retrace/config';
 import { shuffle, type Pcg32 } from '@retrace/environments';
 import { mapLossColumns, type LossColumns, type SequenceBatch, type TrainingBatch } from '@retrace/policy';
 import { lossWeights, type AggregationRule } from './loss-weights.js';
@@ -30,22 +31,28 @@ export function shuffledSequences(
   return order;
 }
 
+/** Size of a mini-batch: a number of sequences, or without one a number of trained tokens. */
+export type MiniBatchSize = Pick<OptimizerRecipe, 'miniBatchActionTokens' | 'miniBatchSequences'>;
+
 /**
- * Cuts an order of sequences into mini-batches of about `actionTokens` trained tokens each: their number is the rounded
- * quotient (at least one) and they are as even as whole sequences allow, so none is a small remainder.
+ * Cuts an order of sequences into mini-batches of about the size asked for: their number is the rounded quotient (at least one) and they are as
+ * even as whole sequences allow, so none is a small remainder.
  */
-export function splitByActionTokens(
+export function splitSequences(
   columns: Pick<UpdateColumns, 'sequenceOffsets' | 'trainedMask'>,
   order: Int32Array,
-  actionTokens: number,
+  { miniBatchActionTokens, miniBatchSequences }: MiniBatchSize,
 ): Int32Array[] {
   const { sequenceOffsets, trainedMask } = columns;
+  if (typeof miniBatchSequences === 'number') {
+    return splitEvenly(order, new Array<number>(order.length).fill(1), miniBatchSequences);
+  }
   const counts = Array.from(order, (s) => {
     let count = 0;
     for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++) count += trainedMask[n];
     return count;
   });
-  return splitEvenly(order, counts, actionTokens);
+  return splitEvenly(order, counts, miniBatchActionTokens);
 }
 
 /**

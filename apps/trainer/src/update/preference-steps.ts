@@ -10,7 +10,7 @@ import { averageTerms, type LossTerms, type TrainingBatch } from '@retrace/polic
 import type { TokenBatch } from '@retrace/trajectory';
 import type { StepLoss, UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
-import { gatherSequences, splitEvenly, type UpdateColumns } from './mini-batches.js';
+import { gatherSequences, splitEvenly, type MiniBatchSize, type UpdateColumns } from './mini-batches.js';
 import type { UpdateOutcome } from './optimizer-steps.js';
 import { gather, positionsOf, scatter } from './token-columns.js';
 
@@ -33,7 +33,7 @@ export interface PreferenceStepOptions {
   readonly preference: PreferenceRecipe;
   /** Of single tokens, whose policy term is −A·logπ. */
   readonly tokenLoss: StepLoss;
-  readonly optimizer: Pick<OptimizerRecipe, 'epochs' | 'miniBatchActionTokens' | 'maxGradientNorm'>;
+  readonly optimizer: MiniBatchSize & Pick<OptimizerRecipe, 'epochs' | 'maxGradientNorm'>;
 }
 
 /** Means over the pairs of a mini-batch, before its step. */
@@ -73,7 +73,7 @@ export async function makePreferenceSteps(
   for (let epoch = 0; epoch < optimizer.epochs; epoch++) {
     const order = Int32Array.from(tokens.pairs.chosen.keys());
     shuffle(order, random);
-    for (const pairs of splitPairs(tokens, order, optimizer.miniBatchActionTokens)) {
+    for (const pairs of splitPairs(tokens, order, optimizer)) {
       const episodes = [...pairs].flatMap((pair) => [tokens.pairs.chosen[pair], tokens.pairs.rejected[pair]]);
       const batch = gatherSequences(columns, sequencesOf(tokens.batch, episodes), TOKEN_MEAN);
       const lengths = episodes.map((episode) => numActions(tokens.batch, episode));
@@ -103,6 +103,7 @@ export async function makePreferenceSteps(
     clipFraction: Number.NaN,
     approximateKl: Number.NaN,
     gradientNorm: mean(({ gradientNorm }) => gradientNorm),
+    criticGradientNorm: Number.NaN,
     numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
     numOptimizerSteps: steps.length,
     accuracy: mean(({ figures }) => figures.accuracy),
@@ -157,12 +158,19 @@ async function evaluatePairs(
   };
 }
 
-function splitPairs({ batch, pairs }: PairedTokens, order: Int32Array, actionTokens: number): Int32Array[] {
+function splitPairs(
+  { batch, pairs }: PairedTokens,
+  order: Int32Array,
+  { miniBatchActionTokens, miniBatchSequences }: MiniBatchSize,
+): Int32Array[] {
+  if (typeof miniBatchSequences === 'number') {
+    return splitEvenly(order, new Array<number>(order.length).fill(2), miniBatchSequences);
+  }
   const counts = Array.from(
     order,
     (pair) => numActions(batch, pairs.chosen[pair]) + numActions(batch, pairs.rejected[pair]),
   );
-  return splitEvenly(order, counts, actionTokens);
+  return splitEvenly(order, counts, miniBatchActionTokens);
 }
 
 function numActions({ episodeActionOffsets }: PairedTokens['batch'], episode: number): number {

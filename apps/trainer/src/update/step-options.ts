@@ -21,6 +21,7 @@ export function policySteps(
   const { loss, optimizer } = recipe;
   return {
     learningRate: learningRateOf(recipe, updateNumber),
+    criticLearningRate: criticLearningRateOf(recipe, updateNumber),
     seed,
     optimizer,
     loss: {
@@ -44,6 +45,8 @@ export function imitationSteps(recipe: Recipe, seed: number): StepOptions {
   const { imitation, optimizer } = recipe;
   return {
     learningRate: imitation?.learningRate ?? optimizer.learningRate,
+    // The critic learns nothing from demonstrations.
+    criticLearningRate: null,
     seed,
     optimizer: { ...optimizer, epochs: 1 },
     loss: {
@@ -85,6 +88,14 @@ export function preferenceSteps(
 
 function learningRateOf({ optimizer, numUpdates, imitation }: Recipe, updateNumber: number): number {
   return learningRateAt(optimizer, updateNumber - 1 - (imitation?.numUpdates ?? 0), numUpdates);
+}
+
+/** The critic's rate follows the schedule of the policy's. */
+function criticLearningRateOf(recipe: Recipe, updateNumber: number): number | null {
+  const { optimizer } = recipe;
+  if (typeof optimizer.criticLearningRate !== 'number') return null;
+  const ofCritic = { ...optimizer, learningRate: optimizer.criticLearningRate };
+  return learningRateOf({ ...recipe, optimizer: ofCritic }, updateNumber);
 }
 
 export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {

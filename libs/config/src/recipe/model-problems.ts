@@ -6,7 +6,7 @@ export function longestContext({ policy, model }: Recipe): number {
 }
 
 /** Checks that a recipe either makes a model or names one, with a tokenizer that fits it. */
-export function modelProblems({ policy, model, context, loss }: Recipe): string[] {
+export function modelProblems({ policy, model, context, loss, optimizer }: Recipe): string[] {
   const problems: string[] = [];
   if (policy && model) problems.push('model: must be null or absent where policy.model names a directory');
   if (!policy && !model) problems.push('"model" is required where "policy" is absent');
@@ -35,6 +35,11 @@ export function modelProblems({ policy, model, context, loss }: Recipe): string[
   if ((policy ?? model)?.valueTrunk === 'own' && loss.valueCoefficient === 0) {
     problems.push(
       `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent where loss.valueCoefficient is 0, as there is no critic`,
+    );
+  }
+  if (typeof optimizer.criticLearningRate === 'number' && loss.valueCoefficient === 0) {
+    problems.push(
+      `optimizer.criticLearningRate: got ${optimizer.criticLearningRate}, must be null where loss.valueCoefficient is 0, as there is no critic`,
     );
   }
   return problems;

@@ -144,6 +144,10 @@ export class OptimizerRecipe {
   /** Learning rate at its peak. */
   @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
   readonly learningRate!: number;
+  /** Learning rate of the critic at its peak: of its value head, and of its own trunk where it has one (`valueTrunk`). Its gradients are then scaled down to `maxGradientNorm` by themselves, as with an optimizer of its own. Null: as the policy's. @defaultValue null */
+  @IsOptional()
+  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
+  readonly criticLearningRate?: number | null;
   /** Decay of the mean of the gradients. */
   @IsNumberFrom(0, 0.9999, { why: 'at 1 the mean never moves' }) readonly beta1!: number;
   /** Decay of the mean of the squared gradients. */
@@ -168,6 +172,10 @@ export class OptimizerRecipe {
   /** Action tokens in a mini-batch, which is one optimizer step. */
   @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
   readonly miniBatchActionTokens!: number;
+  /** Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 10_000_000, { unit: 'sequences', why: 'a round has no more' })
+  readonly miniBatchSequences?: number | null;
   /** Most tokens in one forward pass; changes memory, never the result. */
   @IsWholeNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'a pass is held in memory' })
   readonly maxTokensPerMicroBatch!: number;

@@ -80,6 +80,13 @@ describe('resolveRecipe', () => {
     expect('polluted' in {}).toBe(false);
   });
 
+  it('refuses a learning rate of a critic where there is none', () => {
+    const assignments = ['optimizer.criticLearningRate=0.1'];
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments })).message).toContain(
+      'optimizer.criticLearningRate: got 0.1, must be null where loss.valueCoefficient is 0',
+    );
+  });
+
   it('names the known recipes for an unknown one', () => {
     const { code, message } = refusal(() => resolveRecipe('frozen-lake'));
     expect(code).toBe('RECIPE_UNKNOWN');

@@ -2,7 +2,7 @@ import type { LossOptions } from '../losses/loss-options.js';
 import { combineTerms, type LossTerms } from '../losses/loss-terms.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
 import type { Transformer } from '../model/transformer.js';
-import type { ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimizer.js';
+import type { AppliedGradients, ApplyOptions, PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 
 import { shardBatch } from './shard-batch.js';
 import { readTrainedWeights } from './trained-weights.js';
@@ -10,7 +10,7 @@ import { readTrainedWeights } from './trained-weights.js';
 /** Makes optimizer steps: a `PolicyOptimizer`, or several of them, each on a share of the batch. */
 export interface GradientStep {
   accumulate(batch: TrainingBatch, options: LossOptions): Promise<LossTerms>;
-  apply(options: ApplyOptions): Promise<{ gradientNorm: number }>;
+  apply(options: ApplyOptions): Promise<AppliedGradients>;
 }
 
 /** A share of a batch for one worker. */
@@ -78,7 +78,7 @@ export class ShardedOptimizer implements GradientStep {
     return this.add(mine.value, theirs.value);
   }
 
-  apply(options: ApplyOptions): Promise<{ gradientNorm: number }> {
+  apply(options: ApplyOptions): Promise<AppliedGradients> {
     return this.optimizer.apply(options);
   }
 

@@ -45,9 +45,14 @@ export class AdamW {
   }
 
   /** Replaces every parameter; `gradients` has one vector per bucket. */
-  step(parameters: ParameterSet, gradients: readonly tf.Tensor[], options: AdamWStep): void {
+  step(
+    parameters: ParameterSet,
+    gradients: readonly tf.Tensor[],
+    optionsOf: (bucket: Bucket) => AdamWStep,
+  ): void {
     this.numSteps++;
     for (const [b, bucket] of this.buckets.entries()) {
+      const options = optionsOf(bucket);
       const { first, second } = tf.tidy(() => this.stepBucket(bucket, b, parameters, gradients[b], options));
       this.firstMoments.write(b, first);
       this.secondMoments.write(b, second);

@@ -15,28 +15,44 @@ export interface Bucket {
   readonly specs: readonly ParameterSpec[];
   /** Whether weight decay applies: to matrices, not to norms and biases. */
   readonly decays: boolean;
+  /** Whether its parameters are a critic's that is optimized apart from the policy. */
+  readonly isOfSeparateCritic: boolean;
 }
 
-export function bucketsOf(specs: readonly ParameterSpec[]): Bucket[] {
+/** @param isSeparate tells by its key that a parameter is a critic's that is optimized apart; no bucket mixes both */
+export function bucketsOf(
+  specs: readonly ParameterSpec[],
+  isSeparate: (key: string) => boolean = () => false,
+): Bucket[] {
   const buckets: Bucket[] = [];
-  for (const decays of [true, false]) {
-    let members: ParameterSpec[] = [];
-    let size = FULL_BUCKET;
-    for (const spec of specs.filter(({ shape }) => shape.length > 1 === decays)) {
-      if (numElements(spec.shape) >= LARGE_PARAMETER) {
-        buckets.push({ specs: [spec], decays });
-        continue;
-      }
-      if (size >= FULL_BUCKET) {
-        members = [];
-        size = 0;
-        buckets.push({ specs: members, decays });
-      }
-      members.push(spec);
-      size += numElements(spec.shape);
+  for (const isOfSeparateCritic of [false, true]) {
+    const ofOne = specs.filter(({ key }) => isSeparate(key) === isOfSeparateCritic);
+    for (const decays of [true, false]) {
+      const alike = ofOne.filter(({ shape }) => shape.length > 1 === decays);
+      buckets.push(...fillBuckets(alike).map((members) => ({ specs: members, decays, isOfSeparateCritic })));
     }
   }
   return buckets;
+}
+
+function fillBuckets(specs: readonly ParameterSpec[]): ParameterSpec[][] {
+  const filled: ParameterSpec[][] = [];
+  let members: ParameterSpec[] = [];
+  let size = FULL_BUCKET;
+  for (const spec of specs) {
+    if (numElements(spec.shape) >= LARGE_PARAMETER) {
+      filled.push([spec]);
+      continue;
+    }
+    if (size >= FULL_BUCKET) {
+      members = [];
+      size = 0;
+      filled.push(members);
+    }
+    members.push(spec);
+    size += numElements(spec.shape);
+  }
+  return filled;
 }
 
 /** Numbers in a bucket's vector. */

@@ -196,10 +196,16 @@ await onEachBackend('PolicyOptimizer', () => {
       entropy: 0,
       numTokens: 0,
     });
-    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({ gradientNorm: 0 });
+    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({
+      gradientNorm: 0,
+      criticGradientNorm: null,
+    });
     expect(await model.exportTensors()).toEqual(before);
     await trainStep(optimizer);
-    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({ gradientNorm: 0 });
+    expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({
+      gradientNorm: 0,
+      criticGradientNorm: null,
+    });
     optimizer.dispose();
     model.dispose();
   });

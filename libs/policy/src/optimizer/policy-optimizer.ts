@@ -29,8 +29,18 @@ import type { Bucket } from './buckets.js';
 
 export interface ApplyOptions {
   readonly learningRate: number;
-  /** Gradients are scaled down to this global L2 norm. */
+  /** Learning rate of the critic, for an optimizer that keeps it apart (default: as the others). */
+  readonly criticLearningRate?: number;
+  /** Gradients are scaled down to this global L2 norm; those of a critic that is kept apart to the same one by themselves. */
   readonly maxGradientNorm: number;
+}
+
+/** Norms before they are scaled down. */
+export interface AppliedGradients {
+  /** Of all gradients, or without those of a critic that is kept apart. */
+  readonly gradientNorm: number;
+  /** null where the critic is not kept apart. */
+  readonly criticGradientNorm: number | null;
 }
 
 interface PackOptions {
@@ -45,18 +55,25 @@ interface PackOptions {
  * Accumulates gradients over micro-batches, and applies them in one AdamW step.
  *
  * The optimizer owns its moments and the accumulated gradients; only `apply` replaces the model's weights.
+ *
+ * With `separateCritic` the value head and the critic's own trunk have a learning rate and a clipped norm of their own, as if they had an
+ * optimizer of their own: both losses reach other weights, so their sum has the gradients of each.
  */
 export class PolicyOptimizer {
   private readonly buckets: readonly Bucket[];
   private readonly adamW: AdamW;
+  private readonly separateCritic: boolean;
   /** One vector per bucket; null when nothing is accumulated. */
   private gradients: readonly tf.Tensor[] | null = null;
 
   constructor(
     private readonly model: Transformer,
     options: AdamWOptions,
+    { separateCritic = false }: { readonly separateCritic?: boolean } = {},
   ) {
-    this.buckets = bucketsOf(model.trainableSpecs);
+    const isCritic = (key: string) => separateCritic && isOfCritic(key);
+    this.buckets = bucketsOf(model.trainableSpecs, isCritic);
+    this.separateCritic = separateCritic;
     this.adamW = new AdamW(this.buckets, options);
   }
 
@@ -100,20 +117,22 @@ export class PolicyOptimizer {
    *
    * @throws PolicyError `NOT_FINITE`, with the gradients dropped and the weights untouched, when their norm isn't finite
    */
-  async apply({ learningRate, maxGradientNorm }: ApplyOptions): Promise<{ gradientNorm: number }> {
-    const { gradients } = this;
-    if (gradients === null) return { gradientNorm: 0 };
+  async apply(options: ApplyOptions): Promise<AppliedGradients> {
+    const { gradients, buckets, separateCritic } = this;
+    const { learningRate, criticLearningRate = learningRate, maxGradientNorm } = options;
+    if (gradients === null) return { gradientNorm: 0, criticGradientNorm: separateCritic ? 0 : null };
     try {
-      const gradientNorm = await globalNorm(gradients);
-      if (!Number.isFinite(gradientNorm)) {
-        throw new PolicyError(
-          'NOT_FINITE',
-          `the gradient norm is ${gradientNorm}; the weights were not changed`,
-        );
-      }
-      const scale = gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1;
-      this.adamW.step(this.model.parameters, gradients, { learningRate, gradientScale: scale });
-      return { gradientNorm };
+      const normOf = (wanted: boolean) =>
+        finiteNorm(gradients.filter((_, b) => buckets[b].isOfSeparateCritic === wanted));
+      const gradientNorm = await normOf(false);
+      const criticGradientNorm = separateCritic ? await normOf(true) : null;
+      const scaleOf = (norm: number) => (norm > maxGradientNorm ? maxGradientNorm / norm : 1);
+      const ofPolicy = { learningRate, gradientScale: scaleOf(gradientNorm) };
+      const ofCritic = { learningRate: criticLearningRate, gradientScale: scaleOf(criticGradientNorm ?? 0) };
+      this.adamW.step(this.model.parameters, gradients, ({ isOfSeparateCritic }) =>
+        isOfSeparateCritic ? ofCritic : ofPolicy,
+      );
+      return { gradientNorm, criticGradientNorm };
     } finally {
       this.clearGradients();
     }
@@ -257,9 +276,13 @@ function columnAt(column: Float32Array, positions: Int32Array): Float32Array {
   return Float32Array.from(positions, (position) => column[position]);
 }
 
-async function globalNorm(vectors: readonly tf.Tensor[]): Promise<number> {
+/** @throws PolicyError `NOT_FINITE` */
+async function finiteNorm(vectors: readonly tf.Tensor[]): Promise<number> {
+  if (vectors.length === 0) return 0;
   const squares = tf.tidy(() => tf.addN(vectors.map(squaredNorm)));
   const [sum] = await squares.data();
   squares.dispose();
-  return Math.sqrt(sum);
+  const norm = Math.sqrt(sum);
+  if (Number.isFinite(norm)) return norm;
+  throw new PolicyError('NOT_FINITE', `the gradient norm is ${norm}; the weights were not changed`);
 }
