@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Collector, openLoop, TrajectoryWriter } from '@retrace/collector';
 import { recipeHash, type Recipe } from '@retrace/config';
-import { getEnvironment } from '@retrace/environments';
+import { openEnvironment, readEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import {
@@ -47,7 +47,7 @@ export class InProcessRun {
     const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', ...logOptions });
     const control = new ControlTail(log);
     const runId = crypto.randomUUID();
-    const spec = getEnvironment(recipe.environment as string);
+    const spec = await readEnvironment(recipe.environment);
     await control.append(runId, {
       kind: 'RunStarted',
       payload: {
@@ -99,9 +99,10 @@ export class InProcessRun {
       warnings,
     });
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
+    const environment = await openEnvironment(recipe.environment, recipe.tasks);
     const collector = new Collector({
       ...common,
-      environment: getEnvironment(recipe.environment as string),
+      environment: environment.spec,
       share: { index: 0, count: 1 },
       writer,
       warnings,
@@ -121,6 +122,7 @@ export class InProcessRun {
       await warnings.flush();
       control.append = append;
       await writer.close();
+      await environment.close();
     }
   }
 

@@ -38,7 +38,7 @@ export async function runCollector(
     ...matrixProducts(recipe),
     prefer: config.backend === null ? undefined : [config.backend],
   });
-  const environment = await openEnvironment(recipe.environment);
+  const environment = await openEnvironment(recipe.environment, recipe.tasks);
   const text = await openText(recipe, environment.spec);
   const weightsDirectory = `${config.checkpointDirectory}-served`;
   const endpoint = await PolicyEndpoint.open({ runId, recipe, text, weightsDirectory, variables, signal });

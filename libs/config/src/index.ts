@@ -47,3 +47,4 @@ export {
   resolveEnvironment,
   resolveRecipe,
 } from './recipe/resolve-recipe.js';
+export { TaskContentsRecipe, TaskRecipe } from './recipe/task-recipe.js';

@@ -3,6 +3,8 @@ export type EnvironmentSourceErrorCode =
   | 'MODULE_INVALID'
   /** An environment of AgentGym that this library does not know. */
   | 'FAMILY_UNKNOWN'
+  /** Task files that cannot be read, with a row that breaks a rule, or with other rows than before. */
+  | 'TASKS_INVALID'
   /** A server did not start, or ended. */
   | 'SERVER_FAILED'
   /** A server does not answer, or its connection was lost. */

@@ -1,4 +1,4 @@
-import type { EnvironmentRecipe, EnvironmentServerRecipe } from '@retrace/config';
+import type { EnvironmentRecipe, EnvironmentServerRecipe, TaskRecipe } from '@retrace/config';
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import type { Json } from '@retrace/trajectory';
 import { AgentGymAdapter } from './agentgym/agentgym-adapter.js';
@@ -10,6 +10,7 @@ import { ProtocolAdapter } from './protocol/protocol-adapter.js';
 import type { ServerAdapter } from './remote/adapter.js';
 import { remoteSpec } from './remote/remote-spec.js';
 import { openServers } from './servers/open-servers.js';
+import { withTasks } from './task-files/with-tasks.js';
 
 /** An environment that can be played. `close` stops what was started for it. */
 export interface OpenEnvironment {
@@ -27,9 +28,29 @@ const NOTHING_TO_CLOSE = () => Promise.resolve();
 /**
  * Opens a recipe's environment to be played: loads its module, or connects to its servers, which it starts where the recipe says how.
  *
+ * @param tasks files whose rows are its tasks; without them it draws its own
  * @throws EnvironmentError `UNKNOWN_ENVIRONMENT`; EnvironmentSourceError
  */
-export async function openEnvironment(environment: string | EnvironmentRecipe): Promise<OpenEnvironment> {
+export async function openEnvironment(
+  environment: string | EnvironmentRecipe,
+  tasks?: TaskRecipe | null,
+): Promise<OpenEnvironment> {
+  const open = await openOwnEnvironment(environment);
+  if (!tasks) return open;
+  try {
+    const tasked = await withTasks(open.spec, tasks);
+    const close = () => {
+      tasked.close();
+      return open.close();
+    };
+    return { spec: tasked.spec, close };
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+}
+
+async function openOwnEnvironment(environment: string | EnvironmentRecipe): Promise<OpenEnvironment> {
   if (typeof environment === 'string') return { spec: getEnvironment(environment), close: NOTHING_TO_CLOSE };
   const { server, module = '', name = '', options = {} } = environment;
   if (server) return openServerEnvironment(name, withLimits(server), options);

@@ -24,3 +24,4 @@ export { lmrlMaze, maze } from './maze/index.js';
 export { crafting, craftingOpen } from './crafting/index.js';
 export { wordle } from './wordle/index.js';
 export { grid } from './room-grid/index.js';
+export { question, questionFault } from './question/index.js';

@@ -17,6 +17,7 @@ describe('the registry of environments', () => {
       'lmrl-maze',
       'maze',
       'memory-bandit',
+      'question',
       'sokoban',
       'sokoban-two-boxes',
       'wordle',

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { ROW_FILE_ENDINGS } from '@retrace/rows';
 import type { ImportFile } from './import-rows.js';
-import { ROW_FILE_ENDINGS } from './rows/open-rows.js';
 
 /**
  * Finds what a path names: the file itself, whatever it is called; or all files of a directory and those in it whose names end like data,

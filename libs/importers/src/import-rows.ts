@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { findRowLayout, isBroken, openBytes, openRows, type RowLayout } from '@retrace/rows';
 import type { ImportFormat, Mapped, RowOrigin } from './format.js';
 import { detectFormat } from './formats/formats.js';
 import { groupRows, type PlacedRow } from './rows/group-rows.js';
-import { findRowLayout, openBytes, openRows, type RowLayout } from './rows/open-rows.js';
-import { isBroken } from './rows/row.js';
 import { RowFault, type Skip } from './skip.js';
 import type { WireRecord } from '@retrace/recording';
 

@@ -1,16 +1,14 @@
+import type { BrokenRowCode } from '@retrace/rows';
+
 /** Why a row, a part of a row or a file was not taken. */
 export type SkipCode =
-  | 'NOT_JSON'
-  | 'CUT'
-  | 'TOO_LARGE'
-  | 'TOO_DEEP'
+  | BrokenRowCode
   | 'WRONG_TYPE'
   | 'FIELD_MISSING'
   | 'NO_AGENT_TURN'
   | 'COPIED_CONTEXT'
   | 'CALL_FAILED'
   | 'UNSUPPORTED'
-  | 'UNREADABLE'
   | 'UNKNOWN_FORMAT'
   | 'REFUSED';
 

@@ -6,6 +6,7 @@ import type { Baseline, Split } from '@retrace/trajectory';
 
 export interface BaselineOptions {
   readonly environment: Recipe['environment'];
+  readonly tasks?: Recipe['tasks'];
   /** Seed of the run, so that the tasks equal those of the run's validation episodes. */
   readonly seed: number;
   readonly numEpisodes: number;
@@ -21,11 +22,12 @@ export async function measureBaselines(
   options: BaselineOptions,
   onMeasured: (baseline: Baseline) => void,
 ): Promise<void> {
-  const { spec } = await openEnvironment(options.environment);
+  const { spec, close } = await openEnvironment(options.environment, options.tasks);
   for (const agent of spec.agents) {
     const success = await successRate(spec, agent, options);
     onMeasured({ name: agent.name, success, numEpisodes: options.numEpisodes, split: SPLIT });
   }
+  await close();
 }
 
 async function successRate(

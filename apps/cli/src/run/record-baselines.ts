@@ -53,11 +53,11 @@ async function measureInThread({
   baselines: Baseline[];
   missing: string | null;
 }> {
-  const { environment, seed } = recipe;
+  const { environment, tasks, seed } = recipe;
   // A server's episodes are for training; it knows no baselines either.
   if (typeof environment !== 'string' && environment.server) return { baselines: [], missing: null };
   const limits = episodeLimits(recipe);
-  const workerData: BaselineOptions = { environment, seed, numEpisodes: NUM_EPISODES, limits };
+  const workerData: BaselineOptions = { environment, tasks, seed, numEpisodes: NUM_EPISODES, limits };
   const thread = new Worker(installation.scripts.baselines, { workerData });
   // A command that is done does not wait for it.
   thread.unref();

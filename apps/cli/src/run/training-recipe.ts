@@ -15,7 +15,7 @@ export interface TrainingOptions extends CommonOptions {
 
 /**
  * Reads the recipe that the options name, with their overrides. Loads its modules before anything starts, so that a fault
- * in one is reported at once instead of by a role that keeps failing.
+ * in one is reported at once instead of by a role that keeps failing. Reads its task files for the same reason, and for the number of updates.
  *
  * @throws ConfigError; ScoringError and EnvironmentSourceError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
  */
@@ -32,5 +32,7 @@ export async function readTrainingRecipe(
     const { readEnvironment } = await import('@retrace/environment-sources');
     requireFit(recipe, await readEnvironment(recipe.environment));
   }
-  return recipe;
+  if (!recipe.tasks) return recipe;
+  const { completeTasks } = await import('@retrace/environment-sources');
+  return completeTasks(recipe);
 }

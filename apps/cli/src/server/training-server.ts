@@ -7,6 +7,7 @@ import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun } from '../run/begin-run.js';
+import { announceRun } from '../run/announce-run.js';
 import { recordBaselines } from '../run/record-baselines.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
@@ -123,7 +124,7 @@ export class TrainingServer {
     // A run that was just started is not in the state yet.
     if (!state.run(runId)?.hasBaselines) this.measuring = this.recordBaselines(recipe, runId);
     if (!ending.signal.aborted) {
-      this.say('run', `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`);
+      this.say('run', announceRun(recipe, { runId, isResumed }));
       const hasRunEnded = () => state.run(runId)?.ended !== null;
       const role = { directory, storeUrl, runId, backend, hasRunEnded };
       const shares = Array.from({ length: numCollectors }, (_, index) => ({ index, count: numCollectors }));

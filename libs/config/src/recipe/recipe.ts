@@ -18,6 +18,7 @@ import {
 import { LossRecipe } from './loss-recipe.js';
 import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
 import { PreferenceRecipe } from './preference-recipe.js';
+import { TaskRecipe } from './task-recipe.js';
 
 const FRACTION = { why: 'it is a fraction' };
 /** As many updates as a run can have. */
@@ -253,9 +254,16 @@ export class Recipe {
   @IsNameOr(() => EnvironmentRecipe) readonly environment!: string | EnvironmentRecipe;
   /** Seed of all that is drawn: initial weights, tasks, sampling, order of mini-batches. */
   @IsWholeNumberFrom(0, 2 ** 31 - 1, { why: 'a seed has 31 bits' }) readonly seed!: number;
-  /** Number of policy updates, after imitation. */
+  /** Number of policy updates, after imitation. A recipe has either this or `epochs`, from which it then follows. */
+  @IsOptional()
   @IsWholeNumberFrom(1, MAX_UPDATES, { unit: 'updates', why: 'at one a second, more take over four months' })
   readonly numUpdates!: number;
+  /** Number of times that training goes over the rows of `tasks`: ⌊epochs · rows / `collection.groupsPerRound`⌋ updates. */
+  @IsOptional()
+  @IsNumberFrom(0.001, 1_000_000, { unit: 'epochs', why: 'a run has at most 10,000,000 updates' })
+  readonly epochs?: number;
+  /** Tasks from files; null has the environment draw its own. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => TaskRecipe) readonly tasks?: TaskRecipe | null;
   /** How an episode becomes tokens. */
   @IsDefined() @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
   /** Model to make from random weights. A recipe has either `model` or `policy`. @defaultValue null */

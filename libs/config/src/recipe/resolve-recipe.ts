@@ -16,6 +16,7 @@ import { preferenceProblems } from './preference-problems.js';
 import { shapeFault } from './recipe-shape.js';
 import { Recipe } from './recipe.js';
 import { showText, showValue } from './show-value.js';
+import { taskProblems } from './task-problems.js';
 
 /** Far more than any recipe needs. */
 const MAX_FILE_BYTES = 2 ** 20;
@@ -41,13 +42,17 @@ export function listRecipes(): readonly { readonly name: string; readonly descri
 export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
   const plain = structuredClone(loadPlain(nameOrFile));
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
-  if (overrides.numUpdates !== undefined) plain.numUpdates = overrides.numUpdates;
+  if (overrides.numUpdates !== undefined) {
+    plain.numUpdates = overrides.numUpdates;
+    delete plain.epochs;
+  }
   for (const assignment of overrides.assignments ?? []) {
     const fault = assignField(plain, assignment);
     if (fault !== null) throw invalid(fault);
   }
   anchorModel(plain, process.cwd());
   if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
+  anchorTasks(plain, process.cwd());
   return parseRecipe(plain);
 }
 
@@ -121,6 +126,7 @@ function loadPlain(nameOrFile: string): PlainObject {
   const directory = dirname(resolve(nameOrFile));
   anchorModules(plain, directory);
   anchorModel(plain, directory);
+  anchorTasks(plain, directory);
   return plain;
 }
 
@@ -167,6 +173,16 @@ function anchorModel({ policy }: PlainObject, directory: string): void {
   }
 }
 
+/** The paths of task files become absolute, since collectors read them from other directories. */
+function anchorTasks({ tasks }: PlainObject, directory: string): void {
+  if (!isRecord(tasks)) return;
+  for (const split of ['train', 'validation', 'test']) {
+    const files = tasks[split];
+    if (!Array.isArray(files)) continue;
+    tasks[split] = files.map((file: unknown) => (typeof file === 'string' ? resolve(directory, file) : file));
+  }
+}
+
 function requireRecord(value: unknown): PlainObject {
   if (!isRecord(value)) throw invalid(`Invalid recipe: got ${showValue(value)}, must be an object`);
   const fault = shapeFault(value);
@@ -198,6 +214,7 @@ function describe(
 function crossFieldProblems(recipe: Recipe): string[] {
   const problems = [
     ...environmentProblems(recipe),
+    ...taskProblems(recipe),
     ...modelProblems(recipe),
     ...endpointProblems(recipe),
     ...rewardProblems(recipe),

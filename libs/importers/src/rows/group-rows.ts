@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'node:crypto';
-import { openRows } from './open-rows.js';
-import { isBroken, type Row } from './row.js';
+import { isBroken, openRows, type Row } from '@retrace/rows';
 
 /** A row and the file that it came from. */
 export interface PlacedRow extends Row {

@@ -65,11 +65,11 @@ async function recipeChecks(
   nameOrFile: string,
   assignments?: readonly string[],
 ): Promise<(dataDir: string) => Promise<CheckResult[]>> {
-  const [{ resolveRecipe }, { checkRecipeMemory }, { checkRecipeDisk }] = await Promise.all([
-    import('@retrace/config'),
+  const [{ readTrainingRecipe }, { checkRecipeMemory }, { checkRecipeDisk }] = await Promise.all([
+    import('../../run/training-recipe.js'),
     import('./recipe-memory.js'),
     import('./recipe-disk.js'),
   ]);
-  const recipe = resolveRecipe(nameOrFile, { assignments });
+  const recipe = await readTrainingRecipe({ recipe: nameOrFile, set: assignments });
   return async (dataDir) => [await checkRecipeMemory(recipe), await checkRecipeDisk(recipe, dataDir)];
 }

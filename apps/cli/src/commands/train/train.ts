@@ -2,6 +2,7 @@ import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
 import type { Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
+import { announceRun } from '../../run/announce-run.js';
 import { requireLearning } from '../../run/require-learning.js';
 import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { serve } from '../../server/serve.js';
@@ -57,7 +58,7 @@ async function trainOnServices(
   await runRoleInProcess('trainer', services, {
     variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
     json: json === true,
-    announcement: `${isResumed ? 'resuming' : 'started'} ${recipe.name}, run ${runId}`,
+    announcement: announceRun(recipe, { runId, isResumed }),
   }).finally(() => {
     over.abort();
   });

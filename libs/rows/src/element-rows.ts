@@ -1,6 +1,5 @@
-import type { SkipCode } from '../skip.js';
 import { parseRow } from './parse-row.js';
-import { MAX_ROW_BYTES, MAX_ROW_DEPTH, type RowRead } from './row.js';
+import { MAX_ROW_BYTES, MAX_ROW_DEPTH, type BrokenRowCode, type RowRead } from './row.js';
 import { JsonScanner } from './json-scanner.js';
 
 const OPEN_LIST = 0x5b;
@@ -115,7 +114,7 @@ export class ElementRows {
   }
 
   /** Gives up the current row and goes to where the next one begins. */
-  private breakOff(rows: RowRead[], code: SkipCode, detail: string) {
+  private breakOff(rows: RowRead[], code: BrokenRowCode, detail: string) {
     rows.push({ number: this.number, code, detail });
     this.firstKey ??= firstKeyOf(this.buffer);
     this.drop(1);

@@ -1,4 +1,5 @@
-import type { SkipCode } from '../skip.js';
+/** Why a row could not be read. */
+export type BrokenRowCode = 'NOT_JSON' | 'CUT' | 'TOO_LARGE' | 'TOO_DEEP' | 'UNREADABLE';
 
 /** A row that could be read. */
 export interface Row {
@@ -10,7 +11,7 @@ export interface Row {
 /** A row that could not be read. */
 export interface BrokenRow {
   readonly number: number;
-  readonly code: SkipCode;
+  readonly code: BrokenRowCode;
   readonly detail: string;
 }
 
