@@ -7,6 +7,12 @@ export type CollectorErrorCode =
   | 'INVALID_SETTING'
   /** The environment failed in too many episodes in a row. */
   | 'ENVIRONMENT_FAILED'
+  /** The step that a fork would begin at is not stored, or nothing can be played from there. */
+  | 'NO_FORK_POINT'
+  /** The environment answered otherwise than it did when the episode was recorded. */
+  | 'REPLAY_DIFFERS'
+  /** The policy that is to continue an episode would see another context than the episode had. */
+  | 'CONTEXT_DIFFERS'
   /** The spool file has another format, was damaged while in use, or belongs to another log. */
   | 'SPOOL_UNUSABLE';
 

@@ -13,6 +13,14 @@ export {
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
 export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
 export { EndpointActor } from './actors/endpoint-actor.js';
+export {
+  forkEpisodes,
+  type ForkEpisodesOptions,
+  type ForkPlayer,
+  type ForkResult,
+} from './fork/fork-episodes.js';
+export { forkPointOf, returnFrom, type ForkPoint } from './fork/fork-point.js';
+export { openForkPlayer } from './fork/open-fork-player.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
 export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';

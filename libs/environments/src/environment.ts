@@ -57,6 +57,13 @@ export interface Environment {
    * @throws EnvironmentError `INVALID_SNAPSHOT` for a snapshot of another environment, or one that was changed so that it is none
    */
   restore?(snapshot: Json): Observation | Promise<Observation>;
+  /**
+   * Draws all later chance (payouts, slips) from another seed; what was drawn already stays. Absent where nothing is left to chance after a
+   * reset, or the environment can't.
+   *
+   * @throws EnvironmentError `NOT_RESET` before the first reset
+   */
+  reseed?(seed: number): void | Promise<void>;
   close(): void | Promise<void>;
 }
 

@@ -8,6 +8,7 @@ export { StoreError } from './client/store-error.js';
 export { listDeadLetters } from './dead-letters/dead-letters.js';
 export { retryDeadLetters } from './dead-letters/retry-dead-letters.js';
 export { amongEpisodes } from './reader/among-episodes.js';
+export { readEpisodeEvents } from './reader/episode-events.js';
 export type { EpisodeTexts } from './reader/episode-texts.js';
 export { type AssignedReward, type LostEpisode, TrajectoryReader } from './reader/trajectory-reader.js';
 export {

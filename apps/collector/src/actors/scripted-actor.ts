@@ -52,16 +52,7 @@ export class ScriptedActor implements Actor {
     const started = performance.now();
     const action = this.agent.act(request.environment, request.observation, this.randomOf(request));
     const tokenIds = this.tokensOf(action);
-    return {
-      action,
-      tokenIds,
-      logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
-      rawLogprobs: null,
-      entropies: null,
-      policyVersions: new Int32Array(tokenIds.length).fill(-1),
-      logprobMode: 'none',
-      generationMs: performance.now() - started,
-    };
+    return { ...unsampledTurn(action, tokenIds), generationMs: performance.now() - started };
   }
 
   private randomOf(request: ActRequest): () => number {
@@ -76,13 +67,35 @@ export class ScriptedActor implements Actor {
   private tokensOf(action: string): Int32Array {
     const known = this.actionTokens.get(action);
     if (known) return known;
-    const { tokenizer, stopTokenIds } = this.text;
-    const said = encodePlain(tokenizer, action);
-    const isEnded = this.maxNewTokens > 1 && said.length < this.maxNewTokens;
-    const tokens = isEnded ? Int32Array.of(...said, stopTokenIds[0]) : said;
+    const tokens = scriptedTokens(action, this.text, this.maxNewTokens);
     this.actionTokens.set(action, tokens);
     return tokens;
   }
+}
+
+/** An action as a policy would say it: with the token that ends the turn, unless the action fills `maxNewTokens`. */
+export function scriptedTokens(
+  action: string,
+  { tokenizer, stopTokenIds }: Pick<PolicyText, 'tokenizer' | 'stopTokenIds'>,
+  maxNewTokens: number,
+): Int32Array {
+  const said = encodePlain(tokenizer, action);
+  const isEnded = maxNewTokens > 1 && said.length < maxNewTokens;
+  return isEnded ? Int32Array.of(...said, stopTokenIds[0]) : said;
+}
+
+/** A turn whose tokens no policy sampled: their logprobs are missing (NaN) and their policy version is −1. */
+export function unsampledTurn(action: string, tokenIds: Int32Array): Turn {
+  return {
+    action,
+    tokenIds,
+    logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
+    rawLogprobs: null,
+    entropies: null,
+    policyVersions: new Int32Array(tokenIds.length).fill(-1),
+    logprobMode: 'none',
+    generationMs: 0,
+  };
 }
 
 /** @throws EnvironmentError `INVALID_ARGUMENT` naming the agents that the environment has */

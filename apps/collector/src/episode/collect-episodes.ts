@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
+import { episodeLimits, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
-import { Generator, openPolicyText, type CheckpointFiles, type PolicyText } from '@retrace/policy';
-import { newRunId, type RunState, type SamplingParameters } from '@retrace/trajectory';
+import { openPolicyText, type CheckpointFiles } from '@retrace/policy';
+import { newRunId, type SamplingParameters } from '@retrace/trajectory';
 import { PatientLog, WarningLog, type EventLog, type WarningLogOptions } from '@retrace/log';
 import type { ControlTail } from '@retrace/log';
 import type { Actor } from '../actors/actor.js';
-import { CollectorError } from '../collector-error.js';
-import { PolicyActor } from '../actors/policy-actor.js';
-import { PolicySource } from '../actors/policy-source.js';
+import { findStoredPolicy, type StoredPolicy } from '../actors/find-stored-policy.js';
+import { storedPolicyActor } from '../actors/stored-policy-actor.js';
 import { maxAnswerCharacters } from './environment-answer.js';
 import { FailureStreak } from './failure-streak.js';
 import { openLoop } from '../loop/open-loop.js';
@@ -22,7 +21,7 @@ export interface CollectEpisodesOptions {
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
   readonly environment: EnvironmentSpec;
-  /** `latest` (the newest policy of the newest run in this environment), or a scripted agent of the environment. */
+  /** A policy as `findStoredPolicy` reads it, or a scripted agent of the environment. */
   readonly policy: string;
   readonly numEpisodes: number;
   readonly seed: number;
@@ -54,8 +53,8 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   const { control, numEpisodes, seed, log } = options;
   const { environment: spec } = options;
   await control.catchUp();
-  const source = options.policy === 'latest' ? latestRun(control, spec) : null;
-  const recipe = source ? parseRecipe(source.started.recipe) : null;
+  const source = findStoredPolicy(control, spec, options.policy);
+  const recipe = source ? parseRecipe(source.run.started.recipe) : null;
   const context: ContextRecipe = recipe
     ? recipe.context
     : { window: 'observation', tokenizer: spec.words === null ? 'byte' : 'word', maxNewTokens: 1 };
@@ -67,7 +66,13 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   });
   const concurrentEpisodes = Math.min(numEpisodes, MAX_CONCURRENT_EPISODES);
   const actor: Actor = source
-    ? await latestPolicyActor(options, source, { text, maxSlots: concurrentEpisodes })
+    ? await storedPolicyActor({
+        checkpoints: options.checkpoints,
+        ...source,
+        text,
+        maxSlots: concurrentEpisodes,
+        sampling: options.sampling,
+      })
     : new ScriptedActor(scriptedAgent(spec, options.policy), text, context.maxNewTokens);
   const runId = await startRun(options, spec, source);
   const episodes = planRound({
@@ -122,7 +127,7 @@ function limitsOf(
 async function startRun(
   { control, policy, numEpisodes, seed, codeVersion }: CollectEpisodesOptions,
   { name: environment }: EnvironmentSpec,
-  source: RunState | null,
+  source: StoredPolicy | null,
 ): Promise<string> {
   const runId = newRunId();
   const collection = {
@@ -130,8 +135,8 @@ async function startRun(
     policy,
     numEpisodes,
     seed,
-    fromRun: source?.runId ?? null,
-    policyVersion: source?.policies.latest?.policyVersion ?? null,
+    fromRun: source?.run.runId ?? null,
+    policyVersion: source?.policy.policyVersion ?? null,
   };
   await control.append(runId, {
     kind: 'RunStarted',
@@ -149,48 +154,4 @@ async function startRun(
     },
   });
   return runId;
-}
-
-function latestRun(control: ControlTail, spec: EnvironmentSpec): RunState {
-  const candidates = control.state.runs.filter(
-    (run) => run.started.environment === spec.name && run.policies.latest !== null,
-  );
-  const latest = candidates.at(-1);
-  if (!latest) {
-    throw new CollectorError(
-      'NO_POLICY',
-      `No run has published a policy for ${spec.name}; train one, or name a scripted agent with --policy`,
-    );
-  }
-  return latest;
-}
-
-async function latestPolicyActor(
-  options: CollectEpisodesOptions,
-  run: RunState,
-  { text, maxSlots }: { readonly text: PolicyText; readonly maxSlots: number },
-): Promise<Actor> {
-  const recipe = parseRecipe(run.started.recipe);
-  const policy = run.policies.latest;
-  if (!policy) throw new CollectorError('NO_POLICY', `run ${run.runId} has published no policy`);
-  const model = await new PolicySource(options.checkpoints).load(policy);
-  const { maxNewTokens, stopStrings } = recipe.context;
-  const maxTokens = longestContext(recipe);
-  const decode = (tokenIds: Int32Array) => text.tokenizer.decode(tokenIds);
-  const generator = new Generator(model, { maxSlots, maxTokens, maxNewTokens, decode });
-  // Policy versions of another run mean nothing in this one.
-  generator.setPolicyVersion(-1);
-  return new PolicyActor({
-    generator,
-    text,
-    maxTokens,
-    sampling: {
-      temperature: options.sampling?.temperature ?? recipe.collection.temperature,
-      topK: options.sampling?.topK ?? 0,
-      topP: options.sampling?.topP ?? 1,
-      greedy: false,
-      maxNewTokens,
-    },
-    stopStrings,
-  });
 }

@@ -1,5 +1,6 @@
 import type { Observation } from '@retrace/environments';
 import type { PromptFormat } from '@retrace/policy';
+import { concatTokens } from './concat-tokens.js';
 import type { Prompt, Turn } from './episode-recorder.js';
 
 export interface ContextOptions {
@@ -96,20 +97,10 @@ export class EpisodeContext {
       from -= 1;
     }
     this.turns = this.turns.slice(from);
-    return { observation, tokenIds: join(parts), keptPrefixTokens: 0 };
+    return { observation, tokenIds: concatTokens(...parts), keptPrefixTokens: 0 };
   }
 }
 
 function lengthOf(parts: readonly Int32Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
-}
-
-function join(parts: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(lengthOf(parts));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -96,7 +96,7 @@ export class EpisodeRecorder {
   ) {}
 
   started(): RetraceEvent<'EpisodeStarted'> {
-    const { group, groupMember, samplingSeed } = this.plan;
+    const { group, groupMember, samplingSeed, fork } = this.plan;
     return this.event('EpisodeStarted', {
       groupId: group.groupId,
       groupSize: group.groupSize,
@@ -107,10 +107,11 @@ export class EpisodeRecorder {
       samplingSeed,
       split: group.split,
       agent: group.agent,
-      forkedFrom: null,
+      forkedFrom: fork ? { episodeId: fork.point.episodeId, step: fork.point.step } : null,
+      forkedFromRunId: fork?.point.runId ?? null,
       externalId: '',
       tags: [],
-      metadata: null,
+      metadata: fork?.description ?? null,
       parentEpisodeId: null,
     });
   }

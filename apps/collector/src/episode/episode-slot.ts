@@ -12,6 +12,7 @@ import type {
   FailMove,
   LoopMove,
 } from '../loop/episode-loop.js';
+import { ForkReplay } from '../fork/fork-replay.js';
 import { joinResults, withNote, withoutAction } from '../loop/executed-actions.js';
 import {
   EpisodeRecorder,
@@ -21,7 +22,7 @@ import {
   type RecorderContext,
   type Turn,
 } from './episode-recorder.js';
-import { GuardedEnvironment } from './guarded-environment.js';
+import { GuardedEnvironment, type Answer } from './guarded-environment.js';
 import type { PlannedEpisode } from '../round/round-plan.js';
 
 export interface SlotContext {
@@ -65,6 +66,8 @@ export class EpisodeSlot {
   /** The outcome of the last actions; null before the first. */
   private result: StepResult | null = null;
   private numCalls = 0;
+  /** Brings a forked episode to its step; null for others. */
+  private fork: ForkReplay | null = null;
   private active = false;
   private closed = false;
 
@@ -99,6 +102,7 @@ export class EpisodeSlot {
     this.call = null;
     this.result = null;
     this.numCalls = 0;
+    this.fork = plan.fork ? new ForkReplay(plan.fork) : null;
     this.active = true;
     emit(this.recorder.started());
     if (failure !== null) {
@@ -106,7 +110,8 @@ export class EpisodeSlot {
       return;
     }
     const { task, seed } = sampled;
-    return whenKnown(this.environment.reset({ task, seed, member: plan.groupMember }), (answer) => {
+    const member = plan.fork?.point.started.groupMember ?? plan.groupMember;
+    return whenKnown(this.environment.reset({ task, seed, member }), (answer) => {
       if (this.closed) return;
       if (!answer.ok) {
         this.fail(answer.failure);
@@ -146,25 +151,58 @@ export class EpisodeSlot {
       if (this.closed) return;
       switch (move.kind) {
         case 'ask':
-          this.recordCall();
-          this.ask(move);
-          return;
+          return this.recordCall() ? this.ask(move) : undefined;
         case 'act':
           return this.carryOut(move, []);
         case 'end':
-          this.recordCall();
-          this.end(this.endingOf(move));
+          if (this.recordCall()) this.end(this.endingOf(move));
           return;
         case 'fail':
-          this.recordCall();
-          this.fail(move.failure, move.of);
+          if (this.recordCall()) this.fail(move.failure, move.of);
       }
     });
   }
 
-  private ask(ask: AskMove): void {
-    const { prompt, messages, purpose } = ask;
+  private ask(ask: AskMove): void | Promise<void> {
     this.call = { ask, turn: null };
+    const { fork } = this;
+    if (fork === null) {
+      this.request(ask);
+      return;
+    }
+    const difference = fork.checkObservation(ask.prompt.observation);
+    if (difference !== null) {
+      this.fail(difference);
+      return;
+    }
+    return whenKnown(fork.isAtStep ? this.reseed() : KEPT, (answer) => {
+      if (this.closed) return;
+      if (answer.ok) return this.continueFork(fork, ask);
+      this.fail(answer.failure);
+    });
+  }
+
+  /** Answers with the recorded or forced turn of a fork where there is one, and asks the actor otherwise. */
+  private continueFork(fork: ForkReplay, ask: AskMove): void | Promise<void> {
+    const whole = { ...ask, prompt: fork.wholePrompt(ask.prompt) };
+    this.call = { ask: fork.isAtStep ? whole : ask, turn: null };
+    const turn = fork.turnFor(ask.prompt);
+    if (turn === null) {
+      fork.asked();
+      this.request(whole);
+      return;
+    }
+    this.numCalls += 1;
+    return this.act({ slot: this.slot, turn });
+  }
+
+  /** Gives a fork chance of its own, unless it is to have that of the episode. */
+  private reseed(): Answer<undefined> | Promise<Answer<undefined>> {
+    const seed = this.plan.fork?.chanceSeed ?? null;
+    return seed === null ? KEPT : this.environment.reseed(seed);
+  }
+
+  private request({ prompt, messages, purpose }: AskMove): void {
     this.context.actor.request({
       slot: this.slot,
       environment: this.environment.instance,
@@ -204,22 +242,27 @@ export class EpisodeSlot {
         ? joinResults(results, move)
         : { ...nothing, info: note === null ? null : withNote(null, note) };
     this.result = result;
-    this.record(result, environmentMs);
-    return this.show(result.observation);
+    if (this.record(result, environmentMs)) return this.show(result.observation);
   }
 
-  /** Records a call that no action followed, such as one for a summary. */
-  private recordCall(): void {
-    if (this.call === null || this.call.turn === null) return;
+  /** Records a call that no action followed, such as one for a summary. False when that ended the episode. */
+  private recordCall(): boolean {
+    if (this.call === null || this.call.turn === null) return true;
     const { purpose, prompt } = this.call.ask;
     const observation = { ...prompt.observation, anchor: null };
     const info = withNote(null, { call: purpose ?? 'thought' });
-    this.record({ ...withoutAction(observation, true), info }, 0);
+    return this.record({ ...withoutAction(observation, true), info }, 0);
   }
 
-  private record(result: StepResult, environmentMs: number): void {
-    const { call, sampling } = this;
+  /** Records a step, or checks one that a fork replays: then it ends the episode, and gives false, where it went otherwise. */
+  private record(result: StepResult, environmentMs: number): boolean {
+    const { call } = this;
     this.call = null;
+    if (this.fork?.isReplaying) {
+      const difference = this.fork.checkResult(result);
+      if (difference !== null) this.fail(difference);
+      return difference === null;
+    }
     const prompt = call?.ask.prompt ?? {
       observation: this.observation,
       tokenIds: new Int32Array(0),
@@ -227,7 +270,9 @@ export class EpisodeSlot {
     };
     const isTrained = call?.ask.isTrained ?? false;
     const turn = call?.turn ?? NO_TURN;
+    const sampling = turn === this.plan.fork?.forcedTurn ? null : this.sampling;
     this.context.emit(this.recorder.step({ prompt, turn, result, sampling, environmentMs, isTrained }));
+    return true;
   }
 
   private get sampling(): SamplingParameters | null {
@@ -262,6 +307,9 @@ export class EpisodeSlot {
     this.context.ended({ ...summary, failure });
   }
 }
+
+/** The answer to a change that is not wanted. */
+const KEPT: Answer<undefined> = { ok: true, value: undefined };
 
 const NO_OBSERVATION: Observation = { text: '', anchor: null, legalActions: null };
 

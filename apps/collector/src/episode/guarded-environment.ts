@@ -13,7 +13,7 @@ export type Answer<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: string };
 
 interface Question<T> {
-  readonly name: 'reset' | 'step';
+  readonly name: 'reset' | 'step' | 'reseed';
   readonly timeoutMs: number;
   /** @throws Error for an answer that breaks a rule */
   readonly read: (answer: unknown, maxCharacters: number) => T;
@@ -59,6 +59,12 @@ export class GuardedEnvironment {
   step(action: string): Answer<StepResult> | Promise<Answer<StepResult>> {
     const question = { name: 'step', timeoutMs: this.limits.stepTimeoutMs, read: readStepResult } as const;
     return this.ask(question, () => this.instance.step(action));
+  }
+
+  /** Draws later chance from another seed; does nothing where the environment can't. */
+  reseed(seed: number): Answer<undefined> | Promise<Answer<undefined>> {
+    const question = { name: 'reseed', timeoutMs: this.limits.stepTimeoutMs, read: () => undefined } as const;
+    return this.ask(question, () => this.instance.reseed?.(seed));
   }
 
   /** Gives the instance up without waiting for it. */

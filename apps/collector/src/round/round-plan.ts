@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
+import type { ForkStart } from '../fork/fork-replay.js';
 import { sampleTask, type AnswerLimits } from '../episode/guarded-environment.js';
 import { episodeIdFor, newControlEventId, type Split } from '@retrace/trajectory';
 
@@ -11,6 +12,8 @@ export interface PlannedEpisode {
   readonly samplingSeed: number;
   /** Played with the likeliest tokens and never trained on: its group is compared with it. */
   readonly isGreedyBaseline: boolean;
+  /** The step of another episode that it begins at; absent where it begins with a reset. */
+  readonly fork?: ForkStart;
 }
 
 export interface PlannedGroup {

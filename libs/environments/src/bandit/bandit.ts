@@ -70,6 +70,10 @@ export class Bandit implements Environment {
     return this.observe();
   }
 
+  reseed(seed: number): void {
+    if (this.arms.length > 0) this.random.seed(deriveSeed('bandit payout', seed));
+  }
+
   close(): void {
     this.over = true;
   }

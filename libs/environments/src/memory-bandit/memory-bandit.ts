@@ -111,6 +111,12 @@ export class MemoryBandit implements Environment {
     return observe(this.outcome);
   }
 
+  /** Which pull counts for success was drawn at the reset, and stays. */
+  reseed(seed: number): void {
+    if (this.betterArm === null) throw new EnvironmentError('NOT_RESET', 'memory bandit: nothing to reseed');
+    this.random.seed(deriveSeed('memory-bandit payouts', seed));
+  }
+
   close(): void {
     this.numPulls = NUM_PULLS;
   }

@@ -144,6 +144,26 @@ function describeSnapshots(spec: EnvironmentSpec): void {
     }
   });
 
+  it('draws the same chance from a snapshot on after the same new seed, where it takes one', async () => {
+    if (spec.create().reseed === undefined) return;
+    const { task, seed } = spec.sampleTask({ split: 'train', index: 1, seed: 5 });
+    const played = await playRandom(spec, { environment: spec.create(), task, seed, member: 0, agentSeed: 1 });
+    const resultsAfter = async (member: number, newSeed: number): Promise<StepResult[]> => {
+      const environment = spec.create();
+      await environment.reset({ task, seed, member });
+      await environment.reseed?.(newSeed);
+      const results: StepResult[] = [];
+      for (const action of played.actions) results.push(await environment.step(action));
+      return results;
+    };
+    expect((await resultsAfter(1, 8)).map(({ reward }) => reward)).toEqual(
+      (await resultsAfter(2, 8)).map(({ reward }) => reward),
+    );
+    const seen = new Set<string>();
+    for (let newSeed = 0; newSeed < 40; newSeed++) seen.add(JSON.stringify(await resultsAfter(0, newSeed)));
+    expect(seen.size).toBeGreaterThan(1);
+  });
+
   it('refuses to snapshot before the first reset, and to restore anything but a snapshot of its own', () => {
     const act = (): unknown => spec.create().snapshot?.();
     expect(act).toThrowError(expect.objectContaining({ code: 'NOT_RESET' }) as Error);

@@ -39,6 +39,7 @@ export function episodeStarted(record: WireEpisode, run: RunOfEpisode): EpisodeS
       episodeId: episodeIdOf(run.runId, forkedFrom.episode),
       step: forkedFrom.step,
     },
+    forkedFromRunId: null,
     externalId: record.externalId ?? (isUuid(episode) ? '' : episode),
     tags: record.tags ?? [],
     metadata: record.metadata ?? null,

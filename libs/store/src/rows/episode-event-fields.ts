@@ -109,6 +109,7 @@ export const episodeEventFields: EpisodeFields = {
       tags: texts('tags'),
       metadata: rareJson('metadata'),
       parentEpisodeId: rareId('parent_episode_id'),
+      forkedFromRunId: rareId('forked_from_run_id'),
     },
     { task: plain, forkedFrom: plain },
   ),

@@ -71,6 +71,7 @@ function startColumns(make: LabelMaker) {
     agent: make.label(),
     external_id: text(),
     parent_episode_id: text(),
+    forked_from_run_id: text(),
     tags: make.labels(),
     metadata: text(),
   };

@@ -30,8 +30,10 @@ describe('event rows written to and read from the engine', () => {
     session = new Session(join(scratch, 'data'));
     const migrations = join(import.meta.dirname, '../../../../migrations');
     session.query(await readFile(join(migrations, '0001_events.sql'), 'utf8'));
-    const [{ sql }] = splitStatements(await readFile(join(migrations, '0004_recorded_runs.sql'), 'utf8'));
-    session.query(sql);
+    for (const later of ['0004_recorded_runs.sql', '0006_forks.sql']) {
+      const [{ sql }] = splitStatements(await readFile(join(migrations, later), 'utf8'));
+      session.query(sql);
+    }
   });
 
   afterAll(async () => {
@@ -109,7 +111,7 @@ describe('event rows written to and read from the engine', () => {
   it('keep unknown seeds, no tags and no metadata of an episode', async () => {
     const events = [
       { environmentSeed: null, samplingSeed: 0, environment: '', externalId: '' },
-      { tags: [], metadata: null, parentEpisodeId: null, forkedFrom: null },
+      { tags: [], metadata: null, parentEpisodeId: null, forkedFrom: null, forkedFromRunId: null },
       { tags: ['a', 'a b'], metadata: {} },
     ].map((payload) => sampleEpisodeEvent('EpisodeStarted', payload));
     const annotations = [

@@ -13,6 +13,7 @@ const VIEWS = [
   'datasets',
   'dead_letters',
   'episodes',
+  'forks',
   'groups',
   'metrics',
   'policies',
@@ -20,6 +21,7 @@ const VIEWS = [
   'reward_versions',
   'runs',
   'scores',
+  'step_values',
   'steps',
   'updates',
   'warnings',
@@ -79,6 +81,7 @@ describe('migrate', () => {
         '0003_reward_scores.sql',
         '0004_recorded_runs.sql',
         '0005_datasets.sql',
+        '0006_forks.sql',
       ],
     });
     expect(await tables()).toEqual(

@@ -12,7 +12,10 @@ export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster
 export const UPCASTERS: UpcasterTable = {
   UpdateApplied: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateApplied })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
-  EpisodeStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.EpisodeStarted })],
+  EpisodeStarted: [
+    (payload) => ({ ...payload, ...ADDED_FIELDS.EpisodeStarted }),
+    (payload) => ({ ...payload, forkedFromRunId: ADDED_FIELDS.EpisodeStarted.forkedFromRunId }),
+  ],
   StepRecorded: [
     (payload) => ({ ...payload, ...ADDED_FIELDS.StepRecorded, untrainable: untrainableReason(payload) }),
   ],

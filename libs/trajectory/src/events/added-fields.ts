@@ -10,7 +10,13 @@ export type AddedFields = { readonly [K in EventKind]?: Readonly<Partial<Payload
 export const ADDED_FIELDS = {
   UpdateApplied: { episodeRewards: null },
   RunStarted: { runKind: 'trained', tags: [], metadata: null },
-  EpisodeStarted: { externalId: '', tags: [], metadata: null, parentEpisodeId: null },
+  EpisodeStarted: {
+    externalId: '',
+    tags: [],
+    metadata: null,
+    parentEpisodeId: null,
+    forkedFromRunId: null,
+  },
   StepRecorded: { messages: null, usage: null },
 } as const satisfies AddedFields;
 

@@ -31,6 +31,8 @@ export interface EpisodeStarted {
   readonly agent: string;
   /** The step this episode was forked from. */
   readonly forkedFrom: { readonly episodeId: string; readonly step: number } | null;
+  /** The run of the episode that it was forked from; null = its own run, or no fork. */
+  readonly forkedFromRunId: string | null;
   /** The caller's own id of the episode; '' = none. */
   readonly externalId: string;
   /** Tags that it started with; `EpisodeAnnotated` may replace them. */

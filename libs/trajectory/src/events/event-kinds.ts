@@ -1,7 +1,7 @@
 import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
 const EPISODE_VERSIONS: Readonly<Record<EpisodeEventKind, number>> = {
-  EpisodeStarted: 2,
+  EpisodeStarted: 3,
   StepRecorded: 2,
   EpisodeEnded: 1,
   RewardAssigned: 1,

@@ -198,13 +198,15 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     samplingSeed: fc.option(natural),
     split,
     agent: nonEmptyText,
-    forkedFrom: fc.option(record({ episodeId: uuid, step: natural })),
+    fork: fc.option(fc.tuple(record({ episodeId: uuid, step: natural }), fc.option(uuid))),
     externalId: text,
     tags,
     metadata: json,
     parentEpisodeId: fc.option(uuid),
-  }).map(({ sizes: [a, b], ...others }) => ({
+  }).map(({ sizes: [a, b], fork, ...others }) => ({
     ...others,
+    forkedFrom: fork?.[0] ?? null,
+    forkedFromRunId: fork?.[1] ?? null,
     groupMember: Math.min(a, b),
     groupSize: Math.max(a, b),
   })),

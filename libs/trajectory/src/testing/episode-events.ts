@@ -67,6 +67,7 @@ export function episodeEvents(spec: EpisodeSpec): AnyEvent[] {
       groupId: `group-${Math.floor(ordinal / 2)}`,
       groupMember: ordinal % 2,
       forkedFrom: null,
+      forkedFromRunId: null,
       ...spec.started,
     }),
     ...steps.map((payload, i) => event('StepRecorded', i + 1, payload)),

@@ -3,6 +3,7 @@ import type { Json, StepRecorded } from '../events/episode-events.js';
 import type { EventKind, PayloadOf } from '../events/event.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
+const PARENT_RUN_ID = '01936d00-0000-7000-8000-00000000b002';
 const [EPISODE_ID, PEER_EPISODE_ID, THIRD_EPISODE_ID] = [0, 1, 2].map((ordinal) =>
   episodeIdFor({ runId: RUN_ID, ordinal }),
 );
@@ -95,6 +96,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     split: 'train',
     agent: 'policy',
     forkedFrom: { episodeId: PEER_EPISODE_ID, step: 2 },
+    forkedFromRunId: PARENT_RUN_ID,
     externalId: 'ticket 4711',
     tags: ['night', 'retried'],
     metadata: { customer: 'ACME', attempt: 2 },

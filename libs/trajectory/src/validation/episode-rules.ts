@@ -59,6 +59,7 @@ export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
     split: oneOf('train', 'validation', 'test'),
     agent: nonEmptyText,
     forkedFrom: nullable(objectOf({ episodeId: uuid, step: integerAtLeast(0) })),
+    forkedFromRunId: nullable(uuid),
     externalId: text,
     tags: listOf(nonEmptyText),
     metadata: json,
@@ -126,11 +127,14 @@ export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
 
 /** Rules between fields of episode events. */
 export const EPISODE_CHECKS: Checks<EpisodePayloads> = {
-  EpisodeStarted: ({ seq, payload: { groupMember, groupSize } }) => {
+  EpisodeStarted: ({ seq, payload: { groupMember, groupSize, forkedFrom, forkedFromRunId } }) => {
     if (seq !== 0) return { field: 'seq', value: seq, rule: 'must be 0' };
-    if (groupMember < groupSize) return null;
-    const rule = `must be < groupSize, which is ${groupSize}`;
-    return { field: 'payload.groupMember', value: groupMember, rule };
+    if (groupMember >= groupSize) {
+      const rule = `must be < groupSize, which is ${groupSize}`;
+      return { field: 'payload.groupMember', value: groupMember, rule };
+    }
+    if (forkedFrom !== null || forkedFromRunId === null) return null;
+    return { field: 'payload.forkedFromRunId', value: forkedFromRunId, rule: 'must be null without forkedFrom' };
   },
 
   StepRecorded: checkStepRecorded,

@@ -37,7 +37,7 @@ export async function collect({ dataDir, json, ...options }: CollectOptions): Pr
   const { spec, close } = await openEnvironment(resolveEnvironment(options.environment));
   let result: CollectResult;
   try {
-    if (options.policy !== 'latest') scriptedAgent(spec, options.policy);
+    if (!/^(latest$|run:)/.test(options.policy)) scriptedAgent(spec, options.policy);
     result = await withStore({ dataDir, create: true }, (session) =>
       collectIntoLog(session, { ...options, environment: spec }),
     );

@@ -1,0 +1,55 @@
+import type { PolicyText, Tokenizer } from '@retrace/policy';
+import type { StepRecorded } from '@retrace/trajectory';
+import { concatTokens } from '../episode/concat-tokens.js';
+import { scriptedTokens, unsampledTurn } from '../actors/scripted-actor.js';
+import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import type { ForkPoint } from './fork-point.js';
+
+/** How the policy that goes on writes its turns. */
+export interface ForkSpeech {
+  readonly text: PolicyText;
+  readonly maxNewTokens: number;
+}
+
+/** An action that the caller chose, as a scripted agent would have taken it. @throws PolicyError for a text that the tokenizer can't tell */
+export function forcedTurn(action: string, { text, maxNewTokens }: ForkSpeech): Turn {
+  return unsampledTurn(action, scriptedTokens(action, text, maxNewTokens));
+}
+
+/**
+ * The recorded turn that answered a prompt, as one that no policy samples now. Its tokens are the recorded ones, unless another tokenizer made
+ * them. Of a turn that is not trained on, which is stored as part of the prompt, they are those after the prompt.
+ */
+export function recordedTurn(step: StepRecorded, prompt: Pick<Prompt, 'tokenIds'>, speech: ForkSpeech): Turn {
+  const { action, tokenIds, actionMask, tokenizerHash } = step;
+  if (tokenizerHash !== speech.text.tokenizer.hash) return forcedTurn(action, speech);
+  const firstAction = actionMask.indexOf(1);
+  return unsampledTurn(action, tokenIds.slice(firstAction < 0 ? prompt.tokenIds.length : firstAction));
+}
+
+/** The tokens that the policy of the episode read before it acted in the step, put together from what each step appended. */
+export function recordedContext({ steps, step: last }: Pick<ForkPoint, 'steps' | 'step'>): Int32Array {
+  let context: Int32Array = new Int32Array(0);
+  for (const { keptPrefixTokens, tokenIds } of steps.slice(0, last)) {
+    context = concatTokens(context.subarray(0, keptPrefixTokens), tokenIds);
+  }
+  const { keptPrefixTokens, tokenIds, actionMask } = steps[last];
+  const firstAction = actionMask.indexOf(1);
+  const prompt = firstAction < 0 ? tokenIds : tokenIds.subarray(0, firstAction);
+  return concatTokens(context.subarray(0, keptPrefixTokens), prompt);
+}
+
+/** Says where a prompt differs from the context that the episode had at the step; null where they are equal, token by token. */
+export function contextDifference(
+  point: ForkPoint,
+  tokenIds: Int32Array,
+  { hash }: Pick<Tokenizer, 'hash'>,
+): string | null {
+  if (point.steps[point.step].tokenizerHash !== tokenizer.hash) return 'it was recorded with another tokenizer';
+  const recorded = recordedContext(point);
+  if (recorded.length !== tokenIds.length) {
+    return `it has ${tokenIds.length} tokens, and the episode’s had ${recorded.length}`;
+  }
+  const at = recorded.findIndex((token, place) => token !== tokenIds[place]);
+  return at < 0 ? null : `token ${at} is ${tokenIds[at]}, and the episode’s was ${recorded[at]}`;
+}

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import type { EpisodeLimits } from '@retrace/config';
+import { deriveSeed, type EnvironmentSpec } from '@retrace/environments';
+import { PatientLog, WarningLog, type ControlTail, type EventLog, type WarningLogOptions } from '@retrace/log';
+import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
+import type { Actor } from '../actors/actor.js';
+import { CollectorError } from '../collector-error.js';
+import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { FailureStreak } from '../episode/failure-streak.js';
+import type { BeginLoop } from '../loop/episode-loop.js';
+import { playRound } from '../round/play-round.js';
+import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
+import { TrajectoryWriter } from '../writer/trajectory-writer.js';
+import { forcedTurn, type ForkSpeech } from './fork-context.js';
+import type { ForkPoint } from './fork-point.js';
+import { reachStep } from './reach-step.js';
+
+const MAX_CONCURRENT_EPISODES = 256;
+
+/** Who goes on from the step. */
+export interface ForkPlayer extends ForkSpeech {
+  readonly actor: Actor;
+  readonly beginLoop: BeginLoop;
+  readonly limits: EpisodeLimits;
+  /** The actor in the words of events: `policy`, or the name of a scripted agent. */
+  readonly agent: string;
+  /** Which policy it is; forks with equal descriptions estimate the value of the same one. */
+  readonly description: string;
+  /** Whether its context has to be the one that the episode had, token by token. */
+  readonly ownsEpisode: boolean;
+}
+
+export interface ForkEpisodesOptions {
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly spec: EnvironmentSpec;
+  readonly point: ForkPoint;
+  readonly player: ForkPlayer;
+  readonly numForks: number;
+  /** The first action; null lets the player choose it. */
+  readonly action: string | null;
+  readonly greedy: boolean;
+  /** `own`: each fork has chance and sampling of its own from the step on, drawn from `seed`. `parent`: those that the episode had. */
+  readonly chance: 'own' | 'parent';
+  readonly seed: number;
+  readonly trainable: boolean;
+  readonly engine: string;
+  readonly codeVersion: string;
+  readonly signal: AbortSignal;
+  readonly warn?: WarningLogOptions['show'];
+}
+
+export interface ForkResult {
+  readonly runId: string;
+  readonly groupId: string;
+  /** Empty when it was interrupted: nothing of it counts then. */
+  readonly episodeIds: readonly string[];
+  /** In what the context at the step differs from the episode's; null where it is the same, token by token. */
+  readonly contextDifference: string | null;
+}
+
+/**
+ * Plays forks of a stored step, as a group in a run of its own. Each is an episode that begins at the step: what was before it stays with the
+ * parent, but for the tokens of the context, which are part of the first prompt.
+ *
+ * @throws CollectorError `REPLAY_DIFFERS`, `CONTEXT_DIFFERS`; nothing is written then
+ */
+export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkResult> {
+  const { log, control, spec, player, signal } = options;
+  const runId = newRunId();
+  const episodes = planForks(runId, options);
+  const contextDifference = await tryFirst(episodes[0], options);
+  await control.append(runId, { kind: 'RunStarted', payload: runStarted(options) });
+  const writer = await TrajectoryWriter.open(log, { signal });
+  const warnings = new WarningLog({ control, runId, show: options.warn });
+  const { limits } = player;
+  const metrics = await playRound(
+    {
+      ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
+      text: player.text,
+      beginLoop: player.beginLoop,
+      failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
+      concurrentEpisodes: Math.min(options.numForks, MAX_CONCURRENT_EPISODES),
+      engine: options.engine,
+      model: player.description,
+      log: new PatientLog(log, { signal }),
+    },
+    { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 },
+  ).finally(() => warnings.flush());
+  await writer.close();
+  await control.append(runId, {
+    kind: 'RunEnded',
+    payload: { reason: metrics ? 'finished' : 'stopped', detail: '', numUpdates: 0 },
+  });
+  const [{ group }] = episodes;
+  const episodeIds = metrics ? episodes.map(({ episodeId }) => episodeId) : [];
+  return { runId, groupId: group.groupId, episodeIds, contextDifference };
+}
+
+/** The forks, in order. With equal seeds the i-th fork of a step has the same chance whatever its first action and its policy. */
+function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[] {
+  const { point, player, numForks, action, greedy, chance, trainable } = options;
+  const { started, episodeId, step } = point;
+  const group: PlannedGroup = {
+    groupId: newControlEventId(),
+    place: 0,
+    groupSize: numForks,
+    round: 0,
+    split: started.split,
+    agent: player.agent,
+    trainable,
+    sampled: { task: started.task, seed: started.environmentSeed ?? 0 },
+    failure: null,
+  };
+  const description = { fork: { policy: player.description, greedy, forced: action !== null, chance } };
+  return Array.from({ length: numForks }, (_, member) => {
+    const own = seedOf(`${options.seed}/${episodeId}/${step}/${member}`);
+    return {
+      episodeId: episodeIdFor({ runId, ordinal: member }),
+      group,
+      groupMember: member,
+      samplingSeed: chance === 'own' ? own : (started.samplingSeed ?? own),
+      isGreedyBaseline: greedy,
+      fork: {
+        point,
+        speech: player,
+        forcedTurn: action === null ? null : forcedTurn(action, player),
+        chanceSeed: chance === 'own' ? deriveSeed('fork', own) : null,
+        description,
+      },
+    };
+  });
+}
+
+/** Reaches the step once before anything is written. @throws CollectorError */
+async function tryFirst(plan: PlannedEpisode, options: ForkEpisodesOptions): Promise<string | null> {
+  const { log, spec, player, engine, point } = options;
+  const { actor, text, beginLoop, limits } = player;
+  const difference = await reachStep({
+    spec,
+    plan,
+    context: {
+      actor,
+      prompts: text.prompts,
+      beginLoop,
+      limits,
+      maxCharacters: maxAnswerCharacters(log.maxEventBytes),
+      recorder: {
+        runId: point.runId,
+        logId: log.logId,
+        environment: spec.name,
+        engine,
+        model: player.description,
+        tokenizerHash: text.tokenizer.hash,
+        nowUs: () => 0,
+      },
+    },
+  });
+  if (difference === null || !player.ownsEpisode) return difference;
+  throw new CollectorError(
+    'CONTEXT_DIFFERS',
+    `Step ${point.step} of episode ${point.episodeId} has another context now than when it was recorded: ${difference}`,
+  );
+}
+
+function runStarted({ spec, player, point, seed, codeVersion, ...options }: ForkEpisodesOptions) {
+  const { numForks, action, greedy, chance } = options;
+  const { runId: run, episodeId: episode, step } = point;
+  const fork = { run, episode, step, policy: player.description, numForks, action, greedy, chance, seed };
+  const recipe: Json = { environment: spec.name, fork };
+  return {
+    name: `fork-${spec.name}-step-${step}`,
+    runKind: 'trained' as const,
+    recipe,
+    recipeHash: createHash('sha256').update(JSON.stringify(recipe)).digest('hex'),
+    seed,
+    environment: spec.name,
+    codeVersion,
+    baselines: [],
+    tags: [],
+    metadata: null,
+  };
+}
+
+/** 32 bits of SHA-256: independent streams for places that differ in anything. */
+function seedOf(place: string): number {
+  return createHash('sha256').update(place).digest().readUInt32LE(0);
+}

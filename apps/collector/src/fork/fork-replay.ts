@@ -1,0 +1,109 @@
+import type { Observation, StepResult } from '@retrace/environments';
+import type { Json, StepRecorded } from '@retrace/trajectory';
+import { concatTokens } from '../episode/concat-tokens.js';
+import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import { recordedTurn, type ForkSpeech } from './fork-context.js';
+import type { ForkPoint } from './fork-point.js';
+
+/** Where and how an episode begins that is forked from a step of another one. */
+export interface ForkStart {
+  readonly point: ForkPoint;
+  readonly speech: ForkSpeech;
+  /** The first turn; null lets the policy choose it. */
+  readonly forcedTurn: Turn | null;
+  /** Seed of the environment's chance from the step on; null keeps the episode's own. */
+  readonly chanceSeed: number | null;
+  /** How the fork is played, for its metadata. */
+  readonly description: Json;
+}
+
+const MAX_SHOWN_CHARACTERS = 120;
+
+/**
+ * Brings a new episode to the step that it is forked from: answers its prompts with the recorded turns, checks that the environment says what
+ * was recorded, and remembers the context that comes of it.
+ */
+export class ForkReplay {
+  private at = 0;
+  /** Tokens of the context so far that no actor has seen. */
+  private context: Int32Array | null = new Int32Array(0);
+  private hasActed = false;
+
+  constructor(private readonly fork: ForkStart) {}
+
+  /** Whether the episode is still before the step. */
+  get isReplaying(): boolean {
+    return this.at < this.fork.point.step;
+  }
+
+  /** Whether it is at the step, and nothing was done there yet. */
+  get isAtStep(): boolean {
+    return !this.isReplaying && !this.hasActed;
+  }
+
+  /** Says how an observation differs from the recorded one; null where it does not, and after the replay. */
+  checkObservation({ text, anchor }: Observation): string | null {
+    if (this.hasActed) return null;
+    const { observation, anchor: recorded } = this.recorded;
+    const found = difference('observation', text, observation) ?? difference('anchor', anchor, recorded);
+    return found === null ? null : `step ${this.at} differs from the recorded one: ${found}`;
+  }
+
+  /** Says how the outcome of a replayed step differs from the recorded one, or goes on to the next step. */
+  checkResult(result: StepResult): string | null {
+    const { reward, terminated, truncated } = this.recorded;
+    const found =
+      difference('reward', result.reward, reward) ??
+      difference('terminated', result.terminated, terminated) ??
+      difference('truncated', result.truncated, truncated);
+    if (found !== null) return `step ${this.at} differs from the recorded one: ${found}`;
+    this.at += 1;
+    return null;
+  }
+
+  /** The recorded or forced turn that answers a prompt; null where the policy is to act. */
+  turnFor(prompt: Prompt): Turn | null {
+    const turn = this.isReplaying ? recordedTurn(this.recorded, prompt, this.fork.speech) : this.takeForced();
+    if (turn !== null && this.context !== null) {
+      this.context = concatTokens(this.context.subarray(0, prompt.keptPrefixTokens), prompt.tokenIds, turn.tokenIds);
+    }
+    return turn;
+  }
+
+  /**
+   * The prompt with the whole context in it, as an actor needs it that was asked nothing before; the prompt itself once one was. The first step
+   * of a fork is recorded with it, so that the fork holds every token that its policy read.
+   */
+  wholePrompt(prompt: Prompt): Prompt {
+    const { context } = this;
+    if (context === null) return prompt;
+    const tokenIds = concatTokens(context.subarray(0, prompt.keptPrefixTokens), prompt.tokenIds);
+    return { ...prompt, keptPrefixTokens: 0, tokenIds };
+  }
+
+  /** Takes note that an actor was asked, which keeps the context from then on. */
+  asked(): void {
+    this.hasActed = true;
+    this.context = null;
+  }
+
+  private takeForced(): Turn | null {
+    if (this.hasActed) return null;
+    this.hasActed = this.fork.forcedTurn !== null;
+    return this.fork.forcedTurn;
+  }
+
+  private get recorded(): StepRecorded {
+    const { steps } = this.fork.point;
+    return steps[this.at];
+  }
+}
+
+function difference(name: string, played: unknown, recorded: unknown): string | null {
+  return played === recorded ? null : `${name} is ${shown(played)} instead of ${shown(recorded)}`;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
