@@ -39,6 +39,8 @@ const TABLES = [
   'scores',
   'datasets',
   'dataset_episodes',
+  'forks',
+  'step_values',
   'dead_letters',
   'events',
 ];

@@ -37,6 +37,12 @@ export function findStoredPolicy(
   if (run === undefined) throw new CollectorError('NO_POLICY', `Run ${runId} not found; see "retrace runs"`);
   const policy = version === 'latest' ? run.policies.latest : run.policies.get(Number(version));
   if (policy) return { run, policy };
-  const published = run.policies.numPolicies === 0 ? 'none' : [...run.policies.all()].map((one) => one.policyVersion).join(', ');
-  throw new CollectorError('NO_POLICY', `Run ${runId} has not published policy version ${version}; published: ${published}`);
+  const published =
+    run.policies.numPolicies === 0
+      ? 'none'
+      : [...run.policies.all()].map((one) => one.policyVersion).join(', ');
+  throw new CollectorError(
+    'NO_POLICY',
+    `Run ${runId} has not published policy version ${version}; published: ${published}`,
+  );
 }

@@ -11,7 +11,7 @@ interface StoredPolicyOptions {
   readonly policy: PolicyPublished;
   readonly text: PolicyText;
   readonly maxSlots: number;
-  /** What is left out is as in the run. */
+  /** Fields that are left out are as in the run. */
   readonly sampling?: Partial<Pick<SamplingParameters, 'temperature' | 'topK' | 'topP'>>;
 }
 

@@ -65,14 +65,9 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
     useChatTemplate: recipe?.policy?.chatTemplate,
   });
   const concurrentEpisodes = Math.min(numEpisodes, MAX_CONCURRENT_EPISODES);
+  const { checkpoints, sampling } = options;
   const actor: Actor = source
-    ? await storedPolicyActor({
-        checkpoints: options.checkpoints,
-        ...source,
-        text,
-        maxSlots: concurrentEpisodes,
-        sampling: options.sampling,
-      })
+    ? await storedPolicyActor({ ...source, checkpoints, text, maxSlots: concurrentEpisodes, sampling })
     : new ScriptedActor(scriptedAgent(spec, options.policy), text, context.maxNewTokens);
   const runId = await startRun(options, spec, source);
   const episodes = planRound({

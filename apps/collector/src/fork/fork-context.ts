@@ -45,7 +45,7 @@ export function contextDifference(
   tokenIds: Int32Array,
   { hash }: Pick<Tokenizer, 'hash'>,
 ): string | null {
-  if (point.steps[point.step].tokenizerHash !== tokenizer.hash) return 'it was recorded with another tokenizer';
+  if (point.steps[point.step].tokenizerHash !== hash) return 'it was recorded with another tokenizer';
   const recorded = recordedContext(point);
   if (recorded.length !== tokenIds.length) {
     return `it has ${tokenIds.length} tokens, and the episode’s had ${recorded.length}`;

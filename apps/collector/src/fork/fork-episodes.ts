@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { EpisodeLimits } from '@retrace/config';
 import { deriveSeed, type EnvironmentSpec } from '@retrace/environments';
-import { PatientLog, WarningLog, type ControlTail, type EventLog, type WarningLogOptions } from '@retrace/log';
+import {
+  PatientLog,
+  WarningLog,
+  type ControlTail,
+  type EventLog,
+  type WarningLogOptions,
+} from '@retrace/log';
 import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
 import type { Actor } from '../actors/actor.js';
 import { CollectorError } from '../collector-error.js';

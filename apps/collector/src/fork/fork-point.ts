@@ -35,16 +35,22 @@ export function forkPointOf(
     else if (event.kind === 'EpisodeEnded') ended = event.payload;
     else if (event.kind === 'StepRecorded' && event.payload.step === steps.length) steps.push(event.payload);
   }
-  if (started === null) return refuse(`${name} not found; an episode of the last seconds may not be stored yet`);
+  if (started === null)
+    return refuse(`${name} not found; an episode of the last seconds may not be stored yet`);
   if (started.environment === '' || started.environmentSeed === null) {
-    return refuse(`${name} was recorded from outside: its environment or its seed is unknown, so nothing can be played again`);
+    return refuse(
+      `${name} was recorded from outside: its environment or its seed is unknown, so nothing can be played again`,
+    );
   }
   if (started.forkedFrom !== null) {
     return refuse(
       `${name} is itself a fork, of step ${started.forkedFrom.step} of episode ${started.forkedFrom.episodeId}; fork that episode, or name another`,
     );
   }
-  if (step >= steps.length) return refuse(`${name} has ${steps.length} steps; --step must be from 0 to ${steps.length - 1}, got ${step}`);
+  if (step >= steps.length)
+    return refuse(
+      `${name} has ${steps.length} steps; --step must be from 0 to ${steps.length - 1}, got ${step}`,
+    );
   return { runId, episodeId, step, started, steps, ended };
 }
 

@@ -24,7 +24,7 @@ const SAMPLED_SPLIT = { split: 'train', index: 3, seed: 7 } as const;
 const stepsOf = (events: readonly AnyEvent[]): StepRecorded[] =>
   events.flatMap((event) => (event.kind === 'StepRecorded' ? [event.payload] : []));
 
-/** What the environment and the agent said in a step, without tokens and times. */
+/** The words and rewards of a step, without tokens and times. */
 const said = ({ observation, action, reward, terminated, truncated, anchor, actionValid }: StepRecorded) => ({
   ...{ observation, action, reward, terminated, truncated, anchor, actionValid },
 });
@@ -73,7 +73,14 @@ class Table {
       ...{ groupId: 'g', place: 0, groupSize: 3, round: 0, agent: 'expert', trainable: false },
       ...{ sampled, failure: null, split: 'train' },
     };
-    return { episodeId: PARENT, group, groupMember: fork ? 0 : 2, samplingSeed, isGreedyBaseline: false, fork };
+    return {
+      episodeId: PARENT,
+      group,
+      groupMember: fork ? 0 : 2,
+      samplingSeed,
+      isGreedyBaseline: false,
+      fork,
+    };
   }
 
   async play(agent: ScriptedAgent, plan: PlannedEpisode): Promise<AnyEvent[]> {
@@ -203,7 +210,9 @@ describe('a fork', () => {
     });
     await expect(reaching).rejects.toMatchObject({
       code: 'REPLAY_DIFFERS',
-      message: expect.stringMatching(new RegExp(`step 1 differs from the recorded one: ${name} is `)) as string,
+      message: expect.stringMatching(
+        new RegExp(`step 1 differs from the recorded one: ${name} is `),
+      ) as string,
     });
   });
 
@@ -224,7 +233,8 @@ describe('a fork', () => {
   it('is refused at a step that the episode does not have', async () => {
     const table = await Table.of(getEnvironment('bandit'));
     const parent = await table.play(scriptedAgent(table.spec, 'expert'), table.plan());
-    const find = (step: number, events = parent) => forkPointOf(events, { runId: RUN, episodeId: PARENT, step });
+    const find = (step: number, events = parent) =>
+      forkPointOf(events, { runId: RUN, episodeId: PARENT, step });
     expect(() => find(1)).toThrow('has 1 steps; --step must be from 0 to 0, got 1');
     expect(() => find(0, [])).toThrow(`Episode ${PARENT} of run ${RUN} not found`);
     expect(() => find(0, [])).not.toThrow(EnvironmentError);

@@ -65,7 +65,11 @@ export class ForkReplay {
   turnFor(prompt: Prompt): Turn | null {
     const turn = this.isReplaying ? recordedTurn(this.recorded, prompt, this.fork.speech) : this.takeForced();
     if (turn !== null && this.context !== null) {
-      this.context = concatTokens(this.context.subarray(0, prompt.keptPrefixTokens), prompt.tokenIds, turn.tokenIds);
+      this.context = concatTokens(
+        this.context.subarray(0, prompt.keptPrefixTokens),
+        prompt.tokenIds,
+        turn.tokenIds,
+      );
     }
     return turn;
   }

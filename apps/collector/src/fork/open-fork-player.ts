@@ -65,7 +65,11 @@ async function scriptedPlayer(spec: EnvironmentSpec, name: string): Promise<Fork
     tokenizer: spec.words === null ? 'byte' : 'word',
     maxNewTokens: 1,
   };
-  const text = await openPolicyText({ tokenizer: context.tokenizer, words: spec.words, directory: undefined });
+  const text = await openPolicyText({
+    tokenizer: context.tokenizer,
+    words: spec.words,
+    directory: undefined,
+  });
   return {
     actor: new ScriptedActor(agent, text, context.maxNewTokens),
     text,
@@ -89,6 +93,11 @@ function ownPolicy(control: ControlTail, { runId, started, steps, step }: ForkPo
 
 /** The policy of another run that a run of `retrace collect` played; null for a scripted agent. */
 function playedPolicy(recipe: Json): string | null {
-  const { fromRun, policyVersion } = recipe as { readonly fromRun?: unknown; readonly policyVersion?: unknown };
-  return typeof fromRun === 'string' && typeof policyVersion === 'number' ? `run:${fromRun}@${policyVersion}` : null;
+  const { fromRun, policyVersion } = recipe as {
+    readonly fromRun?: unknown;
+    readonly policyVersion?: unknown;
+  };
+  return typeof fromRun === 'string' && typeof policyVersion === 'number'
+    ? `run:${fromRun}@${policyVersion}`
+    : null;
 }

@@ -147,7 +147,13 @@ function describeSnapshots(spec: EnvironmentSpec): void {
   it('draws the same chance from a snapshot on after the same new seed, where it takes one', async () => {
     if (spec.create().reseed === undefined) return;
     const { task, seed } = spec.sampleTask({ split: 'train', index: 1, seed: 5 });
-    const played = await playRandom(spec, { environment: spec.create(), task, seed, member: 0, agentSeed: 1 });
+    const played = await playRandom(spec, {
+      environment: spec.create(),
+      task,
+      seed,
+      member: 0,
+      agentSeed: 1,
+    });
     const resultsAfter = async (member: number, newSeed: number): Promise<StepResult[]> => {
       const environment = spec.create();
       await environment.reset({ task, seed, member });

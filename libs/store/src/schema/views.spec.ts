@@ -66,6 +66,64 @@ describe('views', () => {
     expect(await read()).toMatchObject([{ end_reason: 'finished' }]);
   });
 
+  it('estimate the values of a step and of its actions from forks, with intervals', async () => {
+    const ids = idsOf(newRunId());
+    const [runId, episodeId] = [newRunId(), uuid(77)];
+    const metadata = { fork: { policy: 'expert', greedy: false, forced: false, chance: 'own' } };
+    const forced = { fork: { ...metadata.fork, forced: true } };
+    const repeated = { fork: { ...metadata.fork, chance: 'parent' } };
+    const forks = [
+      ...[1, 0, 1, 1].map((reward) => ({ action: 'left', reward, metadata, success: reward === 1 })),
+      { action: 'up', reward: 0.5, metadata, success: false },
+      { action: 'up', reward: 0.25, metadata: forced, success: null },
+      { action: 'up', reward: 9, metadata: repeated, success: true },
+    ];
+    for (const [ordinal, { action, reward, success, ...started }] of forks.entries()) {
+      await bring(
+        episodeEvents({
+          ...{ ...ids, ordinal, numSteps: 2, ended: { success } },
+          step: (step) => ({ action: step === 0 ? action : 'down', reward: step === 0 ? reward : 0 }),
+          started: { ...started, forkedFrom: { episodeId, step: 3 }, forkedFromRunId: runId },
+        }),
+      );
+    }
+    const read = (columns: string, view: string) =>
+      store.client.queryRows<Record<string, unknown>>(
+        `SELECT ${columns} FROM ${view} WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`,
+        { params: { runId, episodeId } },
+      );
+    const listed = await read('fork_run_id, step, policy, forced, action, return', 'forks');
+    expect(listed).toHaveLength(7);
+    const fork = {
+      fork_run_id: ids.runId,
+      step: 3,
+      policy: 'expert',
+      forced: true,
+      action: 'up',
+      return: 0.25,
+    };
+    expect(listed).toContainEqual(fork);
+    const values = await read(
+      'action, num_forks, mean_return, return_low, return_high, success_rate, success_low, success_high',
+      '(SELECT * FROM step_values ORDER BY action IS NOT NULL, action)',
+    );
+    // By hand, with Student's quantiles 2.7764, 3.1824 and 12.7062 of a printed table: 0.7 ± 2.7764 · √0.2 / √5, …
+    expect(values.map(({ action, num_forks, mean_return }) => [action, num_forks, mean_return])).toEqual([
+      [null, 5, 0.7],
+      ['left', 4, 0.75],
+      ['up', 2, 0.375],
+    ]);
+    const rounded = (value: unknown) => (value === null ? null : Number((value as number).toFixed(4)));
+    const ends = values.map((row) =>
+      [row.return_low, row.return_high, row.success_rate, row.success_low, row.success_high].map(rounded),
+    );
+    expect(ends).toEqual([
+      [0.1447, 1.2553, 0.6, 0.2307, 0.8824],
+      [-0.0456, 1.5456, 0.75, 0.3006, 0.9544],
+      [-1.2133, 1.9633, 0, 0, 0.7935],
+    ]);
+  });
+
   it('leave out plans, commits and policies of a trainer that had lost its claim', async () => {
     const ids = idsOf(newRunId());
     const plan = (planId: string, epoch: number, updateNumber: number) =>
@@ -520,6 +578,8 @@ describe('views', () => {
       'warnings',
       'datasets',
       'dataset_episodes',
+      'forks',
+      'step_values',
       'dead_letters',
     ])('have the columns that %s has', async (view) => {
       const rows = await store.client.queryRows<{ name: string }>(

@@ -19,7 +19,8 @@ export interface RunHashOptions {
 }
 
 /** The columns that migration 0004 added, but for `untrainable`, which follows from others. */
-const RECORDED_COLUMNS = 'external_id, parent_episode_id, tags, metadata, action_valid_unknown, messages, usage';
+const RECORDED_COLUMNS =
+  'external_id, parent_episode_id, tags, metadata, action_valid_unknown, messages, usage';
 
 /**
  * The bytes of a row. Columns that a migration added count only in rows that use them, and the schema version of an event that was lifted

@@ -134,7 +134,11 @@ export const EPISODE_CHECKS: Checks<EpisodePayloads> = {
       return { field: 'payload.groupMember', value: groupMember, rule };
     }
     if (forkedFrom !== null || forkedFromRunId === null) return null;
-    return { field: 'payload.forkedFromRunId', value: forkedFromRunId, rule: 'must be null without forkedFrom' };
+    return {
+      field: 'payload.forkedFromRunId',
+      value: forkedFromRunId,
+      rule: 'must be null without forkedFrom',
+    };
   },
 
   StepRecorded: checkStepRecorded,

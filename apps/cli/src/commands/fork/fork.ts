@@ -1,4 +1,10 @@
-import { forkEpisodes, forkPointOf, openForkPlayer, type ForkPoint, type ForkResult } from '@retrace/collector';
+import {
+  forkEpisodes,
+  forkPointOf,
+  openForkPlayer,
+  type ForkPoint,
+  type ForkResult,
+} from '@retrace/collector';
 import { openBackend } from '@retrace/compute';
 import { resolveEnvironment, type EnvironmentRecipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
@@ -6,7 +12,7 @@ import type { EnvironmentSpec } from '@retrace/environments';
 import { ControlTail, PatientLog } from '@retrace/log';
 import { CheckpointFiles } from '@retrace/policy';
 import type { BackendChoice } from '@retrace/process';
-import type { Json } from '@retrace/trajectory';
+import type { Json, RunState } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
@@ -31,6 +37,13 @@ interface ForkOptions extends CommonOptions {
   readonly environment?: string;
   readonly backend?: BackendChoice;
 }
+
+const FORKABLE = {
+  has: ({ started }: RunState) => started.runKind === 'trained' && !isForkRun(started.recipe),
+  lacking: 'has episodes that can be forked',
+};
+
+const isForkRun = (recipe: Json) => recipe !== null && typeof recipe === 'object' && 'fork' in recipe;
 
 /** Forks a step of a stored episode, and prints what the step is worth and how that compares with what happened. */
 export async function fork({ dataDir, json, ...options }: ForkOptions): Promise<void> {
@@ -61,7 +74,7 @@ async function forkInSession(
 ): Promise<ForkReport> {
   const { session, control } = open;
   const { readEpisodeEvents } = await import('@retrace/store');
-  const { runId, started } = selectRun(control.state.runs, options.run);
+  const { runId, started } = selectRun(control.state.runs, options.run, FORKABLE);
   const { episode: episodeId, step } = options;
   const events = await readEpisodeEvents(session.client, { runId, episodeId });
   const point = forkPointOf(events, { runId, episodeId, step });
@@ -107,7 +120,10 @@ function environmentOf(recipe: Json, named: string | undefined): string | Enviro
   if (named !== undefined) return resolveEnvironment(named);
   const { environment } = recipe as { readonly environment?: string | EnvironmentRecipe };
   if (environment !== undefined) return environment;
-  throw new CliError('OPTION_INVALID', 'the run does not say which environment it played; name it with --environment');
+  throw new CliError(
+    'OPTION_INVALID',
+    'the run does not say which environment it played; name it with --environment',
+  );
 }
 
 function requireSame({ name }: EnvironmentSpec, { started, episodeId }: ForkPoint): void {

@@ -5,13 +5,29 @@ import type { ForkReport, StepValueRow } from './read-fork-report.js';
 export function printForks({ runId, parent, forks, values, contextDifference }: ForkReport): void {
   const { returnFromStep, success, step, episodeId, action } = parent;
   console.log(`forked step ${step} of episode ${episodeId}: ${forks.length} episodes as run ${runId}`);
-  if (contextDifference !== null) console.log(`the context is not the one that the episode had: ${contextDifference}`);
+  if (contextDifference !== null)
+    console.log(`the context is not the one that the episode had: ${contextDifference}`);
   const outcome = success === null ? '' : success ? ', a success' : ', no success';
-  console.log(`what happened: ${JSON.stringify(action)}, return ${format(returnFromStep)} from the step on${outcome}`);
+  console.log(
+    `what happened: ${JSON.stringify(action)}, return ${format(returnFromStep)} from the step on${outcome}`,
+  );
   if (values.length === 0) return;
   console.log(
     renderTable(
-      ['action', 'policy', 'forks', 'return', '95 % from', 'to', 'difference', 'from', 'to', 'success', '95 % from', 'to'],
+      [
+        'action',
+        'policy',
+        'forks',
+        'return',
+        '95 % from',
+        'to',
+        'difference',
+        'from',
+        'to',
+        'success',
+        '95 % from',
+        'to',
+      ],
       values.map((row) => rowOf(row, returnFromStep)),
     ),
   );
