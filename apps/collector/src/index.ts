@@ -19,7 +19,7 @@ export {
   type ForkPlayer,
   type ForkResult,
 } from './fork/fork-episodes.js';
-export { forkPointOf, returnFrom, type ForkPoint } from './fork/fork-point.js';
+export { forkedStepOf, returnFrom, type ForkedStep } from './fork/forked-step.js';
 export { openForkPlayer } from './fork/open-fork-player.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
 export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';

@@ -270,7 +270,7 @@ export class EpisodeSlot {
     };
     const isTrained = call?.ask.isTrained ?? false;
     const turn = call?.turn ?? NO_TURN;
-    const sampling = turn === this.plan.fork?.forcedTurn ? null : this.sampling;
+    const sampling = this.fork?.isForced(turn) ? null : this.sampling;
     this.context.emit(this.recorder.step({ prompt, turn, result, sampling, environmentMs, isTrained }));
     return true;
   }

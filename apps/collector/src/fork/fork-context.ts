@@ -1,15 +1,10 @@
-import type { PolicyText, Tokenizer } from '@retrace/policy';
+import type { Tokenizer } from '@retrace/policy';
 import type { StepRecorded } from '@retrace/trajectory';
 import { concatTokens } from '../episode/concat-tokens.js';
 import { scriptedTokens, unsampledTurn } from '../actors/scripted-actor.js';
 import type { Prompt, Turn } from '../episode/episode-recorder.js';
-import type { ForkPoint } from './fork-point.js';
-
-/** How the policy that goes on writes its turns. */
-export interface ForkSpeech {
-  readonly text: PolicyText;
-  readonly maxNewTokens: number;
-}
+import type { ForkSpeech } from './fork-start.js';
+import type { ForkedStep } from './forked-step.js';
 
 /** An action that the caller chose, as a scripted agent would have taken it. @throws PolicyError for a text that the tokenizer can't tell */
 export function forcedTurn(action: string, { text, maxNewTokens }: ForkSpeech): Turn {
@@ -28,7 +23,7 @@ export function recordedTurn(step: StepRecorded, prompt: Pick<Prompt, 'tokenIds'
 }
 
 /** The tokens that the policy of the episode read before it acted in the step, put together from what each step appended. */
-export function recordedContext({ steps, step: last }: Pick<ForkPoint, 'steps' | 'step'>): Int32Array {
+export function recordedContext({ steps, step: last }: Pick<ForkedStep, 'steps' | 'step'>): Int32Array {
   let context: Int32Array = new Int32Array(0);
   for (const { keptPrefixTokens, tokenIds } of steps.slice(0, last)) {
     context = concatTokens(context.subarray(0, keptPrefixTokens), tokenIds);
@@ -41,7 +36,7 @@ export function recordedContext({ steps, step: last }: Pick<ForkPoint, 'steps' |
 
 /** Says where a prompt differs from the context that the episode had at the step; null where they are equal, token by token. */
 export function contextDifference(
-  point: ForkPoint,
+  point: ForkedStep,
   tokenIds: Int32Array,
   { hash }: Pick<Tokenizer, 'hash'>,
 ): string | null {

@@ -17,8 +17,9 @@ import type { BeginLoop } from '../loop/episode-loop.js';
 import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
-import { forcedTurn, type ForkSpeech } from './fork-context.js';
-import type { ForkPoint } from './fork-point.js';
+import { forcedTurn } from './fork-context.js';
+import type { ForkSpeech } from './fork-start.js';
+import type { ForkedStep } from './forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const MAX_CONCURRENT_EPISODES = 256;
@@ -40,7 +41,7 @@ export interface ForkEpisodesOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly spec: EnvironmentSpec;
-  readonly point: ForkPoint;
+  readonly point: ForkedStep;
   readonly player: ForkPlayer;
   readonly numForks: number;
   /** The first action; null lets the player choose it. */
@@ -118,6 +119,8 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
     sampled: { task: started.task, seed: started.environmentSeed ?? 0 },
     failure: null,
   };
+  // Refuses an action that the tokenizer can't tell before anything is written.
+  if (action !== null) forcedTurn(action, player);
   const description = { fork: { policy: player.description, greedy, forced: action !== null, chance } };
   return Array.from({ length: numForks }, (_, member) => {
     const own = seedOf(`${options.seed}/${episodeId}/${step}/${member}`);
@@ -130,7 +133,7 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
       fork: {
         point,
         speech: player,
-        forcedTurn: action === null ? null : forcedTurn(action, player),
+        forcedAction: action,
         chanceSeed: chance === 'own' ? deriveSeed('fork', own) : null,
         description,
       },

@@ -13,8 +13,7 @@ import type { SlotContext } from '../episode/episode-slot.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { directLoop } from '../loop/direct-loop.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
-import { forcedTurn } from './fork-context.js';
-import { forkPointOf, returnFrom, type ForkPoint } from './fork-point.js';
+import { forkedStepOf, returnFrom, type ForkedStep } from './forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const RUN = '01936d00-0000-7000-8000-000000000001';
@@ -98,10 +97,9 @@ class Table {
     return events;
   }
 
-  fork(point: ForkPoint, forcedAction: string | null, chanceSeed: number | null = null): PlannedEpisode {
+  fork(point: ForkedStep, forcedAction: string | null, chanceSeed: number | null = null): PlannedEpisode {
     const speech = { text: this.text, maxNewTokens: 1 };
-    const turn = forcedAction === null ? null : forcedTurn(forcedAction, speech);
-    return this.plan({ point, speech, forcedTurn: turn, chanceSeed, description: null });
+    return this.plan({ point, speech, forcedAction, chanceSeed, description: null });
   }
 }
 
@@ -116,7 +114,7 @@ describe.each(listEnvironments().map((spec) => [spec.name, spec] as const))('a f
   let parent: readonly AnyEvent[];
   let steps: readonly StepRecorded[];
   const expert = spec.agents.find(({ name }) => name === 'expert') ?? spec.agents[0];
-  const at = (step: number) => forkPointOf(parent, { runId: RUN, episodeId: PARENT, step });
+  const at = (step: number) => forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step });
 
   beforeAll(async () => {
     table = await Table.of(spec);
@@ -165,7 +163,7 @@ describe('a fork', () => {
     const table = await Table.of(getEnvironment('maze'));
     const expert = scriptedAgent(table.spec, 'expert');
     const parent = await table.play(expert, table.plan());
-    const point = forkPointOf(parent, { runId: RUN, episodeId: PARENT, step: 2 });
+    const point = forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step: 2 });
     const shown: Int32Array[] = [];
     const events: AnyEvent[] = [];
     const context = table.context(expert, (event) => events.push(event));
@@ -202,7 +200,7 @@ describe('a fork', () => {
         ? { ...event, payload: { ...event.payload, ...change } }
         : event,
     );
-    const point = forkPointOf(changed, { runId: RUN, episodeId: PARENT, step: 2 });
+    const point = forkedStepOf(changed, { runId: RUN, episodeId: PARENT, step: 2 });
     const reaching = reachStep({
       spec: table.spec,
       context: table.context(expert, () => undefined),
@@ -219,7 +217,7 @@ describe('a fork', () => {
   it('has chance of its own from the step on, which follows from its seed', async () => {
     const table = await Table.of(getEnvironment('memory-bandit'));
     const parent = await table.play(scriptedAgent(table.spec, 'expert'), table.plan());
-    const point = forkPointOf(parent, { runId: RUN, episodeId: PARENT, step: 3 });
+    const point = forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step: 3 });
     const rewards = async (chanceSeed: number) => {
       const events = await table.play(reciter(stepsOf(parent), 3), table.fork(point, null, chanceSeed));
       return stepsOf(events).map(({ reward }) => reward);
@@ -234,7 +232,7 @@ describe('a fork', () => {
     const table = await Table.of(getEnvironment('bandit'));
     const parent = await table.play(scriptedAgent(table.spec, 'expert'), table.plan());
     const find = (step: number, events = parent) =>
-      forkPointOf(events, { runId: RUN, episodeId: PARENT, step });
+      forkedStepOf(events, { runId: RUN, episodeId: PARENT, step });
     expect(() => find(1)).toThrow('has 1 steps; --step must be from 0 to 0, got 1');
     expect(() => find(0, [])).toThrow(`Episode ${PARENT} of run ${RUN} not found`);
     expect(() => find(0, [])).not.toThrow(EnvironmentError);

@@ -1,21 +1,9 @@
 import type { Observation, StepResult } from '@retrace/environments';
-import type { Json, StepRecorded } from '@retrace/trajectory';
+import type { StepRecorded } from '@retrace/trajectory';
 import { concatTokens } from '../episode/concat-tokens.js';
 import type { Prompt, Turn } from '../episode/episode-recorder.js';
-import { recordedTurn, type ForkSpeech } from './fork-context.js';
-import type { ForkPoint } from './fork-point.js';
-
-/** Where and how an episode begins that is forked from a step of another one. */
-export interface ForkStart {
-  readonly point: ForkPoint;
-  readonly speech: ForkSpeech;
-  /** The first turn; null lets the policy choose it. */
-  readonly forcedTurn: Turn | null;
-  /** Seed of the environment's chance from the step on; null keeps the episode's own. */
-  readonly chanceSeed: number | null;
-  /** How the fork is played, for its metadata. */
-  readonly description: Json;
-}
+import { forcedTurn, recordedTurn } from './fork-context.js';
+import type { ForkStart } from './fork-start.js';
 
 const MAX_SHOWN_CHARACTERS = 120;
 
@@ -28,6 +16,7 @@ export class ForkReplay {
   /** Tokens of the context so far that no actor has seen. */
   private context: Int32Array | null = new Int32Array(0);
   private hasActed = false;
+  private forced: Turn | null = null;
 
   constructor(private readonly fork: ForkStart) {}
 
@@ -91,10 +80,17 @@ export class ForkReplay {
     this.context = null;
   }
 
+  /** Whether the turn is the first action that the caller chose. */
+  isForced(turn: Turn): boolean {
+    return turn === this.forced;
+  }
+
   private takeForced(): Turn | null {
-    if (this.hasActed) return null;
-    this.hasActed = this.fork.forcedTurn !== null;
-    return this.fork.forcedTurn;
+    const { forcedAction, speech } = this.fork;
+    if (forcedAction === null || this.hasActed) return null;
+    this.hasActed = true;
+    this.forced = forcedTurn(forcedAction, speech);
+    return this.forced;
   }
 
   private get recorded(): StepRecorded {

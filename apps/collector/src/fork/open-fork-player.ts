@@ -8,13 +8,13 @@ import { ScriptedActor, scriptedAgent } from '../actors/scripted-actor.js';
 import { storedPolicyActor } from '../actors/stored-policy-actor.js';
 import { openLoop } from '../loop/open-loop.js';
 import type { ForkPlayer } from './fork-episodes.js';
-import type { ForkPoint } from './fork-point.js';
+import type { ForkedStep } from './forked-step.js';
 
 interface OpenForkPlayerOptions {
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
   readonly spec: EnvironmentSpec;
-  readonly point: ForkPoint;
+  readonly point: ForkedStep;
   /** As `findStoredPolicy` reads it, or a scripted agent; null is the one that acted in the step. */
   readonly policy: string | null;
   readonly maxSlots: number;
@@ -84,7 +84,7 @@ async function scriptedPlayer(spec: EnvironmentSpec, name: string): Promise<Fork
 }
 
 /** The name of the policy or agent that acted in the step. */
-function ownPolicy(control: ControlTail, { runId, started, steps, step }: ForkPoint): string {
+function ownPolicy(control: ControlTail, { runId, started, steps, step }: ForkedStep): string {
   const { actionMask, tokenPolicyVersions } = steps[step];
   const version = tokenPolicyVersions[actionMask.indexOf(1)] ?? -1;
   if (version >= 0) return `run:${runId}@${version}`;

@@ -32,7 +32,7 @@ export async function reachStep({ spec, context, plan }: ReachOptions): Promise<
     ended: () => undefined,
     onEnvironmentMs: () => undefined,
   });
-  await slot.start({ ...plan, fork: { ...fork, forcedTurn: null } });
+  await slot.start({ ...plan, fork: { ...fork, forcedAction: null } });
   slot.close();
   if (arrival.arrived === null) {
     const { episodeId, step } = fork.point;

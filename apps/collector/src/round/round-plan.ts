@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
-import type { ForkStart } from '../fork/fork-replay.js';
+import type { ForkStart } from '../fork/fork-start.js';
 import { sampleTask, type AnswerLimits } from '../episode/guarded-environment.js';
 import { episodeIdFor, newControlEventId, type Split } from '@retrace/trajectory';
 

@@ -1,8 +1,8 @@
 import {
   forkEpisodes,
-  forkPointOf,
+  forkedStepOf,
   openForkPlayer,
-  type ForkPoint,
+  type ForkedStep,
   type ForkResult,
 } from '@retrace/collector';
 import { openBackend } from '@retrace/compute';
@@ -77,7 +77,7 @@ async function forkInSession(
   const { runId, started } = selectRun(control.state.runs, options.run, FORKABLE);
   const { episode: episodeId, step } = options;
   const events = await readEpisodeEvents(session.client, { runId, episodeId });
-  const point = forkPointOf(events, { runId, episodeId, step });
+  const point = forkedStepOf(events, { runId, episodeId, step });
   const environment = await openEnvironment(environmentOf(started.recipe, options.environment));
   let result: ForkResult;
   try {
@@ -92,7 +92,7 @@ async function forkInSession(
 
 async function play(
   { session, control, signal }: OpenSession,
-  { point, spec }: { readonly point: ForkPoint; readonly spec: EnvironmentSpec },
+  { point, spec }: { readonly point: ForkedStep; readonly spec: EnvironmentSpec },
   { policy, forks, action, greedy, chance, seed, trainable, backend }: Omit<ForkOptions, keyof CommonOptions>,
 ): Promise<ForkResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
@@ -126,7 +126,7 @@ function environmentOf(recipe: Json, named: string | undefined): string | Enviro
   );
 }
 
-function requireSame({ name }: EnvironmentSpec, { started, episodeId }: ForkPoint): void {
+function requireSame({ name }: EnvironmentSpec, { started, episodeId }: ForkedStep): void {
   if (name === started.environment) return;
   const message = `episode ${episodeId} was played in ${started.environment}, and --environment names ${name}`;
   throw new CliError('OPTION_INVALID', message);

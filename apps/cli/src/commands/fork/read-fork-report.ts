@@ -1,4 +1,4 @@
-import { returnFrom, type ForkPoint, type ForkResult } from '@retrace/collector';
+import { returnFrom, type ForkedStep, type ForkResult } from '@retrace/collector';
 import type { StoreClient } from '@retrace/store';
 
 /** A row of the view `step_values`. */
@@ -43,7 +43,7 @@ export interface ForkReport extends ForkResult {
 /** Reads what the forks came to, and what all forks of the step so far say. */
 export async function readForkReport(
   client: StoreClient,
-  { point, result }: { readonly point: ForkPoint; readonly result: ForkResult },
+  { point, result }: { readonly point: ForkedStep; readonly result: ForkResult },
 ): Promise<ForkReport> {
   const { runId, episodeId, step, steps, ended } = point;
   const [forks, values] = await Promise.all([

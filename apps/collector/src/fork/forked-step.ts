@@ -2,7 +2,7 @@ import type { AnyEvent, EpisodeEnded, EpisodeStarted, StepRecorded } from '@retr
 import { CollectorError } from '../collector-error.js';
 
 /** A step of a stored episode, with everything that was recorded before and after it. */
-export interface ForkPoint {
+export interface ForkedStep {
   readonly runId: string;
   readonly episodeId: string;
   /** Forks act here: after the observation of this step, before its action. */
@@ -19,10 +19,10 @@ export interface ForkPoint {
  *
  * @throws CollectorError `NO_FORK_POINT` for an unknown episode, a step that it does not have, or one of a run that was recorded from outside
  */
-export function forkPointOf(
+export function forkedStepOf(
   events: readonly AnyEvent[],
-  { runId, episodeId, step }: Pick<ForkPoint, 'runId' | 'episodeId' | 'step'>,
-): ForkPoint {
+  { runId, episodeId, step }: Pick<ForkedStep, 'runId' | 'episodeId' | 'step'>,
+): ForkedStep {
   const name = `Episode ${episodeId} of run ${runId}`;
   const refuse = (message: string): never => {
     throw new CollectorError('NO_FORK_POINT', message);
@@ -55,7 +55,7 @@ export function forkPointOf(
 }
 
 /** Sum of the rewards from the step on that are not missing; null when all are. */
-export function returnFrom({ steps, step }: Pick<ForkPoint, 'steps' | 'step'>): number | null {
+export function returnFrom({ steps, step }: Pick<ForkedStep, 'steps' | 'step'>): number | null {
   const rewards = steps.slice(step).flatMap(({ reward }) => (reward === null ? [] : [reward]));
   return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0);
 }
