@@ -8,6 +8,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   train: async () => (await import('./commands/train/command.js')).trainCommand(),
   collect: async () => (await import('./commands/collect/command.js')).collectCommand(),
   fork: async () => (await import('./commands/fork/command.js')).forkCommand(),
+  play: async () => (await import('./commands/play/command.js')).playCommand(),
   env: async () => (await import('./commands/env/command.js')).envCommand(),
   sink: async () => (await import('./commands/sink/command.js')).sinkCommand(),
   api: async () => (await import('./commands/api/command.js')).apiCommand(),

@@ -2,7 +2,7 @@ export {
   collectEpisodes,
   type CollectEpisodesOptions,
   type CollectResult,
-} from './episode/collect-episodes.js';
+} from './players/collect-episodes.js';
 export { Collector, type CollectorOptions } from './collector.js';
 export { ChatEndpointActor, TEXT_ONLY } from './actors/chat-endpoint-actor.js';
 export {
@@ -36,3 +36,12 @@ export {
 export { runCollector } from './run-collector.js';
 export { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
 export { TrajectoryWriter } from './writer/trajectory-writer.js';
+export { openPlayer, type OpenPlayerOptions } from './players/open-player.js';
+export { type Player } from './players/player.js';
+export { readPlayerName, type PlayerName } from './players/player-name.js';
+export {
+  playTasks,
+  type PlayedTasks,
+  type PlayTasksOptions,
+  type TaskSelection,
+} from './players/play-tasks.js';

@@ -157,6 +157,7 @@ export {
 export type { CorrectionInput } from './corrections/sequence-log-ratios.js';
 
 export { bootstrapInterval, type BootstrapOptions, type Interval } from './evaluation/bootstrap.js';
+export { clusterByGroup, type Clusters } from './evaluation/clusters.js';
 export { crossFitLinearQ, fittedQEvaluation, type CrossFittedQ } from './evaluation/fitted-q.js';
 export type { FittedQOptions, QTransitions } from './evaluation/linear-q.js';
 export type { LoggedEpisodes } from './evaluation/logged-episodes.js';
@@ -169,6 +170,14 @@ export {
   type OffPolicyEvaluation,
   type OffPolicyOptions,
 } from './evaluation/off-policy-evaluation.js';
+export {
+  comparePaired,
+  mcnemarPValue,
+  type McnemarTest,
+  type PairedComparison,
+} from './evaluation/paired-comparison.js';
+export { passAtK } from './evaluation/pass-at-k.js';
+export { successRate, wilsonInterval, type SuccessRate } from './evaluation/success-rate.js';
 
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';
 export { countInversions, rankCorrelation, type RankCorrelation } from './statistics/rank-correlation.js';

@@ -19,6 +19,15 @@ export {
 } from './reader/episode-progress.js';
 export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
 export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
+export type {
+  PlayComparison,
+  PlayedRun,
+  PlayPass,
+  PlayPrice,
+  PlayReport,
+  PlayRow,
+} from './plays/play-report.js';
+export { type PlayedTask, type PlayRecord, playTag, readPlay } from './plays/read-play.js';
 export { StoredPosition } from './catch-up/stored-position.js';
 export { isBehindStore } from './position/backlog.js';
 export { dropOtherLogs, readStoredLogs, refuseOtherLogs } from './position/other-logs.js';

@@ -13,7 +13,7 @@ const OF_RUN = /^run:([^@]+?)(?:@(\d+|latest))?$/;
 
 /**
  * Finds a policy by its name: `latest` is the newest of the newest run in the environment, `run:<id>` the newest of a run, `run:<id>@<version>` that
- * version. Null for other names, which are those of scripted agents. The control tail has to be caught up.
+ * version. The control tail has to be caught up.
  *
  * @throws CollectorError `NO_POLICY`
  */
@@ -21,7 +21,7 @@ export function findStoredPolicy(
   control: ControlTail,
   { name: environment }: Pick<EnvironmentSpec, 'name'>,
   name: string,
-): StoredPolicy | null {
+): StoredPolicy {
   const { runs } = control.state;
   if (name === 'latest') {
     const run = runs.findLast(
@@ -32,7 +32,10 @@ export function findStoredPolicy(
     throw new CollectorError('NO_POLICY', `No run has published a policy for ${environment}; ${advice}`);
   }
   const [, runId, version = 'latest'] = OF_RUN.exec(name) ?? [];
-  if (runId === undefined) return null;
+  if (runId === undefined) {
+    const rule = 'must be "latest", "run:<id>" or "run:<id>@<version>"';
+    throw new CollectorError('NO_POLICY', `policy: got "${name}", ${rule}`);
+  }
   const run = runs.find((candidate) => candidate.runId === runId);
   if (run === undefined) throw new CollectorError('NO_POLICY', `Run ${runId} not found; see "retrace runs"`);
   const policy = version === 'latest' ? run.policies.latest : run.policies.get(Number(version));

@@ -96,7 +96,7 @@ export class EpisodeRecorder {
   ) {}
 
   started(): RetraceEvent<'EpisodeStarted'> {
-    const { group, groupMember, samplingSeed, fork } = this.plan;
+    const { group, groupMember, samplingSeed, fork, metadata } = this.plan;
     return this.event('EpisodeStarted', {
       groupId: group.groupId,
       groupSize: group.groupSize,
@@ -111,7 +111,7 @@ export class EpisodeRecorder {
       forkedFromRunId: fork?.point.runId ?? null,
       externalId: '',
       tags: [],
-      metadata: fork?.description ?? null,
+      metadata: fork?.description ?? metadata ?? null,
       parentEpisodeId: null,
     });
   }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { EpisodeLimits } from '@retrace/config';
 import { deriveSeed, type EnvironmentSpec } from '@retrace/environments';
 import {
   PatientLog,
@@ -9,11 +8,10 @@ import {
   type WarningLogOptions,
 } from '@retrace/log';
 import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
-import type { Actor } from '../actors/actor.js';
 import { CollectorError } from '../collector-error.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
-import type { BeginLoop } from '../loop/episode-loop.js';
+import type { Player } from '../players/player.js';
 import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
@@ -25,14 +23,7 @@ import { reachStep } from './reach-step.js';
 const MAX_CONCURRENT_EPISODES = 256;
 
 /** Who goes on from the step. */
-export interface ForkPlayer extends ForkSpeech {
-  readonly actor: Actor;
-  readonly beginLoop: BeginLoop;
-  readonly limits: EpisodeLimits;
-  /** The actor in the words of events: `policy`, or the name of a scripted agent. */
-  readonly agent: string;
-  /** Which policy it is; forks with equal descriptions estimate the value of the same one. */
-  readonly description: string;
+export interface ForkPlayer extends Player {
   /** Whether its context has to be the one that the episode had, token by token. */
   readonly ownsEpisode: boolean;
 }

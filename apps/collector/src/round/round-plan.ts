@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
 import type { ForkStart } from '../fork/fork-start.js';
 import { sampleTask, type AnswerLimits } from '../episode/guarded-environment.js';
-import { episodeIdFor, newControlEventId, type Split } from '@retrace/trajectory';
+import { episodeIdFor, newControlEventId, type Json, type Split } from '@retrace/trajectory';
 
 /** One episode to play: everything that decides its content, apart from the policy. */
 export interface PlannedEpisode {
@@ -14,6 +14,8 @@ export interface PlannedEpisode {
   readonly isGreedyBaseline: boolean;
   /** The step of another episode that it begins at; absent where it begins with a reset. */
   readonly fork?: ForkStart;
+  /** Recorded with the episode (default null). */
+  readonly metadata?: Json;
 }
 
 export interface PlannedGroup {

@@ -1,5 +1,6 @@
 import {
   collectEpisodes,
+  readPlayerName,
   scriptedAgent,
   type CollectEpisodesOptions,
   type CollectResult,
@@ -37,7 +38,7 @@ export async function collect({ dataDir, json, ...options }: CollectOptions): Pr
   const { spec, close } = await openEnvironment(resolveEnvironment(options.environment));
   let result: CollectResult;
   try {
-    if (!/^(latest$|run:)/.test(options.policy)) scriptedAgent(spec, options.policy);
+    if (readPlayerName(options.policy).kind === 'scripted') scriptedAgent(spec, options.policy);
     result = await withStore({ dataDir, create: true }, (session) =>
       collectIntoLog(session, { ...options, environment: spec }),
     );
@@ -71,7 +72,7 @@ async function collectIntoLog(
     const control = new ControlTail(new PatientLog(session.log, { signal }));
     try {
       const result = await collectEpisodes({
-        environment,
+        spec: environment,
         policy,
         numEpisodes: episodes,
         seed,

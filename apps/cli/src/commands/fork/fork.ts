@@ -98,7 +98,7 @@ async function play(
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
   const checkpoints = new CheckpointFiles(session.directory.checkpoints);
   const player = await openForkPlayer({
-    ...{ control, checkpoints, spec, point },
+    ...{ control, checkpoints, spec, point, signal },
     policy: policy ?? null,
     maxSlots: forks,
   });

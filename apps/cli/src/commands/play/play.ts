@@ -1,0 +1,233 @@
+import {
+  openPlayer,
+  playTasks,
+  readPlayerName,
+  scriptedAgent,
+  type Player,
+  type TaskSelection,
+} from '@retrace/collector';
+import { openBackend } from '@retrace/compute';
+import { resolveEnvironment, resolveRecipe, type Recipe } from '@retrace/config';
+import { openEnvironment } from '@retrace/environment-sources';
+import type { EnvironmentSpec } from '@retrace/environments';
+import { ControlTail, PatientLog } from '@retrace/log';
+import { CheckpointFiles } from '@retrace/policy';
+import type { BackendChoice } from '@retrace/process';
+import { playTag, readPlay, type PlayedTask, type PlayPrice, type PlayRecord } from '@retrace/store';
+import { newRunId, type Json, type Split } from '@retrace/trajectory';
+import { CliError } from '../../cli-error.js';
+import { readCodeVersion } from '../../installation.js';
+import type { CommonOptions } from '../../options.js';
+import { selectRun } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
+import { commandEnvironment } from '../../services/environment.js';
+import { withStore } from '../../services/store-session.js';
+import { withInterrupt } from '../../terminal/with-interrupt.js';
+import type { PolicyPrice } from './command.js';
+import { printPlay } from './print-play.js';
+
+interface PlayOptions extends CommonOptions {
+  readonly policies: readonly string[];
+  /** Names or files; empty for that of the recipe. */
+  readonly environments: readonly string[];
+  readonly recipe?: string;
+  readonly splits: readonly Split[];
+  readonly seeds: readonly number[];
+  readonly tasks: number;
+  readonly attempts: number;
+  readonly greedy?: true;
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly concurrency: number;
+  readonly apiKeyVariable?: string;
+  readonly prices: readonly PolicyPrice[];
+  readonly backend?: BackendChoice;
+}
+
+/** A play under way. */
+interface Playing {
+  readonly playId: string;
+  readonly options: PlayOptions;
+  readonly recipe: Recipe | undefined;
+  readonly session: StoreSession;
+  readonly control: ControlTail;
+  readonly engine: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Plays every policy in every environment and prints the report. When interrupted it reports the episodes that have ended.
+ *
+ * @throws CliError `OPTION_INVALID`; what `openEnvironment` and `openPlayer` throw, before anything is played
+ */
+export async function play(options: PlayOptions): Promise<void> {
+  options.policies.forEach(readPlayerName);
+  const recipe = options.recipe === undefined ? undefined : resolveRecipe(options.recipe);
+  const environments = environmentsOf(options, recipe);
+  requireKnownPrices(options);
+  const { name } = await openBackend(options.backend === undefined ? {} : { prefer: [options.backend] });
+  const report = await withStore({ dataDir: options.dataDir, create: true }, async (session) => {
+    const playId = newRunId();
+    await withInterrupt(async (signal) => {
+      const control = new ControlTail(new PatientLog(session.log, { signal }));
+      try {
+        await control.catchUp();
+        const playing = { playId, options, recipe, session, control, signal, engine: `retrace ${name}` };
+        await playEverywhere(playing, environments);
+      } finally {
+        control.close();
+      }
+    });
+    await session.catchUp();
+    return readPlay(session.client, playId);
+  });
+  if (report === null) throw new CliError('PLAY_UNKNOWN', 'play: interrupted before its first run');
+  printPlay(report, options);
+}
+
+async function playEverywhere(
+  playing: Playing,
+  environments: readonly Recipe['environment'][],
+): Promise<void> {
+  const { policies } = playing.options;
+  for (const environment of environments) {
+    const { spec, close } = await openEnvironment(environment);
+    try {
+      // A wrong name is told before hours of episodes.
+      for (const policy of policies) requireAgent(policy, spec);
+      for (const policy of policies) {
+        if (playing.signal.aborted) return;
+        await playPolicy(playing, { policy, spec, numRuns: policies.length * environments.length });
+      }
+    } finally {
+      await close();
+    }
+  }
+}
+
+async function playPolicy(
+  playing: Playing,
+  {
+    policy,
+    spec,
+    numRuns,
+  }: { readonly policy: string; readonly spec: EnvironmentSpec; readonly numRuns: number },
+): Promise<void> {
+  const { options, session, control, recipe, signal, playId, engine } = playing;
+  const { seeds, splits, tasks, attempts, temperature, topK, topP, greedy } = options;
+  const selections = splits.flatMap((split) =>
+    seeds.map((seed): TaskSelection => ({ split, seed, numTasks: tasks, numAttempts: attempts })),
+  );
+  const maxConcurrent = Math.min(options.concurrency, tasks * attempts);
+  const player = await openPlayer({
+    name: wholeName(policy, control),
+    ...{ control, spec, recipe, signal, maxSlots: maxConcurrent },
+    checkpoints: new CheckpointFiles(session.directory.checkpoints),
+    sampling: withoutUndefined({ temperature, topK, topP, greedy }),
+    apiKeyVariable: options.apiKeyVariable,
+    variables: commandEnvironment,
+  });
+  const numPlanned = selections.length * tasks * attempts;
+  const record = recordOf({ playId, policy, player, numPlanned, numRuns, options });
+  try {
+    await playTasks({
+      ...{ control, spec, player, selections, maxConcurrent, engine, signal },
+      log: session.log,
+      run: {
+        name: `play-${spec.name}-${policy}`.slice(0, 200),
+        seed: seeds[0],
+        recipe: runRecipe(record, { spec, player, selections }),
+        tags: ['play', playTag(playId)],
+      },
+      describe: ({ group }, { seed }) => {
+        const task: PlayedTask = { seed, task: group.place, family: familyOf(spec, group.sampled.task) };
+        return { play: { ...task } };
+      },
+      codeVersion: await readCodeVersion(),
+      warn: (message) => console.error(`warning: ${message}`),
+    });
+  } finally {
+    player.close();
+  }
+}
+
+function recordOf({
+  player,
+  options,
+  ...record
+}: Pick<PlayRecord, 'playId' | 'policy' | 'numPlanned' | 'numRuns'> & {
+  readonly player: Player;
+  readonly options: PlayOptions;
+}): PlayRecord {
+  const { description, agent, server } = player;
+  return {
+    ...{ ...record, description },
+    greedy: options.greedy ?? false,
+    // Scripted agents read no tokens, and the tokens of a server's model are not known.
+    hasOwnTokens: agent === 'policy' && server === null,
+    price: priceOf(record.policy, options.prices),
+  };
+}
+
+function runRecipe(
+  record: PlayRecord,
+  {
+    spec,
+    player: { source, description },
+    selections,
+  }: {
+    readonly spec: EnvironmentSpec;
+    readonly player: Player;
+    readonly selections: readonly TaskSelection[];
+  },
+): Json {
+  return JSON.parse(
+    JSON.stringify({
+      play: record,
+      environment: spec.name,
+      policy: description,
+      selections,
+      numEpisodes: record.numPlanned,
+      fromRun: source?.runId ?? null,
+      policyVersion: source?.policyVersion ?? null,
+    }),
+  ) as Json;
+}
+
+/** A run may be named by a part of its id. */
+function wholeName(policy: string, control: ControlTail): string {
+  const [, run, version = ''] = /^run:([^@]+)(@.*)?$/.exec(policy) ?? [];
+  return run === undefined ? policy : `run:${selectRun(control.state.runs, run).runId}${version}`;
+}
+
+function environmentsOf({ environments }: PlayOptions, recipe: Recipe | undefined) {
+  if (environments.length > 0) return environments.map((name) => resolveEnvironment(name));
+  if (recipe !== undefined) return [recipe.environment];
+  throw new CliError('OPTION_INVALID', 'play: name where to play with --environment, or with --recipe');
+}
+
+function requireKnownPrices({ prices, policies }: PlayOptions): void {
+  const unknown = prices.find(({ policy }) => policy !== null && !policies.includes(policy));
+  if (unknown === undefined) return;
+  const message = `--price names "${unknown.policy}", which is no --policy; use one of ${policies.join(', ')}`;
+  throw new CliError('OPTION_INVALID', message);
+}
+
+function priceOf(policy: string, prices: readonly PolicyPrice[]): PlayPrice | null {
+  const own = prices.findLast((price) => price.policy === policy);
+  return (own ?? prices.findLast((price) => price.policy === null))?.price ?? null;
+}
+
+function requireAgent(policy: string, spec: EnvironmentSpec): void {
+  if (readPlayerName(policy).kind === 'scripted') scriptedAgent(spec, policy);
+}
+
+/** '' where the environment has no families, or the task could not be drawn. */
+function familyOf(spec: EnvironmentSpec, task: Json): string {
+  return task === null ? '' : (spec.familyOf?.(task) ?? '');
+}
+
+function withoutUndefined<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import type { EnvironmentSpec } from '@retrace/environments';
+import {
+  PatientLog,
+  WarningLog,
+  type ControlTail,
+  type EventLog,
+  type WarningLogOptions,
+} from '@retrace/log';
+import { newRunId, type Json, type Split } from '@retrace/trajectory';
+import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { FailureStreak } from '../episode/failure-streak.js';
+import { playRound } from '../round/play-round.js';
+import type { RoundMetrics } from '../round/round-metrics.js';
+import { planRound, type PlannedEpisode } from '../round/round-plan.js';
+import { TrajectoryWriter } from '../writer/trajectory-writer.js';
+import type { Player } from './player.js';
+
+/** The first tasks of a split, as a seed draws them. */
+export interface TaskSelection {
+  readonly split: Split;
+  readonly seed: number;
+  readonly numTasks: number;
+  /** Episodes of each task, which share its environment seed and are sampled independently. */
+  readonly numAttempts: number;
+}
+
+export interface PlayTasksOptions {
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly spec: EnvironmentSpec;
+  readonly player: Player;
+  /** Played one after the other. */
+  readonly selections: readonly TaskSelection[];
+  readonly maxConcurrent: number;
+  /** Start of the run that records the episodes. */
+  readonly run: {
+    readonly name: string;
+    readonly seed: number;
+    readonly recipe: Json;
+    readonly tags: readonly string[];
+  };
+  /** What each episode is recorded with, beside its task (default: nothing). */
+  readonly describe?: (episode: PlannedEpisode, selection: TaskSelection) => Json;
+  readonly engine: string;
+  readonly codeVersion: string;
+  readonly signal: AbortSignal;
+  /** Shows the warnings, which are events of the run too. */
+  readonly warn?: WarningLogOptions['show'];
+}
+
+export interface PlayedTasks {
+  readonly runId: string;
+  /** Figures of each selection, in order; fewer when it was interrupted. */
+  readonly metrics: readonly RoundMetrics[];
+}
+
+/**
+ * Plays tasks of one environment outside any training run, as a run of its own. When interrupted, the run is recorded as stopped, with the
+ * episodes that had ended.
+ *
+ * @throws CollectorError `ENVIRONMENT_FAILED`; the run is recorded as failed
+ */
+export async function playTasks(options: PlayTasksOptions): Promise<PlayedTasks> {
+  const { control, log, selections, signal } = options;
+  const runId = newRunId();
+  await control.append(runId, { kind: 'RunStarted', payload: runStarted(options) });
+  const writer = await TrajectoryWriter.open(log, { signal });
+  let metrics: RoundMetrics[] | null = null;
+  let detail = '';
+  try {
+    metrics = await playAll(runId, writer, options);
+  } catch (error) {
+    detail = (error as Error).message;
+    throw error;
+  } finally {
+    await writer.close();
+    const isFinished = metrics?.length === selections.length;
+    const reason = metrics === null ? 'failed' : isFinished ? 'finished' : 'stopped';
+    await control.append(runId, { kind: 'RunEnded', payload: { reason, detail, numUpdates: 0 } });
+  }
+  return { runId, metrics };
+}
+
+async function playAll(
+  runId: string,
+  writer: TrajectoryWriter,
+  options: PlayTasksOptions,
+): Promise<RoundMetrics[]> {
+  const { control, log, spec, player, selections, signal } = options;
+  const warnings = new WarningLog({ control, runId, show: options.warn });
+  const { limits } = player;
+  const setting = {
+    ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
+    text: player.text,
+    beginLoop: player.beginLoop,
+    failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
+    concurrentEpisodes: options.maxConcurrent,
+    engine: player.server ?? options.engine,
+    model: player.description,
+    log: new PatientLog(log, { signal }),
+  };
+  const played: RoundMetrics[] = [];
+  let firstOrdinal = 0;
+  try {
+    for (const [round, selection] of selections.entries()) {
+      const episodes = plan(options, selection, { runId, round, firstOrdinal });
+      firstOrdinal += episodes.length;
+      const one = { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 };
+      const metrics = await playRound(setting, one);
+      if (metrics === null) break;
+      played.push(metrics);
+    }
+  } finally {
+    await warnings.flush();
+  }
+  return played;
+}
+
+function plan(
+  { spec, player, log, describe }: PlayTasksOptions,
+  selection: TaskSelection,
+  at: { readonly runId: string; readonly round: number; readonly firstOrdinal: number },
+): PlannedEpisode[] {
+  const { split, seed, numTasks, numAttempts } = selection;
+  const episodes = planRound({
+    ...{ ...at, seed, spec, split },
+    agent: player.agent,
+    trainable: false,
+    numGroups: numTasks,
+    groupSize: numAttempts,
+    firstTask: 0,
+    maxCharacters: maxAnswerCharacters(log.maxEventBytes),
+  });
+  if (describe === undefined) return episodes;
+  return episodes.map((episode) => ({ ...episode, metadata: describe(episode, selection) }));
+}
+
+function runStarted({ run, spec, codeVersion }: PlayTasksOptions) {
+  const { recipe } = run;
+  return {
+    ...run,
+    runKind: 'trained' as const,
+    recipeHash: createHash('sha256').update(JSON.stringify(recipe)).digest('hex'),
+    environment: spec.name,
+    codeVersion,
+    baselines: [],
+    metadata: null,
+  };
+}
