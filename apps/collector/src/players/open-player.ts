@@ -31,7 +31,7 @@ export interface OpenPlayerOptions {
   readonly maxSlots: number;
   /** Context and limits of players that have no run: model directories and servers (default: the whole history as messages). */
   readonly recipe?: Recipe;
-  /** What is left out is as in the policy's run; without one, temperature 1. */
+  /** Fields that are left out are as in the policy's run; without one, temperature 1. */
   readonly sampling?: Partial<Pick<SamplingParameters, 'temperature' | 'topK' | 'topP' | 'greedy'>>;
   /** Name of the variable that holds the API key of a server; without it, none is sent. */
   readonly apiKeyVariable?: string;
@@ -176,7 +176,7 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
   };
 }
 
-/** What is the same for every kind of player. */
+/** Text, loop and limits, which follow from the context in the same way for every player. */
 async function settingOf(text: PolicyText, recipe: Parameters<typeof openLoop>[0]) {
   const { maxNewTokens } = recipe.context;
   return { text, maxNewTokens, beginLoop: await openLoop(recipe), limits: episodeLimits(recipe) };

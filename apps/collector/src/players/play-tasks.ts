@@ -40,7 +40,7 @@ export interface PlayTasksOptions {
     readonly recipe: Json;
     readonly tags: readonly string[];
   };
-  /** What each episode is recorded with, beside its task (default: nothing). */
+  /** Metadata of each episode (default: none). */
   readonly describe?: (episode: PlannedEpisode, selection: TaskSelection) => Json;
   readonly engine: string;
   readonly codeVersion: string;

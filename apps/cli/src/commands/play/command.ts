@@ -42,12 +42,7 @@ export const playCommand = () =>
     )
     .option('--concurrency <number>', 'most episodes at the same time', wholeNumber(1, 8192), 64)
     .option('--api-key-variable <name>', 'environment variable that holds the API key of a server')
-    .addOption(
-      new Option(
-        '--price <input/output>',
-        'US dollars for a million tokens read and written, such as 0.15/0.60; for one policy as <policy>=0.15/0.60; repeatable',
-      ).argParser(prices),
-    )
+    .addOption(priceOption())
     .option('--show <play>', 'report a play that is stored: its id, or "latest"')
     .addOption(backendOption())
     .action(async (_, command) => {
@@ -67,6 +62,12 @@ export const playCommand = () =>
         ...{ policies: policy, splits: split, seeds: seed, prices: price },
       });
     });
+
+const priceOption = () =>
+  new Option(
+    '--price <input/output>',
+    'US dollars for a million tokens read and written, such as 0.15/0.60; for one policy as <policy>=0.15/0.60; repeatable',
+  ).argParser(prices);
 
 function splits(text: string, previous: readonly PlaySplit[] = []): readonly PlaySplit[] {
   const split = SPLITS.find((name) => name === text);
