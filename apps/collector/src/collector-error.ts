@@ -5,8 +5,10 @@ export type CollectorErrorCode =
   | 'NO_POLICY'
   /** A setting of the recipe that only the running process can check. */
   | 'INVALID_SETTING'
-  /** The environment failed in too many episodes in a row. */
+  /** The environment, the server of the model, or an agent of the user's failed in too many episodes in a row. */
   | 'ENVIRONMENT_FAILED'
+  | 'MODEL_FAILED'
+  | 'AGENT_FAILED'
   /** The step that a fork would begin at is not stored, or nothing can be played from there. */
   | 'NO_FORK_POINT'
   /** The environment answered otherwise than it did when the episode was recorded. */
@@ -15,6 +17,14 @@ export type CollectorErrorCode =
   | 'CONTEXT_DIFFERS'
   /** The spool file has another format, was damaged while in use, or belongs to another log. */
   | 'SPOOL_UNUSABLE';
+
+/** Another start would end in the same way. */
+const FINAL: ReadonlySet<CollectorErrorCode> = new Set([
+  'ENVIRONMENT_FAILED',
+  'MODEL_FAILED',
+  'AGENT_FAILED',
+  'INVALID_SETTING',
+]);
 
 export class CollectorError extends Error {
   readonly retriable = false;
@@ -28,7 +38,6 @@ export class CollectorError extends Error {
 
   /** Of a process that this error ends. */
   get exitCode(): number {
-    const isFinal = this.code === 'ENVIRONMENT_FAILED' || this.code === 'INVALID_SETTING';
-    return isFinal ? FINAL_FAILURE_EXIT_CODE : 1;
+    return FINAL.has(this.code) ? FINAL_FAILURE_EXIT_CODE : 1;
   }
 }

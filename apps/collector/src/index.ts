@@ -22,7 +22,13 @@ export {
 export { forkedStepOf, returnFrom, type ForkedStep } from './fork/forked-step.js';
 export { openForkPlayer } from './fork/open-fork-player.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
-export type { EndedEpisode, Prompt, RecorderContext, Turn } from './episode/episode-recorder.js';
+export type {
+  EndedEpisode,
+  EpisodeFailure,
+  Prompt,
+  RecorderContext,
+  Turn,
+} from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
 export type { BeginLoop, EpisodeLoop } from './loop/episode-loop.js';
 export { openLoop } from './loop/open-loop.js';

@@ -2,6 +2,8 @@ export type EndpointErrorCode =
   /** No connection, or it broke. */
   | 'UNREACHABLE'
   | 'TIMEOUT'
+  /** The server's rate limits left no room for the request before its deadline. */
+  | 'DEADLINE'
   /** The server refused with an HTTP status. */
   | 'HTTP_STATUS'
   /** The server answered in another form than its protocol has. */
@@ -14,15 +16,15 @@ export type EndpointErrorCode =
 
 interface EndpointErrorOptions extends ErrorOptions {
   readonly status?: number;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | null;
 }
 
 /** A server of a model did not give what was asked for. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError';
   readonly status: number | null;
-  /** Wait that the server asked for, in milliseconds. */
-  readonly retryAfterMs: number;
+  /** Wait that the server asked for, in milliseconds; null where it asked for none. */
+  readonly retryAfterMs: number | null;
 
   constructor(
     readonly code: EndpointErrorCode,
@@ -31,7 +33,7 @@ export class EndpointError extends Error {
   ) {
     super(message, options);
     this.status = status ?? null;
-    this.retryAfterMs = retryAfterMs ?? 0;
+    this.retryAfterMs = retryAfterMs ?? null;
   }
 
   /** Whether the same request may succeed later. */
@@ -43,9 +45,9 @@ export class EndpointError extends Error {
     return ['UNREACHABLE', 'TIMEOUT', 'MALFORMED_ANSWER'].includes(this.code);
   }
 
-  /** Whether the server is up: it answered, even if malformed or with a refusal (4xx except 429). */
+  /** Whether the server is up: it answered, even if malformed or with a refusal (4xx). */
   get showsServerUp(): boolean {
     const status = this.status ?? 0;
-    return this.code === 'MALFORMED_ANSWER' || (status >= 400 && status < 500 && status !== 429);
+    return this.code === 'MALFORMED_ANSWER' || (status >= 400 && status < 500);
   }
 }

@@ -10,11 +10,13 @@ export type {
 } from './chat/chat-model.js';
 export { OpenAiChat } from './chat/openai-chat.js';
 export { EndpointError, type EndpointErrorCode } from './endpoint-error.js';
+export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
 export { SglangEngine } from './generation/sglang-engine.js';
-export { VllmEngine, type EngineOptions } from './generation/vllm-engine.js';
+export { VllmEngine } from './generation/vllm-engine.js';
 export type {
+  EngineOptions,
   GeneratedTokens,
   GenerationRequest,
   LogprobMode,

@@ -1,7 +1,7 @@
 import type { Environment, Observation } from '@retrace/environments';
 import type { ChatMessage } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
-import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import type { EpisodeFailure, Prompt, Turn } from '../episode/episode-recorder.js';
 
 export interface ActRequest {
   /** The concurrent episode that asks. */
@@ -23,8 +23,8 @@ export interface ActedTurn {
   readonly turn: Turn;
 }
 
-/** A turn, or why an agent could not act, in words. */
-export type FinishedAct = ActedTurn | { readonly slot: number; readonly failure: string };
+/** A turn, or why there is none. */
+export type FinishedAct = ActedTurn | { readonly slot: number; readonly failure: EpisodeFailure };
 
 /** Chooses the actions of a batch of concurrent episodes. */
 export interface Actor {

@@ -74,7 +74,7 @@ export class ChatEndpointActor implements Actor {
       if (purpose === null) this.known.set(slot, [...messages, { role: 'assistant', content: turn.action }]);
       return { slot, turn: { ...turn, messages: messagesOf(added, reply) } };
     } catch (error) {
-      return { slot, failure: `the model's server gave no turn: ${messageOf(error)}` };
+      return { slot, failure: { of: 'model', reason: messageOf(error) } };
     }
   }
 

@@ -71,7 +71,7 @@ function open(served: () => ServedPolicy = () => ({ policyVersion: 3, model: ser
 }
 
 function turnIn(act: FinishedAct) {
-  if ('failure' in act) throw new Error(act.failure);
+  if ('failure' in act) throw new Error(act.failure.reason);
   return act.turn;
 }
 
@@ -156,7 +156,7 @@ describe('EndpointActor', () => {
     ask(1, 'look');
     actor.release(1);
     engine.answer(0, new Error('HTTP 500'));
-    expect(await actor.step()).toEqual([{ slot: 0, failure: `the model's server gave no turn: HTTP 500` }]);
+    expect(await actor.step()).toEqual([{ slot: 0, failure: { of: 'model', reason: 'HTTP 500' } }]);
     expect(actor.numPending).toBe(0);
   });
 });

@@ -86,7 +86,7 @@ export class EndpointActor implements Actor {
       this.contexts.set(slot, extend(context, context.length, generated.tokenIds));
       return { slot, turn: this.turnOf(generated, policyVersion, performance.now() - startedAt) };
     } catch (error) {
-      return { slot, failure: `the model's server gave no turn: ${messageOf(error)}` };
+      return { slot, failure: { of: 'model', reason: messageOf(error) } };
     }
   }
 

@@ -36,7 +36,7 @@ function ask({ actor, text }: ChatEndpoint, messages: readonly ChatMessage[], sl
 
 async function turnOf({ actor }: ChatEndpoint) {
   const [act] = (await actor.step()) as [FinishedAct];
-  if ('failure' in act) throw new Error(act.failure);
+  if ('failure' in act) throw new Error(act.failure.reason);
   return act.turn;
 }
 
@@ -129,7 +129,8 @@ describe.each(['openai', 'anthropic'] as const)('openChatEndpoint, kind %s', (ki
     const endpoint = await open({ kind }, () => ({ status: 400, content: 'context too long' }));
     ask(endpoint, [user('x')]);
     const [act] = await endpoint.actor.step();
-    expect(act).toMatchObject({ failure: expect.stringMatching(/HTTP 400: .*context too long/) as string });
+    const reason = expect.stringMatching(/^HTTP 400: .*context too long/) as string;
+    expect(act).toMatchObject({ failure: { of: 'model', reason } });
   });
 });
 

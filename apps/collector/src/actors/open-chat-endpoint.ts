@@ -1,5 +1,11 @@
 import type { ContextRecipe } from '@retrace/config';
-import { AnthropicMessages, OpenAiChat, ServiceClient, type ChatTool } from '@retrace/endpoints';
+import {
+  AnthropicMessages,
+  OpenAiChat,
+  ServiceClient,
+  type ChatTool,
+  type PaceOptions,
+} from '@retrace/endpoints';
 import { openPolicyText, type PolicyText } from '@retrace/policy';
 import { CollectorError } from '../collector-error.js';
 import { ChatEndpointActor } from './chat-endpoint-actor.js';
@@ -35,6 +41,10 @@ export interface ChatEndpointOptions {
   readonly timeoutMs?: number;
   /** Attempts after the first (default 3). */
   readonly maxRetries?: number;
+  /** Time limit of one turn, with its waits for a server that is down or refuses for its rate limit (default 600,000). */
+  readonly deadlineMs?: number;
+  /** Rate limits of the server (default none). */
+  readonly pace?: PaceOptions;
   readonly signal: AbortSignal;
 }
 
@@ -57,13 +67,14 @@ export async function openChatEndpoint(options: ChatEndpointOptions): Promise<Ch
   const { kind, url, model, stopStrings, tools, signal, concurrency = CONCURRENCY } = options;
   const { temperature = 1, topP = 1, greedy = false, maxNewTokens = MAX_NEW_TOKENS } = options;
   requireSampling(options, temperature, topP);
-  const service = new ServiceClient({ url, concurrency });
+  const service = new ServiceClient({ url, concurrency, isPatient: true, pace: options.pace });
   const Model = kind === 'openai' ? OpenAiChat : AnthropicMessages;
   const text = await openPolicyText({ tokenizer: 'byte', words: null, directory: undefined });
   const actor = new ChatEndpointActor({
     model: new Model(service, model, {
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       maxRetries: options.maxRetries ?? MAX_RETRIES,
+      deadlineMs: options.deadlineMs,
       headers: keyHeaders(options),
     }),
     text,

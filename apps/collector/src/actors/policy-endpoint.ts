@@ -52,10 +52,16 @@ export class PolicyEndpoint {
     const { recipe, runId, text, signal } = options;
     const { endpoint, concurrentEpisodes } = recipe.collection;
     if (!endpoint || !recipe.policy) return null;
-    const service = new ServiceClient({ url: endpoint.url, concurrency: concurrentEpisodes });
+    const service = new ServiceClient({
+      url: endpoint.url,
+      concurrency: concurrentEpisodes,
+      isPatient: true,
+      pace: endpoint,
+    });
     const engineOptions: EngineOptions = {
       timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
       maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
+      deadlineMs: endpoint.deadlineMs,
       headers: authorization(endpoint, options.variables),
     };
     const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;

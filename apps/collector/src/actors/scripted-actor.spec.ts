@@ -39,7 +39,7 @@ async function turnOf(action: string, maxNewTokens: number) {
 
 function acted(act: FinishedAct) {
   if ('turn' in act) return act.turn;
-  throw new Error(act.failure);
+  throw new Error(act.failure.reason);
 }
 
 describe('ScriptedActor', () => {

@@ -37,7 +37,8 @@ export class ScriptedActor implements Actor {
       try {
         return { slot, turn: this.turnOf(request) };
       } catch (error) {
-        return { slot, failure: `agent ${this.agent.name} threw "${messageOf(error)}"` };
+        const reason = `${this.agent.name} threw "${messageOf(error)}"`;
+        return { slot, failure: { of: 'agent', reason } };
       }
     });
     this.pending.length = 0;

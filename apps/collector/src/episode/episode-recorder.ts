@@ -64,14 +64,22 @@ export interface RecorderContext {
   readonly nowUs: () => number;
 }
 
+/** Why an episode could not go on. */
+export interface EpisodeFailure {
+  /** The environment, the server of the model that samples, or an agent of the user's. */
+  readonly of: 'environment' | 'model' | 'agent';
+  /** In words. */
+  readonly reason: string;
+}
+
 /** An ended episode, as groups and metrics read it. */
 export interface EndedEpisode extends EpisodeTotals {
   readonly plan: PlannedEpisode;
   readonly endReason: EndReason;
   readonly success: boolean | null;
   readonly numInvalidActions: number;
-  /** Why the environment failed; null when it did not. */
-  readonly failure: string | null;
+  /** The part that failed, and why; null when none did. */
+  readonly failure: EpisodeFailure | null;
 }
 
 interface StepOptions {

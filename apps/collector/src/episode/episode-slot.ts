@@ -9,7 +9,6 @@ import type {
   BeginLoop,
   EndMove,
   EpisodeLoop,
-  FailMove,
   LoopMove,
 } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
@@ -18,6 +17,7 @@ import {
   EpisodeRecorder,
   NO_TURN,
   type EndedEpisode,
+  type EpisodeFailure,
   type Prompt,
   type RecorderContext,
   type Turn,
@@ -44,8 +44,8 @@ interface EpisodeEnding {
   readonly endDetail: string;
   readonly final: Prompt;
   readonly success: boolean | null;
-  /** Why the environment failed; null when it did not. */
-  readonly failure: string | null;
+  /** The part that failed, and why; null when none did. */
+  readonly failure: EpisodeFailure | null;
 }
 
 /** A call of the model, and its answer once there is one. */
@@ -106,7 +106,7 @@ export class EpisodeSlot {
     this.active = true;
     emit(this.recorder.started());
     if (failure !== null) {
-      this.fail(failure);
+      this.fail({ of: 'environment', reason: failure });
       return;
     }
     const { task, seed } = sampled;
@@ -114,7 +114,7 @@ export class EpisodeSlot {
     return whenKnown(this.environment.reset({ task, seed, member }), (answer) => {
       if (this.closed) return;
       if (!answer.ok) {
-        this.fail(answer.failure);
+        this.fail({ of: 'environment', reason: answer.failure });
         return;
       }
       return this.show(answer.value);
@@ -158,7 +158,7 @@ export class EpisodeSlot {
           if (this.recordCall()) this.end(this.endingOf(move));
           return;
         case 'fail':
-          if (this.recordCall()) this.fail(move.failure, move.of);
+          if (this.recordCall()) this.fail({ of: move.of, reason: move.failure });
       }
     });
   }
@@ -172,13 +172,13 @@ export class EpisodeSlot {
     }
     const difference = fork.checkObservation(ask.prompt.observation);
     if (difference !== null) {
-      this.fail(difference);
+      this.fail({ of: 'environment', reason: difference });
       return;
     }
     return whenKnown(fork.isAtStep ? this.reseed() : KEPT, (answer) => {
       if (this.closed) return;
       if (answer.ok) return this.continueFork(fork, ask);
-      this.fail(answer.failure);
+      this.fail({ of: 'environment', reason: answer.failure });
     });
   }
 
@@ -227,7 +227,7 @@ export class EpisodeSlot {
       const environmentMs = performance.now() - started;
       this.context.onEnvironmentMs(environmentMs);
       if (!answer.ok) {
-        this.fail(answer.failure);
+        this.fail({ of: 'environment', reason: answer.failure });
         return;
       }
       return this.carryOut(move, [...results, answer.value], spentMs + environmentMs);
@@ -260,7 +260,7 @@ export class EpisodeSlot {
     this.call = null;
     if (this.fork?.isReplaying) {
       const difference = this.fork.checkResult(result);
-      if (difference !== null) this.fail(difference);
+      if (difference !== null) this.fail({ of: 'environment', reason: difference });
       return difference === null;
     }
     const prompt = call?.ask.prompt ?? {
@@ -289,10 +289,10 @@ export class EpisodeSlot {
   }
 
   /** Ends the episode with the steps that it has. What the environment is in now is not known, so it is made again for the next one. */
-  private fail(failure: string, of: FailMove['of'] = 'environment'): void {
+  private fail(failure: EpisodeFailure): void {
     this.environment.close();
     const final = { observation: NO_OBSERVATION, tokenIds: new Int32Array(0), keptPrefixTokens: 0 };
-    const endDetail = `${of} failed: ${failure}`;
+    const endDetail = `${failure.of} failed: ${failure.reason}`;
     this.end({ endReason: 'truncated', endDetail, final, success: null, failure });
   }
 

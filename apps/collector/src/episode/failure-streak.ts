@@ -1,5 +1,6 @@
 import type { WarningLog } from '@retrace/log';
-import { CollectorError } from '../collector-error.js';
+import { CollectorError, type CollectorErrorCode } from '../collector-error.js';
+import type { EpisodeFailure } from './episode-recorder.js';
 
 interface FailureStreakOptions {
   readonly environment: string;
@@ -7,7 +8,13 @@ interface FailureStreakOptions {
   readonly warnings: Pick<WarningLog, 'raise'>;
 }
 
-/** Counts the episodes in a row whose environment failed. Single failures are warnings; an environment that only fails ends the collector. */
+const CODES: Readonly<Record<EpisodeFailure['of'], CollectorErrorCode>> = {
+  environment: 'ENVIRONMENT_FAILED',
+  model: 'MODEL_FAILED',
+  agent: 'AGENT_FAILED',
+};
+
+/** Counts the episodes in a row that failed. Single failures are warnings; when all fail, the collector ends. */
 export class FailureStreak {
   private numInARow = 0;
 
@@ -16,25 +23,23 @@ export class FailureStreak {
   /**
    * Takes note of an ended episode.
    *
-   * @param failure why its environment failed; null when it did not
-   * @throws CollectorError `ENVIRONMENT_FAILED`
+   * @param failure why it failed; null when it did not
+   * @throws CollectorError `ENVIRONMENT_FAILED`, `MODEL_FAILED` or `AGENT_FAILED`, by the last failure
    */
-  add(failure: string | null, round: number): void {
+  add(failure: EpisodeFailure | null, round: number): void {
     const { environment, maxFailuresInARow, warnings } = this.options;
     if (failure === null) {
       this.numInARow = 0;
       return;
     }
-    warnings.raise({
-      source: 'collector',
-      step: round,
-      message: `environment "${environment}" failed: ${failure}`,
-    });
+    const { of, reason } = failure;
+    const failed = of === 'environment' ? `environment "${environment}" failed` : `${of} failed`;
+    warnings.raise({ source: 'collector', step: round, message: `${failed}: ${reason}` });
     this.numInARow += 1;
     if (this.numInARow < maxFailuresInARow) return;
     throw new CollectorError(
-      'ENVIRONMENT_FAILED',
-      `environment "${environment}" failed in ${maxFailuresInARow} episodes in a row (collection.maxFailuresInARow), last because ${failure}; ` +
+      CODES[of],
+      `${failed} in ${maxFailuresInARow} episodes in a row (collection.maxFailuresInARow), last because ${reason}; ` +
         'mend it and start the run again, which continues after its last update',
     );
   }

@@ -10,7 +10,7 @@ export class RoundMetrics {
   private numSteps = 0;
   private numInvalidActions = 0;
   private numActionTokens = 0;
-  private numFailures = 0;
+  private readonly numFailures = { environment: 0, model: 0, agent: 0 };
   private readonly startedAt = performance.now();
   generationMs = 0;
   environmentMs = 0;
@@ -27,7 +27,7 @@ export class RoundMetrics {
     this.numSteps += summary.numSteps;
     this.numInvalidActions += summary.numInvalidActions;
     this.numActionTokens += summary.numActionTokens;
-    this.numFailures += Number(summary.failure !== null);
+    if (summary.failure !== null) this.numFailures[summary.failure.of]++;
     if (summary.return !== null) {
       this.numWithReturn++;
       this.returnSum += summary.return;
@@ -54,7 +54,9 @@ export class RoundMetrics {
       ['rollout/return', this.meanReturn],
       ['rollout/numSteps', this.numSteps / this.numEpisodes],
       ['rollout/invalidActionFraction', this.numInvalidActions / this.numSteps],
-      ['rollout/environmentFailureFraction', this.numFailures / this.numEpisodes],
+      ['rollout/environmentFailureFraction', this.numFailures.environment / this.numEpisodes],
+      ['rollout/modelFailureFraction', this.numFailures.model / this.numEpisodes],
+      ['rollout/agentFailureFraction', this.numFailures.agent / this.numEpisodes],
       ['rollout/environmentStepsPerSecond', this.numSteps / seconds],
       ['rollout/generatedTokensPerSecond', this.numActionTokens / (this.generationMs / 1000)],
       ['time/generation', this.generationMs / 1000],

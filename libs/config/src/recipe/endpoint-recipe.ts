@@ -20,4 +20,16 @@ export class EndpointRecipe {
   @IsOptional()
   @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an episode waits for all of them' })
   readonly maxRetries?: number;
+  /** Time limit of one turn, with all its requests, pauses, and waits for a server that is down or refuses for its rate limit. @defaultValue 600000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
+  readonly deadlineMs?: number;
+  /** Most requests a minute; without it, any number. */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'requests', why: 'a collector makes fewer' })
+  readonly requestsPerMinute?: number;
+  /** Most tokens a minute, of prompts and of the longest answers; without it, any number. */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000_000, { unit: 'tokens', why: 'a collector makes fewer' })
+  readonly tokensPerMinute?: number;
 }

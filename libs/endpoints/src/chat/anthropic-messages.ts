@@ -1,8 +1,14 @@
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
-import type { EngineOptions } from '../generation/vllm-engine.js';
+import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
-import type { ChatModel, ChatReply, ChatRequest, ChatUsage } from './chat-model.js';
+import {
+  estimateTokens,
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  type ChatUsage,
+} from './chat-model.js';
 import { countOf, textOf } from './read-fields.js';
 
 interface Block {
@@ -42,6 +48,7 @@ export class AnthropicMessages implements ChatModel {
       ...this.options,
       headers: { ...this.options.headers, 'anthropic-version': API_VERSION },
       path: '/v1/messages',
+      numTokens: estimateTokens(request),
       body: {
         model: this.model,
         max_tokens: request.maxNewTokens,

@@ -58,3 +58,12 @@ export interface ChatModel {
   /** @throws EndpointError; the signal's reason once it aborts */
   reply(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>;
 }
+
+/** English text has about four characters a token. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimates the tokens of a request with its longest answer, as servers do that limit tokens a minute. */
+export function estimateTokens({ messages, maxNewTokens }: ChatRequest): number {
+  const numCharacters = messages.reduce((sum, { content }) => sum + content.length, 0);
+  return Math.ceil(numCharacters / CHARACTERS_PER_TOKEN) + maxNewTokens;
+}

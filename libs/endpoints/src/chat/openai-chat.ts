@@ -1,8 +1,15 @@
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
-import type { EngineOptions } from '../generation/vllm-engine.js';
+import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
-import type { ChatModel, ChatReply, ChatRequest, CalledTool, ChatUsage } from './chat-model.js';
+import {
+  estimateTokens,
+  type CalledTool,
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  type ChatUsage,
+} from './chat-model.js';
 import { countOf, textOf } from './read-fields.js';
 
 interface Completion {
@@ -52,6 +59,7 @@ export class OpenAiChat implements ChatModel {
     return this.service.request({
       ...this.options,
       path: '/chat/completions',
+      numTokens: estimateTokens(request),
       body: {
         model: this.model,
         messages: request.messages,

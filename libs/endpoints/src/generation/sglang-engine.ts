@@ -1,14 +1,15 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
+import { describeServer } from './describe-server.js';
 import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
 import type {
+  EngineOptions,
   GeneratedTokens,
   GenerationRequest,
   LikeliestRequest,
   TokenEngine,
   VersionSpan,
 } from './token-engine.js';
-import type { EngineOptions } from './vllm-engine.js';
 
 interface Meta {
   readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
@@ -19,6 +20,11 @@ interface Meta {
   readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
 }
 
+interface GenerationBody extends Readonly<Record<string, unknown>> {
+  readonly input_ids: readonly number[];
+  readonly sampling_params: Readonly<Record<string, unknown>> & { readonly max_new_tokens: number };
+}
+
 /** SGLang's server (by the source of 0.5.23), by its own `/generate`, which says the version of the weights for each token. */
 export class SglangEngine implements TokenEngine {
   constructor(
@@ -26,15 +32,9 @@ export class SglangEngine implements TokenEngine {
     private readonly options: EngineOptions,
   ) {}
 
-  async describe(signal?: AbortSignal): Promise<string> {
-    const answer = await this.service.request({
-      ...this.options,
-      method: 'GET',
-      path: '/server_info',
-      signal,
-      read: (text) => readJson(text) as { readonly version?: unknown } | null,
-    });
-    return typeof answer?.version === 'string' ? `sglang ${answer.version}` : 'sglang';
+  describe(signal?: AbortSignal): Promise<string> {
+    const { service, options } = this;
+    return describeServer({ service, options, name: 'sglang', path: '/server_info', signal });
   }
 
   async likeliest({ tokenIds, temperature, numTokens }: LikeliestRequest) {
@@ -75,10 +75,15 @@ export class SglangEngine implements TokenEngine {
   }
 
   /** @param read an answer that it calls malformed is asked for again */
-  private ask<Answer>(body: unknown, read: (meta: Meta) => Answer, signal?: AbortSignal): Promise<Answer> {
+  private ask<Answer>(
+    body: GenerationBody,
+    read: (meta: Meta) => Answer,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     return this.service.request({
       ...this.options,
       path: '/generate',
+      numTokens: body.input_ids.length + body.sampling_params.max_new_tokens,
       body,
       signal,
       read: (text) => {

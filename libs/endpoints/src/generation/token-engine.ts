@@ -1,3 +1,12 @@
+/** How a server is asked. */
+export interface EngineOptions {
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  /** Time for one turn, with all its requests and pauses (default as `ServiceRequest`). */
+  readonly deadlineMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A turn that a policy is asked for. */
 export interface GenerationRequest {
   /** The whole context: prompts and actions so far. */

@@ -1,13 +1,14 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
+import { describeServer } from './describe-server.js';
 import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
-import type { GeneratedTokens, GenerationRequest, LikeliestRequest, TokenEngine } from './token-engine.js';
-
-export interface EngineOptions {
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import type {
+  EngineOptions,
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  TokenEngine,
+} from './token-engine.js';
 
 interface Choice {
   readonly token_ids?: unknown;
@@ -17,6 +18,11 @@ interface Choice {
     readonly token_logprobs?: unknown;
     readonly top_logprobs?: readonly Readonly<Record<string, number>>[];
   } | null;
+}
+
+interface CompletionBody extends Readonly<Record<string, unknown>> {
+  readonly prompt: readonly number[];
+  readonly max_tokens: number;
 }
 
 /** The server's own default of each would otherwise come from the model's `generation_config.json`. */
@@ -32,15 +38,9 @@ export class VllmEngine implements TokenEngine {
     private readonly options: EngineOptions,
   ) {}
 
-  async describe(signal?: AbortSignal): Promise<string> {
-    const answer = await this.service.request({
-      ...this.options,
-      method: 'GET',
-      path: '/version',
-      signal,
-      read: (text) => readJson(text) as { readonly version?: unknown } | null,
-    });
-    return typeof answer?.version === 'string' ? `vllm ${answer.version}` : 'vllm';
+  describe(signal?: AbortSignal): Promise<string> {
+    const { service, options } = this;
+    return describeServer({ service, options, name: 'vllm', path: '/version', signal });
   }
 
   async likeliest({ tokenIds, model, temperature, numTokens }: LikeliestRequest) {
@@ -83,13 +83,14 @@ export class VllmEngine implements TokenEngine {
 
   /** @param read an answer that it calls malformed is asked for again */
   private async complete<Answer>(
-    body: Readonly<Record<string, unknown>>,
+    body: CompletionBody,
     read: (choice: Choice) => Answer,
     signal?: AbortSignal,
   ): Promise<Answer> {
     return this.service.request({
       ...this.options,
       path: '/v1/completions',
+      numTokens: body.prompt.length + body.max_tokens,
       body: { ...PLAIN_SAMPLING, ...body, return_token_ids: true },
       signal,
       read: (text) => {

@@ -98,8 +98,16 @@ async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: numb
 
 function statusError({ statusCode: status, headers }: Dispatcher.ResponseData, text: string): EndpointError {
   const detail = text.slice(0, SHOWN_CHARACTERS).trim();
-  const seconds = Number(headers['retry-after'] ?? 0);
-  const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
+  const retryAfterMs = waitOf(headers);
   const message = `HTTP ${status}${detail === '' ? '' : `: ${detail}`}`;
   return new EndpointError('HTTP_STATUS', message, { status, retryAfterMs });
+}
+
+/** Wait that the server asks for: milliseconds (OpenAI), seconds, or a date (RFC 9110, 10.2.3). */
+function waitOf(headers: Dispatcher.ResponseData['headers']): number | null {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const after = String(headers['retry-after'] ?? '');
+  const ms = /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }

@@ -4,6 +4,7 @@ import pRetry, { AbortError } from 'p-retry';
 import { Pool } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 import { CircuitBreaker } from './circuit-breaker.js';
+import { Pace, type PaceOptions } from './pace.js';
 import { requestOnce, type Attempt } from './request-once.js';
 
 export interface ServiceOptions {
@@ -17,6 +18,13 @@ export interface ServiceOptions {
   readonly maxFailuresInARow?: number;
   /** How long a server that is down is not asked; then one request tries it (default 30,000). */
   readonly downPauseMs?: number;
+  /**
+   * Whether requests wait until their deadline for a server that is down, or refuses for its rate limit (429). Otherwise (default) a server
+   * that is down is not asked, and a refusal counts among `maxRetries`.
+   */
+  readonly isPatient?: boolean;
+  /** Rate limits of the server (default none). */
+  readonly pace?: PaceOptions;
   /** Largest answer that is read (default 64 MiB). */
   readonly maxAnswerBytes?: number;
 }
@@ -24,16 +32,23 @@ export interface ServiceOptions {
 export interface ServiceRequest<Answer> extends Attempt {
   /** Attempts after the first. */
   readonly maxRetries: number;
+  /** Tokens of the prompt, and the most of the answer, for a limit of tokens a minute (default 0). */
+  readonly numTokens?: number;
+  /** Time for all attempts and the pauses between them, once there is a connection (default 600,000). */
+  readonly deadlineMs?: number;
   /** Reads the text of an answer. What it throws as `MALFORMED_ANSWER` is asked for again. */
   readonly read: (text: string) => Answer;
 }
 
 const LONGEST_RETRY_MS = 30_000;
+const DOWN_POLL_MS = 100;
+const DEADLINE_MS = 600_000;
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
 
 /**
  * Makes requests to one server: at most so many at a time, temporary failures again (no connection, time-out, 408, 429, 5xx, an answer of
- * another form), and with pauses while it is down. Connections are kept.
+ * another form), and with pauses while it is down. No faster than its rate limits, and after a refusal for one (429) as late as it asks for.
+ * Connections are kept.
  */
 export class ServiceClient {
   /** HTTP requests, with those that were made again. */
@@ -42,6 +57,9 @@ export class ServiceClient {
   private readonly breaker: CircuitBreaker;
   private readonly connections: Pool;
   private readonly basePath: string;
+  private readonly pace: Pace;
+  /** Refusals in a row for a rate limit. */
+  private numRateLimits = 0;
 
   /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
   constructor(private readonly options: ServiceOptions) {
@@ -53,6 +71,7 @@ export class ServiceClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    this.pace = new Pace(options.pace ?? {});
     this.limit = pLimit(options.concurrency);
     this.breaker = new CircuitBreaker({
       maxFailuresInARow: options.maxFailuresInARow ?? 8,
@@ -68,13 +87,10 @@ export class ServiceClient {
   request<Answer>(request: ServiceRequest<Answer>): Promise<Answer> {
     return this.limit(async () => {
       request.signal?.throwIfAborted();
-      if (!this.breaker.admit()) {
-        const { failuresInARow } = this.breaker;
-        const message = `not asked, after ${failuresInARow} questions in a row without an answer`;
-        throw new EndpointError('NOT_ASKED', message);
-      }
+      const endMs = performance.now() + (request.deadlineMs ?? DEADLINE_MS);
+      await this.untilUp(request.signal, endMs);
       try {
-        const answer = await this.retried(request);
+        const answer = await this.retried(request, endMs);
         this.breaker.answered();
         return answer;
       } catch (error) {
@@ -87,32 +103,95 @@ export class ServiceClient {
     });
   }
 
-  private retried<Answer>(request: ServiceRequest<Answer>): Promise<Answer> {
-    const { maxRetries, signal, read } = request;
-    const { connections, basePath } = this;
-    const { firstRetryMs = 500, maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
+  private async untilUp(signal: AbortSignal | undefined, endMs: number): Promise<void> {
+    while (!this.breaker.admit()) {
+      if (this.options.isPatient !== true || performance.now() >= endMs) {
+        const { failuresInARow } = this.breaker;
+        const message = `not asked, after ${failuresInARow} questions in a row without an answer`;
+        throw new EndpointError('NOT_ASKED', message);
+      }
+      await sleep(Math.min(DOWN_POLL_MS, Math.max(1, endMs - performance.now())), undefined, { signal });
+    }
+  }
+
+  /** Ends every connection; requests under way fail. */
+  close(): Promise<void> {
+    return this.connections.destroy();
+  }
+
+  private retried<Answer>(request: ServiceRequest<Answer>, endMs: number): Promise<Answer> {
+    const { maxRetries, signal } = request;
+    const { firstRetryMs = 500, isPatient = false } = this.options;
+    let numLeft = maxRetries;
+    const isCounted = (error: unknown): boolean => !(isPatient && isRateLimit(error));
     const attempt = async (): Promise<Answer> => {
-      this.counts.numRequests++;
       try {
-        return read(await requestOnce({ connections, basePath, maxAnswerBytes }, request));
+        return await this.attempt(request, endMs);
       } catch (error) {
-        const isFinal = signal?.aborted === true || !(error instanceof EndpointError && error.isTemporary);
-        throw isFinal ? new AbortError(error as Error) : error;
+        const isTemporary = error instanceof EndpointError && error.isTemporary;
+        const isLast = (isCounted(error) && numLeft-- === 0) || performance.now() >= endMs;
+        if (!isTemporary || isLast || signal?.aborted) throw new AbortError(error as Error);
+        this.counts.numRetries++;
+        if (isRateLimit(error)) this.holdBack(error);
+        else this.pace.hold(error.retryAfterMs ?? 0);
+        throw error;
       }
     };
     return pRetry(attempt, {
-      retries: maxRetries,
+      retries: Number.POSITIVE_INFINITY,
       minTimeout: firstRetryMs,
       maxTimeout: LONGEST_RETRY_MS,
+      maxRetryTime: Math.max(0, endMs - performance.now()),
       randomize: true,
       signal,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
-        if (retriesLeft === 0 || !(error instanceof EndpointError && error.isTemporary)) return;
-        this.counts.numRetries++;
-        await sleep(Math.min(error.retryAfterMs, LONGEST_RETRY_MS), undefined, { signal });
-      },
+      shouldConsumeRetry: ({ error }) => isCounted(error),
     });
   }
+
+  /** Makes a request once it may be made. */
+  private async attempt<Answer>(request: ServiceRequest<Answer>, endMs: number): Promise<Answer> {
+    const { signal, timeoutMs, read, numTokens = 0, deadlineMs = DEADLINE_MS } = request;
+    const { connections, basePath } = this;
+    const { maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
+    await this.wait(numTokens, { endMs, deadlineMs, signal });
+    this.counts.numRequests++;
+    const leftMs = Math.max(1, Math.min(timeoutMs, Math.ceil(endMs - performance.now())));
+    const server = { connections, basePath, maxAnswerBytes };
+    const answer = read(await requestOnce(server, { ...request, timeoutMs: leftMs }));
+    this.numRateLimits = 0;
+    return answer;
+  }
+
+  /** Waits for a place among the requests that the server allows. @throws EndpointError `DEADLINE` when that is too late */
+  private async wait(
+    numTokens: number,
+    { endMs, deadlineMs, signal }: { endMs: number; deadlineMs: number; signal?: AbortSignal },
+  ): Promise<void> {
+    if (performance.now() >= endMs) {
+      throw new EndpointError('TIMEOUT', `no answer within the deadline of ${deadlineMs} ms`);
+    }
+    if (performance.now() + this.pace.heldForMs > endMs) throw tooLate(deadlineMs);
+    await this.pace.untilFree(signal);
+    const waitMs = this.pace.place(numTokens);
+    if (performance.now() + waitMs > endMs) throw tooLate(deadlineMs);
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+  }
+
+  /** Holds all requests back for as long as the server asks for, or longer each time where it does not say. */
+  private holdBack({ retryAfterMs }: EndpointError): void {
+    const { firstRetryMs = 500 } = this.options;
+    const growingMs = Math.min(LONGEST_RETRY_MS, firstRetryMs * 2 ** Math.min(this.numRateLimits++, 16));
+    this.pace.hold(retryAfterMs ?? growingMs);
+  }
+}
+
+function isRateLimit(error: unknown): boolean {
+  return error instanceof EndpointError && error.status === 429;
+}
+
+function tooLate(deadlineMs: number): EndpointError {
+  const message = `the server's rate limit leaves no room within the deadline of ${deadlineMs} ms`;
+  return new EndpointError('DEADLINE', message, { status: 429 });
 }
 
 function addressOf(url: string): URL {

@@ -1,6 +1,6 @@
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
-import type { EngineOptions } from '../generation/vllm-engine.js';
+import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
 
 /** The weights of an SGLang server, which it reads from a directory. Answers under way go on with the new ones, and say so for each token. */

@@ -1,5 +1,5 @@
 import { EndpointError } from '../endpoint-error.js';
-import type { EngineOptions } from '../generation/vllm-engine.js';
+import type { EngineOptions } from '../generation/token-engine.js';
 import { readJson } from '../generation/read-answer.js';
 import type { ServiceClient } from '../http/service-client.js';
 
