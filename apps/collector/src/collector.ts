@@ -39,7 +39,7 @@ export interface CollectorOptions {
   readonly text: PolicyText;
   /** Begins the loop of an episode, as the recipe says. */
   readonly beginLoop: BeginLoop;
-  /** Name of the engine that generates actions, recorded with each step. */
+  /** Name of the engine that generates actions here, recorded with each step that no server generates. */
   readonly engine: string;
   /** The server that samples; null samples here. */
   readonly endpoint: PolicyEndpoint | null;
@@ -301,7 +301,8 @@ export class Collector {
   }
 
   private setting(): RoundSetting {
-    const { runId, log, control, writer, recipe, engine, text, signal, share } = this.options;
+    const { runId, log, control, writer, recipe, endpoint, text, signal, share } = this.options;
+    const engine = endpoint?.description ?? this.options.engine;
     return {
       runId,
       shareIndex: share.index,

@@ -56,13 +56,13 @@ export async function runCollector(
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     text,
     beginLoop: await openLoop(recipe),
-    engine: endpoint?.description ?? `retrace ${backend.name}`,
+    engine: `retrace ${backend.name}`,
     endpoint,
     signal,
   });
   let numLeftBytes: number;
   try {
-    await collector.run().finally(environment.close);
+    await collector.run().finally(() => Promise.all([environment.close(), endpoint?.close()]));
   } finally {
     numLeftBytes = await writer.close();
     await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);

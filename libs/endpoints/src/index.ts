@@ -19,6 +19,7 @@ export type {
   EngineOptions,
   GeneratedTokens,
   GenerationRequest,
+  LikeliestRequest,
   LogprobMode,
   TokenEngine,
   VersionSpan,

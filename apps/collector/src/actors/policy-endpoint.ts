@@ -9,14 +9,18 @@ import {
   type LogprobMode,
   type TokenEngine,
 } from '@retrace/endpoints';
+import { findFreePort } from '@retrace/process/free-port';
 import type { PolicyText, Transformer } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 import { EndpointActor } from './endpoint-actor.js';
+import { PausableEngine } from './pausable-engine.js';
 import { ServedPolicies } from './served-policies.js';
+import { StartedServer } from './started-server.js';
 
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
+const START_TIMEOUT_MS = 600_000;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -40,20 +44,27 @@ export class PolicyEndpoint {
   private logprobMode: LogprobMode | null = null;
 
   private constructor(
-    /** Name and version of the server. */
-    readonly description: string,
+    private described: string | null,
     private readonly engine: TokenEngine,
     private readonly policies: ServedPolicies,
+    private readonly started: StartedServer | null,
     private readonly options: Pick<EndpointOptions, 'text' | 'signal'>,
   ) {}
+
+  /** Name and version of the server; one that Retrace starts is asked when it first serves a version. */
+  get description(): string {
+    return this.described ?? 'unknown';
+  }
 
   /** Opens the server of a recipe; null where it has none. @throws EndpointError when it does not answer */
   static async open(options: EndpointOptions): Promise<PolicyEndpoint | null> {
     const { recipe, runId, text, signal } = options;
     const { endpoint, concurrentEpisodes } = recipe.collection;
     if (!endpoint || !recipe.policy) return null;
+    const port = endpoint.command === undefined ? 0 : await findFreePort();
+    const url = endpoint.url ?? `http://127.0.0.1:${port}`;
     const service = new ServiceClient({
-      url: endpoint.url,
+      url,
       concurrency: concurrentEpisodes,
       isPatient: true,
       pace: endpoint,
@@ -65,7 +76,12 @@ export class PolicyEndpoint {
       headers: authorization(endpoint, options.variables),
     };
     const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;
-    const engine = new Engine(service, engineOptions);
+    const engine = new PausableEngine(new Engine(service, engineOptions));
+    const { command, startTimeoutMs = START_TIMEOUT_MS } = endpoint;
+    const started =
+      command === undefined
+        ? null
+        : new StartedServer({ command, port, startTimeoutMs, engine: engineOptions });
     const policies = new ServedPolicies({
       runId,
       kind: endpoint.kind,
@@ -73,15 +89,24 @@ export class PolicyEndpoint {
       baseModel: recipe.policy.model,
       text,
       service,
+      started,
+      pausable: engine,
       engine: engineOptions,
       signal,
     });
-    return new PolicyEndpoint(await engine.describe(signal), engine, policies, options);
+    const described = started ? null : await engine.describe(signal);
+    return new PolicyEndpoint(described, engine, policies, started, options);
   }
 
   /** Brings a policy version to the server. Turns that begin later are sampled by it. */
-  serve(policyVersion: number, model: Transformer): Promise<void> {
-    return this.policies.serve(policyVersion, model);
+  async serve(policyVersion: number, model: Transformer): Promise<void> {
+    await this.policies.serve(policyVersion, model);
+    this.described ??= await this.engine.describe(this.options.signal);
+  }
+
+  /** Ends the server, where Retrace started it. */
+  async close(): Promise<void> {
+    await this.started?.stop();
   }
 
   /** @throws CollectorError `INVALID_SETTING` when the server gives logprobs that no update can use */

@@ -4,6 +4,8 @@ import type { EndpointRecipe } from '@retrace/config';
 import { SglangWeights, VllmAdapters, type EngineOptions, type ServiceClient } from '@retrace/endpoints';
 import { saveAdapter, saveHuggingFaceModel, type PolicyText, type Transformer } from '@retrace/policy';
 import { servedName, type ServedPolicy } from './endpoint-actor.js';
+import type { PausableEngine } from './pausable-engine.js';
+import type { StartedServer } from './started-server.js';
 
 interface ServedPoliciesOptions {
   readonly runId: string;
@@ -14,6 +16,10 @@ interface ServedPoliciesOptions {
   readonly baseModel: string;
   readonly text: PolicyText;
   readonly service: ServiceClient;
+  /** The server, where each version starts it again. */
+  readonly started: StartedServer | null;
+  /** The engine whose turns a start must not cut. */
+  readonly pausable: PausableEngine;
   readonly engine: EngineOptions;
   readonly signal: AbortSignal;
 }
@@ -38,12 +44,13 @@ export class ServedPolicies {
    * @throws EndpointError when the server refuses; PolicyError when the weights can't be written
    */
   async serve(policyVersion: number, model: Transformer): Promise<void> {
-    const { runId, kind, signal } = this.options;
+    const { runId, kind, started, pausable, signal } = this.options;
     if (this.served.at(-1)?.policyVersion === policyVersion) return;
     const name = servedName(runId, policyVersion);
     const directory = join(this.options.directory, name);
     await this.write(directory, model);
-    if (kind === 'vllm') await this.adapters.load(name, directory, signal);
+    if (started) await pausable.whilePaused(() => started.serve(directory, name));
+    else if (kind === 'vllm') await this.adapters.load(name, directory, signal);
     else await this.weights.load(directory, name, signal);
     this.served.push({ policyVersion, model: name });
     while (this.served.length > 2) await this.drop(this.served[0]);
@@ -60,15 +67,15 @@ export class ServedPolicies {
   /** A directory appears whole or not at all, so one that is there was written by another collector, or before a restart. */
   private async write(directory: string, model: Transformer): Promise<void> {
     if (await exists(directory)) return;
-    const { kind, baseModel, text } = this.options;
-    if (kind === 'vllm') await saveAdapter(directory, model, { baseModel });
+    const { kind, baseModel, text, started } = this.options;
+    if (kind === 'vllm' && !started) await saveAdapter(directory, model, { baseModel });
     else await saveHuggingFaceModel(directory, model, { text, baseDirectory: baseModel });
   }
 
   private async drop({ model }: ServedPolicy): Promise<void> {
-    const { kind, directory, signal } = this.options;
+    const { kind, directory, started, signal } = this.options;
     this.served.shift();
-    if (kind === 'vllm') {
+    if (kind === 'vllm' && !started) {
       const names = await this.adapters.names(signal);
       if (names.includes(model)) await this.adapters.unload(model, signal);
     }

@@ -8,7 +8,17 @@ export function endpointProblems({ collection, context, policy }: Recipe): strin
   const { endpoint } = collection;
   if (!endpoint) return [];
   const problems: string[] = [];
-  if (!/^https?:\/\/[^/]+\/?$/.test(endpoint.url)) {
+  const { command } = endpoint;
+  if ((endpoint.url === undefined) === (command === undefined)) {
+    problems.push(
+      'collection.endpoint: needs either url, of a server that runs, or command, which starts one',
+    );
+  }
+  for (const part of ['{port}', '{model}', '{name}']) {
+    if (command === undefined || command.some((word) => word.includes(part))) continue;
+    problems.push(`collection.endpoint.command: must contain ${part}`);
+  }
+  if (endpoint.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint.url)) {
     problems.push(
       `collection.endpoint.url: got "${endpoint.url}", must be http(s)://host:port without a path`,
     );
@@ -26,14 +36,14 @@ export function endpointProblems({ collection, context, policy }: Recipe): strin
     );
   }
   const hasAdapters = Boolean(policy.lora) || typeof policy.adapter === 'string';
-  if (endpoint.kind === 'vllm' && !hasAdapters) {
+  if (endpoint.kind === 'vllm' && command === undefined && !hasAdapters) {
     problems.push(
-      'policy.lora: is required where collection.endpoint.kind is "vllm", which loads adapters while it runs, but no whole model',
+      'policy.lora: is required where collection.endpoint.kind is "vllm", which loads adapters while it runs, but no whole model; or start it by collection.endpoint.command',
     );
   }
-  if (endpoint.kind === 'sglang' && hasAdapters) {
+  if ((endpoint.kind === 'sglang' || command !== undefined) && hasAdapters) {
     problems.push(
-      'policy.lora: must be absent where collection.endpoint.kind is "sglang", which gets all weights',
+      'policy.lora: must be absent where collection.endpoint.kind is "sglang", or command starts the server: it gets all weights',
     );
   }
   return problems;

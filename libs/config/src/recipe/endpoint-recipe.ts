@@ -1,13 +1,22 @@
 import 'reflect-metadata';
 import { IsIn, IsOptional } from 'class-validator';
-import { IsLine, IsWholeNumberFrom } from './field-rules.js';
+import { IsLine, IsList, IsWholeNumberFrom } from './field-rules.js';
 
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
 export class EndpointRecipe {
   /** Kind of server. `vllm` gets the adapters of `policy.lora`, `sglang` all weights. */
   @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
-  /** Address of the server, without a path: `http://127.0.0.1:8000`. */
-  @IsLine({ maxLength: 2000 }) readonly url!: string;
+  /** Address of a server that runs, without a path: `http://127.0.0.1:8000`. */
+  @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
+  /**
+   * Program and arguments that start the server, in place of `url`. `{port}` is replaced by its port, `{model}` by the directory of the weights,
+   * and `{name}` by the name under which it must serve them. It is started again for each policy version, which gets all weights so.
+   */
+  @IsOptional() @IsList(1, 200) @IsLine({ maxLength: 4096, each: true }) readonly command?: readonly string[];
+  /** Longest time until a server that `command` started answers. @defaultValue 600000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
+  readonly startTimeoutMs?: number;
   /** Directory that collector and server both see, for the weights of new versions; relative to the working directory of the run. Without it, they lie beside the checkpoints. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
   /** Name of the environment variable of the collector that holds the server's API key; without it, none is sent. */

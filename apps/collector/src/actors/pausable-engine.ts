@@ -1,0 +1,44 @@
+import type { GeneratedTokens, GenerationRequest, LikeliestRequest, TokenEngine } from '@retrace/endpoints';
+
+/** An engine whose server may change its weights between turns: while it is paused, turns under way end and no other begins. */
+export class PausableEngine implements TokenEngine {
+  private readonly underWay = new Set<Promise<unknown>>();
+  private paused: Promise<void> | null = null;
+
+  constructor(private readonly engine: TokenEngine) {}
+
+  describe(signal?: AbortSignal): Promise<string> {
+    return this.engine.describe(signal);
+  }
+
+  likeliest(request: LikeliestRequest): Promise<ReadonlyMap<string, number>> {
+    return this.engine.likeliest(request);
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
+    while (this.paused !== null) await this.paused;
+    signal?.throwIfAborted();
+    const turn = this.engine.generate(request, signal);
+    this.underWay.add(turn);
+    try {
+      return await turn;
+    } finally {
+      this.underWay.delete(turn);
+    }
+  }
+
+  /** Calls `change` once no turn is under way; the turns that are asked for meanwhile begin after it. */
+  async whilePaused(change: () => Promise<void>): Promise<void> {
+    let resume = (): void => undefined;
+    this.paused = new Promise((resolve) => {
+      resume = resolve;
+    });
+    try {
+      await Promise.allSettled(this.underWay);
+      await change();
+    } finally {
+      this.paused = null;
+      resume();
+    }
+  }
+}

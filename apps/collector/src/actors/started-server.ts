@@ -1,0 +1,56 @@
+import { ServerProcess } from '@retrace/environment-sources';
+import { ServiceClient, VllmAdapters, type EngineOptions } from '@retrace/endpoints';
+
+interface StartedServerOptions {
+  /** Program and arguments; `{port}`, `{model}` and `{name}` are replaced. */
+  readonly command: readonly string[];
+  readonly port: number;
+  readonly startTimeoutMs: number;
+  readonly engine: EngineOptions;
+}
+
+/** A server of a model that Retrace starts, and starts again for other weights: it can load weights at its start only. */
+export class StartedServer {
+  private process: ServerProcess | null = null;
+  private readonly models: VllmAdapters;
+
+  constructor(private readonly options: StartedServerOptions) {
+    const { port, engine } = options;
+    const url = `http://127.0.0.1:${port}`;
+    // A client of its own: a server that starts is asked many times without an answer.
+    const service = new ServiceClient({ url, concurrency: 1, maxFailuresInARow: Infinity });
+    this.models = new VllmAdapters(service, { ...engine, maxRetries: 0 });
+  }
+
+  /**
+   * Serves the model of a directory under a name, in place of the one before. Requests under way must have ended.
+   *
+   * @throws EnvironmentSourceError `SERVER_FAILED` when the server ends or does not answer in time, with its last lines
+   */
+  async serve(directory: string, name: string): Promise<void> {
+    await this.stop();
+    const { command, port, startTimeoutMs } = this.options;
+    const values = { model: directory, name };
+    this.process = new ServerProcess({
+      command: command.map((part) =>
+        part.replaceAll(/\{(model|name)\}/g, (_, key: 'model' | 'name') => values[key]),
+      ),
+      directory: undefined,
+      port,
+      startTimeoutMs,
+      check: (_, signal) => this.requireModel(name, signal),
+    });
+    await this.process.start();
+  }
+
+  /** Ends the server and all its processes. */
+  async stop(): Promise<void> {
+    await this.process?.stop();
+    this.process = null;
+  }
+
+  private async requireModel(name: string, signal: AbortSignal): Promise<void> {
+    const names = await this.models.names(signal);
+    if (!names.includes(name)) throw new Error(`it serves ${names.join(', ')}, not ${name}`);
+  }
+}
