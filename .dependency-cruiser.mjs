@@ -32,7 +32,7 @@ const ARROWS = {
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],
   compute: [],
   policy: ['algorithms', 'compute'],
-  config: ['algorithms', 'rewards', 'environments'],
+  config: ['agents', 'algorithms', 'rewards', 'environments'],
   process: ['log'],
   recording: ['trajectory', 'log', 'store'],
 };

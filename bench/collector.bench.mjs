@@ -146,7 +146,7 @@ async function playAgainst(url, log) {
     tokenizerHash: text.tokenizer.hash,
     nowUs: () => Date.now() * 1000,
   };
-  const beginLoop = await openLoop({
+  const { begin: beginLoop } = await openLoop({
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 1 },
     collection: {},
   });

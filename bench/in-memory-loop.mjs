@@ -38,7 +38,7 @@ export class InMemoryLoop {
     const episodes = this.plan({ split, numGroups, groupSize, round });
     const events = new Map(episodes.map(({ episodeId }) => [episodeId, []]));
     let numSuccesses = 0;
-    this.beginLoop ??= await openLoop(this.recipe);
+    this.beginLoop ??= (await openLoop(this.recipe)).begin;
     const context = this.playContext({
       greedy,
       emit: (event) => events.get(event.episodeId).push(event),

@@ -107,7 +107,7 @@ export class InProcessRun {
       writer,
       warnings,
       text,
-      beginLoop: await openLoop(recipe),
+      loops: await openLoop(recipe),
       engine: 'test',
       endpoint: null,
     });

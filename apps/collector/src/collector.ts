@@ -10,7 +10,7 @@ import { maxAnswerCharacters } from './episode/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
-import type { BeginLoop } from './loop/episode-loop.js';
+import type { EpisodeLoops } from './loop/episode-loop.js';
 import { nextTask, type CollectorTask } from './round/next-task.js';
 import { PolicyActor } from './actors/policy-actor.js';
 import { PolicySource } from './actors/policy-source.js';
@@ -37,8 +37,8 @@ export interface CollectorOptions {
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
   readonly text: PolicyText;
-  /** Begins the loop of an episode, as the recipe says. */
-  readonly beginLoop: BeginLoop;
+  /** How the recipe's episodes are played. */
+  readonly loops: EpisodeLoops;
   /** Name of the engine that generates actions here, recorded with each step that no server generates. */
   readonly engine: string;
   /** The server that samples; null samples here. */
@@ -240,7 +240,7 @@ export class Collector {
   }
 
   private async policyActor(sampled: boolean): Promise<Actor> {
-    const { recipe, text, endpoint } = this.options;
+    const { recipe, text, endpoint, loops } = this.options;
     const policy = this.currentPolicy();
     const model = await this.policies.load(policy);
     const maxTokens = longestContext(recipe);
@@ -251,10 +251,10 @@ export class Collector {
       greedy: !sampled,
       maxNewTokens: recipe.context.maxNewTokens,
     };
-    const { stopStrings } = recipe.context;
+    const stops = { stopStrings: recipe.context.stopStrings, ownStopStrings: loops.stopStrings };
     if (endpoint) {
       await endpoint.serve(policy.policyVersion, model);
-      return endpoint.actor({ maxTokens, sampling, stopStrings });
+      return endpoint.actor({ maxTokens, sampling, ...stops });
     }
     this.generator ??= new Generator(model, {
       maxSlots: recipe.collection.concurrentEpisodes,
@@ -268,13 +268,13 @@ export class Collector {
       text,
       maxTokens,
       sampling,
-      stopStrings,
+      ...stops,
     });
   }
 
   private scriptedActor(name: string): Actor {
-    const { text, recipe } = this.options;
-    return new ScriptedActor(scriptedAgent(this.spec, name), text, recipe.context.maxNewTokens);
+    const { text, recipe, loops } = this.options;
+    return new ScriptedActor(scriptedAgent(this.spec, name), text, recipe.context.maxNewTokens, loops);
   }
 
   /** Hot swap: the weights change under the live episodes, whose tokens record the version that sampled them. */
@@ -311,7 +311,7 @@ export class Collector {
       writer,
       spec: this.spec,
       text,
-      beginLoop: this.options.beginLoop,
+      beginLoop: this.options.loops.begin,
       limits: episodeLimits(recipe),
       failures: this.failures,
       concurrentEpisodes: recipe.collection.concurrentEpisodes,

@@ -30,7 +30,7 @@ export type {
   Turn,
 } from './episode/episode-recorder.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
-export type { BeginLoop, EpisodeLoop } from './loop/episode-loop.js';
+export type { BeginLoop, EpisodeLoop, EpisodeLoops } from './loop/episode-loop.js';
 export { openLoop } from './loop/open-loop.js';
 export { PolicyActor } from './actors/policy-actor.js';
 export {

@@ -55,7 +55,7 @@ export async function runCollector(
     writer,
     checkpoints: new CheckpointFiles(config.checkpointDirectory),
     text,
-    beginLoop: await openLoop(recipe),
+    loops: await openLoop(recipe),
     engine: `retrace ${backend.name}`,
     endpoint,
     signal,

@@ -3,6 +3,8 @@ export type AgentFormatErrorCode =
   | 'UNKNOWN_FORMAT'
   /** An option of a format that breaks its rule. */
   | 'INVALID_OPTION'
+  /** A text that is no template, or one with an unknown placeholder. */
+  | 'INVALID_TEMPLATE'
   /** A turn that the format cannot express. */
   | 'NOT_WRITABLE';
 

@@ -10,3 +10,24 @@ export type {
 export { AgentFormatError, type AgentFormatErrorCode } from './errors.js';
 export { actionFormat, listActionFormats } from './registry.js';
 export { parseReAct, reActAction, type ReActReply } from './react/parse-react.js';
+export {
+  agentTemplates,
+  HISTORY_POLICIES,
+  PROMPT_PLACEHOLDERS,
+  SYSTEM_PLACEHOLDERS,
+  type AgentTemplates,
+  type HistoryPolicy,
+  type PromptValues,
+  type ShownTurn,
+  type TemplateSources,
+} from './prompts/agent-templates.js';
+export { PromptTemplate } from './prompts/prompt-template.js';
+export type {
+  AgentDecision,
+  AgentMessage,
+  AgentModel,
+  AgentView,
+  AskOptions,
+  CustomAgent,
+  CustomAgentSpec,
+} from './custom-agent.js';

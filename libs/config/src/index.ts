@@ -1,3 +1,11 @@
+export { agentSettings, type AgentSettings } from './recipe/agent-problems.js';
+export {
+  AgentRecipe,
+  HistoryRecipe,
+  InvalidActionRecipe,
+  ToolRecipe,
+  type Truncation,
+} from './recipe/agent-recipe.js';
 export { ConfigError, type ConfigErrorCode } from './config-error.js';
 export {
   playsGreedyBaseline,

@@ -20,6 +20,8 @@ interface EndpointActorOptions {
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
   readonly stopStrings?: readonly string[];
+  /** Texts that end a turn and belong to the action (default none). */
+  readonly ownStopStrings?: readonly string[];
   /** The newest policy that the server has; a turn is sampled by the one that was newest when it began. */
   readonly served: () => ServedPolicy;
   readonly signal: AbortSignal;
@@ -63,7 +65,7 @@ export class EndpointActor implements Actor {
 
   private async generate(request: ActRequest, context: Int32Array, ended: AbortSignal): Promise<FinishedAct> {
     const { slot, samplingSeed, greedy } = request;
-    const { engine, sampling, stopStrings = [], served } = this.options;
+    const { engine, sampling, stopStrings = [], ownStopStrings = [], served } = this.options;
     const startedAt = performance.now();
     const { model, policyVersion } = served();
     try {
@@ -78,7 +80,7 @@ export class EndpointActor implements Actor {
           maxNewTokens: sampling.maxNewTokens,
           // One-token actions need no stop token: the first token is the whole action.
           stopTokenIds: sampling.maxNewTokens > 1 ? this.options.text.stopTokenIds : [],
-          stopStrings,
+          stopStrings: [...stopStrings, ...ownStopStrings],
           seed: samplingSeed,
         },
         ended,

@@ -10,6 +10,8 @@ interface PolicyActorOptions {
   readonly sampling: SamplingParameters;
   /** Texts that end a turn (default none); the action is the text before the first of them. */
   readonly stopStrings?: readonly string[];
+  /** Texts that end a turn and belong to the action (default none). */
+  readonly ownStopStrings?: readonly string[];
 }
 
 /** The learned policy, which batches pending requests into the generator's steps. */
@@ -38,7 +40,7 @@ export class PolicyActor implements Actor {
       greedy: greedy || this.sampling.greedy,
       maxNewTokens: this.sampling.maxNewTokens,
       stopTokenIds: this.stopTokenIds,
-      stopStrings: this.options.stopStrings,
+      stopStrings: [...(this.options.stopStrings ?? []), ...(this.options.ownStopStrings ?? [])],
       samplingSeed,
     });
   }

@@ -37,6 +37,7 @@ interface EndpointActorRequest {
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
   readonly stopStrings: readonly string[] | undefined;
+  readonly ownStopStrings: readonly string[];
 }
 
 /** A server of the recipe that samples the policy. */

@@ -1,12 +1,15 @@
 import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import { encodePlain, type PolicyText } from '@retrace/policy';
+import type { EpisodeLoops } from '../loop/episode-loop.js';
 import type { Turn } from '../episode/episode-recorder.js';
 import { messageOf } from '../episode/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
+const PLAIN: Pick<EpisodeLoops, 'write' | 'stopStrings'> = { write: (action) => action, stopStrings: [] };
+
 /**
  * A scripted agent (expert or baseline). Its action is tokenised as a policy would say it, so that imitation can train on it: with the token
- * that ends the turn, unless the action fills `maxNewTokens`. Its logprobs are missing (NaN) and its policy version is −1, so that no
+ * that ends the turn, unless the action fills `maxNewTokens` or ends with a stop string. Its logprobs are missing (NaN) and its policy version is −1, so that no
  * policy gradient ever trains on it.
  */
 export class ScriptedActor implements Actor {
@@ -21,6 +24,8 @@ export class ScriptedActor implements Actor {
     private readonly text: Pick<PolicyText, 'tokenizer' | 'stopTokenIds'>,
     /** Tokens after which a policy's turn ends by itself. */
     private readonly maxNewTokens: number,
+    /** How the learned policy would say an action. */
+    private readonly voice: Pick<EpisodeLoops, 'write' | 'stopStrings'> = PLAIN,
   ) {}
 
   request(request: ActRequest): void {
@@ -51,7 +56,10 @@ export class ScriptedActor implements Actor {
 
   private turnOf(request: ActRequest): Turn {
     const started = performance.now();
-    const action = this.agent.act(request.environment, request.observation, this.randomOf(request));
+    if (request.purpose !== null) throw new Error(`it takes actions only, asked for ${request.purpose}`);
+    const action = this.voice.write(
+      this.agent.act(request.environment, request.observation, this.randomOf(request)),
+    );
     const tokenIds = this.tokensOf(action);
     return { ...unsampledTurn(action, tokenIds), generationMs: performance.now() - started };
   }
@@ -68,20 +76,24 @@ export class ScriptedActor implements Actor {
   private tokensOf(action: string): Int32Array {
     const known = this.actionTokens.get(action);
     if (known) return known;
-    const tokens = scriptedTokens(action, this.text, this.maxNewTokens);
+    const tokens = scriptedTokens(action, this.text, {
+      maxNewTokens: this.maxNewTokens,
+      stopStrings: this.voice.stopStrings,
+    });
     this.actionTokens.set(action, tokens);
     return tokens;
   }
 }
 
-/** An action as a policy would say it: with the token that ends the turn, unless the action fills `maxNewTokens`. */
+/** An action as a policy would say it: with the token that ends the turn, unless the action fills `maxNewTokens` or ends with a stop string. */
 export function scriptedTokens(
   action: string,
   { tokenizer, stopTokenIds }: Pick<PolicyText, 'tokenizer' | 'stopTokenIds'>,
-  maxNewTokens: number,
+  { maxNewTokens, stopStrings = [] }: { readonly maxNewTokens: number; readonly stopStrings?: readonly string[] },
 ): Int32Array {
   const said = encodePlain(tokenizer, action);
-  const isEnded = maxNewTokens > 1 && said.length < maxNewTokens;
+  const isStopped = stopStrings.some((stopString) => action.endsWith(stopString));
+  const isEnded = maxNewTokens > 1 && said.length < maxNewTokens && !isStopped;
   return isEnded ? Int32Array.of(...said, stopTokenIds[0]) : said;
 }
 

@@ -8,7 +8,7 @@ import type { ForkedStep } from './forked-step.js';
 
 /** An action that the caller chose, as a scripted agent would have taken it. @throws PolicyError for a text that the tokenizer can't tell */
 export function forcedTurn(action: string, { text, maxNewTokens }: ForkSpeech): Turn {
-  return unsampledTurn(action, scriptedTokens(action, text, maxNewTokens));
+  return unsampledTurn(action, scriptedTokens(action, text, { maxNewTokens }));
 }
 
 /**

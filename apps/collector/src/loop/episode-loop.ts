@@ -76,3 +76,16 @@ export interface LoopStart {
 
 /** Begins the loop of an episode. */
 export type BeginLoop = (start: LoopStart) => EpisodeLoop;
+
+/** How the episodes of a run are played. */
+export interface EpisodeLoops {
+  readonly begin: BeginLoop;
+  /** Texts that end a turn and belong to it. */
+  readonly stopStrings: readonly string[];
+  /**
+   * The text with which the model would take an action, for scripted agents.
+   *
+   * @throws AgentFormatError `NOT_WRITABLE` for an action that the format can't express
+   */
+  write(action: string): string;
+}

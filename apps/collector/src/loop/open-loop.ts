@@ -1,13 +1,64 @@
-import { episodeLimits, type CollectionRecipe, type ContextRecipe } from '@retrace/config';
+import {
+  agentSettings,
+  episodeLimits,
+  longestContext,
+  type AgentRecipe,
+  type CollectionRecipe,
+  type ContextRecipe,
+  type Recipe,
+} from '@retrace/config';
+import { agentLoop, chatTools, limitsOf, type AgentRoom } from './agent/begin-agent-loop.js';
 import { directLoop } from './direct-loop.js';
-import type { BeginLoop } from './episode-loop.js';
+import { EpisodeBudget } from './episode-budget.js';
+import type { BeginLoop, EpisodeLoops } from './episode-loop.js';
+import { loadAgentModule } from './module/load-agent-module.js';
+import { ModuleLoop } from './module/module-loop.js';
 
-interface LoopRecipe {
+interface LoopRecipe extends Pick<Recipe, 'agent' | 'model' | 'policy'> {
   readonly context: ContextRecipe;
   readonly collection: Partial<CollectionRecipe>;
 }
 
-/** The loop of a recipe's episodes. */
-export function openLoop(recipe: LoopRecipe): Promise<BeginLoop> {
-  return Promise.resolve(directLoop({ ...recipe.context, ...episodeLimits(recipe) }));
+/**
+ * The loop of a recipe's episodes.
+ *
+ * @throws CollectorError `INVALID_SETTING` for a module that is no agent; AgentFormatError for a section that `parseRecipe` refuses
+ */
+export async function openLoop(recipe: LoopRecipe): Promise<EpisodeLoops> {
+  const { agent, context } = recipe;
+  const limits = episodeLimits(recipe);
+  if (!agent) {
+    return { begin: directLoop({ ...context, ...limits }), stopStrings: [], write: (action) => action };
+  }
+  const settings = agentSettings(agent);
+  const { format } = settings;
+  const room = { maxTokens: longestContext(recipe), maxNewTokens: context.maxNewTokens };
+  const begin =
+    agent.module === undefined
+      ? agentLoop(agent, settings, room)
+      : await moduleLoop(agent.module, agent, { ...room, timeoutMs: limits.stepTimeoutMs });
+  return { begin, stopStrings: format.stopStrings, write: (action) => format.write({ actions: [action] }) };
+}
+
+async function moduleLoop(
+  path: string,
+  agent: AgentRecipe,
+  room: AgentRoom & { readonly timeoutMs: number },
+): Promise<BeginLoop> {
+  const { name, begin } = await loadAgentModule(path, agent.options);
+  const { format, invalidAction } = agentSettings(agent);
+  const tools = chatTools(agent);
+  return (start) => {
+    const { maxTurns, maxPromptTokens } = limitsOf(agent, start, room);
+    const budget = new EpisodeBudget({
+      maxTurns,
+      maxEpisodeTokens: agent.maxEpisodeTokens ?? null,
+      maxInvalidTurns: invalidAction.endAfter,
+    });
+    return new ModuleLoop({
+      ...{ name, tools, budget, maxPromptTokens, prompts: start.prompts },
+      ...{ maxNewTokens: room.maxNewTokens, timeoutMs: room.timeoutMs },
+      begin: () => begin({ format, maxTurns }),
+    });
+  };
 }

@@ -16,6 +16,7 @@ import { openChatEndpoint } from '../actors/open-chat-endpoint.js';
 import { PolicyActor } from '../actors/policy-actor.js';
 import { ScriptedActor, scriptedAgent } from '../actors/scripted-actor.js';
 import { CollectorError } from '../collector-error.js';
+import type { EpisodeLoops } from '../loop/episode-loop.js';
 import { openLoop } from '../loop/open-loop.js';
 import type { Player } from './player.js';
 import { readPlayerName, type PlayerName } from './player-name.js';
@@ -77,12 +78,13 @@ async function openStored(
   });
   const model = await openPolicyCheckpoint(checkpoints, policy.weights);
   const { policyVersion } = policy;
+  const loops = await openLoop(recipe);
   return {
     ...localActor(model, {
-      ...{ text, maxSlots, context: recipe.context, maxTokens: longestContext(recipe) },
+      ...{ text, maxSlots, loops, context: recipe.context, maxTokens: longestContext(recipe) },
       sampling: { temperature: recipe.collection.temperature, ...sampling },
     }),
-    ...(await settingOf(text, recipe)),
+    ...settingOf(text, loops, recipe),
     agent: 'policy',
     description: `run:${run.runId}@${policyVersion}`,
     server: null,
@@ -113,9 +115,10 @@ async function openDirectory(
     ...(policy?.adapter && { adapterDirectory: policy.adapter }),
   });
   const maxTokens = policy ? policy.maxPositions : Math.min(model.config.maxPositions, MAX_POSITIONS);
+  const loops = await openLoop(setting);
   return {
-    ...localActor(model, { text, maxSlots, context: setting.context, maxTokens, sampling }),
-    ...(await settingOf(text, setting)),
+    ...localActor(model, { text, maxSlots, loops, context: setting.context, maxTokens, sampling }),
+    ...settingOf(text, loops, setting),
     agent: 'policy',
     description: directory,
     server: null,
@@ -139,11 +142,12 @@ async function openEndpoint(
     ...(recipe && { maxNewTokens: recipe.context.maxNewTokens, stopStrings: recipe.context.stopStrings }),
     concurrency: maxSlots,
   });
-  const { collection = {} } = recipe ?? {};
+  const { collection = {}, agent } = recipe ?? {};
   const context = recipe ? { ...recipe.context, tokenizer: endpoint.context.tokenizer } : endpoint.context;
+  const setting = { context, collection, agent };
   return {
     actor: endpoint.actor,
-    ...(await settingOf(endpoint.text, { context, collection })),
+    ...settingOf(endpoint.text, await openLoop(setting), setting),
     agent: 'policy',
     description: `${api}:${model}`,
     server: endpoint.describe,
@@ -167,7 +171,7 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
   const setting = { context, collection: {} };
   return {
     actor: new ScriptedActor(agent, text, context.maxNewTokens),
-    ...(await settingOf(text, setting)),
+    ...settingOf(text, await openLoop(setting), setting),
     agent: name,
     description: name,
     server: null,
@@ -177,9 +181,9 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
 }
 
 /** Text, loop and limits, which follow from the context in the same way for every player. */
-async function settingOf(text: PolicyText, recipe: Parameters<typeof openLoop>[0]) {
+function settingOf(text: PolicyText, { begin }: EpisodeLoops, recipe: Parameters<typeof openLoop>[0]) {
   const { maxNewTokens } = recipe.context;
-  return { text, maxNewTokens, beginLoop: await openLoop(recipe), limits: episodeLimits(recipe) };
+  return { text, maxNewTokens, beginLoop: begin, limits: episodeLimits(recipe) };
 }
 
 interface LocalActorOptions {
@@ -187,13 +191,14 @@ interface LocalActorOptions {
   readonly context: ContextRecipe;
   readonly maxTokens: number;
   readonly maxSlots: number;
+  readonly loops: EpisodeLoops;
   readonly sampling: OpenPlayerOptions['sampling'];
 }
 
 /** Its steps have no policy version, because versions of one run mean nothing in another. */
 function localActor(
   model: Transformer,
-  { text, context, maxTokens, maxSlots, sampling = {} }: LocalActorOptions,
+  { text, context, maxTokens, maxSlots, loops, sampling = {} }: LocalActorOptions,
 ): Pick<Player, 'actor' | 'close'> {
   const { maxNewTokens, stopStrings } = context;
   const decode = (tokenIds: Int32Array) => text.tokenizer.decode(tokenIds);
@@ -202,7 +207,7 @@ function localActor(
   const { temperature = 1, topK = 0, topP = 1, greedy = false } = sampling;
   return {
     actor: new PolicyActor({
-      ...{ generator, text, maxTokens, stopStrings },
+      ...{ generator, text, maxTokens, stopStrings, ownStopStrings: loops.stopStrings },
       sampling: { temperature, topK, topP, greedy, maxNewTokens },
     }),
     close: () => {

@@ -1,10 +1,11 @@
+import { agentSettings } from './agent-problems.js';
 import type { Recipe } from './recipe.js';
 
 /** As vLLM's server has it. */
 const MAX_STOP_STRINGS = 4;
 
 /** Checks that the server that samples can get the weights that the recipe trains. */
-export function endpointProblems({ collection, context, policy }: Recipe): string[] {
+export function endpointProblems({ collection, context, policy, agent }: Recipe): string[] {
   const { endpoint } = collection;
   if (!endpoint) return [];
   const problems: string[] = [];
@@ -29,10 +30,10 @@ export function endpointProblems({ collection, context, policy }: Recipe): strin
       'policy: is required where collection.endpoint samples, as the server loads its directory',
     ];
   }
-  const numStops = context.stopStrings?.length ?? 0;
+  const numStops = (context.stopStrings?.length ?? 0) + numFormatStops(agent);
   if (endpoint.kind === 'vllm' && numStops > MAX_STOP_STRINGS) {
     problems.push(
-      `context.stopStrings: has ${numStops}, must have at most ${MAX_STOP_STRINGS} where collection.endpoint.kind is "vllm"`,
+      `context.stopStrings: has ${numStops} with those of agent.format, must have at most ${MAX_STOP_STRINGS} where collection.endpoint.kind is "vllm"`,
     );
   }
   const hasAdapters = Boolean(policy.lora) || typeof policy.adapter === 'string';
@@ -47,4 +48,13 @@ export function endpointProblems({ collection, context, policy }: Recipe): strin
     );
   }
   return problems;
+}
+
+/** 0 for a format that `agentProblems` refuses. */
+function numFormatStops(agent: Recipe['agent']): number {
+  try {
+    return agent ? agentSettings(agent).format.stopStrings.length : 0;
+  } catch {
+    return 0;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Recipe } from './recipe.js';
 
 /** Longest context of a run, in tokens. */
-export function longestContext({ policy, model }: Recipe): number {
+export function longestContext({ policy, model }: Pick<Recipe, 'policy' | 'model'>): number {
   return (policy ?? model)?.maxPositions ?? 0;
 }
 

@@ -3,6 +3,7 @@ import { RESAMPLING_RULES, type ResamplingRule } from '@retrace/algorithms';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { AgentRecipe } from './agent-recipe.js';
 import { EnvironmentRecipe } from './environment-recipe.js';
 import { EndpointRecipe } from './endpoint-recipe.js';
 import {
@@ -266,6 +267,8 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => TaskRecipe) readonly tasks?: TaskRecipe | null;
   /** How an episode becomes tokens. */
   @IsDefined() @ValidateNested() @Type(() => ContextRecipe) readonly context!: ContextRecipe;
+  /** Prompts, action format and history of the agent; null shows observations as they are and takes turns as actions. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => AgentRecipe) readonly agent?: AgentRecipe | null;
   /** Model to make from random weights. A recipe has either `model` or `policy`. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   /** Existing model to start from. @defaultValue null */

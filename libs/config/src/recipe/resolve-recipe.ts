@@ -6,6 +6,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
+import { agentProblems } from './agent-problems.js';
 import { algorithmProblems } from './algorithm-problems.js';
 import { assignField } from './assign-field.js';
 import { endpointProblems } from './endpoint-problems.js';
@@ -53,6 +54,7 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
   anchorModel(plain, process.cwd());
   if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
   anchorTasks(plain, process.cwd());
+  if (isRecord(plain.agent)) anchorAgent(plain.agent, process.cwd());
   return parseRecipe(plain);
 }
 
@@ -147,6 +149,7 @@ function readRecipeFile(path: string): string {
 /** Paths of modules become absolute, since a run is trained, replayed and scored from other directories. */
 function anchorModules(plain: PlainObject, directory: string): void {
   if (isRecord(plain.environment)) anchorEnvironment(plain.environment, directory);
+  if (isRecord(plain.agent)) anchorAgent(plain.agent, directory);
   const components = isRecord(plain.reward) ? plain.reward.components : undefined;
   if (!Array.isArray(components)) return;
   for (const component of components as unknown[]) {
@@ -154,6 +157,10 @@ function anchorModules(plain: PlainObject, directory: string): void {
       component.module = resolve(directory, component.module);
     }
   }
+}
+
+function anchorAgent(agent: PlainObject, directory: string): void {
+  if (typeof agent.module === 'string') agent.module = resolve(directory, agent.module);
 }
 
 /** The module's path and the folder in which servers start. */
@@ -217,6 +224,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
     ...taskProblems(recipe),
     ...modelProblems(recipe),
     ...endpointProblems(recipe),
+    ...agentProblems(recipe),
     ...rewardProblems(recipe),
     ...algorithmProblems(recipe),
     ...preferenceProblems(recipe),

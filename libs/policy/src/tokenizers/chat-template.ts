@@ -6,6 +6,23 @@ export interface ChatMessage {
   readonly content: string;
 }
 
+/** A tool that a model may call, as chat templates take it. */
+export interface ChatTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    /** A JSON schema. */
+    readonly parameters: Readonly<Record<string, unknown>>;
+  };
+}
+
+interface RenderOptions {
+  readonly addGenerationPrompt: boolean;
+  /** Of templates that have the variable `tools`. */
+  readonly tools?: readonly ChatTool[];
+}
+
 /** A model's Jinja template, which writes conversations as text. */
 export class ChatTemplate {
   private readonly template: Template;
@@ -28,15 +45,13 @@ export class ChatTemplate {
    *
    * @throws PolicyError `INVALID_FILE` when the template fails on the messages
    */
-  render(
-    messages: readonly ChatMessage[],
-    { addGenerationPrompt }: { addGenerationPrompt: boolean },
-  ): string {
+  render(messages: readonly ChatMessage[], { addGenerationPrompt, tools }: RenderOptions): string {
     return this.attempt(() =>
       this.template.render({
         ...this.variables,
         messages: messages.map((message) => ({ ...message })),
         add_generation_prompt: addGenerationPrompt,
+        ...(tools !== undefined && { tools: structuredClone(tools) }),
       }),
     );
   }

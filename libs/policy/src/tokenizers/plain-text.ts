@@ -23,16 +23,34 @@ export interface BrokenText {
   readonly breakMark: string | null;
 }
 
-export function breakMarkers({ markers }: Tokenizer, text: string): BrokenText {
+export function breakMarkers(tokenizer: Tokenizer, text: string): BrokenText {
+  const { texts, breakMark } = breakAllMarkers(tokenizer, [text]);
+  return { text: texts[0], breakMark };
+}
+
+/** Several texts with broken markers, which share the mark of the breaks. */
+export function breakAllMarkers(
+  { markers }: Tokenizer,
+  texts: readonly string[],
+): { readonly texts: readonly string[]; readonly breakMark: string | null } {
+  const endsOf = texts.map((text) => breaksOf(text, markers));
+  if (endsOf.every((ends) => ends.length === 0)) return { texts, breakMark: null };
+  const breakMark = absentFrom(texts);
+  const broken = texts.map((text, t) => {
+    const ends = endsOf[t];
+    const pieces = [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end));
+    return pieces.join(breakMark);
+  });
+  return { texts: broken, breakMark };
+}
+
+/** Positions in a text at which its markers are broken, ascending. */
+function breaksOf(text: string, markers: readonly string[]): readonly number[] {
   const breaks = new Set<number>();
   for (const marker of markers) {
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) breaks.add(at + 1);
   }
-  if (breaks.size === 0) return { text, breakMark: null };
-  const breakMark = absentFrom(text);
-  const ends = [...breaks].sort((a, b) => a - b);
-  const pieces = [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end));
-  return { text: pieces.join(breakMark), breakMark };
+  return [...breaks].sort((a, b) => a - b);
 }
 
 /** Tokenizes a text in which only whole markers are tokens. */
@@ -41,10 +59,10 @@ export function encodeBroken(tokenizer: Tokenizer, { text, breakMark }: BrokenTe
   return Int32Array.from(text.split(breakMark).flatMap((piece) => [...tokenizer.encode(piece)]));
 }
 
-/** The first mark, a number between two noncharacters of Unicode, that the text does not contain. */
-function absentFrom(text: string): string {
+/** The first mark, a number between two noncharacters of Unicode, that no text contains. */
+function absentFrom(texts: readonly string[]): string {
   for (let n = 0; ; n++) {
     const mark = `\uFDD0${n}\uFDD1`;
-    if (!text.includes(mark)) return mark;
+    if (!texts.some((text) => text.includes(mark))) return mark;
   }
 }

@@ -1,6 +1,6 @@
 import { PolicyError } from '../policy-error.js';
-import type { ChatTemplate } from './chat-template.js';
-import { breakMarkers, encodeBroken, encodePlain } from './plain-text.js';
+import type { ChatMessage, ChatTemplate, ChatTool } from './chat-template.js';
+import { breakAllMarkers, breakMarkers, encodeBroken, encodePlain } from './plain-text.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /**
@@ -12,6 +12,12 @@ export interface PromptFormat {
   readonly stopTokenIds: readonly number[];
   /** The tokens of a context that begins with this observation. */
   opening(observation: string): Int32Array;
+  /**
+   * The tokens of a whole conversation, up to where the agent's next turn begins. All of its texts are plain text, those of the agent too.
+   *
+   * @param tools given to the chat template, where there is one
+   */
+  conversation(messages: readonly ChatMessage[], tools?: readonly ChatTool[]): Int32Array;
   /**
    * The tokens between two turns of the agent.
    *
@@ -38,6 +44,12 @@ export class PlainPromptFormat implements PromptFormat {
     return this.bosTokenId === null ? prompt : Int32Array.of(this.bosTokenId, ...prompt);
   }
 
+  conversation(messages: readonly ChatMessage[]): Int32Array {
+    const parts = messages.map(({ content }) => this.continuation(content));
+    const bos = this.bosTokenId === null ? [] : [this.bosTokenId];
+    return Int32Array.from([bos, ...parts].flatMap((part) => [...part]));
+  }
+
   continuation(observation: string): Int32Array {
     const tokenIds = encodePlain(this.tokenizer, observation);
     const prompt = new Int32Array(tokenIds.length + 1);
@@ -62,8 +74,14 @@ export class ChatPromptFormat implements PromptFormat {
   ) {}
 
   opening(observation: string): Int32Array {
-    const { text: content, breakMark } = breakMarkers(this.tokenizer, observation);
-    const text = this.template.render([{ role: 'user', content }], { addGenerationPrompt: true });
+    return this.conversation([{ role: 'user', content: observation }]);
+  }
+
+  conversation(messages: readonly ChatMessage[], tools?: readonly ChatTool[]): Int32Array {
+    const contents = messages.map(({ content }) => content);
+    const { texts, breakMark } = breakAllMarkers(this.tokenizer, contents);
+    const broken = messages.map(({ role }, i) => ({ role, content: texts[i] }));
+    const text = this.template.render(broken, { addGenerationPrompt: true, tools });
     return encodeBroken(this.tokenizer, { text, breakMark });
   }
 
