@@ -40,7 +40,7 @@ export type { SequenceBatch } from './packing/sequence-batch.js';
 export { PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';
 export { valuesAtEnd } from './logprobs/values-at-end.js';
-export type { ChatMessage, ChatTool } from './tokenizers/chat-template.js';
+export type { ChatMessage, TemplateTool } from './tokenizers/chat-template.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';
 export { encodePlain } from './tokenizers/plain-text.js';
 export type { PromptFormat } from './tokenizers/prompt-format.js';

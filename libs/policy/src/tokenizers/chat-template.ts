@@ -7,7 +7,7 @@ export interface ChatMessage {
 }
 
 /** A tool that a model may call, as chat templates take it. */
-export interface ChatTool {
+export interface TemplateTool {
   readonly type: 'function';
   readonly function: {
     readonly name: string;
@@ -20,7 +20,7 @@ export interface ChatTool {
 interface RenderOptions {
   readonly addGenerationPrompt: boolean;
   /** Of templates that have the variable `tools`. */
-  readonly tools?: readonly ChatTool[];
+  readonly tools?: readonly TemplateTool[];
 }
 
 /** A model's Jinja template, which writes conversations as text. */

@@ -1,5 +1,5 @@
 import { PolicyError } from '../policy-error.js';
-import type { ChatMessage, ChatTemplate, ChatTool } from './chat-template.js';
+import type { ChatMessage, ChatTemplate, TemplateTool } from './chat-template.js';
 import { breakAllMarkers, breakMarkers, encodeBroken, encodePlain } from './plain-text.js';
 import type { Tokenizer } from './tokenizer.js';
 
@@ -17,7 +17,7 @@ export interface PromptFormat {
    *
    * @param tools given to the chat template, where there is one
    */
-  conversation(messages: readonly ChatMessage[], tools?: readonly ChatTool[]): Int32Array;
+  conversation(messages: readonly ChatMessage[], tools?: readonly TemplateTool[]): Int32Array;
   /**
    * The tokens between two turns of the agent.
    *
@@ -77,7 +77,7 @@ export class ChatPromptFormat implements PromptFormat {
     return this.conversation([{ role: 'user', content: observation }]);
   }
 
-  conversation(messages: readonly ChatMessage[], tools?: readonly ChatTool[]): Int32Array {
+  conversation(messages: readonly ChatMessage[], tools?: readonly TemplateTool[]): Int32Array {
     const contents = messages.map(({ content }) => content);
     const { texts, breakMark } = breakAllMarkers(this.tokenizer, contents);
     const broken = messages.map(({ role }, i) => ({ role, content: texts[i] }));

@@ -1,6 +1,6 @@
 import { agentTemplates } from '@retrace/agents';
 import type { AgentRecipe, AgentSettings } from '@retrace/config';
-import type { ChatTool } from '@retrace/policy';
+import type { TemplateTool } from '@retrace/policy';
 import { EpisodeBudget } from '../episode-budget.js';
 import type { BeginLoop, LoopStart } from '../episode-loop.js';
 import { AgentLoop } from './agent-loop.js';
@@ -60,7 +60,7 @@ export function limitsOf({ maxPromptTokens, maxTurns }: AgentRecipe, start: Loop
 }
 
 /** The tools as chat templates take them, where the recipe gives them to the template. */
-export function chatTools({ tools, toolsInChatTemplate }: AgentRecipe): readonly ChatTool[] | undefined {
+export function chatTools({ tools, toolsInChatTemplate }: AgentRecipe): readonly TemplateTool[] | undefined {
   if (!toolsInChatTemplate) return undefined;
   return tools?.map(({ name, description, parameters }) => ({
     type: 'function',

@@ -1,11 +1,11 @@
-import type { ChatTool, PromptFormat } from '@retrace/policy';
+import type { TemplateTool, PromptFormat } from '@retrace/policy';
 import type { Draft, HistoryContext, PastTurn } from './history-context.js';
 import type { PromptRequest, PromptTexts } from './prompt-texts.js';
 
 interface FreshOptions {
   readonly prompts: PromptFormat;
   readonly texts: PromptTexts;
-  readonly tools: readonly ChatTool[] | undefined;
+  readonly tools: readonly TemplateTool[] | undefined;
   /** Most turns of the past that a prompt shows. */
   readonly numShown: number;
 }

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatTool, PromptFormat } from '@retrace/policy';
+import type { ChatMessage, TemplateTool, PromptFormat } from '@retrace/policy';
 import type { Draft, HistoryContext, PastTurn } from './history-context.js';
 import type { PromptRequest, PromptTexts } from './prompt-texts.js';
 import { joinTokens, numEqual } from './token-lists.js';
@@ -6,7 +6,7 @@ import { joinTokens, numEqual } from './token-lists.js';
 interface FullOptions {
   readonly prompts: PromptFormat;
   readonly texts: PromptTexts;
-  readonly tools: readonly ChatTool[] | undefined;
+  readonly tools: readonly TemplateTool[] | undefined;
   readonly keepThoughts: boolean;
 }
 

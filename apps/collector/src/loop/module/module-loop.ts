@@ -1,5 +1,5 @@
 import type { AgentDecision, AgentMessage, AgentModel, AskOptions, CustomAgent } from '@retrace/agents';
-import type { ChatTool, PromptFormat } from '@retrace/policy';
+import type { TemplateTool, PromptFormat } from '@retrace/policy';
 import type { Prompt, Turn } from '../../episode/episode-recorder.js';
 import { messageOf } from '../../episode/guarded-environment.js';
 import { joinTokens, numEqual } from '../agent/token-lists.js';
@@ -11,7 +11,7 @@ interface ModuleLoopOptions {
   readonly name: string;
   readonly begin: () => CustomAgent;
   readonly prompts: PromptFormat;
-  readonly tools: readonly ChatTool[] | undefined;
+  readonly tools: readonly TemplateTool[] | undefined;
   readonly budget: EpisodeBudget;
   readonly maxPromptTokens: number;
   readonly maxNewTokens: number;
