@@ -25,3 +25,10 @@ export { crafting, craftingOpen } from './crafting/index.js';
 export { wordle } from './wordle/index.js';
 export { grid } from './room-grid/index.js';
 export { question, questionFault } from './question/index.js';
+export {
+  household,
+  householdPut,
+  householdSmall,
+  householdSpec,
+  type HouseholdRules,
+} from './household/index.js';
