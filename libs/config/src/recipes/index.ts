@@ -5,6 +5,7 @@ import { frozenLakeDpo } from './frozen-lake-dpo.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 import { frozenLakeImitation } from './frozen-lake-imitation.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
+import { householdImitation } from './household-imitation.js';
 import { memoryBanditGrpo } from './memory-bandit-grpo.js';
 import { sokobanImitation } from './sokoban-imitation.js';
 
@@ -18,4 +19,5 @@ export const recipes: Readonly<Record<string, () => Recipe>> = {
   'memory-bandit-grpo': memoryBanditGrpo,
   'sokoban-imitation': sokobanImitation,
   'countdown-imitation': countdownImitation,
+  'household-imitation': householdImitation,
 };
