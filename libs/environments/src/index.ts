@@ -19,11 +19,17 @@ export { bandit } from './bandit/index.js';
 export { fixedLake, frozenLake } from './frozen-lake/index.js';
 export { memoryBandit } from './memory-bandit/index.js';
 export { sokoban, sokobanSpec, sokobanTwoBoxes, type SokobanRules } from './sokoban/index.js';
-export { countdown, countdownFour, countdownSpec, type CountdownRules } from './countdown/index.js';
+export {
+  countdown,
+  countdownFour,
+  countdownSpec,
+  countdownWide,
+  type CountdownRules,
+} from './countdown/index.js';
 export { lmrlMaze, maze } from './maze/index.js';
 export { crafting, craftingOpen } from './crafting/index.js';
 export { wordle } from './wordle/index.js';
-export { grid } from './room-grid/index.js';
+export { grid, gridSpec, type GridRules } from './room-grid/index.js';
 export { question, questionFault } from './question/index.js';
 export {
   household,

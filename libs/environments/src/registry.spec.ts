@@ -9,6 +9,7 @@ describe('the registry of environments', () => {
       'bandit',
       'countdown',
       'countdown-four',
+      'countdown-wide',
       'crafting',
       'crafting-open',
       'fixed-lake',

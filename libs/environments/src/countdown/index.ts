@@ -75,6 +75,9 @@ const countdownExpert: ScriptedAgent = {
 /** Three numbers up to 10, targets up to 100. */
 export const countdown = defineEnvironment(countdownSpec({ name: 'countdown' }));
 
+/** Three numbers up to 20: some five times as many tasks, too many for a small policy to learn by heart. */
+export const countdownWide = defineEnvironment(countdownSpec({ name: 'countdown-wide', maxNumber: 20 }));
+
 /** Four numbers up to 25, targets up to 999. */
 export const countdownFour = defineEnvironment(
   countdownSpec({ name: 'countdown-four', numNumbers: 4, maxNumber: 25, maxTarget: 999 }),

@@ -1,5 +1,7 @@
-import { HEADINGS, type Level } from './level.js';
-import { DROP, FORWARD, LEFT, PICK_UP, RIGHT, TOGGLE, frontOf, type GridState } from './moves.js';
+import type { Level } from './level.js';
+import { DROP, FORWARD, LEFT, PICK_UP, RIGHT, TOGGLE } from './move.js';
+import { frontOf, thingAt, type GridState } from './moves.js';
+import { HEADINGS } from './thing.js';
 import { look, type Range, type Seen, type View } from './view.js';
 
 /** An agent's situation: what it sees, what it can do by which moves, and why it can't do the rest. */
@@ -11,7 +13,10 @@ export interface Situation {
 
 export const CHECK_ACTIONS = 'check available actions';
 
-/** The actions of AgentGym's BabyAI in their order. `go to`, `pickup` and the two `go through` are paths over what is in sight. */
+/**
+ * The actions of AgentGym's BabyAI in their order. `go to`, `pickup` and the two `go through` are paths over what is in sight. Beside them
+ * `toggle` closes an open door and opens a box, which AgentGym does not offer, so that its level with a key in a box can't be solved.
+ */
 export function assess(level: Level, state: GridState): Situation {
   const view = look(level, state);
   const moves = new Map<string, readonly number[]>([
@@ -41,9 +46,17 @@ export function assess(level: Level, state: GridState): Situation {
     else refusals.set('drop', 'You cannot drop the object, as there is already an object in front of you.');
   }
   addDoors(objects, carried?.kind === 'key' ? carried.color : null, pathTo, { moves, refusals });
+  if (level.rules === 'retrace' && canToggle(state)) moves.set('toggle', [TOGGLE]);
   addNumbered(objects, 'go to', (seen) => pathTo(seen, false), { moves, refusals });
   moves.set(CHECK_ACTIONS, []);
   return { view, movesByAction: moves, refusals };
+}
+
+/** Whether the agent faces a box or an open door. */
+function canToggle(state: GridState): boolean {
+  const front = frontOf(state);
+  const index = thingAt(state, front.x, front.y);
+  return index >= 0 && (state.things[index].kind === 'box' || state.things[index].state === 'open');
 }
 
 /** The nearest wall or box straight ahead; null when there is none in sight. */

@@ -1,12 +1,7 @@
-import { HEADINGS, matches, type Instruction, type Level, type Thing } from './level.js';
-
-/** Moves of BabyAI: turn left, turn right, forward, pick up, drop, toggle. */
-export const LEFT = 0;
-export const RIGHT = 1;
-export const FORWARD = 2;
-export const PICK_UP = 3;
-export const DROP = 4;
-export const TOGGLE = 5;
+import type { Level } from './level.js';
+import { DROP, FORWARD, LEFT, PICK_UP, RIGHT } from './move.js';
+import { startProgress, verifyMove, type Progress } from './progress.js';
+import { HEADINGS, isHidden, type Thing } from './thing.js';
 
 /** Everything that moves change. Never modified: a move makes another one. */
 export interface GridState {
@@ -15,20 +10,28 @@ export interface GridState {
   readonly heading: number;
   /** Index of the thing that is carried; −1 for none. */
   readonly carrying: number;
-  /** Where things are now; one that is carried keeps the place it was taken from. */
+  /**
+   * Where things are now. One that is carried, and a box that was opened, keep the place where they were until the agent tries to drop
+   * something: BabyAI looks for things again only then. After that it is −1, −1.
+   */
   readonly things: readonly Thing[];
-  /** Whether each instruction was carried out. */
-  readonly isFulfilled: readonly boolean[];
+  readonly progress: Progress;
   readonly numMoves: number;
 }
 
-export function startState({ agent, things, instructions }: Level): GridState {
-  return { ...agent, carrying: -1, things, isFulfilled: instructions.map(() => false), numMoves: 0 };
+export function startState({ agent, things, carrying, mission }: Level): GridState {
+  return { ...agent, carrying, things, progress: startProgress(mission), numMoves: 0 };
 }
 
 /** Index of the thing on a cell; −1 for none. */
-export function thingAt({ things, carrying }: GridState, x: number, y: number): number {
-  return things.findIndex((thing, index) => index !== carrying && thing.x === x && thing.y === y);
+export function thingAt(
+  { things, carrying }: Pick<GridState, 'things' | 'carrying'>,
+  x: number,
+  y: number,
+): number {
+  return things.findIndex(
+    (thing, index) => index !== carrying && thing.x === x && thing.y === y && !isHidden(thing),
+  );
 }
 
 export function isWall({ walls, width, height }: Level, x: number, y: number): boolean {
@@ -43,14 +46,24 @@ export function frontOf({ x, y, heading }: Pick<GridState, 'x' | 'y' | 'heading'
   return { x: x + HEADINGS[heading][0], y: y + HEADINGS[heading][1] };
 }
 
-/** Carries out one move by the rules of MiniGrid, and notes which instructions it fulfils. A move that can't be made counts, too. */
+/** Carries out one move by the rules of MiniGrid, and notes what of the mission it fulfils. A move that can't be made counts, too. */
 export function makeMove(level: Level, state: GridState, move: number): GridState {
   const moved = { ...change(level, state, move), numMoves: state.numMoves + 1 };
-  return { ...moved, isFulfilled: fulfilled(level, state, moved, move) };
+  const front = frontOf(moved);
+  const { things, carrying, progress } = moved;
+  const scene = { move, things, carrying, front, facing: thingAt(moved, front.x, front.y) };
+  return {
+    ...moved,
+    progress: verifyMove(level.mission, {
+      before: progress,
+      after: scene,
+      failsAtOnce: level.rules === 'agentgym',
+    }),
+  };
 }
 
-export function isSolved({ isFulfilled }: GridState): boolean {
-  return isFulfilled.every((value) => value);
+export function isSolved({ progress }: GridState): boolean {
+  return progress.status === 'success';
 }
 
 function change(level: Level, state: GridState, move: number): GridState {
@@ -60,68 +73,42 @@ function change(level: Level, state: GridState, move: number): GridState {
   const index = thingAt(state, front.x, front.y);
   const thing = index < 0 ? null : state.things[index];
   if (move === FORWARD) {
-    const isFree = !isWall(level, front.x, front.y) && (thing === null || thing.door === 'open');
+    const isFree = !isWall(level, front.x, front.y) && (thing === null || thing.state === 'open');
     return isFree ? { ...state, ...front } : state;
   }
   if (move === PICK_UP) {
-    return thing === null || thing.kind === 'door' || state.carrying >= 0
-      ? state
-      : { ...state, carrying: index };
+    const canPickUp = thing !== null && thing.kind !== 'door' && state.carrying < 0;
+    return canPickUp ? { ...state, carrying: index } : state;
   }
-  if (move === DROP) {
-    if (thing !== null || isWall(level, front.x, front.y) || state.carrying < 0) return state;
-    return { ...state, carrying: -1, things: replace(state.things, state.carrying, front) };
-  }
-  return thing === null ? state : toggle(state, index);
+  if (move === DROP) return drop(state, thing === null && !isWall(level, front.x, front.y) ? front : null);
+  return thing === null ? state : toggle(level, state, index);
 }
 
-function toggle(state: GridState, index: number): GridState {
-  const { door, color } = state.things[index];
-  if (door === null) return state;
+/** Puts down what is carried, if there is a place for it, and forgets the places of what is nowhere. */
+function drop(state: GridState, place: { readonly x: number; readonly y: number } | null): GridState {
+  const { carrying } = state;
+  const isDropped = carrying >= 0 && place !== null;
+  const things = state.things.map((thing, index) => {
+    if (index === carrying) return { ...thing, ...(isDropped ? place : NOWHERE) };
+    return thing.state === 'gone' ? { ...thing, ...NOWHERE } : thing;
+  });
+  return { ...state, carrying: isDropped ? -1 : carrying, things };
+}
+
+const NOWHERE = { x: -1, y: -1 };
+
+function toggle({ boxes }: Level, state: GridState, index: number): GridState {
+  const { kind, state: was, color, x, y } = state.things[index];
+  const change = (i: number, fields: Partial<Thing>): Thing[] =>
+    state.things.map((thing, other) => (other === i ? { ...thing, ...fields } : thing));
+  if (kind === 'box') {
+    const opened = change(index, { state: 'gone' });
+    const content = boxes.findIndex((box, i) => box === index && state.things[i].state === 'boxed');
+    if (content >= 0) opened[content] = { ...opened[content], x, y, state: null };
+    return { ...state, things: opened };
+  }
+  if (kind !== 'door') return state;
   const held = state.carrying < 0 ? null : state.things[state.carrying];
-  if (door === 'locked' && !(held?.kind === 'key' && held.color === color)) return state;
-  return { ...state, things: replace(state.things, index, { door: door === 'open' ? 'closed' : 'open' }) };
-}
-
-function replace(things: readonly Thing[], index: number, fields: Partial<Thing>): Thing[] {
-  return things.map((thing, i) => (i === index ? { ...thing, ...fields } : thing));
-}
-
-function fulfilled(level: Level, before: GridState, after: GridState, move: number): readonly boolean[] {
-  const { instructions, join } = level;
-  const now = instructions.map((instruction) => isFulfilledBy(instruction, before, after, move));
-  const known = before.isFulfilled;
-  if (instructions.length === 1 || join === 'and') return known.map((value, i) => value || now[i]);
-  const [first, second] = join === 'then' ? [0, 1] : [1, 0];
-  const flags = [...known];
-  flags[first] ||= now[first];
-  flags[second] ||= flags[first] && now[second];
-  return flags;
-}
-
-/** Whether this move fulfils an instruction, as BabyAI's verifiers decide. */
-function isFulfilledBy(
-  { verb, target, beside }: Instruction,
-  before: GridState,
-  after: GridState,
-  move: number,
-): boolean {
-  const front = frontOf(after);
-  const index = thingAt(after, front.x, front.y);
-  const thing = index < 0 ? null : after.things[index];
-  if (verb === 'go to') return thing !== null && matches(target, thing);
-  if (verb === 'open') return move === TOGGLE && thing?.door === 'open' && matches(target, thing);
-  if (verb === 'pick up') {
-    return (
-      move === PICK_UP &&
-      before.carrying < 0 &&
-      after.carrying >= 0 &&
-      matches(target, after.things[after.carrying])
-    );
-  }
-  if (move !== DROP || before.carrying < 0 || after.carrying >= 0 || beside === null) return false;
-  const dropped = after.things[before.carrying];
-  const isBeside = (other: Thing): boolean =>
-    matches(beside, other) && Math.abs(other.x - dropped.x) + Math.abs(other.y - dropped.y) === 1;
-  return matches(target, dropped) && after.things.some(isBeside);
+  if (was === 'locked' && !(held?.kind === 'key' && held.color === color)) return state;
+  return { ...state, things: change(index, { state: was === 'open' ? 'closed' : 'open' }) };
 }

@@ -4,9 +4,10 @@ import type { StepResult } from '../environment.js';
 import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { successOf, transcriptOf } from '../testing/episodes.js';
-import { GRID_FAMILIES } from './draw-level.js';
-import { grid } from './index.js';
+import { drawLevel, GRID_FAMILIES, type GridFamilyName } from './draw-level.js';
+import { grid, gridSpec } from './index.js';
 import type { LevelTask } from './level.js';
+import { only } from './level-builder.js';
 import { makeMove } from './moves.js';
 import { RoomGrid } from './room-grid.js';
 
@@ -14,6 +15,7 @@ describeEnvironmentContract(grid);
 
 const TASK: LevelTask = {
   family: 'unlock',
+  rules: 'retrace',
   roomSize: 6,
   walls: ['######', '#....#', '#....#', '#....#', '#....#', '######'],
   things: [
@@ -22,8 +24,9 @@ const TASK: LevelTask = {
     ['key', 'blue', 2, 4, null],
   ],
   agent: [1, 3, 0],
-  instructions: [['put', 'blue key', 'red ball']],
-  join: 'and',
+  carrying: -1,
+  mission: only(['put', 'blue key', 'red ball', false]),
+  maxMoves: 72,
 };
 
 function play(
@@ -52,7 +55,7 @@ describe('grid', () => {
     );
   });
 
-  it('picks up, drops beside, and pays 1 − 0.9 · moves / (2 walks · 36 cells · 1 room)', () => {
+  it('picks up, drops beside, and pays 1 − 0.9 · moves / most moves', () => {
     const { world, results } = play({}, 'pickup blue key 1', 'move forward', 'turn left', 'drop');
     const { numMoves } = world.gridState;
     const last = results[results.length - 1];
@@ -85,7 +88,7 @@ describe('grid', () => {
       walls,
       things,
       agent: [4, 2, 0] as const,
-      instructions: [['pick up', 'red ball', null]] as const,
+      mission: only(['pick up', 'red ball', null, false]),
     };
     const { results } = play(
       level,
@@ -130,7 +133,9 @@ describe('grid', () => {
     ['task.walls', { walls: ['###'] }],
     ['task.agent', { agent: [1, 1, 0] as const }],
     ['task.things', { things: [['ball', 'pink', 1, 1, null]] as const }],
-    ['task.instructions', { instructions: [['open', 'red ball', null]] as const }],
+    ['task.mission', { mission: only(['open', 'green door', null, false]) }],
+    ['task.carrying', { carrying: 7 }],
+    ['task.rules', { rules: 'minigrid' as 'retrace' }],
   ])('refuses a task with a fault in %s', (field, changes) => {
     const reset = (): unknown => play(changes);
     expect(reset).toThrowError(
@@ -142,18 +147,115 @@ describe('grid', () => {
   });
 });
 
+const DOORS: Partial<LevelTask> = {
+  roomSize: 6,
+  walls: ['######', '#....#', '#....#', '......', '#....#', '######'],
+  things: [
+    ['door', 'red', 0, 3, 'closed'],
+    ['door', 'blue', 5, 3, 'closed'],
+  ],
+  agent: [2, 3, 2],
+  mission: {
+    parts: [[['open', 'red door', null, true]], [['open', 'blue door', null, true]]],
+    order: 'then',
+  },
+};
+
+describe('rules that end a task', () => {
+  it('ends an action with the move that solves the task; AgentGym goes on and keeps the success only if the last move has it', () => {
+    const mission = only(['go to', 'red ball', null, false]);
+    const changes = { things: [['ball', 'red', 4, 3, null]] as const, mission };
+    // Two forward to face the ball, which is the goal; AgentGym picks it up with a third move, and the place where it was still counts.
+    const ours = play(changes, 'pickup red ball 1');
+    expect(ours.world.gridState).toMatchObject({ numMoves: 2, carrying: -1 });
+    expect(ours.results[0]).toMatchObject({ terminated: true, reward: 1 - (0.9 * 2) / 72 });
+    const theirs = play({ ...changes, rules: 'agentgym' }, 'pickup red ball 1');
+    expect(theirs.world.gridState).toMatchObject({ numMoves: 3, carrying: 0 });
+    expect(theirs.results[0]).toMatchObject({ terminated: true, reward: 1 - (0.9 * 3) / 72 });
+  });
+
+  it('ends the episode with a success that took long; AgentGym says that the task is completed and goes on', () => {
+    const changes = { things: [['ball', 'red', 4, 3, null]] as const, mission: only(['go to', 'red ball', null, false]), maxMoves: 3 };
+    const ours = play(changes, 'go to red ball 1').results[0];
+    expect(ours).toMatchObject({ terminated: true, success: true, reward: 1 - (0.9 * 2) / 3 });
+    const theirs = play({ ...changes, rules: 'agentgym' }, 'go to red ball 1').results[0];
+    expect(theirs).toMatchObject({ terminated: false, success: null, reward: 1 - (0.9 * 2) / 3 });
+    expect(theirs.observation.text).toContain('The task is completed.');
+  }); // prettier-ignore
+
+  it('fails a strict task by the wrong door, and by the right doors one after the other only under the rules of AgentGym', () => {
+    const turnRound = ['turn left', 'turn left'];
+    const wrong = play(DOORS, ...turnRound, 'toggle and go through blue closed door 1').results[2];
+    expect(wrong).toMatchObject({ terminated: true, success: false, reward: 0 });
+    expect(wrong.observation.text).toContain('The task has failed.');
+    const inOrder = ['go to red closed door 1', 'toggle', ...turnRound, 'go to blue closed door 1', 'toggle'];
+    expect(play(DOORS, ...inOrder).results[5]).toMatchObject({ terminated: true, success: true });
+    const theirs = play({ ...DOORS, rules: 'agentgym' }, ...inOrder).results;
+    expect(theirs[1].observation.text).toContain('The task is completed.');
+    expect(theirs[1]).toMatchObject({ terminated: false, reward: 0 });
+    expect(theirs[5]).toMatchObject({ terminated: true, success: true });
+  });
+
+  it('opens a box with toggle, which AgentGym does not offer, and takes out what is in it', () => {
+    const changes: Partial<LevelTask> = {
+      things: [
+        ['box', 'grey', 2, 3, null],
+        ['key', 'red', 2, 3, 'boxed'],
+      ],
+      mission: only(['pick up', 'box', null, false]),
+    };
+    const { world, results } = play(changes, 'toggle', 'pickup red key 1');
+    expect(results[0].observation.text).toContain('There is a red key 1 right in front of you 1 steps away.');
+    expect(results[0].observation.text).not.toContain('grey box');
+    expect(world.gridState.carrying).toBe(1);
+    expect(play({ ...changes, rules: 'agentgym' }, 'toggle').results[0].actionValid).toBe(false);
+  });
+
+  it('reads descriptions by where things stood at the start, and the order of two parts', () => {
+    const changes: Partial<LevelTask> = {
+      mission: {
+        parts: [[['go to', 'ball on your left', null, false]], [['go to', 'blue object', null, false]]],
+        order: 'after',
+      },
+    };
+    expect(new RoomGrid(null).reset({ task: { ...TASK, ...changes }, seed: 0 }).text).toContain(
+      'Your goal: go to the ball on your left and go to the blue object\n',
+    );
+    const doneAfter = (...actions: readonly string[]) =>
+      play(changes, ...actions).world.gridState.progress.isDone;
+    // Of the balls only that at (1, 1), the second, is to the left; the key comes first, since it follows `after you`.
+    expect(doneAfter('go to red ball 2')).toEqual([false, false]);
+    expect(doneAfter('go to blue key 1')).toEqual([false, true]);
+  });
+});
+
 describe('agents and tasks of grid', () => {
   it('draws every family', () => {
     const families = new Set<string>();
-    for (let index = 0; index < 150; index++) {
+    for (let index = 0; index < 300; index++) {
       families.add(grid.familyOf?.(grid.sampleTask({ split: 'test', index, seed: 1 }).task) ?? '');
     }
     expect([...families].sort()).toEqual([...GRID_FAMILIES].sort());
   });
 
-  it('is solved by the expert in 99 of 100 tasks or more; by random actions in less than half', async () => {
-    expect(await successOf(grid, 'expert', 200)).toBeGreaterThanOrEqual(0.99);
-    const random = await successOf(grid, 'random', 100);
+  it('draws only the families that it is made of', () => {
+    const families = ['open-red-door', 'go-to-obj-s6'] as const;
+    const small = gridSpec({ name: 'grid-small', description: 'two families', families });
+    for (let index = 0; index < 20; index++) {
+      const { task } = small.sampleTask({ split: 'train', index, seed: 1 });
+      expect(families).toContain(small.familyOf?.(task));
+    }
+    expect(() => gridSpec({ name: 'grid-none', description: 'none', families: [] })).toThrow(
+      'families are []',
+    );
+  });
+
+  it.each(GRID_FAMILIES)('is solved by the expert in levels of %s', (family) => {
+    expect(solves(family, 0)).toBe(true);
+  });
+
+  it('is solved by random actions in less than half of the tasks', async () => {
+    const random = await successOf(grid, 'random', 60);
     expect(random).toBeGreaterThan(0.1);
     expect(random).toBeLessThan(0.6);
   });
@@ -162,6 +264,19 @@ describe('agents and tasks of grid', () => {
     const digest = createHash('sha256')
       .update(await transcriptOf(grid, 20))
       .digest('hex');
-    expect(digest).toBe('bab45657dd0da4cf46facc08a58631cd55e4605eca8e592898481e75519e89fc');
+    expect(digest).toBe('034842b90434808f488eb5194d2677766d0649c6610e5a5dea04d38c17fedada');
   });
 });
+
+/** Whether the expert solves a level that is drawn from its family. */
+function solves(family: GridFamilyName, index: number): boolean {
+  const random = new Pcg32(index + 100);
+  const world = grid.create() as RoomGrid;
+  const expert = grid.agents.find(({ name }) => name === 'expert');
+  let observation = world.reset({ task: { ...drawLevel(random, family) }, seed: 0 });
+  for (;;) {
+    const result = world.step(expert?.act(world, observation, () => random.nextFloat()) ?? '');
+    if (result.success !== null) return result.success;
+    observation = result.observation;
+  }
+}

@@ -2,26 +2,30 @@ import type { Json } from '@retrace/trajectory';
 import { hashText } from '../random/derive-seed.js';
 import { refusal, TextWorld, type Outcome } from '../text-world/text-world.js';
 import { assess, nearestBarrier, type Situation } from './actions.js';
-import { describeMission, DOOR_STATES, parseLevelTask, type DoorState, type Level } from './level.js';
+import { parseLevelTask, type Level } from './level.js';
 import { isSolved, makeMove, startState, type GridState } from './moves.js';
+import { STATUSES, type Progress } from './progress.js';
+import { DOOR_STATES, THING_STATES, type ThingState } from './thing.js';
 import { look, type Seen } from './view.js';
 
 /** Most actions of an episode. */
 export const GRID_MAX_STEPS = 60;
 
-interface GridRules {
+interface ParsedTask {
   readonly level: Level;
   /** Identifies the level in anchors. */
   readonly hash: string;
 }
 
-/** State as JSON: place, heading, index of what is carried or −1, things as [x, y, state of a door], fulfilled instructions, moves. */
+/** State as JSON: place, heading, index of what is carried or −1, things as [x, y, state], progress of the mission, moves. */
 interface SavedState {
   readonly [field: string]: Json;
   readonly at: readonly [number, number, number];
   readonly carrying: number;
-  readonly things: readonly (readonly [number, number, DoorState | null])[];
-  readonly isFulfilled: readonly boolean[];
+  readonly things: readonly (readonly [number, number, ThingState | null])[];
+  readonly isDone: readonly boolean[];
+  readonly held: readonly number[];
+  readonly status: Progress['status'];
   readonly numMoves: number;
 }
 
@@ -29,11 +33,13 @@ interface SavedState {
  * Rooms with doors, keys, balls and boxes, seen as the 7×7 cells ahead and told in sentences; actions go to, pick up or pass what is in sight.
  *
  * Rules of MiniGrid and BabyAI (arXiv:1810.08272), text and actions of AgentGym's BabyAI: numbering, paths, and the move that changes
- * nothing and ends an action. Three things differ, where AgentGym loses a success: an action ends with the move that solves the task, a
- * task that took long is solved, too, and the reward is that of the last move, never a sum. Reward 1 − 0.9 · moves / most moves (at least
- * 0.1) when the instructions are fulfilled; −0.1 for an action that is refused; 60 actions.
+ * nothing and ends an action. Reward 1 − 0.9 · moves / most moves (at least 0.1) with the move that fulfils the mission, which ends action
+ * and episode, as does opening or picking up the wrong thing where the level forbids it; −0.1 for an action that is refused.
+ *
+ * A task with the rules `agentgym` ends as on AgentGym's server, which loses successes: an action goes on after the move that solves the
+ * task, only its last move counts, and a success that pays 0.5 or less, or a failure, does not end the episode.
  */
-export class RoomGrid extends TextWorld<GridRules, SavedState> {
+export class RoomGrid extends TextWorld<ParsedTask, SavedState> {
   private assessed: { readonly state: SavedState; readonly situation: Situation } | null = null;
 
   constructor(words: ReadonlySet<string> | null) {
@@ -53,14 +59,14 @@ export class RoomGrid extends TextWorld<GridRules, SavedState> {
     return this.assessed.situation;
   }
 
-  protected parseTask(task: Json): GridRules {
+  protected parseTask(task: Json): ParsedTask {
     return { level: parseLevelTask(task), hash: hashText(JSON.stringify(task)).toString(36) };
   }
 
-  protected begin({ level }: GridRules): { state: SavedState; text: string } {
+  protected begin({ level }: ParsedTask): { state: SavedState; text: string } {
     const state = startState(level);
     const situation = assess(level, state);
-    const text = `Your goal: ${describeMission(level)}\n${describe(state, situation)}${listed(situation)}`;
+    const text = `Your goal: ${level.mission.text}\n${describe(state, situation)}${listed(situation)}`;
     return { state: saveState(state), text };
   }
 
@@ -91,13 +97,7 @@ export class RoomGrid extends TextWorld<GridRules, SavedState> {
     }
     if (moves.length === 0) return stay('No change in state.', true);
     const after = makeMoves(level, before, moves);
-    const solved = isSolved(after);
-    const next = assess(level, after);
-    const ending = solved ? '\n The task is completed.' : '';
-    const text = describe(after, next) + ending + listed(next);
-    const reward = Math.max(0.1, 1 - (0.9 * after.numMoves) / level.maxMoves);
-    const outcome = { text, parsedAction: action, isValid: true, isSolved: solved };
-    return { state: saveState(after), outcome: { ...outcome, rewards: solved ? [['goal', reward]] : [] } };
+    return { state: saveState(after), outcome: outcomeOf(level, after, action) };
   }
 
   protected describeState(): string {
@@ -110,43 +110,69 @@ export class RoomGrid extends TextWorld<GridRules, SavedState> {
     return [...this.situation.movesByAction.keys()];
   }
 
-  protected readState(state: Json, { level }: GridRules): SavedState | null {
+  protected readState(state: Json, { level }: ParsedTask): SavedState | null {
     if (state === null || typeof state !== 'object' || Array.isArray(state)) return null;
-    const { at, carrying, things, isFulfilled, numMoves } = state as Partial<SavedState>;
+    const { at, carrying, things, isDone, held, status, numMoves } = state as Partial<SavedState>;
     const isIn = (value: unknown, least: number, end: number): boolean =>
       Number.isSafeInteger(value) && (value as number) >= least && (value as number) < end;
     const isPlace = (x: unknown, y: unknown): boolean => isIn(x, 0, level.width) && isIn(y, 0, level.height);
     const isAt = Array.isArray(at) && at.length === 3 && isPlace(at[0], at[1]) && isIn(at[2], 0, 4);
-    const areThings =
-      Array.isArray(things) &&
-      things.length === level.things.length &&
-      things.every(
-        (thing: unknown, i) =>
-          Array.isArray(thing) &&
-          isPlace(thing[0], thing[1]) &&
-          (level.things[i].door === null ? thing[2] === null : DOOR_STATES.includes(thing[2] as DoorState)),
-      );
+    const isThing = (thing: unknown, i: number): boolean => {
+      if (!Array.isArray(thing)) return false;
+      const [x, y, saved] = thing as unknown[];
+      const known: readonly unknown[] =
+        level.things[i].kind === 'door' ? DOOR_STATES : [null, ...THING_STATES.slice(DOOR_STATES.length)];
+      return (isPlace(x, y) || (x === -1 && y === -1)) && known.includes(saved);
+    };
+    const areThings = Array.isArray(things) && things.length === level.things.length && things.every(isThing);
+    const { length } = level.mission.clauses;
     const areFlags =
-      Array.isArray(isFulfilled) &&
-      isFulfilled.length === level.instructions.length &&
-      isFulfilled.every((flag) => typeof flag === 'boolean');
+      Array.isArray(isDone) && isDone.length === length && isDone.every((flag) => typeof flag === 'boolean');
+    const areHeld =
+      Array.isArray(held) && held.length === length && held.every((i) => isIn(i, -1, level.things.length));
+    const isStatus = STATUSES.includes(status as Progress['status']);
     const areNumbers = isIn(carrying, -1, level.things.length) && isIn(numMoves, 0, Infinity);
-    return isAt && areThings && areFlags && areNumbers ? (state as SavedState) : null;
+    return isAt && areThings && areFlags && areHeld && isStatus && areNumbers ? (state as SavedState) : null;
   }
 }
 
-/** Makes moves until one changes nothing that is seen, or solves the task. */
+/** Makes moves until one changes nothing that is seen, or ends the task. */
 export function makeMoves(level: Level, start: GridState, moves: readonly number[]): GridState {
   let state = start;
   let { image } = look(level, state);
   for (const move of moves) {
     state = makeMove(level, state, move);
     const after = look(level, state).image;
-    if (after === image || isSolved(state)) return state;
+    if (after === image || (level.rules === 'retrace' && state.progress.status !== 'going')) return state;
     image = after;
   }
   return state;
 }
+
+/** AgentGym ends an episode only with a reward above this. */
+const LEAST_ENDING_REWARD = 0.5;
+
+function outcomeOf(level: Level, after: GridState, action: string): Outcome {
+  const { status } = after.progress;
+  const next = assess(level, after);
+  const isOpen = level.rules === 'agentgym';
+  const ending = status === 'going' ? '' : status === 'success' || isOpen ? COMPLETED : FAILED;
+  const text = describe(after, next) + ending + listed(next);
+  const paid = 1 - (0.9 * after.numMoves) / level.maxMoves;
+  const reward = isOpen ? paid : Math.max(0.1, paid);
+  const solved = isSolved(after) && !(isOpen && reward <= LEAST_ENDING_REWARD);
+  return {
+    text,
+    parsedAction: action,
+    isValid: true,
+    isSolved: solved,
+    hasFailed: status === 'failure' && !isOpen,
+    rewards: isSolved(after) ? [['goal', reward]] : [],
+  };
+}
+
+const COMPLETED = '\n The task is completed.';
+const FAILED = '\n The task has failed.';
 
 function describe(state: GridState, situation: Situation): string {
   const { seen } = situation.view;
@@ -178,12 +204,16 @@ function listed({ movesByAction }: Situation): string {
   return `\nAvailable actions: [${[...movesByAction.keys()].map((action) => `"${action}"`).join(', ')}]`;
 }
 
-function saveState({ x, y, heading, carrying, things, isFulfilled, numMoves }: GridState): SavedState {
-  const saved = things.map((thing) => [thing.x, thing.y, thing.door] as const);
-  return { at: [x, y, heading], carrying, things: saved, isFulfilled, numMoves };
+function saveState({ x, y, heading, carrying, things, progress, numMoves }: GridState): SavedState {
+  const saved = things.map((thing) => [thing.x, thing.y, thing.state] as const);
+  return { at: [x, y, heading], carrying, things: saved, ...progress, numMoves };
 }
 
-function loadState({ at, carrying, things, isFulfilled, numMoves }: SavedState, level: Level): GridState {
-  const loaded = things.map(([x, y, door], i) => ({ ...level.things[i], x, y, door }));
-  return { x: at[0], y: at[1], heading: at[2], carrying, things: loaded, isFulfilled, numMoves };
+function loadState(
+  { at, carrying, things, isDone, held, status, numMoves }: SavedState,
+  level: Level,
+): GridState {
+  const loaded = things.map(([x, y, state], i) => ({ ...level.things[i], x, y, state }));
+  const progress = { isDone, held, status };
+  return { x: at[0], y: at[1], heading: at[2], carrying, things: loaded, progress, numMoves };
 }

@@ -1,5 +1,6 @@
-import { HEADINGS, type Level } from './level.js';
+import type { Level } from './level.js';
 import { isWall, type GridState } from './moves.js';
+import { HEADINGS, isHidden, type Thing } from './thing.js';
 
 /** Cells to a side of what the agent sees; it stands in the middle of the nearest row. */
 export const VIEW_SIZE = 7;
@@ -38,7 +39,10 @@ export interface Range {
 export function look(level: Level, state: GridState): View {
   const forward = HEADINGS[state.heading];
   const right = HEADINGS[(state.heading + 1) % 4];
-  const contents = contentsOf(state, level.width);
+  // AgentGym's first view is drawn before the agent takes what it starts with.
+  const isBefore = level.rules === 'agentgym' && state.numMoves === 0;
+  const carrying = isBefore ? -1 : state.carrying;
+  const contents = contentsOf({ ...state, carrying }, level.width);
   const cells: (Seen & Content)[] = [];
   for (let ahead = NEAREST; ahead >= 0; ahead--) {
     for (let side = -MIDDLE; side <= MIDDLE; side++) {
@@ -50,7 +54,7 @@ export function look(level: Level, state: GridState): View {
     }
   }
   const visible = visibleCells(cells.map(({ isOpaque }) => isOpaque));
-  const carried = state.carrying < 0 ? '' : nameOf(state.things[state.carrying]);
+  const carried = carrying < 0 ? '' : nameOf(state.things[carrying]);
   const image = cells.map(({ name, distance }, i) => (visible[i] ? (distance === 0 ? carried : name) : '?'));
   const seen = cells.filter(
     ({ x, y, name, distance }, i) => visible[i] && name !== '' && distance > 0 && x >= 0 && y >= 0,
@@ -68,18 +72,21 @@ const WALL: Content = { name: 'grey wall', isOpaque: true };
 const FLOOR: Content = { name: '', isOpaque: false };
 
 /** Things that are not carried, by cell. */
-function contentsOf({ things, carrying }: GridState, width: number): ReadonlyMap<number, Content> {
+function contentsOf(
+  { things, carrying }: Pick<GridState, 'things' | 'carrying'>,
+  width: number,
+): ReadonlyMap<number, Content> {
   const contents = new Map<number, Content>();
   for (const [index, thing] of things.entries()) {
-    if (index === carrying) continue;
-    const isOpaque = thing.door !== null && thing.door !== 'open';
+    if (index === carrying || isHidden(thing)) continue;
+    const isOpaque = thing.kind === 'door' && thing.state !== 'open';
     contents.set(thing.y * width + thing.x, { name: nameOf(thing), isOpaque });
   }
   return contents;
 }
 
-function nameOf({ color, kind, door }: GridState['things'][number]): string {
-  return door === null ? `${color} ${kind}` : `${color} ${door} ${kind}`;
+function nameOf({ color, kind, state }: Thing): string {
+  return kind === 'door' ? `${color} ${state} ${kind}` : `${color} ${kind}`;
 }
 
 /** Light spreads from the agent sideways and ahead, row by row, through cells that are not opaque. */

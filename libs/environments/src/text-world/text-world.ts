@@ -16,6 +16,8 @@ export interface Outcome {
   readonly rewards: readonly (readonly [name: string, value: number])[];
   /** The task was solved, which ends the episode. */
   readonly isSolved: boolean;
+  /** The task was lost, which ends the episode, too (default false). */
+  readonly hasFailed?: boolean;
 }
 
 /** The outcome of an action that the rules refuse. @param parsedAction null when it is none of the world's actions */
@@ -83,15 +85,16 @@ export abstract class TextWorld<Rules, State extends Json> implements Environmen
     this.numSteps += 1;
     const { state, outcome } = this.act(reActAction(action) ?? action.trim(), this.numSteps);
     this.current = state;
-    const { isValid, isSolved, rewards, parsedAction } = outcome;
-    const truncated = !isSolved && this.numSteps >= maxSteps;
-    this.over = isSolved || truncated;
+    const { isValid, isSolved, hasFailed = false, rewards, parsedAction } = outcome;
+    const terminated = isSolved || hasFailed;
+    const truncated = !terminated && this.numSteps >= maxSteps;
+    this.over = terminated || truncated;
     return {
       observation: this.say(outcome.text),
       reward: isValid ? rewards.reduce((sum, [, value]) => sum + value, 0) : INVALID_ACTION_REWARD,
       rewardNames: isValid ? rewards.map(([name]) => name) : INVALID_ACTION_NAMES,
       rewardValues: isValid ? rewards.map(([, value]) => value) : INVALID_ACTION_VALUES,
-      terminated: isSolved,
+      terminated,
       truncated,
       parsedAction,
       actionValid: isValid,
