@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   sink: async () => (await import('./commands/sink/command.js')).sinkCommand(),
   api: async () => (await import('./commands/api/command.js')).apiCommand(),
   proxy: async () => (await import('./commands/proxy/command.js')).proxyCommand(),
+  serve: async () => (await import('./commands/serve/command.js')).serveCommand(),
   sql: async () => (await import('./commands/sql/command.js')).sqlCommand(),
   verify: async () => (await import('./commands/verify/command.js')).verifyCommand(),
   export: async () => (await import('./commands/export/command.js')).exportCommand(),

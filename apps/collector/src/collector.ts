@@ -1,7 +1,7 @@
 import type { EnvironmentSpec } from '@retrace/environments';
 import { episodeLimits, longestContext, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
-import { Generator, type CheckpointFiles, type PolicyText } from '@retrace/policy';
+import { Generator, PolicySource, type CheckpointFiles, type PolicyText } from '@retrace/policy';
 import { LogError, type EventLog } from '@retrace/log';
 import { type PolicyPublished, type RunState, type Split } from '@retrace/trajectory';
 import type { ControlTail, WarningLog } from '@retrace/log';
@@ -13,7 +13,6 @@ import { CollectorError } from './collector-error.js';
 import type { EpisodeLoops } from './loop/episode-loop.js';
 import { nextTask, type CollectorTask } from './round/next-task.js';
 import { PolicyActor } from './actors/policy-actor.js';
-import { PolicySource } from './actors/policy-source.js';
 import type { PolicyEndpoint } from './actors/policy-endpoint.js';
 import type { PlannedEpisode, RoundPlanOptions } from './round/round-plan.js';
 import { RoundPlanner } from './round/round-planner.js';

@@ -8,7 +8,7 @@ export {
 } from './data-parallel/sharded-optimizer.js';
 export { assignTrainedWeights } from './data-parallel/trained-weights.js';
 export { Generator } from './generation/generator.js';
-export type { FinishedTurn } from './generation/turn.js';
+export type { FinishedTurn, LikelyToken, TurnColumns, TurnRequest } from './generation/turn.js';
 export { saveAdapter } from './hugging-face/adapter-files.js';
 export { readLoraConfig } from './hugging-face/adapter-files.js';
 export { loadHuggingFaceModel } from './hugging-face/load-model.js';
@@ -20,7 +20,13 @@ export {
   openPolicyCheckpoint,
   policyCheckpointContent,
 } from './hugging-face/policy-checkpoint.js';
-export { openPolicyText, plainPolicyText, type PolicyText } from './hugging-face/policy-text.js';
+export { PolicySource } from './hugging-face/policy-source.js';
+export {
+  loadPolicyText,
+  openPolicyText,
+  plainPolicyText,
+  type PolicyText,
+} from './hugging-face/policy-text.js';
 export { saveHuggingFaceModel } from './hugging-face/save-model.js';
 export { type LossOptions } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
@@ -41,6 +47,7 @@ export { PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';
 export { valuesAtEnd } from './logprobs/values-at-end.js';
 export type { ChatMessage, TemplateTool } from './tokenizers/chat-template.js';
+export type { ConversationMessage } from './tokenizers/conversation-format.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';
 export { encodePlain } from './tokenizers/plain-text.js';
 export type { PromptFormat } from './tokenizers/prompt-format.js';

@@ -14,6 +14,8 @@ export interface GeneratorOptions {
   readonly maxTokensPerStep?: number;
   /** Decodes sampled tokens; required for turns with stop strings. */
   readonly decode?: Decode;
+  /** Whether `FinishedTurn.likeliest` is of the distribution after temperature and cuts (default false: before them). */
+  readonly likeliestAfterTemperature?: boolean;
 }
 
 /** @throws PolicyError `INVALID_CONFIG` */
@@ -62,18 +64,22 @@ export function requireRequest(
     numPromptTokens + maxNewTokens <= options.maxTokens,
     `the turn for slot ${slot} may reach ${numPromptTokens + maxNewTokens} tokens; a context has at most ${options.maxTokens}`,
   );
-  requireSampling(request, options);
+  requireSampling(request, options, vocabSize);
   requireTokenIds(tokenIds, vocabSize);
 }
 
-function requireSampling(request: TurnRequest, { decode }: GeneratorOptions): void {
-  const { temperature, samplingSeed, topK = 0, topP = 1, stopStrings = [] } = request;
+function requireSampling(request: TurnRequest, { decode }: GeneratorOptions, vocabSize: number): void {
+  const { temperature, samplingSeed, topK = 0, topP = 1, stopStrings = [], numLikeliest = 0 } = request;
   check(
     temperature > 0 && Number.isFinite(temperature),
     `temperature is ${temperature}; it must be a positive number`,
   );
   check(Number.isInteger(topK) && topK >= 0, `topK is ${topK}; it must be an integer of at least 0`);
   check(topP > 0 && topP <= 1, `topP is ${topP}; it must be above 0 and at most 1`);
+  check(
+    Number.isInteger(numLikeliest) && numLikeliest >= 0 && numLikeliest <= vocabSize,
+    `numLikeliest is ${numLikeliest}; it must be 0 … ${vocabSize}`,
+  );
   check(Number.isSafeInteger(samplingSeed), `samplingSeed is ${samplingSeed}; it must be a safe integer`);
   check(!stopStrings.includes(''), 'stopStrings has an empty text, which every text has in it');
   check(

@@ -134,6 +134,42 @@ await onEachBackend('Generator', () => {
     dispose(generator, model);
   });
 
+  it('reports the likeliest tokens of the model, or of the distribution that was sampled', async () => {
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    const before = tf.memory().numTensors;
+    const sampling = { temperature: 0.5, topK: 2, numLikeliest: 3, greedy: true, maxNewTokens: 4 };
+    const asked = request({ slot: 1, tokenIds: Int32Array.of(3, 4), ...sampling });
+    const raw = new Generator(model, options);
+    raw.add(request({ slot: 0, tokenIds: Int32Array.of(5), maxNewTokens: 4 }));
+    raw.add(asked);
+    const turns = await finishAll(raw);
+    expect(turns.find(({ slot }) => slot === 0)?.likeliest).toBeNull();
+    const { tokenIds, rawLogprobs, likeliest } = turns.find(({ slot }) => slot === 1)!;
+    const firsts = likeliest!.map(([first]) => first);
+    expect(firsts.map(({ tokenId }) => tokenId)).toEqual([...tokenIds]);
+    expectClose(
+      firsts.map(({ logprob }) => logprob),
+      rawLogprobs,
+      1e-5,
+    );
+    const processed = new Generator(model, { ...options, likeliestAfterTemperature: true });
+    processed.add(asked);
+    const [turn] = await finishAll(processed);
+    turn.likeliest!.forEach(([first, second, third], n) => {
+      expect(first.logprob).toBeCloseTo(turn.logprobs[n], 4);
+      expect(Math.exp(first.logprob) + Math.exp(second.logprob)).toBeCloseTo(1, 4);
+      expect(third.logprob).toBeLessThan(-1e6);
+      // At half the temperature differences of logprobs double.
+      const [a, b] = likeliest![n];
+      expect(first.logprob - second.logprob).toBeCloseTo(2 * (a.logprob - b.logprob), 3);
+    });
+    raw.dispose();
+    processed.dispose();
+    // The model's own rotary table stays with the model.
+    expect(tf.memory().numTensors).toBe(before + 1);
+    model.dispose();
+  });
+
   it('holds no tensor after it is disposed, and no more of them step after step', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const before = tf.memory().numTensors;

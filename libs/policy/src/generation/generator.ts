@@ -11,9 +11,10 @@ import type { GeneratorOptions } from './generator-options.js';
 import { KeyValueCache } from './key-value-cache.js';
 import { newTokens } from './new-tokens.js';
 import { planPasses } from './plan-passes.js';
-import { sampleTokens } from './sampling.js';
+import { LikeliestTokens } from './likeliest-tokens.js';
+import { sampleTokens, type BatchSampling } from './sampling.js';
 import { Slot } from './slot.js';
-import type { FinishedTurn, LiveTurn, TurnRequest } from './turn.js';
+import type { FinishedTurn, LikelyToken, LiveTurn, TurnColumns, TurnRequest } from './turn.js';
 import { uniformAt } from './uniform.js';
 
 /** Most tokens of one forward pass without a cache; a longer context gets its own pass. */
@@ -27,6 +28,14 @@ interface SampleGroup {
   readonly chunks: readonly Chunk[];
   readonly rows: readonly number[];
   readonly logits: tf.Tensor;
+}
+
+/** One sampled token for each chunk. */
+interface SampledColumns {
+  /** [4, B] of `sampleTokens`. */
+  readonly columns: ArrayLike<number>;
+  readonly likeliest: readonly (readonly LikelyToken[])[];
+  readonly policyVersion: number;
 }
 
 /**
@@ -81,17 +90,30 @@ export class Generator {
     });
     const { policyVersion } = this;
     const sampledChunks: Chunk[] = [];
+    const likeliest = new LikeliestTokens(this.options.likeliestAfterTemperature ?? false);
     const samples = tf.tidy(() =>
       this.compute(live).map((group) => {
         sampledChunks.push(...group.chunks);
-        return this.sample(group);
+        const parameters = samplingOf(group);
+        likeliest.add(
+          group.logits,
+          parameters,
+          group.chunks.map(({ turn }) => turn.request.numLikeliest ?? 0),
+        );
+        return sampleTokens(group.logits, parameters);
       }),
     );
     if (samples.length === 0) return [];
     const joined = samples.length === 1 ? samples[0] : tf.concat(samples, 1);
     const columns = await joined.data();
     tf.dispose([joined, ...samples]);
-    return this.finish(sampledChunks, columns, policyVersion);
+    return this.finish(sampledChunks, { columns, likeliest: await likeliest.read(), policyVersion });
+  }
+
+  /** The tokens that the live turn of a slot has sampled so far, as views; null without a live turn. */
+  sampledBy(slot: number): TurnColumns | null {
+    requireSlot(slot, this.slots);
+    return this.slots[slot].turn?.sampled ?? null;
   }
 
   /**
@@ -156,25 +178,9 @@ export class Generator {
     return rows.length === 0 ? [] : [{ chunks: rows.map((row) => chunks[row]), rows, logits }];
   }
 
-  /** [4, B] of `sampleTokens`. */
-  private sample({ chunks, rows, logits }: SampleGroup): tf.Tensor {
-    const requests = chunks.map((chunk) => chunk.turn.request);
-    return sampleTokens(logits, {
-      rows: Int32Array.from(rows),
-      temperatures: Float32Array.from(requests, ({ temperature }) => temperature),
-      topK: Int32Array.from(requests, ({ topK = 0 }) => topK),
-      topP: Float32Array.from(requests, ({ topP = 1 }) => topP),
-      greedy: Uint8Array.from(requests, ({ greedy }) => (greedy ? 1 : 0)),
-      uniforms: Float32Array.from(chunks, ({ context, turn }) =>
-        uniformAt(turn.request.samplingSeed, context.length),
-      ),
-    });
-  }
-
   private finish(
     chunks: readonly Chunk[],
-    columns: ArrayLike<number>,
-    policyVersion: number,
+    { columns, likeliest, policyVersion }: SampledColumns,
   ): FinishedTurn[] {
     const finished: FinishedTurn[] = [];
     chunks.forEach(({ context, turn, slot }, n) => {
@@ -188,11 +194,26 @@ export class Generator {
           `slot ${slot} got a token of logprob ${logprob}; the weights are unusable`,
         );
       }
-      const done = context.append(turn, { tokenId, logprob, rawLogprob, entropy }, policyVersion);
+      const token = { tokenId, logprob, rawLogprob, entropy, likeliest: likeliest[n] ?? [] };
+      const done = context.append(turn, token, policyVersion);
       if (done === null) return;
       this.live.delete(slot);
       finished.push(done);
     });
     return finished;
   }
+}
+
+function samplingOf({ chunks, rows }: SampleGroup): BatchSampling {
+  const requests = chunks.map((chunk) => chunk.turn.request);
+  return {
+    rows: Int32Array.from(rows),
+    temperatures: Float32Array.from(requests, ({ temperature }) => temperature),
+    topK: Int32Array.from(requests, ({ topK = 0 }) => topK),
+    topP: Float32Array.from(requests, ({ topP = 1 }) => topP),
+    greedy: Uint8Array.from(requests, ({ greedy }) => (greedy ? 1 : 0)),
+    uniforms: Float32Array.from(chunks, ({ context, turn }) =>
+      uniformAt(turn.request.samplingSeed, context.length),
+    ),
+  };
 }

@@ -58,7 +58,7 @@ function composedSample(logits_RV: tf.Tensor, parameters: BatchSampling): tf.Ten
   const vocabSize = logits_BV.size / numSamples;
   const isRaw = temperatures.every((temperature) => temperature === 1) && !cuts(parameters);
   const raw_BV = logSoftmax(logits_BV);
-  const logp_BV = isRaw ? raw_BV : logSoftmax(transformed(logits_BV, parameters));
+  const logp_BV = isRaw ? raw_BV : logSoftmax(scaledAndCut(logits_BV, parameters));
   const p_BV = tf.exp(logp_BV);
   const entropy_B = tf.neg(tf.sum(tf.mul(p_BV, logp_BV), 1));
   const token_B = chooseTokens(logp_BV, p_BV, greedy, uniforms);
@@ -73,7 +73,7 @@ function cuts({ topK, topP }: BatchSampling): boolean {
 }
 
 /** Logits divided by temperature; those of ids that are cut off are far below all others. */
-function transformed(logits_BV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
+export function scaledAndCut(logits_BV: tf.Tensor, parameters: BatchSampling): tf.Tensor {
   const scaled_BV = tf.div(logits_BV, tf.tensor2d(parameters.temperatures, [parameters.rows.length, 1]));
   if (!cuts(parameters)) return scaled_BV;
   return tf.where(tf.greaterEqual(scaled_BV, lowestKept(scaled_BV, parameters)), scaled_BV, CUT_OFF);

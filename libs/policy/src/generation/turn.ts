@@ -22,6 +22,8 @@ export interface TurnRequest {
    * Requires `GeneratorOptions.decode`.
    */
   readonly stopStrings?: readonly string[];
+  /** Reports this many of the likeliest tokens at each position (default 0), which costs a pass over the vocabulary. */
+  readonly numLikeliest?: number;
   /**
    * The uniform number behind a token depends only on this seed and the token's position in the context. Turns that
    * sample at the same positions (as in a fresh context each) need different seeds.
@@ -47,6 +49,14 @@ export interface TurnColumns {
   readonly entropies: Float32Array;
   /** The policy version whose weights chose each token. */
   readonly policyVersions: Int32Array;
+  /** The likeliest tokens at each position, likeliest first; null unless `TurnRequest.numLikeliest` asks for them. */
+  readonly likeliest: readonly (readonly LikelyToken[])[] | null;
+}
+
+export interface LikelyToken {
+  readonly tokenId: number;
+  /** log π before temperature and cuts, or after them with `GeneratorOptions.likeliestAfterTemperature`. */
+  readonly logprob: number;
 }
 
 /** Decodes sampled tokens into text. */
@@ -55,14 +65,16 @@ export type Decode = (tokenIds: Int32Array) => string;
 /** A turn in progress. */
 export class LiveTurn {
   /** Allocated for `maxNewTokens`. */
-  private readonly columns: TurnColumns;
+  private readonly columns: Omit<TurnColumns, 'likeliest'>;
+  private readonly likeliest: (readonly LikelyToken[])[] | null;
   private numTokens = 0;
 
   constructor(
     readonly request: TurnRequest,
     private readonly decode: Decode | null,
   ) {
-    const { maxNewTokens } = request;
+    const { maxNewTokens, numLikeliest = 0 } = request;
+    this.likeliest = numLikeliest > 0 ? [] : null;
     this.columns = {
       tokenIds: new Int32Array(maxNewTokens),
       logprobs: new Float32Array(maxNewTokens),
@@ -81,6 +93,7 @@ export class LiveTurn {
   append(token: SampledToken, policyVersion: number): FinishedTurn | null {
     const n = this.numTokens++;
     const { tokenIds, logprobs, rawLogprobs, entropies, policyVersions } = this.columns;
+    this.likeliest?.push(token.likeliest);
     tokenIds[n] = token.tokenId;
     logprobs[n] = token.logprob;
     rawLogprobs[n] = token.rawLogprob;
@@ -89,15 +102,24 @@ export class LiveTurn {
     const stopped = this.request.stopTokenIds.includes(token.tokenId);
     const spelled = !stopped && this.hasStopString();
     if (!stopped && !spelled && this.numTokens < this.request.maxNewTokens) return null;
-    const end = this.numTokens;
     return {
       slot: this.request.slot,
+      ...this.sampled,
+      stopReason: stopped ? 'stop' : spelled ? 'stopString' : 'length',
+    };
+  }
+
+  /** The tokens that are sampled so far, as views. */
+  get sampled(): TurnColumns {
+    const { tokenIds, logprobs, rawLogprobs, entropies, policyVersions } = this.columns;
+    const end = this.numTokens;
+    return {
       tokenIds: tokenIds.subarray(0, end),
       logprobs: logprobs.subarray(0, end),
       rawLogprobs: rawLogprobs.subarray(0, end),
       entropies: entropies.subarray(0, end),
       policyVersions: policyVersions.subarray(0, end),
-      stopReason: stopped ? 'stop' : spelled ? 'stopString' : 'length',
+      likeliest: this.likeliest,
     };
   }
 
@@ -114,4 +136,6 @@ export interface SampledToken {
   readonly logprob: number;
   readonly rawLogprob: number;
   readonly entropy: number;
+  /** [] unless the turn asks for them. */
+  readonly likeliest: readonly LikelyToken[];
 }

@@ -4,6 +4,11 @@ import { PolicyError } from '../policy-error.js';
 import { ChatTemplate } from '../tokenizers/chat-template.js';
 import { createTokenizer } from '../tokenizers/create-tokenizer.js';
 import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
+import {
+  PlainConversationFormat,
+  TemplateConversationFormat,
+  type ConversationFormat,
+} from '../tokenizers/conversation-format.js';
 import { ChatPromptFormat, PlainPromptFormat } from '../tokenizers/prompt-format.js';
 import type { PromptFormat } from '../tokenizers/prompt-format.js';
 import { END_OF_TURN_TOKEN, PAD_TOKEN } from '../tokenizers/tokenizer.js';
@@ -15,6 +20,8 @@ import { readJsonObject, readOptionalJson } from './read-json.js';
 export interface PolicyText {
   readonly tokenizer: Tokenizer;
   readonly prompts: PromptFormat;
+  /** Whole conversations, as servers get them. */
+  readonly conversations: ConversationFormat;
   /** At least one; the first is the tokenizer's own. */
   readonly stopTokenIds: readonly number[];
   /** The files of a model directory that describe all this. */
@@ -34,6 +41,7 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
   return {
     tokenizer,
     prompts: new PlainPromptFormat(tokenizer),
+    conversations: new PlainConversationFormat(tokenizer),
     stopTokenIds,
     files: () => [
       ['tokenizer.json', JSON.stringify(tokenizer.toJSON())],
@@ -84,12 +92,16 @@ export async function loadPolicyText(
   const stopTokenIds = [...new Set([tokenizer.endOfTurnTokenId, ...ends.map(({ id }) => id)])];
   const template = useChatTemplate ? await readTemplate(directory, config) : null;
   const bos = config.optionalBoolean('add_bos_token') ? tokenContent(config, 'bos_token') : null;
+  const bosTokenId = bos === null ? null : tokenizer.encode(bos)[0];
   return {
     tokenizer,
     stopTokenIds,
     prompts: template
       ? new ChatPromptFormat(tokenizer, template, stopTokenIds)
-      : new PlainPromptFormat(tokenizer, bos === null ? null : tokenizer.encode(bos)[0], stopTokenIds),
+      : new PlainPromptFormat(tokenizer, bosTokenId, stopTokenIds),
+    conversations: template
+      ? new TemplateConversationFormat(tokenizer, template)
+      : new PlainConversationFormat(tokenizer, bosTokenId),
     files: () => [
       ['tokenizer.json', JSON.stringify(tokenizerJson)],
       ['tokenizer_config.json', toJson(config.toJSON())],

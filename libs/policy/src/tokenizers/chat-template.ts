@@ -21,7 +21,12 @@ interface RenderOptions {
   readonly addGenerationPrompt: boolean;
   /** Of templates that have the variable `tools`. */
   readonly tools?: readonly TemplateTool[];
+  /** Further variables by their names. */
+  readonly variables?: TemplateVariables;
 }
+
+/** Variables of a template by their names, such as `tools`. */
+export type TemplateVariables = Readonly<Record<string, unknown>>;
 
 /** A model's Jinja template, which writes conversations as text. */
 export class ChatTemplate {
@@ -43,12 +48,17 @@ export class ChatTemplate {
   /**
    * Renders a conversation, with the beginning of the assistant's next turn if `addGenerationPrompt`.
    *
+   * @param messages with any fields that the template reads beside role and content
    * @throws PolicyError `INVALID_FILE` when the template fails on the messages
    */
-  render(messages: readonly ChatMessage[], { addGenerationPrompt, tools }: RenderOptions): string {
+  render(
+    messages: readonly object[],
+    { addGenerationPrompt, tools, variables = {} }: RenderOptions,
+  ): string {
     return this.attempt(() =>
       this.template.render({
         ...this.variables,
+        ...variables,
         messages: messages.map((message) => ({ ...message })),
         add_generation_prompt: addGenerationPrompt,
         ...(tools !== undefined && { tools: structuredClone(tools) }),

@@ -33,24 +33,20 @@ export function breakAllMarkers(
   { markers }: Tokenizer,
   texts: readonly string[],
 ): { readonly texts: readonly string[]; readonly breakMark: string | null } {
-  const endsOf = texts.map((text) => breaksOf(text, markers));
-  if (endsOf.every((ends) => ends.length === 0)) return { texts, breakMark: null };
-  const breakMark = absentFrom(texts);
-  const broken = texts.map((text, t) => {
-    const ends = endsOf[t];
-    const pieces = [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end));
-    return pieces.join(breakMark);
-  });
-  return { texts: broken, breakMark };
+  const isBroken = texts.some((text) => markers.some((marker) => text.includes(marker)));
+  if (!isBroken) return { texts, breakMark: null };
+  const breakMark = absentMark((mark) => texts.some((text) => text.includes(mark)));
+  return { texts: texts.map((text) => withBreaks(text, markers, breakMark)), breakMark };
 }
 
-/** Positions in a text at which its markers are broken, ascending. */
-function breaksOf(text: string, markers: readonly string[]): readonly number[] {
+/** Puts `breakMark` after the first character of each marker. */
+export function withBreaks(text: string, markers: readonly string[], breakMark: string): string {
   const breaks = new Set<number>();
   for (const marker of markers) {
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) breaks.add(at + 1);
   }
-  return [...breaks].sort((a, b) => a - b);
+  const ends = [...breaks].sort((a, b) => a - b);
+  return [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end)).join(breakMark);
 }
 
 /** Tokenizes a text in which only whole markers are tokens. */
@@ -59,10 +55,10 @@ export function encodeBroken(tokenizer: Tokenizer, { text, breakMark }: BrokenTe
   return Int32Array.from(text.split(breakMark).flatMap((piece) => [...tokenizer.encode(piece)]));
 }
 
-/** The first mark, a number between two noncharacters of Unicode, that no text contains. */
-function absentFrom(texts: readonly string[]): string {
+/** The first mark, a number between two noncharacters of Unicode, that is used nowhere. */
+export function absentMark(isUsed: (mark: string) => boolean): string {
   for (let n = 0; ; n++) {
     const mark = `\uFDD0${n}\uFDD1`;
-    if (!texts.some((text) => text.includes(mark))) return mark;
+    if (!isUsed(mark)) return mark;
   }
 }

@@ -1,10 +1,12 @@
-import {
-  loadPolicyCheckpoint,
-  openPolicyCheckpoint,
-  type CheckpointFiles,
-  type Transformer,
-} from '@retrace/policy';
-import type { PolicyPublished } from '@retrace/trajectory';
+import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
+import type { Transformer } from '../model/transformer.js';
+import { loadPolicyCheckpoint, openPolicyCheckpoint } from './policy-checkpoint.js';
+
+/** A policy version and the file of its weights. */
+interface PublishedWeights {
+  readonly policyVersion: number;
+  readonly weights: FileRef;
+}
 
 /** The current policy's weights on this process's device: one model, swapped in place from version to version. */
 export class PolicySource {
@@ -18,7 +20,7 @@ export class PolicySource {
   }
 
   /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
-  async load(policy: PolicyPublished): Promise<Transformer> {
+  async load(policy: PublishedWeights): Promise<Transformer> {
     if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
     if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, policy.weights);
     else this.model = await openPolicyCheckpoint(this.checkpoints, policy.weights);

@@ -1,0 +1,6 @@
+export { ServeError, type ServeErrorCode } from './serve-error.js';
+export type { LogprobsMode, ServeConfig } from './serve-config.js';
+export { startServer, type RunningServer } from './start-server.js';
+export { openDirectorySupply } from './supply/directory-supply.js';
+export { openRunSupply } from './supply/run-supply.js';
+export type { PolicySupply } from './supply/policy-supply.js';

@@ -1,0 +1,18 @@
+/** Distribution of the logprobs in answers, by vLLM's names: before temperature and cuts, or after them. */
+export type LogprobsMode = 'raw_logprobs' | 'processed_logprobs';
+
+export interface ServeConfig {
+  readonly host: string;
+  /** 0 = any. */
+  readonly port: number;
+  /** Directory of the API keys; null: no key is asked for. */
+  readonly keyDirectory: string | null;
+  /** Answers that are generated at once. */
+  readonly concurrency: number;
+  /** Answers that wait at most; further requests are refused. */
+  readonly maxQueued: number;
+  /** Most tokens of a prompt and its answer together; null: as the policy allows, at most 4096. */
+  readonly contextLength: number | null;
+  readonly maxBodyBytes: number;
+  readonly logprobsMode: LogprobsMode;
+}

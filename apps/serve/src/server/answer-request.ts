@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { Engine } from '../engine/engine.js';
+import type { AnswerForm } from '../protocol/answer-form.js';
+import { AnswerWriter } from '../protocol/answer-writer.js';
+import { ChoiceReader, joinDeltas, type ChoiceDelta } from '../protocol/choice-reader.js';
+import { LogprobsWriter } from '../protocol/logprobs.js';
+import { requestErrorOf } from '../protocol/request-error.js';
+import { answerRequests, type SamplingFields } from '../protocol/sampling-fields.js';
+import type { RequestTools } from '../protocol/tools.js';
+import type { ServeConfig } from '../serve-config.js';
+import type { PolicySupply } from '../supply/policy-supply.js';
+import { abortOnClose, sendJson } from './client-connection.js';
+
+/** A request that was read and is to be answered. */
+export interface AskedAnswer {
+  readonly form: AnswerForm;
+  readonly prompts: readonly Int32Array[];
+  readonly sampling: SamplingFields;
+  readonly logprobs: number | null;
+  readonly tools: RequestTools | null;
+}
+
+interface AnsweringParts {
+  readonly engine: Engine;
+  readonly supply: PolicySupply;
+  readonly config: ServeConfig;
+  readonly contextLength: number;
+}
+
+/** Generates the answer to a request and sends it. @throws before anything is sent, what `requestErrorOf` tells clients */
+export async function answerClient(
+  parts: AnsweringParts,
+  asked: AskedAnswer,
+  client: ServerResponse,
+): Promise<void> {
+  const { engine, supply, contextLength } = parts;
+  const { sampling, prompts, form } = asked;
+  const numLikeliest = asked.logprobs ?? 0;
+  const requests = prompts.flatMap((prompt) =>
+    answerRequests(prompt, sampling, { supply, contextLength, numLikeliest }),
+  );
+  const signal = abortOnClose(client);
+  const stream = engine.generate(requests, signal);
+  const { tokenizer } = supply.text;
+  const readers = requests.map(() => new ChoiceReader(tokenizer, sampling, asked.tools));
+  const writer = new AnswerWriter({
+    form,
+    supply,
+    prompts,
+    n: sampling.n,
+    logprobs:
+      asked.logprobs === null
+        ? null
+        : new LogprobsWriter({
+            tokenizer,
+            mode: parts.config.logprobsMode,
+            namesTokensById: sampling.namesTokensById,
+          }),
+    returnsTokenIds: sampling.returnsTokenIds,
+  });
+  if (sampling.isStream) {
+    await sendStream(client, {
+      stream,
+      readers,
+      writer,
+      supply,
+      signal,
+      streamsUsage: sampling.streamsUsage,
+    });
+    return;
+  }
+  const deltas: ChoiceDelta[][] = requests.map(() => []);
+  let firstVersion: number | null = null;
+  for await (const sampled of stream) {
+    firstVersion ??= sampled.columns.policyVersions[0];
+    deltas[sampled.answer].push(readers[sampled.answer].read(sampled));
+  }
+  setVersionHeaders(client, supply, firstVersion);
+  sendJson(client, 200, writer.whole(deltas.map(joinDeltas)));
+}
+
+interface StreamParts {
+  readonly stream: ReturnType<Engine['generate']>;
+  readonly readers: readonly ChoiceReader[];
+  readonly writer: AnswerWriter;
+  readonly supply: PolicySupply;
+  readonly signal: AbortSignal;
+  readonly streamsUsage: boolean;
+}
+
+async function sendStream(client: ServerResponse, parts: StreamParts): Promise<void> {
+  const { stream, readers, writer, supply, signal, streamsUsage } = parts;
+  const send = async (data: string) => {
+    signal.throwIfAborted();
+    if (!client.write(`data: ${data}\n\n`)) await once(client, 'drain', { signal });
+  };
+  try {
+    for await (const sampled of stream) {
+      const chunk = writer.chunk(sampled.answer, readers[sampled.answer].read(sampled));
+      if (!client.headersSent) {
+        setVersionHeaders(client, supply, sampled.columns.policyVersions[0]);
+        client.writeHead(200, {
+          'content-type': 'text/event-stream; charset=utf-8',
+          'cache-control': 'no-cache',
+        });
+      }
+      if (chunk) await send(JSON.stringify(chunk));
+    }
+    if (streamsUsage) await send(JSON.stringify(writer.usageChunk()));
+    await send('[DONE]');
+  } catch (error) {
+    if (!client.headersSent || signal.aborted) throw error;
+    await send(JSON.stringify(requestErrorOf(error).body));
+  }
+  client.end();
+}
+
+/** Tells the version that sampled the first token. */
+function setVersionHeaders(client: ServerResponse, supply: PolicySupply, version: number | null): void {
+  if (supply.runId !== null) client.setHeader('x-retrace-run', supply.runId);
+  if (supply.policyVersion !== null && version !== null)
+    client.setHeader('x-retrace-policy-version', `${version}`);
+}

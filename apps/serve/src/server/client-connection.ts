@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RequestError } from '../protocol/request-error.js';
+import { isFields, type JsonFields } from '../protocol/request-fields.js';
+
+/** A signal that is aborted when the client goes away before it has its answer. */
+export function abortOnClose(client: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  client.once('close', () => {
+    if (!client.writableFinished) controller.abort(new Error('the client went away'));
+  });
+  return controller.signal;
+}
+
+export function sendJson(client: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  client.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  client.end(text);
+}
+
+/** @throws RequestError for a body that is too large or no JSON object */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<JsonFields> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      throw new RequestError(`The body has more than ${maxBytes} bytes`, {
+        status: 413,
+        code: 'body_too_large',
+      });
+    }
+    chunks.push(chunk);
+  }
+  const body = parsed(Buffer.concat(chunks).toString());
+  if (isFields(body)) return body;
+  throw new RequestError('The body is not a JSON object', { code: 'invalid_json' });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

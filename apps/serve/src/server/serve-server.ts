@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Engine } from '../engine/engine.js';
+import { CHAT_FORM, COMPLETIONS_FORM } from '../protocol/answer-form.js';
+import { readChat } from '../protocol/chat-request.js';
+import { readCompletions } from '../protocol/completions-request.js';
+import { RequestError, requestErrorOf } from '../protocol/request-error.js';
+import { RequestFields, type JsonFields } from '../protocol/request-fields.js';
+import type { ServeConfig } from '../serve-config.js';
+import { ServeError } from '../serve-error.js';
+import type { PolicySupply } from '../supply/policy-supply.js';
+import { answerClient, type AskedAnswer } from './answer-request.js';
+import { readJsonBody, sendJson } from './client-connection.js';
+import { KeyGuard } from './key-guard.js';
+import { ServeMetrics } from './serve-metrics.js';
+
+/** Clients keep connections for a while; this server must not close them first. */
+const KEEP_ALIVE_MS = 75_000;
+/** Longest that answers under way may take after a request to stop. */
+const STOP_MS = 5_000;
+const CLIENT_GONE = 499;
+
+interface ServerParts {
+  readonly config: ServeConfig;
+  readonly supply: PolicySupply;
+  readonly engine: Engine;
+  readonly contextLength: number;
+  /** Name and version of the program. */
+  readonly version: string;
+  readonly warn: (message: string) => void;
+}
+
+/** The HTTP server of a policy. */
+export class ServeServer {
+  private readonly server: Server;
+  private readonly keys: KeyGuard;
+  private readonly metrics: ServeMetrics;
+  private readonly startedAt = Math.floor(Date.now() / 1000);
+
+  constructor(private readonly parts: ServerParts) {
+    this.keys = new KeyGuard(parts.config);
+    this.metrics = new ServeMetrics(parts.engine, parts.supply);
+    this.server = createServer(
+      { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+      (request, response) => {
+        // A client that goes away while it is written to must not end this process.
+        response.on('error', () => undefined);
+        void this.handle(request, response);
+      },
+    );
+  }
+
+  /** @returns its address @throws ServeError `PORT_TAKEN` */
+  listen(): Promise<string> {
+    const { host, port } = this.parts.config;
+    return new Promise((resolve, reject) => {
+      this.server.once('error', (cause: NodeJS.ErrnoException) => {
+        const said = cause.code === 'EADDRINUSE' ? 'is taken; choose another with --port' : cause.message;
+        reject(new ServeError('PORT_TAKEN', `Port ${port} of ${host} ${said}`, { cause }));
+      });
+      this.server.listen(port, host, () => {
+        const { address, port: chosen, family } = this.server.address() as AddressInfo;
+        resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`);
+      });
+    });
+  }
+
+  /** Takes no more requests; answers under way get some time. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => {
+      this.server.closeAllConnections();
+    }, STOP_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {
+    const [path] = (request.url ?? '/').split('?');
+    const route = `${request.method} ${path}`;
+    const timer = this.metrics.seconds.startTimer();
+    try {
+      await this.route(route, request, client);
+    } catch (error) {
+      this.fail(error, client);
+    }
+    if (request.method !== 'POST') return;
+    timer();
+    const status = client.headersSent ? client.statusCode : CLIENT_GONE;
+    this.metrics.requests.inc({ path: KNOWN_PATHS.includes(path) ? path : 'other', status });
+  }
+
+  private async route(route: string, request: IncomingMessage, client: ServerResponse): Promise<void> {
+    const { supply, version } = this.parts;
+    if (route === 'GET /health') {
+      sendJson(client, 200, {
+        status: 'ok',
+        model: supply.name,
+        run_id: supply.runId,
+        policy_version: supply.policyVersion,
+      });
+      return;
+    }
+    await this.keys.check(request.headers);
+    switch (route) {
+      case 'GET /version':
+        sendJson(client, 200, { version });
+        return;
+      case 'GET /metrics':
+        client.setHeader('content-type', this.metrics.registry.contentType);
+        client.end(await this.metrics.registry.metrics());
+        return;
+      case 'GET /v1/models':
+        sendJson(client, 200, { object: 'list', data: [this.modelCard()] });
+        return;
+      case 'POST /v1/chat/completions':
+        await this.answer(request, client, (fields) => {
+          const { prompt, ...chat } = readChat(fields, supply);
+          return { ...chat, prompts: [prompt], form: CHAT_FORM };
+        });
+        return;
+      case 'POST /v1/completions':
+        await this.answer(request, client, (fields) => ({
+          ...readCompletions(fields, supply),
+          tools: null,
+          form: COMPLETIONS_FORM,
+        }));
+        return;
+      default:
+        throw new RequestError(`No route for ${route}`, { status: 404, code: 'not_found' });
+    }
+  }
+
+  private async answer(
+    request: IncomingMessage,
+    client: ServerResponse,
+    read: (fields: RequestFields) => AskedAnswer,
+  ): Promise<void> {
+    const body: JsonFields = await readJsonBody(request, this.parts.config.maxBodyBytes);
+    const fields = new RequestFields(body);
+    const model = fields.text('model');
+    const { name } = this.parts.supply;
+    if (model !== null && model !== name) {
+      throw new RequestError(`The model "${model}" does not exist; this server has "${name}"`, {
+        status: 404,
+        param: 'model',
+        code: 'model_not_found',
+      });
+    }
+    await answerClient(this.parts, read(fields), client);
+  }
+
+  private fail(error: unknown, client: ServerResponse): void {
+    if (client.headersSent || client.destroyed) {
+      client.destroy();
+      return;
+    }
+    const told = requestErrorOf(error);
+    if (told.status >= 500) this.parts.warn(`A request failed: ${told.message}`);
+    if (told.status === 429) client.setHeader('retry-after', '1');
+    sendJson(client, told.status, told.body);
+  }
+
+  private modelCard(): object {
+    const { supply, contextLength } = this.parts;
+    return {
+      id: supply.name,
+      object: 'model',
+      created: this.startedAt,
+      owned_by: 'retrace',
+      max_model_len: contextLength,
+      run_id: supply.runId,
+      policy_version: supply.policyVersion,
+    };
+  }
+}
+
+const KNOWN_PATHS: readonly string[] = ['/v1/chat/completions', '/v1/completions'];
