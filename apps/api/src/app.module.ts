@@ -9,6 +9,7 @@ import { IngestModule } from './ingest/ingest.module.js';
 import { LiveModule } from './live/live.module.js';
 import { LogModule } from './log/log.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { PlaysModule } from './plays/plays.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { PrometheusModule } from './prometheus/prometheus.module.js';
 import { RunsModule } from './runs/runs.module.js';
@@ -46,6 +47,7 @@ export class AppModule {
         PoliciesModule,
         WarningsModule,
         DatasetsModule,
+        PlaysModule,
         SqlModule,
         IngestModule,
         TracesModule,

@@ -7,6 +7,8 @@ import { EpisodePage } from './pages/episode-page';
 import { EpisodesPage } from './pages/episodes-page';
 import { LatestRunPage } from './pages/latest-run-page';
 import { NotFoundPage, PageCrash } from './pages/not-found-page';
+import { PlayPage } from './pages/play-page';
+import { PlaysPage } from './pages/plays-page';
 import { RecipePage } from './pages/recipe-page';
 import { RunLayout } from './pages/run-layout';
 import { RunsPage } from './pages/runs-page';
@@ -37,6 +39,8 @@ export function createRouter() {
             { path: 'recipe', element: <RecipePage /> },
           ],
         },
+        { path: 'plays', element: <PlaysPage /> },
+        { path: 'plays/:playId', element: <PlayPage /> },
         { path: 'datasets', element: <DatasetsPage /> },
         { path: 'datasets/:name', element: <DatasetPage /> },
         {

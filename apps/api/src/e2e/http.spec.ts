@@ -333,6 +333,8 @@ describe('health and measurements', () => {
       '/api/datasets/{name}',
       '/api/datasets/{name}/episodes',
       '/api/health',
+      '/api/plays',
+      '/api/plays/{playId}',
       '/api/runs',
       '/api/runs/{runId}',
       '/api/runs/{runId}/delete-episodes',

@@ -10,7 +10,15 @@ import {
 } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { DatasetDetail, paths, RunDetail, RunTotals, SessionStatus, SqlRequest } from './schema';
+import type {
+  DatasetDetail,
+  paths,
+  PlayDetail,
+  RunDetail,
+  RunTotals,
+  SessionStatus,
+  SqlRequest,
+} from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 const RUNS_PAGE_SIZE = 50;
@@ -59,6 +67,7 @@ export const keys = {
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
   totals: (runId: string) => ['runs', runId, 'totals'] as const,
   datasets: ['datasets'] as const,
+  plays: ['plays'] as const,
 };
 
 /** Whether this page needs a key, and which it has. */
@@ -261,6 +270,26 @@ export function useDatasetEpisodes(name: string, { cursor, limit }: Omit<PageReq
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function usePlays() {
+  return useInfiniteQuery({
+    queryKey: keys.plays,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      dataOf(api.GET('/api/plays', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+/** A play, read again while it goes on. */
+export function usePlay(playId: string) {
+  return useQuery({
+    queryKey: [...keys.plays, playId],
+    queryFn: ({ signal }): Promise<PlayDetail> =>
+      dataOf(api.GET('/api/plays/{playId}', { params: { path: { playId } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.isComplete === false ? 5_000 : false),
   });
 }
 

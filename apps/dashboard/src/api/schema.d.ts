@@ -298,6 +298,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists plays (evaluations), newest first */
+        get: operations["PlaysController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plays/{playId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the figures of a play, and its policies compared task by task */
+        get: operations["PlaysController_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sql": {
         parameters: {
             query?: never;
@@ -940,6 +974,102 @@ export interface components {
             /** Format: uuid */
             episodeId: string;
         };
+        PlayListItem: {
+            /** Format: uuid */
+            playId: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description The policies, as they were named */
+            policies: string[];
+            environments: string[];
+        };
+        PriceOfPlay: {
+            /** @description US dollars for a million tokens read */
+            inputUsdPerMillion: number;
+            /** @description US dollars for a million tokens written */
+            outputUsdPerMillion: number;
+        };
+        RunOfPlay: {
+            /** Format: uuid */
+            runId: string;
+            /** @description The policy, as it was named */
+            policy: string;
+            /** @description Which policy that was, such as `run:<id>@<version>` */
+            description: string;
+            environment: string;
+            numPlanned: number;
+            /** @description Episodes that have ended */
+            numEnded: number;
+            /** @description Whether the likeliest tokens were taken */
+            greedy: boolean;
+            price: components["schemas"]["PriceOfPlay"] | null;
+        };
+        PassOfPlay: {
+            k: number;
+            /** @description Chance that one of k attempts succeeds (Chen et al. 2021), mean over tasks */
+            pass: number;
+            /** @description Tasks with at least k attempts of known outcome */
+            numTasks: number;
+        };
+        RowOfPlay: {
+            policy: string;
+            environment: string;
+            split: string;
+            /** @description Seed that drew the tasks; null = all seeds */
+            seed: number | null;
+            /** @description Family of the tasks; null = all families */
+            family: string | null;
+            numTasks: number;
+            /** @description Episodes of known outcome */
+            numEpisodes: number;
+            numSuccesses: number;
+            /** @description Ended episodes whose outcome is unknown */
+            numUnknown: number;
+            /** @description Episodes in which environment, agent or server failed; part of no other figure but the cost */
+            numFailed: number;
+            successRate: number | null;
+            /** @description 95 %, Wilson, of the effective episodes */
+            successLow: number;
+            successHigh: number;
+            /** @description Episodes that the interval counts: attempts at one task resemble each other */
+            effectiveEpisodes: number;
+            passAtK: components["schemas"]["PassOfPlay"][];
+            meanReturn: number | null;
+            meanSteps: number | null;
+            /** @description Tokens that the model read in an episode; null = unknown */
+            meanInputTokens: number | null;
+            meanOutputTokens: number | null;
+            costUsd: number | null;
+        };
+        ComparisonOfPlay: {
+            environment: string;
+            split: string;
+            first: string;
+            second: string;
+            /** @description Tasks that both have played */
+            numTasks: number;
+            /** @description Success rate of the second minus that of the first, each task counted once */
+            difference: number;
+            /** @description 95 %, percentile bootstrap over tasks */
+            differenceLow: number | null;
+            differenceHigh: number | null;
+            /** @description Tasks that only the first solved; null with several attempts at a task */
+            numOnlyFirst: number | null;
+            numOnlySecond: number | null;
+            /** @description McNemar, exact, two-sided */
+            pValue: number | null;
+        };
+        PlayDetail: {
+            /** Format: uuid */
+            playId: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Whether every planned episode has ended */
+            isComplete: boolean;
+            runs: components["schemas"]["RunOfPlay"][];
+            rows: components["schemas"]["RowOfPlay"][];
+            comparisons: components["schemas"]["ComparisonOfPlay"][];
+        };
         SqlRequest: {
             /**
              * @description One SELECT over the tables of `/api/sql/schema`
@@ -1416,6 +1546,13 @@ export type SplitContamination = components['schemas']['SplitContamination'];
 export type DatasetContamination = components['schemas']['DatasetContamination'];
 export type DatasetDetail = components['schemas']['DatasetDetail'];
 export type DatasetEpisode = components['schemas']['DatasetEpisode'];
+export type PlayListItem = components['schemas']['PlayListItem'];
+export type PriceOfPlay = components['schemas']['PriceOfPlay'];
+export type RunOfPlay = components['schemas']['RunOfPlay'];
+export type PassOfPlay = components['schemas']['PassOfPlay'];
+export type RowOfPlay = components['schemas']['RowOfPlay'];
+export type ComparisonOfPlay = components['schemas']['ComparisonOfPlay'];
+export type PlayDetail = components['schemas']['PlayDetail'];
 export type SqlRequest = components['schemas']['SqlRequest'];
 export type SqlColumn = components['schemas']['SqlColumn'];
 export type SqlResult = components['schemas']['SqlResult'];
@@ -2232,6 +2369,74 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    PlaysController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["PlayListItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    PlaysController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the play */
+                playId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayDetail"];
                 };
             };
             /** @description An error */

@@ -26,6 +26,7 @@ export function Shell() {
           <NavLink to="/" end>
             Runs
           </NavLink>
+          <NavLink to="/plays">Evaluations</NavLink>
           <NavLink to="/datasets">Data sets</NavLink>
           <NavLink to="/sql">SQL</NavLink>
         </nav>

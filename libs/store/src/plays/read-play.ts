@@ -81,7 +81,10 @@ export function playTag(playId: string): string {
 }
 
 /** Reads what a play has so far; null where the store has no run of it. */
-export async function readPlay(client: StoreClient, playId: string): Promise<PlayReport | null> {
+export async function readPlay(
+  client: Pick<StoreClient, 'queryRows'>,
+  playId: string,
+): Promise<PlayReport | null> {
   const found = await client.queryRows<RunRow>(RUNS_OF_PLAY, { params: { tag: playTag(playId) } });
   if (found.length === 0) return null;
   const records = new Map(
