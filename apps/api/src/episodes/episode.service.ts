@@ -11,12 +11,17 @@ import type {
   EpisodeQuery,
   StepDetail,
 } from './episodes.dto.js';
+import { ForkService } from './fork.service.js';
+import type { ForkOrigin } from './forks.dto.js';
 import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
 
 interface EpisodeDetailRow extends EpisodeListItem {
   readonly task: string;
   readonly metadata: string | null;
   readonly parentEpisodeId: string | null;
+  readonly forkedFromRunId: string | null;
+  readonly forkedFromEpisodeId: string | null;
+  readonly forkedFromStep: number | null;
   readonly finalObservation: string;
 }
 
@@ -24,7 +29,8 @@ interface EpisodeDetailRow extends EpisodeListItem {
 const MAX_TOKENS = 100_000;
 
 const GET_EPISODE = `
-  SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id, final_observation
+  SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id,
+    forked_from_run_id, forked_from_episode_id, forked_from_step, final_observation
   FROM episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
@@ -64,6 +70,7 @@ export class EpisodeService {
   constructor(
     private readonly store: StoreService,
     private readonly tokenTexts: TokenTexts,
+    private readonly forks: ForkService,
   ) {}
 
   /** @throws ProblemError `NOT_FOUND` */
@@ -72,12 +79,13 @@ export class EpisodeService {
     { fromStep, maxSteps }: EpisodeQuery,
   ): Promise<EpisodeDetail> {
     const key = { runId, episodeId };
-    const [[episode], updates, steps, scores, [cost]] = await Promise.all([
+    const [[episode], updates, steps, scores, [cost], forks] = await Promise.all([
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
       this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
       this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, key),
       this.store.queryRows<Pick<EpisodeDetail, 'costUsd'>>(GET_COST, key),
+      this.forks.of(key),
     ]);
     if (!episode)
       throw new ProblemError(
@@ -89,6 +97,8 @@ export class EpisodeService {
       task: parseJson(episode.task),
       metadata: parseJson(episode.metadata ?? ''),
       parentEpisodeId: episode.parentEpisodeId,
+      forkedFrom: originOf(episode),
+      ...forks,
       finalObservation: episode.sealed ? episode.finalObservation : null,
       scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
       costUsd: cost.costUsd,
@@ -103,6 +113,14 @@ export class EpisodeService {
       steps.map(async (row) => toStepDetail(row, await this.tokenTexts.of(row.tokenizerHash, row.tokenIds))),
     );
   }
+}
+
+function originOf({
+  forkedFromRunId: runId,
+  forkedFromEpisodeId: episodeId,
+  forkedFromStep: step,
+}: EpisodeDetailRow): ForkOrigin | null {
+  return runId === null || episodeId === null || step === null ? null : { runId, episodeId, step };
 }
 
 /** Null for an unfinished episode: its later steps are returned when the episode is requested again. */

@@ -12,6 +12,7 @@ import {
   Uuid,
 } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
+import { EpisodeFork, ForkOrigin, StepValue } from './forks.dto.js';
 import { SPLITS } from './splits.js';
 import {
   ApiBoolean,
@@ -325,6 +326,23 @@ export class EpisodeDetail extends EpisodeListItem {
 
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Episode that called this one' })
   readonly parentEpisodeId!: string | null;
+
+  @ApiProperty({
+    type: ForkOrigin,
+    nullable: true,
+    description:
+      'Step that it was forked from: the steps before that one come first in the conversation; null = no fork',
+  })
+  readonly forkedFrom!: ForkOrigin | null;
+
+  @ApiProperty({ type: [EpisodeFork], description: 'Forks of its steps, by step, at most 1,000' })
+  readonly forks!: readonly EpisodeFork[];
+
+  @ApiProperty({
+    type: [StepValue],
+    description: 'Values of its steps and their actions, estimated from forks',
+  })
+  readonly stepValues!: readonly StepValue[];
 
   @ApiNullableText('Observation after the last action; null until the episode ends')
   readonly finalObservation!: string | null;

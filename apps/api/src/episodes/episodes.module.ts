@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { EpisodeService } from './episode.service.js';
+import { ForkService } from './fork.service.js';
 import { EpisodesController } from './episodes.controller.js';
 
 @Module({
   imports: [TokensModule],
   controllers: [EpisodesController],
-  providers: [EpisodeListService, EpisodeService],
+  providers: [EpisodeListService, EpisodeService, ForkService],
 })
 export class EpisodesModule {}

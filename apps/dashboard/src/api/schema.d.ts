@@ -658,6 +658,56 @@ export interface components {
             /** @description Newest policy version that sampled a token; null when no policy of this run did */
             policyVersionMax: number | null;
         };
+        ForkOrigin: {
+            /** Format: uuid */
+            runId: string;
+            /** Format: uuid */
+            episodeId: string;
+            /** @description Step that it begins at */
+            step: number;
+        };
+        EpisodeFork: {
+            /** Format: uuid */
+            runId: string;
+            /** Format: uuid */
+            episodeId: string;
+            /** @description Step that it begins at */
+            step: number;
+            /** @description Its first action; null until it has one */
+            action: string | null;
+            /** @description Policy or scripted agent that plays on */
+            policy: string;
+            /** @description Sum of its rewards, which begin at the step; null when unknown */
+            return: number | null;
+            /** @description null = unknown */
+            success: boolean | null;
+        };
+        StepValue: {
+            /** @description Step of this episode that was forked */
+            step: number;
+            /** @description Policy or scripted agent that played on */
+            policy: string;
+            /** @description Whether it took the likeliest tokens */
+            greedy: boolean;
+            /** @description Action whose value it is; null = the policy chose, so it is the value of the step */
+            action: string | null;
+            /** @description Forks that it is estimated from */
+            numForks: number;
+            /** @description Mean of the returns from the step on, without discount */
+            meanReturn: number;
+            /** @description Lower end of its 95 % interval (Student); null with one fork */
+            returnLow: number | null;
+            /** @description Upper end */
+            returnHigh: number | null;
+            /** @description Share of successes; null when none is known */
+            successRate: number | null;
+            /** @description Lower end of its 95 % interval (Wilson) */
+            successLow: number | null;
+            /** @description Upper end */
+            successHigh: number | null;
+            /** @description What this episode got from the step on, to compare with; null when no reward is known */
+            returnFromStep: number | null;
+        };
         EpisodeScore: {
             /** @description Step that it scores; null = the whole episode */
             step: number | null;
@@ -798,6 +848,12 @@ export interface components {
              * @description Episode that called this one
              */
             parentEpisodeId: string | null;
+            /** @description Step that it was forked from: the steps before that one come first in the conversation; null = no fork */
+            forkedFrom: components["schemas"]["ForkOrigin"] | null;
+            /** @description Forks of its steps, by step, at most 1,000 */
+            forks: components["schemas"]["EpisodeFork"][];
+            /** @description Values of its steps and their actions, estimated from forks */
+            stepValues: components["schemas"]["StepValue"][];
             /** @description Observation after the last action; null until the episode ends */
             finalObservation: string | null;
             /** @description Rewards that were assigned to it or its steps: the newest of each name and source, without retracted ones */
@@ -1526,6 +1582,9 @@ export type RunTotals = components['schemas']['RunTotals'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
+export type ForkOrigin = components['schemas']['ForkOrigin'];
+export type EpisodeFork = components['schemas']['EpisodeFork'];
+export type StepValue = components['schemas']['StepValue'];
 export type EpisodeScore = components['schemas']['EpisodeScore'];
 export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];

@@ -74,6 +74,14 @@ function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
           Called by {shortId(episode.parentEpisodeId)}
         </Link>
       )}
+      {episode.forkedFrom !== null && (
+        <Link
+          className={table.link}
+          to={`/runs/${episode.forkedFrom.runId}/episodes/${episode.forkedFrom.episodeId}`}
+        >
+          Forked from step {episode.forkedFrom.step} of {shortId(episode.forkedFrom.episodeId)}
+        </Link>
+      )}
       <span className={page.subtle}>
         Group{' '}
         <Link

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { StepDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
@@ -10,8 +11,14 @@ import { readChat } from './read-chat';
 import { readGrid } from './read-grid';
 import styles from './episode.module.css';
 
+interface StepCardProps {
+  readonly step: StepDetail;
+  /** More about the step, below it. */
+  readonly children?: ReactNode;
+}
+
 /** One step: the observation and its tokens, the action that answered it, and the reward that followed. */
-export function StepCard({ step }: { readonly step: StepDetail }) {
+export function StepCard({ step, children }: StepCardProps) {
   const chat = readChat(step.messages);
   const grid = readGrid(step.anchor);
   return (
@@ -60,6 +67,7 @@ export function StepCard({ step }: { readonly step: StepDetail }) {
           <JsonTree value={step.info} />
         </details>
       )}
+      {children}
     </li>
   );
 }

@@ -6,6 +6,8 @@ import { ErrorState, Loading } from '../components/notice';
 import { EpisodeHeader } from '../episodes/episode-header';
 import styles from '../episodes/episode.module.css';
 import { StepCard } from '../episodes/step-card';
+import { StepValues } from '../episodes/step-values';
+import { StepsBeforeFork } from '../episodes/steps-before-fork';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
@@ -22,9 +24,12 @@ export function EpisodePage() {
   return (
     <div className={page.stack}>
       <EpisodeHeader runId={runId} episode={summary} />
+      {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
       <ol className={styles.steps}>
         {steps.map((step) => (
-          <StepCard key={step.step} step={step} />
+          <StepCard key={step.step} step={step}>
+            <StepValues episode={summary} step={step.step} />
+          </StepCard>
         ))}
       </ol>
       {episode.hasNextPage && (

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { StoreService } from '../store/store.service.js';
+import type { EpisodeParams } from './episodes.dto.js';
+import type { EpisodeFork, StepValue } from './forks.dto.js';
+
+const LIST_FORKS = `
+  SELECT fork_run_id AS run_id, fork_episode_id AS episode_id, step, action, policy, return, success
+  FROM (
+    SELECT * FROM forks
+    WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
+    ORDER BY step, fork_episode_id
+    LIMIT 1000
+  )`;
+
+const LIST_VALUES = `
+  SELECT step, policy, greedy, action, num_forks, mean_return, return_low, return_high, success_rate, success_low,
+    success_high, return_from_step
+  FROM (SELECT * FROM step_values WHERE run_id = {runId:String} AND episode_id = {episodeId:String}) AS of_step
+  LEFT JOIN (
+    SELECT step, sum(reward) OVER (ORDER BY step DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS return_from_step
+    FROM steps
+    WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
+  ) AS happened USING (step)
+  ORDER BY step, policy, greedy, action IS NOT NULL, action`;
+
+/** Reads what forks of an episode's steps tell. */
+@Injectable()
+export class ForkService {
+  constructor(private readonly store: StoreService) {}
+
+  async of(key: EpisodeParams): Promise<{
+    readonly forks: readonly EpisodeFork[];
+    readonly stepValues: readonly StepValue[];
+  }> {
+    const [forks, stepValues] = await Promise.all([
+      this.store.queryRows<EpisodeFork>(LIST_FORKS, { ...key }),
+      this.store.queryRows<StepValue>(LIST_VALUES, { ...key }),
+    ]);
+    return { forks, stepValues };
+  }
+}

@@ -1,0 +1,44 @@
+import { Link } from 'react-router';
+import { useEpisode } from '../api/queries';
+import type { EpisodeDetail } from '../api/schema';
+import controls from '../components/controls.module.css';
+import { ErrorState, Loading } from '../components/notice';
+import table from '../components/table.module.css';
+import { shortId } from '../format/ids';
+import page from '../pages/page.module.css';
+import styles from './episode.module.css';
+import { StepCard } from './step-card';
+
+interface StepsBeforeForkProps {
+  readonly origin: NonNullable<EpisodeDetail['forkedFrom']>;
+}
+
+/** The steps that a fork shares with its parent, which come before its own in the conversation. */
+export function StepsBeforeFork({ origin }: StepsBeforeForkProps) {
+  const { runId, episodeId, step } = origin;
+  const parent = useEpisode(runId, episodeId);
+  const loaded = parent.data?.pages.flatMap(({ steps }) => steps) ?? [];
+  const shared = loaded.filter((one) => one.step < step);
+  return (
+    <details className={page.card}>
+      <summary className={styles.summary}>
+        Steps before the fork: {step} of{' '}
+        <Link className={`${table.link} mono`} to={`/runs/${runId}/episodes/${episodeId}`} title={episodeId}>
+          {shortId(episodeId)}
+        </Link>
+      </summary>
+      {parent.isPending && <Loading label="Loading the parent" rows={3} />}
+      {parent.isError && <ErrorState error={parent.error} onRetry={() => void parent.refetch()} />}
+      <ol className={styles.steps}>
+        {shared.map((one) => (
+          <StepCard key={one.step} step={one} />
+        ))}
+      </ol>
+      {shared.length < step && parent.hasNextPage && (
+        <button type="button" className={controls.button} onClick={() => void parent.fetchNextPage()}>
+          Load more steps ({shared.length} of {step} shown)
+        </button>
+      )}
+    </details>
+  );
+}
