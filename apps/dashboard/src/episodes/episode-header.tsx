@@ -74,14 +74,7 @@ function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
           Called by {shortId(episode.parentEpisodeId)}
         </Link>
       )}
-      {episode.forkedFrom !== null && (
-        <Link
-          className={table.link}
-          to={`/runs/${episode.forkedFrom.runId}/episodes/${episode.forkedFrom.episodeId}`}
-        >
-          Forked from step {episode.forkedFrom.step} of {shortId(episode.forkedFrom.episodeId)}
-        </Link>
-      )}
+      {episode.forkedFrom !== null && <OriginLink origin={episode.forkedFrom} />}
       <span className={page.subtle}>
         Group{' '}
         <Link
@@ -110,6 +103,15 @@ function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
         Open in SQL
       </Link>
     </div>
+  );
+}
+
+function OriginLink({ origin }: { readonly origin: NonNullable<EpisodeDetail['forkedFrom']> }) {
+  const { runId, episodeId, step } = origin;
+  return (
+    <Link className={table.link} to={`/runs/${runId}/episodes/${episodeId}`}>
+      Forked from step {step} of {shortId(episodeId)}
+    </Link>
   );
 }
 
