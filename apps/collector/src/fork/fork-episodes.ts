@@ -16,7 +16,6 @@ import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import { forcedTurn } from './fork-context.js';
-import type { ForkSpeech } from './fork-start.js';
 import type { ForkedStep } from './forked-step.js';
 import { reachStep } from './reach-step.js';
 

@@ -1,4 +1,5 @@
 import type { Recipe } from '../recipe/recipe.js';
+import { agentGymRecipes } from './agentgym.js';
 import { banditPpo } from './bandit-ppo.js';
 import { countdownImitation } from './countdown-imitation.js';
 import { frozenLakeDpo } from './frozen-lake-dpo.js';
@@ -20,4 +21,5 @@ export const recipes: Readonly<Record<string, () => Recipe>> = {
   'sokoban-imitation': sokobanImitation,
   'countdown-imitation': countdownImitation,
   'household-imitation': householdImitation,
+  ...agentGymRecipes,
 };
