@@ -116,7 +116,7 @@ function maxNewTokensFor(
   const total = maxTokens === null ? '' : `, ${numPromptTokens + maxTokens} tokens in all`;
   throw new RequestError(
     `The context length is ${contextLength} tokens; the request has ${numPromptTokens} tokens in its prompt and ${answer}${total}`,
-    { param: 'messages', code: 'context_length_exceeded' },
+    { code: 'context_length_exceeded' },
   );
 }
 
