@@ -230,7 +230,8 @@ Possible actions: ['go', 'stay']`,
         fc.integer({ min: 40, max: 200 }),
         fc.integer({ min: 60, max: 500 }),
         async (policy, cut, observations, replies, maxPromptTokens, maxEpisodeTokens) => {
-          const limits = { maxPromptTokens, maxEpisodeTokens, truncation: cut };
+          const texts = { ...SHORT, userTemplate: PAST, summaryTemplate: PAST };
+          const limits = { ...texts, maxPromptTokens, maxEpisodeTokens, truncation: cut };
           const loop = await begin({ ...limits, history: policy, format: 'react', strict: false });
           let context: number[] = [];
           let numTokens = 0;
