@@ -2,8 +2,8 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type Fil
 import { compressors } from 'hyparquet-compressors';
 import type { RowRead } from './row.js';
 
-/** Rows that are decoded at a time. */
-const ROWS_AT_ONCE = 500;
+/** Rows that are decoded at a time. A reader decodes their row group from its start each time, so few pieces matter more than small ones. */
+const ROWS_AT_ONCE = 50_000;
 
 /** Largest row group that is read, bytes of its columns that are read, before compression. A reader has to hold one as a whole. */
 const MAX_ROW_GROUP_BYTES = 192 * 1024 * 1024;
