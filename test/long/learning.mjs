@@ -17,6 +17,7 @@ const bars = [
   { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
   { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
   { recipe: 'sokoban-imitation', success: 0.85, minutes: 6 },
+  { recipe: 'countdown-imitation', success: 0.5, minutes: 10 },
   // No time limit: a policy that does not learn plays long episodes.
   { recipe: 'frozen-lake-ppo', shuffled: true, successBelow: 0.3, seeds: '1' },
   { recipe: 'frozen-lake-ppo', backend: 'wasm', success: 0.8, minutes: 12 },
