@@ -3,7 +3,7 @@ import type { Clause } from './mission.js';
 import { DROP, PICK_UP, TOGGLE } from './move.js';
 import { isWall, thingAt, type GridState } from './moves.js';
 import { currentStage } from './progress.js';
-import { besides, cellKey, findRoute, isKeyOf, type Pose, type Route } from './route.js';
+import { besides, cellKey, findRoute, isKeyOf, type Pose, type GridRoute } from './route.js';
 import { isHidden } from './thing.js';
 
 /** A pose to reach, and the move to make there. */
@@ -95,7 +95,7 @@ class ClausePlan {
     return doors.length === 0 ? null : this.fetchKeyOf(doors[0]);
   }
 
-  private routeTo(isThere: Goal['isThere']): Route | null {
+  private routeTo(isThere: Goal['isThere']): GridRoute | null {
     return findRoute(this.level, this.state, isThere);
   }
 

@@ -6,7 +6,7 @@ import { HEADINGS, isHidden, type Thing } from './thing.js';
 export type Pose = Pick<GridState, 'x' | 'y' | 'heading'>;
 
 /** A way over the whole level, which may lead through what must be moved or unlocked first. */
-export interface Route {
+export interface GridRoute {
   /** Moves up to the hindrance, or to the end; closed doors are opened on the way. */
   readonly moves: readonly number[];
   readonly end: Pose;
@@ -35,7 +35,7 @@ export function findRoute(
   state: GridState,
   isThere: (pose: Pose, front: { readonly x: number; readonly y: number }) => boolean,
   mayClear = true,
-): Route | null {
+): GridRoute | null {
   const cost = cellCosts(level, state, mayClear);
   const start = poseKey(level, state);
   const from = new Map<number, number>();
@@ -100,7 +100,7 @@ function poses(last: number, from: ReadonlyMap<number, number>): number[] {
   return keys;
 }
 
-function traceRoute(level: Level, state: GridState, way: readonly Pose[]): Route {
+function traceRoute(level: Level, state: GridState, way: readonly Pose[]): GridRoute {
   const cells = new Set(way.map(({ x, y }) => cellKey(level, x, y)));
   const moves: number[] = [];
   for (let i = 1; i < way.length; i++) {
