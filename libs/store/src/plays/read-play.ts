@@ -37,7 +37,7 @@ const EPISODES_OF_RUNS = `
     JSONExtractInt(e.metadata, 'play', 'seed') AS seed,
     JSONExtractInt(e.metadata, 'play', 'task') AS task,
     nullIf(JSONExtractString(e.metadata, 'play', 'family'), '') AS family,
-    match(e.end_detail, '^(environment|agent) failed: ') AS hasFailed,
+    match(e.end_detail, '^(environment|agent|model) failed: ') AS hasFailed,
     e.success AS success, e.return AS return, e.num_steps AS numSteps,
     t.readTokens AS readTokens, t.writtenTokens AS writtenTokens,
     t.inputTokens AS inputTokens, t.outputTokens AS outputTokens, t.costUsd AS costUsd
