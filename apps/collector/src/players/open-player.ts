@@ -103,10 +103,6 @@ async function openDirectory(
     directory,
     useChatTemplate: policy?.chatTemplate,
   });
-  const setting = recipe ?? {
-    context: { window: 'history', tokenizer: 'model', maxNewTokens: MAX_NEW_TOKENS } as const,
-    collection: {},
-  };
   const model = await loadHuggingFaceModel(directory, {
     // Every weight that acts is in the files.
     seed: 0,
@@ -114,6 +110,9 @@ async function openDirectory(
     ...(policy && { maxPositions: policy.maxPositions }),
     ...(policy?.adapter && { adapterDirectory: policy.adapter }),
   });
+  const maxNewTokens = Math.min(MAX_NEW_TOKENS, Math.floor(model.config.maxPositions / 2));
+  const plain = { context: { window: 'history', tokenizer: 'model', maxNewTokens } as const, collection: {} };
+  const setting = recipe ?? plain;
   const maxTokens = policy ? policy.maxPositions : Math.min(model.config.maxPositions, MAX_POSITIONS);
   const loops = await openLoop(setting);
   return {

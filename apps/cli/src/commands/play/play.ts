@@ -14,7 +14,7 @@ import { ControlTail, PatientLog } from '@retrace/log';
 import { CheckpointFiles } from '@retrace/policy';
 import type { BackendChoice } from '@retrace/process';
 import { playTag, readPlay, type PlayedTask, type PlayPrice, type PlayRecord } from '@retrace/store';
-import { newRunId, type Json, type Split } from '@retrace/trajectory';
+import { newRunId, type Json, type RunState, type Split } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
@@ -195,10 +195,15 @@ function runRecipe(
   ) as Json;
 }
 
+const PUBLISHING = {
+  has: ({ policies }: RunState) => policies.latest !== null,
+  lacking: 'has published a policy',
+};
+
 /** A run may be named by a part of its id. */
 function wholeName(policy: string, control: ControlTail): string {
   const [, run, version = ''] = /^run:([^@]+)(@.*)?$/.exec(policy) ?? [];
-  return run === undefined ? policy : `run:${selectRun(control.state.runs, run).runId}${version}`;
+  return run === undefined ? policy : `run:${selectRun(control.state.runs, run, PUBLISHING).runId}${version}`;
 }
 
 function environmentsOf({ environments }: PlayOptions, recipe: Recipe | undefined) {
