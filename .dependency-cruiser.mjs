@@ -19,7 +19,7 @@ const ARROWS = {
   algorithms: [],
   rewards: ['algorithms'],
   log: ['trajectory'],
-  store: ['trajectory', 'log', 'algorithms/src/registry'],
+  store: ['trajectory', 'log', 'algorithms'],
   'store-server': ['store/src/user-sql', 'trajectory'],
   modules: [],
   agents: [],

@@ -1,4 +1,4 @@
-import { Engine } from './engine/engine.js';
+import { ServingEngine } from './engine/serving-engine.js';
 import type { ServeConfig } from './serve-config.js';
 import { ServeError } from './serve-error.js';
 import { ServeServer } from './server/serve-server.js';
@@ -34,7 +34,11 @@ export async function startServer(
 ): Promise<RunningServer> {
   const contextLength = contextLengthOf(config, supply);
   const { concurrency, maxQueued, logprobsMode } = config;
-  const engine = new Engine(supply, { concurrency, maxQueued, logprobsMode, maxTokens: contextLength }, warn);
+  const engine = new ServingEngine(
+    supply,
+    { concurrency, maxQueued, logprobsMode, maxTokens: contextLength },
+    warn,
+  );
   const server = new ServeServer({ config, supply, engine, contextLength, version, warn });
   const close = async () => {
     await engine.close();

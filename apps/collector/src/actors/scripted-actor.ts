@@ -89,7 +89,10 @@ export class ScriptedActor implements Actor {
 export function scriptedTokens(
   action: string,
   { tokenizer, stopTokenIds }: Pick<PolicyText, 'tokenizer' | 'stopTokenIds'>,
-  { maxNewTokens, stopStrings = [] }: { readonly maxNewTokens: number; readonly stopStrings?: readonly string[] },
+  {
+    maxNewTokens,
+    stopStrings = [],
+  }: { readonly maxNewTokens: number; readonly stopStrings?: readonly string[] },
 ): Int32Array {
   const said = encodePlain(tokenizer, action);
   const isStopped = stopStrings.some((stopString) => action.endsWith(stopString));

@@ -3,14 +3,7 @@ import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, EndReason, SamplingParameters } from '@retrace/trajectory';
 import type { Actor, FinishedAct } from '../actors/actor.js';
-import type {
-  ActMove,
-  AskMove,
-  BeginLoop,
-  EndMove,
-  EpisodeLoop,
-  LoopMove,
-} from '../loop/episode-loop.js';
+import type { ActMove, AskMove, BeginLoop, EndMove, EpisodeLoop, LoopMove } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
 import { joinResults, withNote, withoutAction } from '../loop/executed-actions.js';
 import {

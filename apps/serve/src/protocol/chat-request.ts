@@ -6,7 +6,7 @@ import { MAX_LIKELIEST, readSampling, type SamplingFields } from './sampling-fie
 import { readTools, type RequestTools } from './tools.js';
 
 /** A request of `/v1/chat/completions`. */
-export interface ChatRequest {
+interface ChatRequest {
   readonly prompt: Int32Array;
   readonly sampling: SamplingFields;
   /** Likeliest tokens to report; null: no logprobs. */

@@ -1,5 +1,5 @@
 import { PolicyError } from '@retrace/policy';
-import { QueueFullError } from '../engine/engine.js';
+import { QueueFullError } from '../engine/serving-engine.js';
 
 interface RequestErrorFields {
   /** Field of the request that is wrong. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { Engine } from '../engine/engine.js';
+import type { ServingEngine } from '../engine/serving-engine.js';
 import type { AnswerForm } from '../protocol/answer-form.js';
 import { AnswerWriter } from '../protocol/answer-writer.js';
 import { ChoiceReader, joinDeltas, type ChoiceDelta } from '../protocol/choice-reader.js';
@@ -22,7 +22,7 @@ export interface AskedAnswer {
 }
 
 interface AnsweringParts {
-  readonly engine: Engine;
+  readonly engine: ServingEngine;
   readonly supply: PolicySupply;
   readonly config: ServeConfig;
   readonly contextLength: number;
@@ -81,7 +81,7 @@ export async function answerClient(
 }
 
 interface StreamParts {
-  readonly stream: ReturnType<Engine['generate']>;
+  readonly stream: ReturnType<ServingEngine['generate']>;
   readonly readers: readonly ChoiceReader[];
   readonly writer: AnswerWriter;
   readonly supply: PolicySupply;

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Engine } from '../engine/engine.js';
+import type { ServingEngine } from '../engine/serving-engine.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -20,7 +20,7 @@ export class ServeMetrics {
     registers: [this.registry],
   });
 
-  constructor(engine: Engine, supply: PolicySupply) {
+  constructor(engine: ServingEngine, supply: PolicySupply) {
     const gauges: Readonly<Record<string, readonly [string, () => number]>> = {
       running_answers: ['Answers that are being generated', () => engine.numRunning],
       waiting_answers: ['Answers that wait for a slot', () => engine.numWaiting],

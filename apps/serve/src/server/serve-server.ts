@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Engine } from '../engine/engine.js';
+import type { ServingEngine } from '../engine/serving-engine.js';
 import { CHAT_FORM, COMPLETIONS_FORM } from '../protocol/answer-form.js';
 import { readChat } from '../protocol/chat-request.js';
 import { readCompletions } from '../protocol/completions-request.js';
@@ -23,7 +23,7 @@ const CLIENT_GONE = 499;
 interface ServerParts {
   readonly config: ServeConfig;
   readonly supply: PolicySupply;
-  readonly engine: Engine;
+  readonly engine: ServingEngine;
   readonly contextLength: number;
   /** Name and version of the program. */
   readonly version: string;

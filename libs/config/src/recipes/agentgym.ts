@@ -2,7 +2,7 @@ import type { AgentRecipe } from '../recipe/agent-recipe.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
 
-/** What differs between the environments: sizes and turns of verl-agent (796ed31), OpenManus-RL (c66d493) and AgentGym-RL (82402a9). */
+/** Differences between the environments: sizes and turns of verl-agent (796ed31), OpenManus-RL (c66d493) and AgentGym-RL (82402a9). */
 interface AgentGymWorld {
   readonly family: string;
   readonly maxTurns: number;

@@ -51,10 +51,7 @@ export class ChatTemplate {
    * @param messages with any fields that the template reads beside role and content
    * @throws PolicyError `INVALID_FILE` when the template fails on the messages
    */
-  render(
-    messages: readonly object[],
-    { addGenerationPrompt, tools, variables = {} }: RenderOptions,
-  ): string {
+  render(messages: readonly object[], { addGenerationPrompt, tools, variables = {} }: RenderOptions): string {
     return this.attempt(() =>
       this.template.render({
         ...this.variables,

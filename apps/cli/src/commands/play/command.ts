@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { PlayPrice } from '@retrace/store';
+import type { PolicyPrice } from './policy-price.js';
 import { backendOption, collect, newCommand, numberFrom, wholeNumber } from '../../options.js';
 
 const SPLITS = ['train', 'validation', 'test'] as const;
@@ -77,12 +77,6 @@ function splits(text: string, previous: readonly PlaySplit[] = []): readonly Pla
 
 function seeds(text: string, previous: readonly number[] = []): readonly number[] {
   return [...previous, wholeNumber(0, 2 ** 31 - 1)(text)];
-}
-
-export interface PolicyPrice {
-  /** Null for every policy without a price of its own. */
-  readonly policy: string | null;
-  readonly price: PlayPrice;
 }
 
 function prices(text: string, previous: readonly PolicyPrice[] = []): readonly PolicyPrice[] {

@@ -23,7 +23,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
-import type { PolicyPrice } from './command.js';
+import type { PolicyPrice } from './policy-price.js';
 import { printPlay } from './print-play.js';
 
 interface PlayOptions extends CommonOptions {

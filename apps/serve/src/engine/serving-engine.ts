@@ -26,7 +26,7 @@ type EngineOptions = Pick<ServeConfig, 'concurrency' | 'maxQueued' | 'logprobsMo
  * Generates answers by continuous batching: between two steps new answers join, ended or cancelled ones leave, and newer weights are
  * taken up.
  */
-export class Engine {
+export class ServingEngine {
   numSteps = 0;
   numSampled = 0;
   numSwaps = 0;
