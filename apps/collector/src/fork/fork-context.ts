@@ -6,9 +6,9 @@ import type { Prompt, Turn } from '../episode/episode-recorder.js';
 import type { ForkSpeech } from './fork-start.js';
 import type { ForkedStep } from './forked-step.js';
 
-/** An action that the caller chose, as a scripted agent would have taken it. @throws PolicyError for a text that the tokenizer can't tell */
-export function forcedTurn(action: string, { text, maxNewTokens }: ForkSpeech): Turn {
-  return unsampledTurn(action, scriptedTokens(action, text, { maxNewTokens }));
+/** An action that the caller chose, as a scripted agent would have said it. @throws PolicyError for a text that the tokenizer can't tell */
+export function forcedTurn(action: string, speech: ForkSpeech): Turn {
+  return spokenTurn(speech.loops.write(action), speech);
 }
 
 /**
@@ -17,9 +17,13 @@ export function forcedTurn(action: string, { text, maxNewTokens }: ForkSpeech): 
  */
 export function recordedTurn(step: StepRecorded, prompt: Pick<Prompt, 'tokenIds'>, speech: ForkSpeech): Turn {
   const { action, tokenIds, actionMask, tokenizerHash } = step;
-  if (tokenizerHash !== speech.text.tokenizer.hash) return forcedTurn(action, speech);
+  if (tokenizerHash !== speech.text.tokenizer.hash) return spokenTurn(action, speech);
   const firstAction = actionMask.indexOf(1);
   return unsampledTurn(action, tokenIds.slice(firstAction < 0 ? prompt.tokenIds.length : firstAction));
+}
+
+function spokenTurn(said: string, { text, maxNewTokens, loops: { stopStrings } }: ForkSpeech): Turn {
+  return unsampledTurn(said, scriptedTokens(said, text, { maxNewTokens, stopStrings }));
 }
 
 /** The tokens that the policy of the episode read before it acted in the step, put together from what each step appended. */

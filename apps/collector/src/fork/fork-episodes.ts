@@ -75,7 +75,7 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
     {
       ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
       text: player.text,
-      beginLoop: player.beginLoop,
+      beginLoop: player.loops.begin,
       failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
       concurrentEpisodes: Math.min(options.numForks, MAX_CONCURRENT_EPISODES),
       engine: options.engine,
@@ -134,14 +134,14 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
 /** Reaches the step once before anything is written. @throws CollectorError */
 async function tryFirst(plan: PlannedEpisode, options: ForkEpisodesOptions): Promise<string | null> {
   const { log, spec, player, engine, point } = options;
-  const { actor, text, beginLoop, limits } = player;
+  const { actor, text, loops, limits } = player;
   const difference = await reachStep({
     spec,
     plan,
     context: {
       actor,
       prompts: text.prompts,
-      beginLoop,
+      beginLoop: loops.begin,
       limits,
       maxCharacters: maxAnswerCharacters(log.maxEventBytes),
       recorder: {

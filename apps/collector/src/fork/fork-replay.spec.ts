@@ -98,7 +98,8 @@ class Table {
   }
 
   fork(point: ForkedStep, forcedAction: string | null, chanceSeed: number | null = null): PlannedEpisode {
-    const speech = { text: this.text, maxNewTokens: 1 };
+    const loops = { write: (action: string) => action, stopStrings: [] };
+    const speech = { text: this.text, maxNewTokens: 1, loops };
     return this.plan({ point, speech, forcedAction, chanceSeed, description: null });
   }
 }

@@ -180,9 +180,9 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
 }
 
 /** Text, loop and limits, which follow from the context in the same way for every player. */
-function settingOf(text: PolicyText, { begin }: EpisodeLoops, recipe: Parameters<typeof openLoop>[0]) {
+function settingOf(text: PolicyText, loops: EpisodeLoops, recipe: Parameters<typeof openLoop>[0]) {
   const { maxNewTokens } = recipe.context;
-  return { text, maxNewTokens, beginLoop: begin, limits: episodeLimits(recipe) };
+  return { text, maxNewTokens, loops, limits: episodeLimits(recipe) };
 }
 
 interface LocalActorOptions {

@@ -93,7 +93,7 @@ async function playAll(
   const setting = {
     ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
     text: player.text,
-    beginLoop: player.beginLoop,
+    beginLoop: player.loops.begin,
     failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
     concurrentEpisodes: options.maxConcurrent,
     engine: player.server ?? options.engine,

@@ -1,7 +1,7 @@
 import type { EpisodeLimits } from '@retrace/config';
 import type { PolicyText } from '@retrace/policy';
 import type { Actor } from '../actors/actor.js';
-import type { BeginLoop } from '../loop/episode-loop.js';
+import type { EpisodeLoops } from '../loop/episode-loop.js';
 
 /** Who plays episodes outside a training run: the actor, and everything between it and an environment. */
 export interface Player {
@@ -9,7 +9,7 @@ export interface Player {
   readonly text: PolicyText;
   /** Most tokens of a turn. */
   readonly maxNewTokens: number;
-  readonly beginLoop: BeginLoop;
+  readonly loops: EpisodeLoops;
   readonly limits: EpisodeLimits;
   /** Recorded with each episode: `policy`, or the name of a scripted agent. */
   readonly agent: string;
