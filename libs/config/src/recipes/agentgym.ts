@@ -121,7 +121,7 @@ function agentGymRecipe(worldName: WorldName, algorithmName: AlgorithmName): Rec
         ...(world.numTasks !== undefined && { numTasks: world.numTasks }),
       },
     },
-    context: { window: 'history', tokenizer: 'model', maxNewTokens: MAX_NEW_TOKENS },
+    context: { window: 'observation', tokenizer: 'model', maxNewTokens: MAX_NEW_TOKENS },
     agent: {
       ...world.agent,
       maxTurns: world.maxTurns,
